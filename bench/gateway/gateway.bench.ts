@@ -52,7 +52,7 @@ type Load = ReturnType<typeof startLoad>;
 export const gatewayBench: Bench = {
   name: "gateway",
   run: async (options) => {
-    const stops: (() => Promise<void>)[] = [];
+    const stops: (() => Promise<unknown>)[] = [];
     try {
       const origin = await startOrigin();
       stops.push(origin.stop);
@@ -73,7 +73,7 @@ export const gatewayBench: Bench = {
 async function startSubjects(
   originUrl: string,
   against: string | undefined,
-  stops: (() => Promise<void>)[],
+  stops: (() => Promise<unknown>)[],
 ): Promise<Subject[]> {
   const tableText = JSON.stringify(countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl));
   const vars = { ORIGIN: originUrl };

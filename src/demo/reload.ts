@@ -109,11 +109,11 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     isSettling = true;
   };
   const watchers = SOURCES.map((folder) => watch(folder, { recursive: true }, onSource));
-  const stop = async () => {
+  const stop: RunningGateway["stop"] = async (deadlineMs, atOnce) => {
     unwatchFile(tableFile);
     for (const watcher of watchers) watcher.close();
     await last;
-    await running?.stop();
+    return (await running?.stop(deadlineMs, atOnce)) ?? false;
   };
   return { url, exited, stop };
 }

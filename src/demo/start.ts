@@ -2,7 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
-import { endedByItself, stopSignal } from "../host/child.ts";
+import { endedByItself, stopSignals } from "../host/child.ts";
 import { packsFolderOf } from "../host/publish/packs.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
     return;
   }
   // From here on, so that a signal during the start stops what has started.
-  const signalled = stopSignal();
+  const { first, atOnce } = stopSignals();
   const port = portFrom(process.env["PORT"]);
   const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
   await checkPortsFree(port, false);
@@ -100,8 +100,8 @@ async function main(): Promise<void> {
     const screen = { url, folder: stateFolder, tableName: inForce.name, regions, entities, samples };
     print(formatScreen({ ...screen, isOpen: open, paint }));
     log.flush();
-    process.exitCode = (await endedByItself(gateway.exited, signalled)) ? 1 : 0;
-    await gateway.stop();
+    process.exitCode = (await endedByItself(gateway.exited, first)) ? 1 : 0;
+    await gateway.stop(undefined, atOnce);
   } finally {
     await Promise.all(origins.map((origin) => origin.stop()));
   }

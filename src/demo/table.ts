@@ -1,8 +1,8 @@
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { publishedPointer, readBytes } from "../host/publish/publish.ts";
+import { publishedText } from "../host/publish/publish.ts";
 import { readTableText } from "../host/publish/table-check.ts";
-import { bodyKey } from "../published/kv.ts";
+import { DEMO_PORTS, isDemoOrigin, isLoopback, originUrls } from "../host/self-hosting.ts";
 import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";
 
@@ -29,9 +29,7 @@ export async function readTableFile(path: string): Promise<TableFile> {
 
 /** The table in force of a state, for the packs of a file; `undefined` if there is none that this version can serve. */
 export function publishedTable(kvFolder: string, { path }: TableFile): TableFile | undefined {
-  const pointer = publishedPointer(kvFolder);
-  const digest = pointer.ok ? pointer.value.digest : undefined;
-  const text = digest && readBytes(join(kvFolder, bodyKey(digest)))?.toString("utf8");
+  const text = publishedText(kvFolder);
   const table = text ? loadTable(JSON.parse(text), 1) : undefined;
   if (!text || !table?.ok) return undefined;
   return { name: "the published one", path, text, declared: JSON.parse(text), table: table.value };
@@ -39,35 +37,23 @@ export function publishedTable(kvFolder: string, { path }: TableFile): TableFile
 
 export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
 
-const isLoopback = (url: string): boolean => /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
-
-/** Ports of the demo's origins in its table. `PORT` moves the origins. */
-const DECLARED_PORTS = REGIONS.map((_, index) => String(8788 + index));
-
-const originUrls = ({ regions }: DeclaredTable): string[] =>
-  Object.values(regions).flatMap(({ origins }) => origins.map(({ url }) => url));
-
 const hasDemoRegions = ({ regions }: DeclaredTable): boolean =>
   Object.keys(regions).every((name) => REGIONS.some((region) => region === name));
 
 /** Whether the demo's origins can stand in for the table's: same regions, loopback, declared ports. */
 export const isDemoTable = (table: DeclaredTable): boolean =>
-  hasDemoRegions(table) &&
-  originUrls(table).every((url) => {
-    const { protocol, port, pathname } = new URL(url);
-    return protocol === "http:" && isLoopback(url) && DECLARED_PORTS.includes(port) && pathname === "/";
-  });
+  hasDemoRegions(table) && originUrls(table).every(isDemoOrigin);
 
 /** A note for a table with the demo's regions on loopback, but at other ports. */
 export function otherPortsNote(table: DeclaredTable): string | undefined {
-  const others = originUrls(table).filter((url) => isLoopback(url) && !DECLARED_PORTS.includes(new URL(url).port));
+  const others = originUrls(table).filter((url) => isLoopback(url) && !DEMO_PORTS.includes(new URL(url).port));
   if (!hasDemoRegions(table) || others.length === 0) return undefined;
-  return `note: the table's origins are ${others.join(", ")}; npm start started none there. It starts the demo's origins for a table with ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
+  return `note: the table's origins are ${others.join(", ")}; npm start started none there. It starts the demo's origins for a table with ports ${DEMO_PORTS.join(", ")}, whatever PORT is.`;
 }
 
 /** Where the demo's origins listen, by the port that the table names; `undefined` where that is the same. */
 export function loopbackPortsOf(running: readonly RunningOrigin[]): Readonly<Record<string, number>> | undefined {
-  const ports = running.map(({ url }, at) => [DECLARED_PORTS[at] ?? "", Number(new URL(url).port)] as const);
+  const ports = running.map(({ url }, at) => [DEMO_PORTS[at] ?? "", Number(new URL(url).port)] as const);
   return ports.every(([declared, port]) => Number(declared) === port) ? undefined : Object.fromEntries(ports);
 }
 

@@ -1,17 +1,37 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time between SIGTERM and SIGKILL: workerd lets running requests finish. */
 const STOP_DEADLINE_MS = 5_000;
 
-/** Sends SIGTERM, then SIGKILL after a deadline. Resolves when the child has exited. */
-export async function stopChild(child: ChildProcess, deadlineMs = STOP_DEADLINE_MS): Promise<void> {
+/** Sends SIGTERM, and SIGKILL after a deadline or `atOnce`. Resolves when the child has exited: whether it was killed. */
+export async function stopChild(
+  child: ChildProcess,
+  deadlineMs = STOP_DEADLINE_MS,
+  atOnce?: Promise<void>,
+): Promise<boolean> {
   const exit = exitOf(child);
   child.kill("SIGTERM");
-  const deadline = setTimeout(() => child.kill("SIGKILL"), deadlineMs);
+  let isKilled = false;
+  const kill = () => {
+    isKilled = child.kill("SIGKILL");
+  };
+  const deadline = setTimeout(kill, deadlineMs);
+  void atOnce?.then(kill);
   await exit;
   clearTimeout(deadline);
+  return isKilled;
+}
+
+/** Kills a child when this process ends in whatever way, SIGKILL included: then the guard's input ends. */
+export function endWithParent(child: ChildProcess): void {
+  const guard = spawn("sh", ["-c", 'read -r _; kill -KILL "$0"', String(child.pid)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.once("error", () => undefined);
+  child.once("exit", () => guard.kill("SIGKILL"));
 }
 
 /** Resolves with the exit code, at once if the child has exited. Rejects if it did not start. */
@@ -31,18 +51,39 @@ export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): 
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
-/** Resolves at the first signal that asks this process to stop. Call it before anything starts. */
-export const stopSignal = (): Promise<void> =>
-  new Promise((stop) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop());
-  });
+/** The runners of npm and of this project pass on a Ctrl-C that their children have got already. */
+const SAME_SIGNAL_MS = 1_000;
 
-/** Within this time a signal reaches all processes of a group. */
+export interface StopSignals {
+  /** Resolves at the first signal that asks this process to stop. */
+  readonly first: Promise<void>;
+  /** Resolves at a Ctrl-C after it. */
+  readonly atOnce: Promise<void>;
+}
+
+/** Call it before anything starts. */
+export function stopSignals(): StopSignals {
+  let firstMs: number | undefined;
+  const first = new Promise<void>((stop) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      process.on(signal, () => {
+        firstMs ??= performance.now();
+        stop();
+      });
+    }
+  });
+  const atOnce = new Promise<void>((stop) => {
+    process.on("SIGINT", () => performance.now() - (firstMs ?? 0) > SAME_SIGNAL_MS && stop());
+  });
+  return { first, atOnce };
+}
+
+/** Within this time a signal reaches all processes of a service. */
 const SIGNAL_DEADLINE_MS = 250;
 
 /**
- * Whether a child ended by itself. Ctrl-C signals the whole group, so a child may exit before our signal arrives; any other
- * exit is a failure, and is reported.
+ * Whether a child ended by itself. A service manager may signal all processes, so a child may exit before our signal arrives;
+ * any other exit is a failure, and is reported.
  */
 export async function endedByItself(exited: Promise<number>, signalled: Promise<void>): Promise<boolean> {
   const isSignalled = signalled.then(() => true);

@@ -1,9 +1,10 @@
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
-import { endedByItself, stopSignal } from "./child.ts";
+import { type DeclaredTable, parseJson } from "../routing/index.ts";
+import { endedByItself, stopSignals } from "./child.ts";
 import { packsFolderOf, readPacks } from "./publish/packs.ts";
-import { publishedPointer, readBytes, replaceFile } from "./publish/publish.ts";
+import { publishedPointer, publishedText, readBytes, replaceFile } from "./publish/publish.ts";
 import { readTableText } from "./publish/table-check.ts";
 import { readSettings } from "./settings.ts";
 import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
@@ -32,6 +33,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   }
   replaceFile(folder, BUILT_TABLE, text.value);
   replaceFile(folder, WORKER_FILE, worker);
+  warnOfDemo(text.value);
   return ok(undefined);
 }
 
@@ -47,7 +49,7 @@ export interface ServedBuild {
 
 /** `waybill serve`: runs a build until a signal or its end, and gives the exit code. Throws if it cannot be started. */
 export async function serveBuild({ build, stateFolder, host, port, stopMs }: ServedBuild): Promise<number> {
-  const signalled = stopSignal();
+  const { first, atOnce } = stopSignals();
   const worker = readBytes(join(build, WORKER_FILE));
   if (worker === undefined) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
   const { settings: vars, faults } = readSettings(process.env);
@@ -61,13 +63,37 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
   });
   for (const fault of faults) report(`warning: ${fault}`);
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
+  warnOfDemo(publishedText(gateway.kvFolder) ?? "{}");
   const published = publishedPointer(gateway.kvFolder);
   const revision = published.ok ? `revision ${published.value.highest}` : published.error;
   report(`ready http://${host}:${gateway.port}, state ${stateFolder}, ${revision}`);
-  if (await endedByItself(gateway.exited, signalled)) return 1;
-  await gateway.stop(stopMs);
-  if ((await gateway.exited) !== 0) report(`requests still ran after ${stopMs / 1000} s, and were cut off`);
+  if (await endedByItself(gateway.exited, first)) return 1;
+  const startMs = performance.now();
+  if (await gateway.stop(stopMs, atOnce)) {
+    const seconds = Math.round((performance.now() - startMs) / 1000);
+    report(`requests still ran after ${seconds} s, and were cut off`);
+  }
   return 0;
+}
+
+/** Ports of the demo's origins in its table. */
+export const DEMO_PORTS: readonly string[] = ["8788", "8789", "8790"];
+
+export const originUrls = ({ regions = {} }: Partial<DeclaredTable>): string[] =>
+  Object.values(regions).flatMap(({ origins }) => origins.map(({ url }) => url));
+
+export const isLoopback = (url: string): boolean =>
+  /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
+
+export function isDemoOrigin(url: string): boolean {
+  const { protocol, port, pathname } = new URL(url);
+  return protocol === "http:" && isLoopback(url) && DEMO_PORTS.includes(port) && pathname === "/";
+}
+
+function warnOfDemo(tableText: string): void {
+  const urls = originUrls((parseJson(tableText) ?? {}) as Partial<DeclaredTable>).filter(isDemoOrigin);
+  if (urls.length > 0)
+    report(`warning: the table names the demo's origins, which only npm start runs: ${urls.join(", ")}`);
 }
 
 /** Settings in the configuration of the last start that are gone, such as a secret left out of the unit file. */

@@ -51,10 +51,11 @@ export const serve = command({
   options: [
     withDefault("--state <folder>", "tables, history, audit and sequences: keep it over upgrades", ".waybill/default"),
     withDefault("--listen <address>", "where clients connect", "127.0.0.1:8787"),
-    withDefault("--stop-timeout <seconds>", "how long running requests may take after SIGTERM", 30, seconds),
+    withDefault("--stop-timeout <seconds>", "how long running requests may take after SIGTERM or Ctrl-C", 30, seconds),
   ],
   help: `
 Settings and secrets come from the environment (docs/operate/deploy.md). The log goes to stdout.
+A second Ctrl-C cuts off the requests that still run.
 
 Examples:
   $ waybill serve build

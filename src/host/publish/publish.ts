@@ -57,6 +57,13 @@ export function publishedPointer(folder: string): Result<PublishedPointer, strin
   return bytes === undefined ? err(`${POINTER_KEY} cannot be read`) : parsePublished(bytes.toString());
 }
 
+/** The text of the table in force in a KV folder; `undefined` if there is none. */
+export function publishedText(folder: string): string | undefined {
+  const pointer = publishedPointer(folder);
+  const digest = pointer.ok ? pointer.value.digest : undefined;
+  return digest && readBytes(join(folder, bodyKey(digest)))?.toString("utf8");
+}
+
 /** `undefined` if the file cannot be read. */
 export function readBytes(path: string): Buffer<ArrayBuffer> | undefined {
   try {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { exitCodeOf, stopChild } from "../child.ts";
+import { endWithParent, exitCodeOf, stopChild } from "../child.ts";
 import { readBytes } from "../publish/publish.ts";
 import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
 
@@ -26,8 +26,8 @@ export interface RunningWorkerd {
   readonly lines: readonly string[];
   /** Resolves with the exit code when the process ends. */
   readonly exited: Promise<number>;
-  /** Lets running requests finish within a deadline. Idempotent. */
-  stop(deadlineMs?: number): Promise<void>;
+  /** Lets running requests finish within a deadline, or until `atOnce`: whether some were cut off. Idempotent. */
+  stop(deadlineMs?: number, atOnce?: Promise<void>): Promise<boolean>;
 }
 
 /** Enough to see why a start failed, and bounded for a gateway that runs for weeks. */
@@ -71,8 +71,11 @@ export function refuseRunning(stateFolder: string): void {
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
+    // A terminal's Ctrl-C would reach it too, and cut off running requests.
+    detached: true,
     env: { ...process.env, [OPEN_PAGES_VARIABLE]: options.openPages === true ? "on" : "off" },
   });
+  endWithParent(child);
   const stateFolder = dirname(options.configPath);
   const pidFile = join(stateFolder, PID_FILE);
   try {
@@ -104,10 +107,11 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     pid: child.pid ?? 0,
     lines,
     exited,
-    stop: async (deadlineMs) => {
-      await stopChild(child, deadlineMs);
+    stop: async (deadlineMs, atOnce) => {
+      const isKilled = await stopChild(child, deadlineMs, atOnce);
       await exited;
       rmSync(pidFile, { force: true });
+      return isKilled;
     },
   };
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { REGION_HEADER } from "../../../src/demo/origin.ts";
 import { exitOf } from "../../../src/host/child.ts";
+import { runningOn } from "../../../src/host/workerd/workerd.ts";
 import { formatShortKey, luuid } from "../../../src/ids/index.ts";
 import { type DemoTable, findFreePorts, rangesOf, readDemoTable, shardKeysOf, sliceOf } from "./demo.ts";
 
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
     check("each request prints a line", requestLines.length > 0, true);
   } finally {
     await checkEnd(child);
+    check("a gateway is left after SIGINT", runningOn(stateFolder), undefined);
     rmSync(stateFolder, { recursive: true });
   }
 }

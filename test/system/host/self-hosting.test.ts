@@ -51,7 +51,7 @@ function block(part: string, tableFile = ""): string {
   if (found === undefined) throw new Error(`the page has no command with ${part}`);
   used.add(found);
   return found
-    .replaceAll(".waybill/default", folder)
+    .replaceAll(".waybill/served", folder)
     .replaceAll(".waybill/backup", join(root, "backup"))
     .replace("0.0.0.0:8080", `0.0.0.0:${port}`)
     .replace("build --out build", `build ${tableFile} --out ${join(root, "build")}`)
@@ -164,7 +164,7 @@ describe("the page on self-hosting", () => {
       /^The gateway of \S+ runs \(process \d+\)\. .*--force\.\nNothing was published\.\n$/,
     );
     await stopHosted();
-    const { code, stdout } = await run(block("publish -- .waybill/default routing", writeTable("second")));
+    const { code, stdout } = await run(block("publish -- .waybill/served routing", writeTable("second")));
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Revision 2 is published: \S+table\.[0-9a-f]{64}\n$/)]);
     await startHosted();
     expect(await regionAt(2)).toBe("second");

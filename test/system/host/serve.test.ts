@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runningOn } from "../../../src/host/workerd/workerd.ts";
+
+/** `waybill serve`: what it warns of at its start, what ends it, and what becomes of requests that still run. */
+
+const INVOICE = "/invoices/0192f0c1-7a30-8005-8240-8f3b2a1c9d78";
+const SLOW_MS = 1_500;
+const root = mkdtempSync(join(tmpdir(), "waybill-signals-"));
+const state = join(root, "state");
+const build = join(root, "build");
+const origin = createServer((request, response) => {
+  if (request.url?.endsWith("/stream")) response.write("begun");
+  else setTimeout(() => response.end("whole"), SLOW_MS);
+});
+const served: ChildProcess[] = [];
+
+const fileAt = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+function built(table: string, folder: string) {
+  const args = [fileAt("src/cli/main.ts"), "build", table, "--out", folder];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  return [status, stderr];
+}
+
+beforeAll(async () => {
+  await once(origin.listen(0, "127.0.0.1"), "listening");
+  const address = origin.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  const entities = { invoice: { path: "/invoices/:id", ids: [{ layout: "iuid", service: 9 }] } };
+  const table = { regions: { eu: { origins: [{ url }] } }, entities, routes: [], default: "eu" };
+  writeFileSync(join(root, "table.json"), JSON.stringify(table));
+  expect(built(join(root, "table.json"), build)).toEqual([0, ""]);
+});
+
+afterAll(() => {
+  for (const { pid = 0, exitCode, signalCode } of served) {
+    if (exitCode === null && signalCode === null) process.kill(-pid, "SIGKILL");
+  }
+  origin.closeAllConnections();
+  origin.close();
+  rmSync(root, { recursive: true });
+});
+
+/** As npm runs it in a terminal: a group of processes, of which some pass on what all of them get. */
+async function serve(folder = build, stateFolder = state) {
+  const args = [fileAt("src/cli/waybill.mjs"), "serve", folder, "--state", stateFolder, "--listen", "127.0.0.1:0"];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  served.push(child);
+  const ended = once(child, "exit").then(([code]) => code);
+  let printed = "";
+  const url = await new Promise<string>((resolve) => {
+    child.stderr?.on("data", (chunk) => {
+      printed += chunk;
+      const ready = /ready (http:\S+),/.exec(printed)?.[1];
+      if (ready !== undefined) resolve(ready);
+    });
+  });
+  const signal = (name: NodeJS.Signals) => process.kill(-(child.pid ?? 0), name);
+  return { url, ended, signal, printed: () => printed };
+}
+
+it("lets requests that run finish at the first Ctrl-C", async () => {
+  const gateway = await serve();
+  const slow = fetch(gateway.url + INVOICE);
+  await delay(SLOW_MS / 3);
+  gateway.signal("SIGINT");
+  const response = await slow;
+  expect([response.status, await response.text()]).toEqual([200, "whole"]);
+  expect(await gateway.ended).toBe(0);
+  expect(gateway.printed()).not.toContain("cut off");
+  expect(runningOn(state)).toBeUndefined();
+});
+
+it("cuts them off at the second Ctrl-C, and says after how long", async () => {
+  const gateway = await serve();
+  const reader = (await fetch(`${gateway.url}${INVOICE}/stream`)).body?.getReader();
+  await reader?.read();
+  const cut = expect(reader?.read()).rejects.toThrow();
+  gateway.signal("SIGINT");
+  await delay(1_200);
+  expect(runningOn(state)).toBeDefined();
+  gateway.signal("SIGINT");
+  expect(await gateway.ended).toBe(0);
+  await cut;
+  expect(gateway.printed()).toContain("requests still ran after 1 s, and were cut off");
+  expect(runningOn(state)).toBeUndefined();
+});
+
+it("leaves no gateway behind when its own process is killed", async () => {
+  const gateway = await serve();
+  gateway.signal("SIGKILL");
+  await gateway.ended;
+  await expect.poll(() => runningOn(state), { timeout: 5_000 }).toBeUndefined();
+  await expect(fetch(gateway.url)).rejects.toThrow();
+});
+
+it("warns of a table that names the demo's origins, as the build does", async () => {
+  const folder = join(root, "demo");
+  const warning =
+    "warning: the table names the demo's origins, which only npm start runs: " +
+    "http://127.0.0.1:8788, http://127.0.0.1:8789, http://127.0.0.1:8790\n";
+  expect(built(fileAt("routing-table.json"), folder)).toEqual([0, warning]);
+  const gateway = await serve(folder, join(root, "demo-state"));
+  expect(gateway.printed()).toContain(warning);
+  gateway.signal("SIGTERM");
+  expect(await gateway.ended).toBe(0);
+});
