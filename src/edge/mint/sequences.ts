@@ -45,13 +45,21 @@ export function durableSequences(namespace: DurableObjectNamespace<SequenceBlock
 
   /** A block of the first of some sizes that fits. */
   const reserve = async (name: string, sizes: readonly number[], { max, least, until }: SequenceBounds) => {
+    const limit = Math.min(max, until?.number ?? max);
     try {
-      // A stub is broken after a failure, so each call makes its own.
-      const stub = namespace.get(namespace.idFromName(name));
       let last = 0;
       for (const size of sizes) {
-        const { first, isReserved } = await stub.reserve(size, Math.min(max, until?.number ?? max), least);
+        const held = blocks.get(name);
+        // A sequence only rises: what is known to go beyond the limit is refused without a call.
+        if (held !== undefined && held.end + size - 1 > limit) {
+          last = held.end + size - 1;
+          continue;
+        }
+        // A stub is broken after a failure, so each call makes its own.
+        const stub = namespace.get(namespace.idFromName(name));
+        const { first, isReserved } = await stub.reserve(size, limit, least);
         if (isReserved) return ok({ next: first, end: first + size });
+        if (held === undefined || held.next === held.end) blocks.set(name, { next: first, end: first });
         last = first + size - 1;
       }
       if (until === undefined || last > max) return err({ reason: "sequence-exhausted", name, max } as const);

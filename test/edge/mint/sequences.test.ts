@@ -88,6 +88,27 @@ describe("sequences out of Durable Objects", () => {
     expect(await sequences.take("ahead", 40, { max: MAX, least: 1, until })).toMatchObject({ ok: true });
   });
 
+  it("refuse what they know to be refused without a call, and ask again when it may be granted", async () => {
+    let calls = 0;
+    const counting = {
+      idFromName: (name: string) => SEQUENCES.idFromName(name),
+      get: (id: DurableObjectId) => {
+        calls++;
+        return SEQUENCES.get(id);
+      },
+    } as typeof SEQUENCES;
+    const sequences = durableSequences(counting);
+    const askFor = (count: number, until: number) =>
+      sequences.take("known", count, { max: MAX, least: 1, until: { number: until, secondsTo: (last) => last } });
+    expect((await askFor(90, 100)).ok).toBe(true);
+    const refused = { ok: false, error: { reason: "sequence-ahead", name: "known", retryAfterSeconds: 110 } };
+    for (let times = 0; times < 5; times++) expect(await askFor(20, 100)).toEqual(refused);
+    expect(calls).toBe(2);
+    expect(await askFor(10, 100)).toMatchObject({ ok: true });
+    expect(await askFor(20, 120)).toMatchObject({ ok: true });
+    expect(calls).toBe(4);
+  });
+
   it("say so when the object cannot be reached", async () => {
     const broken = {
       idFromName: () => SEQUENCES.idFromName("x"),
