@@ -113,7 +113,11 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       }
       // Slow requests may hold all places, though the origin would answer others at once.
       const isTrickle = nowMs - known.trickledAtMs >= TRICKLE_MS || nowMs < known.trickledAtMs;
-      if (known.waiting >= WAITING_MAX && !isTrickle) return { state: "open", retryAfterMs: RETRY_AFTER_MS };
+      // An origin that answers meanwhile is there, however many requests wait for it and whatever others break.
+      const isThere = Math.abs(nowMs - (known.answeredAtMs ?? -Infinity)) < THERE_MS;
+      if (known.waiting >= WAITING_MAX && !isTrickle && !isThere) {
+        return { state: "open", retryAfterMs: RETRY_AFTER_MS };
+      }
       if (isTrickle) known.trickledAtMs = nowMs;
       known.waiting += 1;
       return LAST;
@@ -206,6 +210,9 @@ const WAITING_MAX = 100;
 
 /** Beside those that wait, one request in so long asks it too. */
 const TRICKLE_MS = 100;
+
+/** For so long after an answer nothing is refused: a silent origin gathers no more than its requests of this time. */
+const THERE_MS = 1_000;
 
 /** One of those that wait will soon know more. */
 const RETRY_AFTER_MS = 1_000;

@@ -91,6 +91,27 @@ describe("a breaker of this isolate", () => {
     expect(admit(6)).toBe("closed");
   });
 
+  it("refuses nothing while the origin answers, however slowly, and whatever share of its requests fails", () => {
+    const { health, admit, answer, fail } = setUp();
+    const [rate, latencyMs] = [500, 1_000];
+    let refused = 0;
+    let wasOpen = false;
+    const sent: ("closed" | "last" | "probe")[] = [];
+    for (let at = 0; at < 10 * rate; at++) {
+      const nowMs = (at * 1_000) / rate;
+      fail(nowMs);
+      const first = admit(nowMs);
+      wasOpen ||= first === "open";
+      const given = first === "open" ? health.admitLast(ORIGIN, POLICY, nowMs).state : first;
+      if (given === "open") refused++;
+      else sent[at] = given;
+      const answered = at - (latencyMs * rate) / 1_000;
+      if (answered >= 0) health.report(REGION, ORIGIN, undefined, nowMs, sent[answered] ?? "closed");
+      else answer(nowMs);
+    }
+    expect([refused, wasOpen]).toEqual([0, true]);
+  });
+
   it("does not wait for ever for a probe whose client has left", () => {
     const { admit, fail } = setUp();
     fail(0, FAILURES);
