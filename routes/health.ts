@@ -20,7 +20,7 @@ export const health = (gateway: Gateway) =>
       if (served instanceof Response) return served;
       const { invalidSettings } = gateway;
       const ready = { status: "ready", ...(invalidSettings.length > 0 && { invalidSettings }) };
-      if (!(await isKnown(gateway, c.req.raw))) return jsonResponse(ready);
+      if (!(await isKnown(gateway, context))) return jsonResponse(ready);
       const { arrivedAtMs } = context;
       return jsonResponse(
         {

@@ -1,4 +1,5 @@
 import type { Result } from "./ids/result.ts";
+import type { Client } from "./ports.ts";
 import type {
   AuthError,
   PackChangeError,
@@ -144,8 +145,13 @@ export interface Caller {
   readonly by: "token" | "access" | "open-pages";
 }
 
-/** Authenticates a request. Never throws. */
-export type Authenticate = (request: Request) => Promise<Result<Caller, AuthError>>;
+/** Authenticates a request by what it carries; its client is read only where one is limited. Never throws. */
+export type Authenticate = (arrival: Arrival) => Promise<Result<Caller, AuthError>>;
+
+export interface Arrival {
+  readonly request: Request;
+  readonly client: Client;
+}
 
 /** Why a request for the gateway's own pages was denied, as a label of a counter. */
 export type DenialReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;

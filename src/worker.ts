@@ -91,7 +91,6 @@ function compose(env: Env) {
     ...keyOptions,
     subtle: crypto.subtle,
     settings: config.auth,
-    clientOf,
     reportRefused: reportRefusedCredentials,
   });
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;

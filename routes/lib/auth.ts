@@ -34,7 +34,7 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
     // A malformed host can shift the path and so reach this page.
     const error = targetError(context.host, context.path);
     if (error !== undefined) return context.fail(error);
-    const caller = await gateway.authenticate(c.req.raw);
+    const caller = await gateway.authenticate(context);
     if (caller.ok) c.set(KEY, caller.value);
     const refused = caller.ok ? denialOf(caller.value, scope, context) : caller.error;
     if (refused !== undefined) {
@@ -53,8 +53,8 @@ export function callerOf(c: Context): Caller {
 }
 
 /** Whether the sender is authenticated, for pages that say less without it. A wrong credential is counted as one. */
-export async function isKnown(gateway: Guard, request: Request): Promise<boolean> {
-  const caller = await gateway.authenticate(request);
+export async function isKnown(gateway: Guard, context: RequestContext): Promise<boolean> {
+  const caller = await gateway.authenticate(context);
   if (!caller.ok && reasonOf(caller.error) !== "missing") {
     gateway.counters.count("refused_callers", reasonOf(caller.error));
   }

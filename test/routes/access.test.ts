@@ -31,9 +31,9 @@ const tokens =
 
 /** The gateway as it is deployed, behind Access and with two tokens; requests without an ID go to eu, whatever their path. */
 function guarded(options: Partial<AuthenticateOptions> = {}, gateway: Partial<Gateway> = {}) {
-  const { authenticate, world } = accessWorld([key], { settings: { ...ACCESS, tokens }, ...options });
+  const { check, world } = accessWorld([key], { settings: { ...ACCESS, tokens }, ...options });
   const declared = { ...DECLARED_TABLE, withoutId: { rest: { path: "/**", sources: [{ region: "eu" }] } } };
-  return { ...setUp({ declared, gateway: { authenticate, ...gateway } }), world };
+  return { ...setUp({ declared, gateway: { authenticate: check, ...gateway } }), world };
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -213,8 +213,8 @@ describe("/-/ready", () => {
   });
 
   it("is 503 for everybody without a table", async () => {
-    const { authenticate } = accessWorld([], { settings: { ...NO_AUTH, tokens } });
-    const { request } = setUp({ declared: {}, gateway: { authenticate } });
+    const { check } = accessWorld([], { settings: { ...NO_AUTH, tokens } });
+    const { request } = setUp({ declared: {}, gateway: { authenticate: check } });
     for (const headers of [{}, bearer(OPERATOR)]) expect((await request("/-/ready", { headers })).status).toBe(503);
   });
 });
@@ -277,9 +277,9 @@ describe("a path that is not a page's own", () => {
 
 /** A page that only operators may change, as those of the table are. */
 function changingPage(settings: Partial<AuthenticateOptions> = {}) {
-  const { authenticate } = accessWorld([key], { settings: { ...ACCESS, tokens }, ...settings });
+  const { check } = accessWorld([key], { settings: { ...ACCESS, tokens }, ...settings });
   const refused: string[] = [];
-  const gateway = { authenticate, counters: { count: (...event: string[]) => refused.push(...event.slice(1)) } };
+  const gateway = { authenticate: check, counters: { count: (...event: string[]) => refused.push(...event.slice(1)) } };
   const app = new Hono().all("/-/change", requireScope(gateway, "operator"), (c) => c.json(callerOf(c)));
   const send = (init: RequestInit) => {
     const request = new Request("http://gw.test/-/change", init);

@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { mintDoor } from "../../src/edge/auth/access.ts";
 import { authenticator } from "../../src/edge/auth/authenticate.ts";
 import { type MintDoor, parseMintDoor } from "../../src/edge/auth/settings.ts";
-import { clientReader } from "../../src/edge/platform.ts";
 import { countedRateLimit } from "../../src/edge/rate-limits.ts";
 import { makeKey, NO_AUTH, NOW_MS, NOW_SECONDS, signWith } from "../edge/auth/access-world.ts";
 import { problemOf, setUp, slug } from "./harness.ts";
@@ -30,8 +29,7 @@ function gatewayWith(setting: string) {
     reportKeyFailure: () => undefined,
   };
   const settings = { ...NO_AUTH, tokens };
-  const clientOf = clientReader("cf-connecting-ip");
-  const authenticate = authenticator({ ...options, settings, clientOf, reportRefused: () => undefined });
+  const authenticate = authenticator({ ...options, settings, reportRefused: () => undefined });
   const value: MintDoor = door.ok ? door.value : "faulty";
   const { request } = setUp({ gateway: { authenticate, mintDoor: mintDoor(value, authenticate, options) } });
   const mint = async (bearer?: string, body: unknown = { entity: "parcel", shardKey: 1 }) => {

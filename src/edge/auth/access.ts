@@ -171,7 +171,7 @@ function jwtDoor(options: JwtOptions): Authenticate {
     const isAllowed = scope === undefined || (typeof scopes === "string" && scopes.split(" ").includes(scope));
     return isAllowed ? ok({ name: String(sub), scope: "mint", by: "token" }) : wrong("scope");
   });
-  return async ({ headers }) => {
+  return async ({ request: { headers } }) => {
     const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
     if (token === undefined) return err({ reason: "unauthenticated", why: "missing" });
     const caller = await check(token);

@@ -1,6 +1,5 @@
 import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Client } from "../../ports.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
 import { periodCounts } from "../platform.ts";
 import { type AccessFault, type AccessOptions, accessCheck, wrong } from "./access.ts";
@@ -35,7 +34,6 @@ const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\
 export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;
   readonly subtle: TokenCrypto & AccessOptions["subtle"];
-  readonly clientOf: (request: Request) => Client;
   /** Receives rejections, without the credentials. */
   readonly reportRefused: (refused: RefusedCredentials) => void;
 }
@@ -63,16 +61,17 @@ const ACCESS_FIELD = "cf-access-jwt-assertion";
  * rejection; the response does not.
  */
 export function authenticator(options: AuthenticateOptions): Authenticate {
-  const { settings, clientOf, reportRefused } = options;
+  const { settings, reportRefused } = options;
   if (settings.openPages) return openToOwnMachine;
   const bearer = bearerCheck(settings.tokens, options.subtle);
   const access = settings.access && accessCheck({ ...options, settings: settings.access });
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
 
-  return async (request) => {
-    const token = request.headers.get("authorization");
+  return async (arrival) => {
+    const { headers } = arrival.request;
+    const token = headers.get("authorization");
     const check = token === null ? access : bearer;
-    const credential = token ?? request.headers.get(ACCESS_FIELD);
+    const credential = token ?? headers.get(ACCESS_FIELD);
     const isMissing = credential === null || check === undefined;
     // A right credential is never limited, so it is checked first.
     const caller = isMissing ? undefined : await check(credential);
@@ -80,7 +79,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
     // With an invalid setting it might be right.
     if (settings.isFaulty || caller?.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
     if (caller === undefined) return err({ reason: "unauthenticated", why: "missing" });
-    const { address } = clientOf(request);
+    const { address } = arrival.client;
     const network = address === undefined ? UNKNOWN_NETWORK : clientNetwork(address);
     if (failures.countOf(network) >= FAILURES_MAX) {
       return err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() });
@@ -96,7 +95,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
  * to the loopback address after its page is loaded. The browser then treats requests to this machine as same-origin. Only the
  * `host` header shows the site's name.
  */
-const openToOwnMachine: Authenticate = async ({ headers, url }) => {
+const openToOwnMachine: Authenticate = async ({ request: { headers, url } }) => {
   const host = headers.get("host") ?? URL.parse(url)?.host ?? "";
   if (!OWN_MACHINE.test(host)) return err({ reason: "forbidden", why: "host", host });
   return ok({ name: "anybody", scope: "operator", by: "open-pages" });

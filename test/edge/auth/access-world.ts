@@ -56,7 +56,7 @@ export function accessWorld(keys: readonly TestKey[], options: Partial<Authentic
     refused: [] as RefusedCredentials[],
     keyFailures: [] as string[],
   };
-  const authenticate = authenticator({
+  const check = authenticator({
     settings: ACCESS,
     clock: { nowMs: () => world.nowMs },
     fetch: (target) => {
@@ -64,11 +64,12 @@ export function accessWorld(keys: readonly TestKey[], options: Partial<Authentic
       return world.answer();
     },
     subtle: crypto.subtle,
-    clientOf: clientReader("cf-connecting-ip"),
     reportRefused: (refused) => world.refused.push(refused),
     reportKeyFailure: (why) => world.keyFailures.push(why),
     ...options,
   });
+  const clientOf = clientReader("cf-connecting-ip");
+  const authenticate = (request: Request) => check({ request, client: clientOf(request) });
   /** Each from an address of its own unless said otherwise, so that no limit is in the way. */
   let last = 0;
   const present = (assertion: string, headers: Record<string, string> = {}) =>
@@ -77,7 +78,7 @@ export function accessWorld(keys: readonly TestKey[], options: Partial<Authentic
         headers: { "cf-access-jwt-assertion": assertion, "cf-connecting-ip": addressOf(++last), ...headers },
       }),
     );
-  return { world, authenticate, present };
+  return { world, check, authenticate, present };
 }
 
 const addressOf = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
