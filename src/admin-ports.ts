@@ -1,5 +1,4 @@
 import type { Result } from "./ids/result.ts";
-import type { Client } from "./ports.ts";
 import type {
   AuthError,
   PackChangeError,
@@ -150,7 +149,7 @@ export type Authenticate = (arrival: Arrival) => Promise<Result<Caller, AuthErro
 
 export interface Arrival {
   readonly request: Request;
-  readonly client: Client;
+  readonly client: { readonly address: string | undefined };
 }
 
 /** Why a request for the gateway's own pages was denied, as a label of a counter. */

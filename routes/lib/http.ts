@@ -89,6 +89,9 @@ export async function readBytes(
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   try {
+    // Read as a whole, a body leaves no stream behind for the runtime to collect.
+    const length = Number(request.headers.get("content-length") ?? Infinity);
+    if (length <= bytesMax) return ok(new Uint8Array(await request.arrayBuffer()));
     for await (const chunk of request.body ?? []) {
       bytes += chunk.byteLength;
       if (bytes > bytesMax) return err({ reason: "body-too-large", bytesMax });
