@@ -23,17 +23,36 @@ const allBut = (version: number, field: string): readonly Row[] => [
   { field, bits: 62, role: "random" },
 ];
 
+const table = (version: number, what: string, rows: readonly Row[], minter?: "none"): LayoutTable => ({
+  name: `uuid-v${version}`,
+  title: `UUID version ${version}: ${what}`,
+  source: SOURCE,
+  text: uuidText,
+  ...(minter && { minter }),
+  rows,
+});
+
+const byHashOf = (version: number, what: string): LayoutTable => table(version, what, allBut(version, "hash"), "none");
+
 /** All 128 bits are the bit that is given. */
-const constant = (word: 0 | 0xffffffff): readonly Row[] =>
-  ["first", "second", "third", "fourth"].map((field) => ({ field, bits: 32, role: "fixed", value: word }));
+const constant = (name: string, title: string, value: 0 | 0xffffffff): LayoutTable => ({
+  name,
+  title,
+  source: SOURCE,
+  text: uuidText,
+  minter: "none",
+  rows: ["first", "second", "third", "fourth"].map((field) => ({ field, bits: 32, role: "fixed", value })),
+});
 
 /** RFC 9562 section 5.1: the text starts with the low 32 bits of the time, then the middle 16. */
+const LOW_TIME_FIRST = [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15] as const;
+
 export const uuidV1Table: LayoutTable = {
   name: "uuid-v1",
   title: "UUID version 1: Gregorian time and node",
   source: SOURCE,
   text: uuidText,
-  octetOrder: [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
+  octetOrder: LOW_TIME_FIRST,
   rows: [
     { field: "version", bits: 4, role: "fixed", value: 1 },
     { field: "mintedAt", bits: 60, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
@@ -42,7 +61,6 @@ export const uuidV1Table: LayoutTable = {
     { field: "node", bits: 48, role: "node" },
   ],
 };
-
 export const uuidV1 = /* @__PURE__ */ layoutOf(uuidV1Table);
 
 /** A local ID replaces the low bits of version 1's time (RFC 9562 section 5.2), so no instant can be read. */
@@ -51,7 +69,7 @@ export const uuidV2Table: LayoutTable = {
   title: "UUID version 2: DCE Security",
   source: SOURCE,
   text: uuidText,
-  octetOrder: [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
+  octetOrder: LOW_TIME_FIRST,
   minter: "none",
   rows: [
     { field: "version", bits: 4, role: "fixed", value: 2 },
@@ -63,103 +81,41 @@ export const uuidV2Table: LayoutTable = {
     { field: "node", bits: 48, role: "node" },
   ],
 };
-
 export const uuidV2 = /* @__PURE__ */ layoutOf(uuidV2Table);
 
-export const uuidV3Table: LayoutTable = {
-  name: "uuid-v3",
-  title: "UUID version 3: MD5 of a name",
-  source: SOURCE,
-  text: uuidText,
-  minter: "none",
-  rows: /* @__PURE__ */ allBut(3, "hash"),
-};
-
+export const uuidV3Table: LayoutTable = /* @__PURE__ */ byHashOf(3, "MD5 of a name");
 export const uuidV3 = /* @__PURE__ */ layoutOf(uuidV3Table);
 
-export const uuidV4Table: LayoutTable = {
-  name: "uuid-v4",
-  title: "UUID version 4: random",
-  source: SOURCE,
-  text: uuidText,
-  rows: /* @__PURE__ */ allBut(4, "random"),
-};
-
+export const uuidV4Table: LayoutTable = /* @__PURE__ */ table(4, "random", /* @__PURE__ */ allBut(4, "random"));
 export const uuidV4 = /* @__PURE__ */ layoutOf(uuidV4Table);
 
-export const uuidV5Table: LayoutTable = {
-  name: "uuid-v5",
-  title: "UUID version 5: SHA-1 of a name",
-  source: SOURCE,
-  text: uuidText,
-  minter: "none",
-  rows: /* @__PURE__ */ allBut(5, "hash"),
-};
-
+export const uuidV5Table: LayoutTable = /* @__PURE__ */ byHashOf(5, "SHA-1 of a name");
 export const uuidV5 = /* @__PURE__ */ layoutOf(uuidV5Table);
 
-export const uuidV6Table: LayoutTable = {
-  name: "uuid-v6",
-  title: "UUID version 6: Gregorian time in order, and node",
-  source: SOURCE,
-  text: uuidText,
-  rows: [
-    { field: "mintedAt", bits: 48, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
-    { field: "version", bits: 4, role: "fixed", value: 6 },
-    { field: "mintedAt", bits: 12, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
-    VARIANT,
-    { field: "clockSequence", bits: 14, role: "node" },
-    { field: "node", bits: 48, role: "node" },
-  ],
-};
-
+export const uuidV6Table: LayoutTable = /* @__PURE__ */ table(6, "Gregorian time in order, and node", [
+  { field: "mintedAt", bits: 48, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
+  { field: "version", bits: 4, role: "fixed", value: 6 },
+  { field: "mintedAt", bits: 12, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
+  VARIANT,
+  { field: "clockSequence", bits: 14, role: "node" },
+  { field: "node", bits: 48, role: "node" },
+]);
 export const uuidV6 = /* @__PURE__ */ layoutOf(uuidV6Table);
 
-export const uuidV7Table: LayoutTable = {
-  name: "uuid-v7",
-  title: "UUID version 7: Unix time and random",
-  source: SOURCE,
-  text: uuidText,
-  rows: [
-    { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
-    { field: "version", bits: 4, role: "fixed", value: 7 },
-    { field: "random", bits: 12, role: "random" },
-    VARIANT,
-    { field: "random", bits: 62, role: "random" },
-  ],
-};
-
+export const uuidV7Table: LayoutTable = /* @__PURE__ */ table(7, "Unix time and random", [
+  { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
+  { field: "version", bits: 4, role: "fixed", value: 7 },
+  { field: "random", bits: 12, role: "random" },
+  VARIANT,
+  { field: "random", bits: 62, role: "random" },
+]);
 export const uuidV7 = /* @__PURE__ */ layoutOf(uuidV7Table);
 
-export const uuidV8Table: LayoutTable = {
-  name: "uuid-v8",
-  title: "UUID version 8: custom",
-  source: SOURCE,
-  text: uuidText,
-  minter: "none",
-  rows: /* @__PURE__ */ allBut(8, "custom"),
-};
-
+export const uuidV8Table: LayoutTable = /* @__PURE__ */ table(8, "custom", /* @__PURE__ */ allBut(8, "custom"), "none");
 export const uuidV8 = /* @__PURE__ */ layoutOf(uuidV8Table);
 
-export const uuidNilTable: LayoutTable = {
-  name: "uuid-nil",
-  title: "Nil UUID: all bits zero",
-  source: SOURCE,
-  text: uuidText,
-  minter: "none",
-  rows: /* @__PURE__ */ constant(0),
-};
-
+export const uuidNilTable: LayoutTable = /* @__PURE__ */ constant("uuid-nil", "Nil UUID: all bits zero", 0);
 export const uuidNil = /* @__PURE__ */ layoutOf(uuidNilTable);
 
-export const uuidMaxTable: LayoutTable = {
-  name: "uuid-max",
-  title: "Max UUID: all bits one",
-  source: SOURCE,
-  text: uuidText,
-  minter: "none",
-  rows: /* @__PURE__ */ constant(0xffffffff),
-};
-
+export const uuidMaxTable: LayoutTable = /* @__PURE__ */ constant("uuid-max", "Max UUID: all bits one", 0xffffffff);
 export const uuidMax = /* @__PURE__ */ layoutOf(uuidMaxTable);
