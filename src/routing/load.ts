@@ -64,7 +64,7 @@ const check = (value: unknown, ownPort?: number) => {
   const overrides = checkMoved(draft, plans, isWhole, report);
   const isInDoubt = dependsOnFault(draft, faults);
   const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
-  const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
+  const { routes: read, placed } = checkRoutes({ draft, plans, report, budget }, mayMatch, faults);
   const routes = flattenRoutes(placed, budget);
   // An entity or a layout with a fault could make a route reachable or tell two layouts apart.
   if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {

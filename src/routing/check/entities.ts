@@ -2,7 +2,7 @@ import { type Layout, luuid } from "../../ids/index.ts";
 import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
 import { groupBy } from "../layouts/plan.ts";
 import type { Draft } from "../schema/draft.ts";
-import { countFaults, type Place, type Report } from "../schema/faults.ts";
+import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 
 /** An entity's IDs must have the declared numbers, and no two entities may own the same IDs of a marked layout. */
@@ -29,7 +29,11 @@ const hasMark = (layout: Layout, mark: (typeof MARKS)[number]): boolean =>
   mark === "class" ? layout.name === luuid.name : ownerKeyField(layout)?.name === mark;
 
 const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: Report): boolean => {
-  const { report: fault, count } = countFaults(report);
+  let isSound = true;
+  const fault: Report = (...found) => {
+    isSound = false;
+    report(...found);
+  };
   for (const mark of MARKS) {
     if (id[mark] === undefined) continue;
     const max = ownerKeyField(layout)?.max;
@@ -42,7 +46,7 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
   if (id.class !== undefined && id.group !== undefined) {
     fault("group-clash", [...place, "group"], "A class has its own group; give the class or the group, not both.");
   }
-  return count() === 0;
+  return isSound;
 };
 
 interface Claim {

@@ -1,4 +1,4 @@
-import type { LayoutPlan } from "../layouts/plan.ts";
+import type { RouteContext } from "../compile/conditions.ts";
 import { PACKS_BYTES_MAX } from "../limits.ts";
 import { dimensionOfPack } from "../packs/route.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
@@ -25,12 +25,8 @@ export const checkPacks = (draft: Draft, report: Report): void => {
 };
 
 /** A route to a pack may have conditions on one layout and on entities only, and the layout needs the pack's field. */
-export const isSoundPackRoute = (
-  draft: Draft,
-  plans: ReadonlyMap<string, LayoutPlan>,
-  { index, route: { when, pack } }: DraftRoute,
-  report: Report,
-): boolean => {
+export const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index, route }: DraftRoute): boolean => {
+  const { when, pack } = route;
   if (pack === undefined) return true;
   const declared = draft.packs.get(pack);
   // An unknown or broken pack is a fault of its own.

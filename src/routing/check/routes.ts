@@ -1,10 +1,10 @@
-import { listOf, readConditions } from "../compile/conditions.ts";
+import { listOf, type RouteContext, readConditions } from "../compile/conditions.ts";
 import { noPlacements, placeRoute } from "../compile/route-plans.ts";
-import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
-import { type Budget, FAULTS_MAX } from "../limits.ts";
+import { groupBy, type IdPlan, idPlansOf, ownerKeyOf } from "../layouts/plan.ts";
+import { FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
-import { countFaults, type Fault, pointerTo, type Report } from "../schema/faults.ts";
+import { type Fault, pointerTo, type Report } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
 import { isSoundPackRoute } from "./packs.ts";
 
@@ -93,38 +93,26 @@ export const checkDestinations = (draft: Draft, report: Report): void => {
   }
 };
 
-/** Reports faults of routes' conditions. Returns the routes that some ID can match, placed. Stops with the budget or the report. */
-export const checkRoutes = (
-  draft: Draft,
-  plans: ReadonlyMap<string, LayoutPlan>,
-  mayMatch: DependsOnFault,
-  report: Report,
-  budget: Budget,
-) => {
-  const { report: fault, count } = countFaults(report);
+/** Reports faults of routes' conditions. Returns the routes that some ID can match, placed. Stops with the budget or the faults. */
+export const checkRoutes = (context: RouteContext, mayMatch: DependsOnFault, faults: readonly Fault[]) => {
+  const { draft, plans, budget } = context;
   const routes: DraftRoute[] = [];
   const placed = noPlacements(plans);
   for (const each of draft.routes) {
-    const { index, route } = each;
-    if (budget.isSpent || count() >= FAULTS_MAX) break;
+    const { route } = each;
+    if (budget.isSpent || faults.length >= FAULTS_MAX) break;
     // Without one destination it has been reported already.
     if (!hasOneDestination(route)) continue;
-    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
-    if (conditions === undefined) continue;
-    if (!isSoundPackRoute(draft, plans, { index, route }, fault)) continue;
-    if (placeRoute(placed, draft.packs, { index, route, conditions }, budget)) routes.push(each);
+    const conditions = readConditions(context, each);
+    if (conditions === undefined || !isSoundPackRoute(context, each)) continue;
+    if (placeRoute(placed, draft.packs, { ...each, conditions }, budget)) routes.push(each);
     // The route may be for an entity with a fault of its own.
-    else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
+    else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(context, each);
   }
   return { routes, placed };
 };
 
-const reportContradiction = (
-  draft: Draft,
-  plans: ReadonlyMap<string, LayoutPlan>,
-  { index, route: { when } }: DraftRoute,
-  report: Report,
-): void => {
+const reportContradiction = ({ draft, plans, report }: RouteContext, { index, route: { when } }: DraftRoute): void => {
   const fault = (key: readonly string[], message: string): void =>
     report("unreachable-route", ["routes", index, "when", ...key], message);
   const layouts = layoutsOf(draft, when).filter((name) => plans.has(name));
@@ -135,11 +123,8 @@ const reportContradiction = (
     const why = "No entity of this route has IDs of this layout, so no ID can match; correct the entity or the layout.";
     fault([when.layout === undefined ? "entity" : "layout"], why);
   } else if (key !== undefined) {
-    const names = layouts.join(", ");
-    fault(
-      [key],
-      `IDs of layout ${names} have no ${key}, so no ID can match; remove this condition or correct the layout.`,
-    );
+    const why = `IDs of layout ${layouts.join(", ")} have no ${key}, so no ID can match;`;
+    fault([key], `${why} remove this condition or correct the layout.`);
   } else {
     const why = "These conditions contradict each other or the entity's own numbers, so no ID can match;";
     fault([], `${why} remove or correct one.`);

@@ -40,10 +40,10 @@ export const planChecked = (declared: DeclaredTable): Planned => {
   const plans = planLayouts(draft);
   const budget = new Budget(COMPLEXITY_MAX);
   const placed = noPlacements(plans);
-  for (const { index, route } of draft.routes) {
-    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], rejectFault, budget);
-    if (conditions === undefined) throw new Error(`route ${index} was not checked`);
-    placeRoute(placed, draft.packs, { index, route, conditions }, budget);
+  for (const route of draft.routes) {
+    const conditions = readConditions({ draft, plans, report: rejectFault, budget }, route);
+    if (conditions === undefined) throw new Error(`route ${route.index} was not checked`);
+    placeRoute(placed, draft.packs, { ...route, conditions }, budget);
   }
   const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");

@@ -13,9 +13,9 @@ import {
 import type { LayoutPlan } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { intersect, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
-import type { Draft } from "../schema/draft.ts";
-import { countFaults, listNames, type Place, type Report, reportUnknown } from "../schema/faults.ts";
-import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "../schema/table.ts";
+import type { Draft, DraftRoute } from "../schema/draft.ts";
+import { listNames, type Place, type Report, reportUnknown } from "../schema/faults.ts";
+import type { DeclaredConditions, DeclaredNumbers } from "../schema/table.ts";
 import type { Slice } from "../table.ts";
 
 /** The greatest value that a field of this name has in any of the layouts. */
@@ -33,20 +33,18 @@ const isRoutable = (name: string, layouts: readonly Layout[], place: Place, repo
     return field === undefined ? [] : [{ layout: layout.name, field }];
   });
   const issued = found.filter(({ field }) => isIssued(field));
-  if (issued.length === 0) {
-    const known = new Set(layouts.flatMap((layout) => routableFields(layout).map((field) => field.name)));
-    const [other] = found;
-    const what =
-      other === undefined
-        ? "No layout of this route has a field"
-        : `A route cannot depend on the ${other.field.role} field`;
-    report("unknown-name", place, `${what} ${JSON.stringify(name)}; name one of ${listNames(known)}.`);
+  const wide = issued.find(({ field }) => field.bits > ROUTABLE_BITS_MAX);
+  if (issued.length > 0 && wide === undefined) return true;
+  if (wide !== undefined) {
+    const message = `Field ${name} of layout ${wide.layout} has ${wide.field.bits} bits, and routes can depend on fields of at most ${ROUTABLE_BITS_MAX}; remove it, or name other layouts with \`layout\`.`;
+    report("key-range", place, message);
     return false;
   }
-  const wide = issued.find(({ field }) => field.bits > ROUTABLE_BITS_MAX);
-  if (wide === undefined) return true;
-  const message = `Field ${name} of layout ${wide.layout} has ${wide.field.bits} bits, and routes can depend on fields of at most ${ROUTABLE_BITS_MAX}; remove it, or name other layouts with \`layout\`.`;
-  report("key-range", place, message);
+  const known = new Set(layouts.flatMap((layout) => routableFields(layout).map((field) => field.name)));
+  const role = found[0]?.field.role;
+  const what =
+    role === undefined ? "No layout of this route has a field" : `A route cannot depend on the ${role} field`;
+  report("unknown-name", place, `${what} ${JSON.stringify(name)}; name one of ${listNames(known)}.`);
   return false;
 };
 
@@ -63,21 +61,18 @@ interface Scope {
 /** Most routes of a table share a scope, so scopes live as long as the plans. */
 const scopes = new WeakMap<ReadonlyMap<string, LayoutPlan>, Map<string, Scope>>();
 
-const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
-  if (Array.isArray(layout) || Array.isArray(entity)) return newScope(plans, layout, entity);
+const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, when: DeclaredConditions): Scope => {
+  const { layout, entity } = when;
+  if (Array.isArray(layout) || Array.isArray(entity)) return newScope(plans, when);
   const known = scopes.get(plans) ?? new Map<string, Scope>();
   if (known.size === 0) scopes.set(plans, known);
   const key = `${layout ?? ""} ${entity ?? ""}`;
-  const scope = known.get(key) ?? newScope(plans, layout, entity);
+  const scope = known.get(key) ?? newScope(plans, when);
   known.set(key, scope);
   return scope;
 };
 
-const newScope = (
-  plans: ReadonlyMap<string, LayoutPlan>,
-  layout: DeclaredConditions["layout"],
-  entity: DeclaredConditions["entity"],
-): Scope => {
+const newScope = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
   const layouts = layout === undefined ? undefined : new Set(listOf(layout));
   const entities = entity === undefined ? undefined : new Set(listOf(entity));
   const possible = [...plans.values()].filter((plan) => layouts === undefined || layouts.has(plan.layout.name));
@@ -105,29 +100,35 @@ export interface Conditions {
   readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
 }
 
+/** What routes are read by, and where their faults go. */
+export interface RouteContext {
+  readonly draft: Draft;
+  readonly plans: ReadonlyMap<string, LayoutPlan>;
+  readonly report: Report;
+  readonly budget: Budget;
+}
+
 /** Reads a route's conditions and reports every fault; `undefined` if there is one, or if the budget is spent. */
-export const readConditions = (
-  draft: Draft,
-  plans: ReadonlyMap<string, LayoutPlan>,
-  { when }: DeclaredRoute,
-  place: Place,
-  report: Report,
-  budget: Budget,
-): Conditions | undefined => {
+export const readConditions = (context: RouteContext, { index, route: { when } }: DraftRoute) => {
+  const { draft, plans, report, budget } = context;
   if (!budget.spend(costOf(when, plans.size))) return undefined;
-  const { report: fault, count } = countFaults(report);
-  checkNames(draft, when, place, fault);
+  let isSound = true;
+  const fault: Report = (kind, place, message) => {
+    isSound = false;
+    report(kind, ["routes", index, "when", ...place], message);
+  };
+  checkNames(draft, when, fault);
   const scope = scopeOf(plans, when);
-  const { layouts, entities, possible } = scope;
-  const fields = readFields(draft, when, scope, place, fault);
-  const minted = readMinted(when, place, fault);
+  const { layouts, entities } = scope;
+  const fields = readFields(draft, when, scope, fault);
+  const minted = readMinted(when, fault);
   if (minted !== undefined) fields.set("minted", minted);
-  const isCertain = () => possible.length > 0 && areEntitiesSound(draft);
-  const slices = when.slices && readSlices(when.slices, possible, isCertain, [...place, "slices"], fault);
+  const slices = when.slices && readSlices(draft, when.slices, scope, fault);
   if (slices !== undefined && !budget.spend(sizeOf(slices))) return undefined;
   // A country whose number does not fit the schema is reported already.
   if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
-  return count() === 0 ? { layouts, entities, fields, slices } : undefined;
+  const conditions: Conditions = { layouts, entities, fields, slices };
+  return isSound ? conditions : undefined;
 };
 
 /** An eighth of a cell for each layout that a condition is compared with; other conditions are read once. */
@@ -140,10 +141,10 @@ const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredCondition
 };
 
 /** One area of M.49 can be many ranges. */
-const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number =>
+const sizeOf = (slices: SliceSets): number =>
   [...slices.values()].flatMap((sets) => [...sets.values()]).reduce((sum, set) => sum + set.length, 0);
 
-const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
+const checkNames = (draft: Draft, when: DeclaredConditions, fault: Report): void => {
   const known = { layout: draft.known, entity: draft.names.entities, country: draft.names.countries };
   for (const key of ["layout", "entity", "country"] as const) {
     const declared = when[key];
@@ -152,8 +153,7 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
       if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
       // A country declared in lower case is a fault there.
       if (key === "country" && known[key].has(name.toLowerCase())) continue;
-      const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
-      reportUnknown(key, name, known[key].keys(), at, fault);
+      reportUnknown(key, name, known[key].keys(), Array.isArray(declared) ? [key, index] : [key], fault);
     }
   }
 };
@@ -161,10 +161,10 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
 /** Greatest values in the built-in layouts, for a condition on a field that no layout of the route has. */
 const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
 
-const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, place: Place, fault: Report) => {
+const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, fault: Report) => {
   const fields = new Map<string, Ranges>();
   for (const [name, declared] of Object.entries(when.fields ?? {})) {
-    const at = [...place, "fields", name];
+    const at = ["fields", name];
     if (!isRoutable(name, scope.owned, at, fault)) continue;
     const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
     fields.set(fieldDimensionName(name), readNumbers(declared, max, at, fault));
@@ -175,8 +175,7 @@ const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, place:
   };
   for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
     const declared = when[name];
-    if (declared !== undefined)
-      add(name, readNumbers(declared, maxIn(scope, name) ?? FIELD_MAX[name], [...place, name], fault));
+    if (declared !== undefined) add(name, readNumbers(declared, maxIn(scope, name) ?? FIELD_MAX[name], [name], fault));
   }
   if (when.country !== undefined) {
     const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
@@ -190,13 +189,12 @@ const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, place:
 };
 
 /** Times have whole milliseconds, so the last one before a bound is the bound less one. */
-const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Ranges | undefined => {
+const readMinted = (when: DeclaredConditions, fault: Report): Ranges | undefined => {
   if (when.mintedFrom === undefined && when.mintedBefore === undefined) return undefined;
   const bound = (name: "mintedFrom" | "mintedBefore", absent: number): number | undefined => {
     const text = when[name];
-    if (text === undefined) return absent;
-    const ms = parseTime(text);
-    if (ms === undefined) fault("time-range", [...place, name], noSuchDay(text));
+    const ms = text === undefined ? absent : parseTime(text);
+    if (ms === undefined) fault("time-range", [name], noSuchDay(text as string));
     return ms;
   };
   const from = bound("mintedFrom", Number.MIN_SAFE_INTEGER);
@@ -204,32 +202,30 @@ const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Rang
   if (from === undefined || before === undefined) return undefined;
   if (from < before) return [from, before - 1];
   const message = "The end is not later than `mintedFrom`, so no ID can match; move one of them.";
-  fault("time-range", [...place, "mintedBefore"], message);
+  fault("time-range", ["mintedBefore"], message);
   return undefined;
 };
 
-const readSlices = (
-  declared: NonNullable<DeclaredConditions["slices"]>,
-  plans: readonly LayoutPlan[],
-  isCertain: () => boolean,
-  place: Place,
-  fault: Report,
-): ReadonlyMap<string, ReadonlyMap<string, Ranges>> => {
+type SliceSets = NonNullable<Conditions["slices"]>;
+type DeclaredSlices = NonNullable<DeclaredConditions["slices"]>;
+
+const readSlices = (draft: Draft, declared: DeclaredSlices, { possible }: Scope, fault: Report): SliceSets => {
   const byLayout = new Map<string, ReadonlyMap<string, Ranges>>();
   const names = Object.keys(declared);
-  for (const { layout, slices } of plans) {
+  for (const { layout, slices } of possible) {
     if (keyFieldOf(layout) === undefined || !names.every((name) => slices.has(name))) continue;
     const setOf = (name: string): Ranges => {
       const { bits, codes } = slices.get(name) as Slice;
       const read = codes === "m49" ? readM49 : readNumbers;
-      return read(declared[name] as DeclaredNumbers, 2 ** bits - 1, [...place, name], fault);
+      return read(declared[name] as DeclaredNumbers, 2 ** bits - 1, ["slices", name], fault);
     };
     byLayout.set(layout.name, new Map(names.map((name) => [name, setOf(name)])));
   }
   for (const name of names) {
-    if (!isCertain() || plans.some(({ slices }) => slices.has(name))) continue;
+    const isCertain = possible.length > 0 && areEntitiesSound(draft);
+    if (!isCertain || possible.some(({ slices }) => slices.has(name))) continue;
     const message = `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`;
-    fault("unknown-name", [...place, name], message);
+    fault("unknown-name", ["slices", name], message);
   }
   return byLayout;
 };
@@ -243,8 +239,7 @@ export const readM49 = (declared: DeclaredNumbers, max: number, place: Place, re
   // An area has hundreds of codes; a list may repeat it thousands of times, and it is read once.
   const seen = new Set<number | string>();
   return readItems(declared, place, report, (item) => {
-    if (seen.has(item)) return [];
-    const read = readArea(item, max);
+    const read = seen.has(item) ? [] : readArea(item, max);
     if (typeof read !== "string") seen.add(item);
     return read;
   });

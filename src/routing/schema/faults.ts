@@ -119,15 +119,3 @@ export const reportUnknown = (
   const message = `There is no ${what} ${JSON.stringify(name)}; ${remedy}.`;
   report("unknown-name", place, message);
 };
-
-/** A report that also counts, for checks that need to know whether there was a fault. */
-export const countFaults = (report: Report): { readonly report: Report; readonly count: () => number } => {
-  let count = 0;
-  return {
-    count: () => count,
-    report: (...fault) => {
-      count++;
-      report(...fault);
-    },
-  };
-};
