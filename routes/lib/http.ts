@@ -4,7 +4,6 @@ import { problemResponse } from "../../src/gateway/problem-response.ts";
 import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
-import type { ServedTable } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 
 /** The bindings of each page. */
@@ -46,10 +45,7 @@ export const wantedType = (c: Context, ...supports: readonly [string, string]): 
   accepts(c, { header: "Accept", supports: [...supports], default: supports[0] });
 
 /** The tables in force, for a page with a rate limit; a response where there are none, or the limit is reached. */
-export async function openLimited(
-  context: RequestContext,
-  which: "client" | "lookup",
-): Promise<ServedTable | Response> {
+export async function openLimited(context: RequestContext, which: "client" | "lookup") {
   const served = await openRequest(context);
   const limit = context.gateway.rateLimits[which];
   return limit === undefined || served instanceof Response

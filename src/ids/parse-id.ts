@@ -1,11 +1,11 @@
-import type { FieldValue, LayoutTable, ParseError, Row, Words } from "./layout/layout.ts";
+import type { FieldValues, LayoutTable, ParseError, Row, Words } from "./layout/layout.ts";
 import { SQL_TICKS_A_DAY, timeRowOf, unixMsOf } from "./layout/time.ts";
 import { wordsToBig } from "./layout/words.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** A parsed ID: all fields by name, and the time of minting in Unix ms, rounded down. */
 export interface ParsedId {
-  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly fields: FieldValues;
   readonly mintedAtMs: number | undefined;
 }
 

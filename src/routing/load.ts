@@ -13,7 +13,7 @@ import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { assemble } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
-import { type LayoutPlan, planLayouts } from "./layouts/plan.ts";
+import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
 import { type Fault, faultList, type Report } from "./schema/faults.ts";
@@ -64,14 +64,15 @@ const check = (value: unknown, ownPort?: number) => {
   const overrides = checkMoved(draft, plans, isWhole, report);
   const isInDoubt = dependsOnFault(draft, faults);
   const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
-  const { routes: read, placed } = checkRoutes({ draft, plans, report, budget }, mayMatch, faults);
+  const context = { draft, plans, report, budget };
+  const { routes: read, placed } = checkRoutes(context, mayMatch, faults);
   const routes = flattenRoutes(placed, budget);
   // An entity or a layout with a fault could make a route reachable or tell two layouts apart.
   if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
     const inDoubt = new Set(draft.routes.flatMap(({ index, route }) => (isInDoubt(route.when) ? [index] : [])));
     const certain = read.filter(({ index }) => !inDoubt.has(index));
     checkCover(routes, placed, certain, report);
-    checkAmbiguity(draft, placed, read, report, budget);
+    checkAmbiguity(context, placed, read);
   }
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
@@ -79,7 +80,7 @@ const check = (value: unknown, ownPort?: number) => {
   return ok({ declared, planned: { draft, routes, overrides }, cells: budget.used });
 };
 
-const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {
+const allEntitiesArePlanned = (draft: Draft, plans: LayoutPlans): boolean => {
   const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);
   const declared = [...draft.entities.values()].reduce((count, { ids }) => count + ids.length, 0);
   return planned === declared && draft.entities.size === draft.names.entities.size;

@@ -47,12 +47,14 @@ export interface Region {
   readonly health: HealthCheck | undefined;
 }
 
+export type Regions = ReadonlyMap<string, Region>;
+
 /** A compiled routing table: one revision, checked and ready for look-ups. */
 export interface CompiledTable {
   /** Rises by one with each publish; 0 for a table that is not published. */
   readonly revision: number;
   /** Regions by name. */
-  readonly regions: ReadonlyMap<string, Region>;
+  readonly regions: Regions;
   readonly entities: ReadonlyMap<string, Entity>;
   /** iUID country numbers by ISO 3166-1 alpha-2 code. */
   readonly countries: ReadonlyMap<string, number>;

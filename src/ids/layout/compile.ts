@@ -1,6 +1,16 @@
 import { err, ok, type Result } from "../result.ts";
 import { checkTable, type LayoutTableFault } from "./check-table.ts";
-import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
+import type {
+  EncodeError,
+  Field,
+  FieldValue,
+  FieldValues,
+  Layout,
+  LayoutTable,
+  ParseError,
+  TextForm,
+  Words,
+} from "./layout.ts";
 import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
 import { compileMintedAt, SQL_DAY, SQL_TICKS_A_DAY, timeRowOf } from "./time.ts";
 import { bigToWords, compareWords, compileField, compileFits, greatestOf, holds, ofRole, wordsToBig } from "./words.ts";
@@ -25,7 +35,7 @@ export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = [
   const range = compileRange(table, fields);
   const fits = fitsWithin(fixed, range);
   const misfit: Layout["misfit"] = (words) =>
-    fits(words) ? undefined : explainMisfit(fields, fixed.value, range, words);
+    fits(words) ? undefined : explainMisfit(fields, fixed.value, words, range);
   const { parse: parseText, format } = table.text;
   return {
     name: table.name,
@@ -106,12 +116,7 @@ const fixedValue = (table: LayoutTable, name: string): number => {
   return value;
 };
 
-const explainMisfit = (
-  fields: readonly Field[],
-  fixed: Words,
-  range: Range | undefined,
-  words: Words,
-): ParseError | undefined => {
+const explainMisfit = (fields: readonly Field[], fixed: Words, words: Words, range?: Range): ParseError | undefined => {
   for (const field of ofRole(fields, "fixed")) {
     const expected = field.read(fixed);
     const actual = field.read(words);
@@ -120,12 +125,9 @@ const explainMisfit = (
   return range?.parseError(words);
 };
 
-const encode = (
-  fields: readonly Field[],
-  fixed: Words,
-  range: Range | undefined,
-  values: Readonly<Record<string, FieldValue>>,
-): Result<Words, EncodeError> => {
+type Encoded = Result<Words, EncodeError>;
+
+const encode = (fields: readonly Field[], fixed: Words, range: Range | undefined, values: FieldValues): Encoded => {
   const unknown = Object.keys(values).find((name) => fields.every((field) => field.name !== name));
   if (unknown !== undefined) return err({ reason: "unknown-field", field: unknown });
   const words = fixed.slice();

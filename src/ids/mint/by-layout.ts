@@ -1,4 +1,4 @@
-import type { Field, FieldValue, Layout, Words } from "../layout/layout.ts";
+import type { Field, FieldValue, FieldValues, Layout, Words } from "../layout/layout.ts";
 import { type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
 import { holds, ofRole, widest } from "../layout/words.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -7,6 +7,7 @@ import {
   checkKey,
   type MintError,
   type Minted,
+  type MintResult,
   outOfRange,
   type RandomWords,
   randomBits,
@@ -50,10 +51,7 @@ export interface MinterState {
  * Starts a minter. `keys` has a value for every `key` and `node` field, and nothing else. Without random bits, two
  * minters with equal keys generate equal IDs at the same time.
  */
-export const startMinter = (
-  layout: Layout,
-  keys: Readonly<Record<string, FieldValue>>,
-): Result<MinterState, MinterError> => {
+export const startMinter = (layout: Layout, keys: FieldValues): Result<MinterState, MinterError> => {
   if (layout.table.minter !== undefined) return err({ reason: "not-mintable", layout: layout.name });
   const fault = checkKeys(layout, keys);
   if (fault !== undefined) return err(fault);
@@ -66,7 +64,7 @@ const givenFields = ({ fields }: Layout): readonly Field[] =>
   fields.filter(({ role }) => role === "key" || role === "node");
 
 /** Whether each `key` and `node` field has a value that fits, and nothing else is given. */
-export const checkKeys = (layout: Layout, keys: Readonly<Record<string, FieldValue>>): MinterError | undefined => {
+export const checkKeys = (layout: Layout, keys: FieldValues): MinterError | undefined => {
   const given = givenFields(layout);
   const unknown = Object.keys(keys).find((name) => given.every((field) => field.name !== name));
   if (unknown !== undefined) return { reason: "unknown-key", field: unknown };
@@ -116,11 +114,7 @@ const splitsTime = ({ table: { rows } }: Layout, { name }: Field): boolean => {
  * absent, the time in the ID advances one tick. Without a time field all bits are random. Errors: `clock-behind`, and
  * `key-out-of-range` if the clock does not fit the time field.
  */
-export const mintNext = (
-  state: MinterState,
-  nowMs: number,
-  entropy: RandomWords,
-): Result<Minted<MinterState>, MintError> => {
+export const mintNext = (state: MinterState, nowMs: number, entropy: RandomWords): MintResult<MinterState> => {
   const { time, timeRow, sequence, layout } = state.plan;
   if (time === undefined || timeRow === undefined) return ok(minted(state, -1n, drawAll(state.plan, entropy)));
   if (!Number.isSafeInteger(nowMs)) return err(outOfRange(time, nowMs));
@@ -140,7 +134,7 @@ export const mintNext = (
 };
 
 /** The first ID of a tick. */
-const begin = (state: MinterState, ticks: bigint, entropy: RandomWords): Result<Minted<MinterState>, MintError> => {
+const begin = (state: MinterState, ticks: bigint, entropy: RandomWords): MintResult<MinterState> => {
   const { time, timeRow, sequence } = state.plan;
   const value = timeValue((timeRow as TimeRow).unit, ticks);
   const fault = checkKey(time as Field, value);

@@ -1,4 +1,4 @@
-import type { FieldValue, Layout, Words } from "../layout/layout.ts";
+import type { FieldValue, FieldValues, Layout, Words } from "../layout/layout.ts";
 import { iuid, luuid } from "../layouts/builtin.ts";
 import { distributedId128 } from "../layouts/distributed-id.ts";
 import { uuidMax, uuidNil, uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8 } from "../layouts/uuid.ts";
@@ -15,7 +15,7 @@ import {
 import { hotguidIdentity, type IdentityError, mintHotguid, startHotguid } from "./hotguid.ts";
 import { mintIuid, startIuid } from "./iuid.ts";
 import { mintLuuid } from "./luuid.ts";
-import { checkClock, type MintError, type Minted, type RandomWords, randomBits } from "./mint.ts";
+import { checkClock, type MintError, type MintResult, type RandomWords, randomBits } from "./mint.ts";
 import { mintShortComb } from "./short-comb.ts";
 
 /** A minter that keeps its state: one ID for each call. An error leaves the state as it was. */
@@ -26,7 +26,7 @@ type Starts = (keys: Numbers, entropy: RandomWords, layout: Layout) => Result<Wo
 
 const keeping = <State>(
   start: Result<State, MintError>,
-  step: (state: State, nowMs: number) => Result<Minted<State>, MintError>,
+  step: (state: State, nowMs: number) => MintResult<State>,
 ): Result<WordMinter, MintError> => {
   if (!start.ok) return start;
   let state = start.value;
@@ -102,15 +102,13 @@ export const MARKED_UUIDS: readonly Layout[] = [
   uuidV8,
 ];
 
+type Started = Result<WordMinter, MinterError | IdentityError>;
+
 /**
  * A minter of any layout that is mintable. `keys` has a value for every `key` and `node` field; an LUUID's `primaryKey`
  * is the first of a sequence. HotGuids get a random `machine` and `process` if neither is given.
  */
-export const wordMinter = (
-  layout: Layout,
-  keys: Readonly<Record<string, FieldValue>>,
-  entropy: RandomWords,
-): Result<WordMinter, MinterError | IdentityError> => {
+export const wordMinter = (layout: Layout, keys: FieldValues, entropy: RandomWords): Started => {
   const starts = STARTS[layout.name];
   if (layout.table.minter !== "own" || starts === undefined) {
     const start = startMinter(layout, keys);
@@ -136,7 +134,7 @@ export type MinterOptions = { readonly layout: Layout } & { readonly [field: str
  * `MintError` as its `cause`, for wrong keys at once, for a clock that is far behind when called.
  */
 export const createMinter = ({ layout, ...keys }: MinterOptions): (() => string) => {
-  const minter = orThrow(layout, wordMinter(layout, keys as Readonly<Record<string, FieldValue>>, systemEntropy()));
+  const minter = orThrow(layout, wordMinter(layout, keys as FieldValues, systemEntropy()));
   return () => layout.format(orThrow(layout, minter(Date.now())));
 };
 

@@ -2,7 +2,7 @@ import type { Layout, Words } from "../layout/layout.ts";
 import { fieldOf } from "../layout/words.ts";
 import { hotguid, hotguidSql } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
-import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
+import { checkClock, checkKey, type MintError, type MintResult, type RandomWords } from "./mint.ts";
 
 /** The machine (24 bits) and process (16 bits) in a HotGuid. */
 export interface HotguidIdentity {
@@ -83,10 +83,11 @@ export interface HotguidState {
   readonly lastCounter: number;
 }
 
-export const startHotguid = (
-  identity: HotguidIdentity,
-  keys: { readonly shardKey: number },
-): Result<HotguidState, MintError> => {
+export interface HotguidKeys {
+  readonly shardKey: number;
+}
+
+export const startHotguid = (identity: HotguidIdentity, keys: HotguidKeys): Result<HotguidState, MintError> => {
   const fault =
     checkKey(machine, identity.machine) ?? checkKey(process, identity.process) ?? checkKey(shardKey, keys.shardKey);
   if (fault !== undefined) return err(fault);
@@ -103,11 +104,7 @@ export const startHotguid = (
  * one. If the clock stands still or runs back, the counter continues in the last second. Errors: `clock-behind`, and
  * `key-out-of-range` from 2106-02-07T06:28:16Z on, when 32 bits of seconds overflow.
  */
-export const mintHotguid = (
-  state: HotguidState,
-  nowMs: number,
-  entropy: RandomWords,
-): Result<Minted<HotguidState>, MintError> => {
+export const mintHotguid = (state: HotguidState, nowMs: number, entropy: RandomWords): MintResult<HotguidState> => {
   const second = Number.isSafeInteger(nowMs) ? Math.floor(nowMs / 1000) : nowMs / 1000;
   const fault = checkKey(time, second) ?? checkClock(state.lastSecond * 1000 - nowMs);
   if (fault !== undefined) return err(fault);
@@ -125,7 +122,7 @@ export const skipHotguids = (state: HotguidState, count: number): HotguidState =
   lastCounter: count >= 0 && Number.isInteger(count) ? Math.min(state.lastCounter + count, COUNTER_MAX) : COUNTER_MAX,
 });
 
-const begin = (state: HotguidState, second: number, entropy: RandomWords): Result<Minted<HotguidState>, MintError> => {
+const begin = (state: HotguidState, second: number, entropy: RandomWords): MintResult<HotguidState> => {
   const fault = checkKey(time, second);
   if (fault !== undefined) return err(fault);
   const base = state.base.slice();
@@ -133,7 +130,7 @@ const begin = (state: HotguidState, second: number, entropy: RandomWords): Resul
   return minted({ base, lastSecond: second, lastCounter: below(COUNTER_START_END, entropy) + 1 });
 };
 
-const minted = (state: HotguidState): Result<Minted<HotguidState>, MintError> => {
+const minted = (state: HotguidState): MintResult<HotguidState> => {
   const words = state.base.slice();
   counter.write(words, state.lastCounter);
   return ok({ state, words });

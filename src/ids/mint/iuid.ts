@@ -2,7 +2,7 @@ import type { Words } from "../layout/layout.ts";
 import { fieldOf, fourWords, maskOf } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
-import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
+import { checkClock, checkKey, type MintError, type MintResult, type RandomWords } from "./mint.ts";
 
 const time = /* @__PURE__ */ fieldOf(iuid, "mintedAt");
 const country = /* @__PURE__ */ fieldOf(iuid, "country");
@@ -41,11 +41,7 @@ export const startIuid = (keys: {
  * back, the random part grows by a random step of 1 to 2^32. If its 54 bits are exhausted, the time in the ID advances
  * one millisecond. Errors: `clock-behind`, and `key-out-of-range` if the clock does not fit 48 bits.
  */
-export const mintIuid = (
-  state: IuidState,
-  nowMs: number,
-  entropy: RandomWords,
-): Result<Minted<IuidState>, MintError> => {
+export const mintIuid = (state: IuidState, nowMs: number, entropy: RandomWords): MintResult<IuidState> => {
   const fault = checkKey(time, nowMs) ?? checkClock(state.lastMs - nowMs);
   if (fault !== undefined) return err(fault);
   if (nowMs > state.lastMs) return fresh(state, nowMs, entropy);
@@ -57,7 +53,7 @@ export const mintIuid = (
   return minted(lastMs, follow(lastWords, (lastWords[HEAD] as number) + 1, tail - TAIL_VALUES));
 };
 
-const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): Result<Minted<IuidState>, MintError> => {
+const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): MintResult<IuidState> => {
   const fault = checkKey(time, timeMs);
   if (fault !== undefined) return err(fault);
   const head = ((state.lastWords[HEAD] as number) & ~HEAD_MASK) | (entropy.word() & (HEAD_MASK >>> FIRST_HEAD_SHIFT));
@@ -70,5 +66,5 @@ const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): Result<M
 const follow = (words: Words, head: number, tail: number): number[] =>
   fourWords(words[0] as number, words[1] as number, head, tail);
 
-const minted = (timeMs: number, words: Words): Result<Minted<IuidState>, MintError> =>
+const minted = (timeMs: number, words: Words): MintResult<IuidState> =>
   ok({ state: { lastMs: timeMs, lastWords: words }, words });

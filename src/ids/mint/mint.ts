@@ -1,6 +1,7 @@
 import type { Field, FieldValue, Words } from "../layout/layout.ts";
 import { WORD_BITS } from "../layout/runs.ts";
 import { greatestOf, holds } from "../layout/words.ts";
+import type { Result } from "../result.ts";
 
 /** A source of strong random bits, such as the port `Entropy`. */
 export interface RandomWords {
@@ -18,6 +19,8 @@ export interface Minted<State> {
 export type MintError =
   | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string }
   | { readonly reason: "clock-behind"; readonly behindMs: number; readonly toleranceMs: number };
+
+export type MintResult<State> = Result<Minted<State>, MintError>;
 
 /**
  * How far the clock may lag behind the last ID. Up to this, minting continues from the last ID, so a clock step causes

@@ -1,19 +1,21 @@
-import { boxFor, idsIn, type PlacedRoutes, type RoutePlan } from "../compile/route-plans.ts";
+import {
+  boxFor,
+  idsIn,
+  type Placed,
+  type PlacedRoutes,
+  type RoutePlan,
+  type RoutePlans,
+} from "../compile/route-plans.ts";
 import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import type { Box } from "../lookup/build-index.ts";
 import { type IdIndex, NO_ROUTE } from "../lookup/id-index.ts";
 import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
-import type { DraftRoute } from "../schema/draft.ts";
+import type { DraftRoutes } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 
 /** Reports routes that earlier ones cover, by proof only: once the steps are used up, every route counts as reachable. */
-export const checkCover = (
-  planned: ReadonlyMap<string, RoutePlan>,
-  placed: ReadonlyMap<string, PlacedRoutes>,
-  routes: readonly DraftRoute[],
-  report: Report,
-): void => {
+export const checkCover = (planned: RoutePlans, placed: Placed, routes: DraftRoutes, report: Report): void => {
   const budget = { steps: COVER_STEPS_MAX };
   for (const { index } of routes) {
     const winners = new Set<number>();

@@ -1,4 +1,5 @@
-import { boxFor, type PlacedRoutes } from "../compile/route-plans.ts";
+import type { RouteContext } from "../compile/conditions.ts";
+import { boxFor, type Placed, type PlacedRoutes } from "../compile/route-plans.ts";
 import { isOneIdentity } from "../identity.ts";
 import { areEntitiesSound, readLayout } from "../layouts/declared.ts";
 import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
@@ -7,19 +8,30 @@ import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
 import { readSplit } from "../resolve/match.ts";
-import type { Draft, DraftRoute } from "../schema/draft.ts";
+import type { Draft, DraftRoutes } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
 /** Reports two layouts of one entity that can parse the same string, unless both always route to the same region. */
-export const checkAmbiguity = (
-  draft: Draft,
-  placed: ReadonlyMap<string, PlacedRoutes>,
-  routes: readonly DraftRoute[],
-  report: Report,
-  budget: Budget,
-): void => {
+export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: Placed, routes: DraftRoutes): void => {
   const overlapIn = rememberOverlaps(budget);
+  /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
+  const targetsOf = ({ placements, packs }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
+    const targets = new Map<string, Target>();
+    const add = ({ region, canary, split }: Target) =>
+      targets.set(JSON.stringify([region, canary, split]), { region, canary, split });
+    for (const { index, route } of routes) {
+      if (targets.size > 1 || !budget.spend(1)) return targets;
+      const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
+      for (const region of pack?.declared.regions ?? []) add({ region });
+      const placement = placements.get(index);
+      const box = placement && boxFor(placement, id);
+      if (box === undefined) continue;
+      add({ region: route.region, canary: route.canary, split: route.split && readSplit(route.split).regions });
+      if (box.every((set) => set === undefined)) return targets;
+    }
+    return add({ region: draft.fallback });
+  };
   for (const [entity, { path }] of draft.entities) {
     // Then they meet on `/any` only, which answers that the ID is ambiguous.
     if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
@@ -30,19 +42,14 @@ export const checkAmbiguity = (
         const [a, b] = [placed.get(earlier.layout), placed.get(later.layout)];
         const overlap = a === undefined || b === undefined || a === b ? undefined : overlapIn(a.plan, b.plan);
         if (a === undefined || b === undefined || overlap === undefined) continue;
-        const targets = new Map([
-          ...targetsOf(draft, a, earlier, routes, budget),
-          ...targetsOf(draft, b, later, routes, budget),
-        ]);
+        const targets = new Map([...targetsOf(a, earlier), ...targetsOf(b, later)]);
         if (budget.isSpent) return;
         const [target] = targets.values();
         const isParted =
           (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.plan.layout, b.plan.layout);
         if (targets.size < 2 && !isParted) continue;
-        const why =
-          targets.size < 2
-            ? "but a canary or a split may send each of them to another region; remove it, or"
-            : "but their routes may differ;";
+        const parted = "but a canary or a split may send each of them to another region; remove it, or";
+        const why = targets.size < 2 ? parted : "but their routes may differ;";
         const message = `One text can be of ${earlier.layout} and ${later.layout}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
         report("indistinguishable-layouts", ["entities", entity, "ids", later.place], message);
       }
@@ -64,30 +71,6 @@ const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Ov
 };
 
 const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
-
-/** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
-const targetsOf = (
-  { fallback }: Draft,
-  { placements, packs }: PlacedRoutes,
-  id: IdPlan,
-  routes: readonly DraftRoute[],
-  budget: Budget,
-): ReadonlyMap<string, Target> => {
-  const targets = new Map<string, Target>();
-  const add = ({ region, canary, split }: Target) =>
-    targets.set(JSON.stringify([region, canary, split]), { region, canary, split });
-  for (const { index, route } of routes) {
-    if (targets.size > 1 || !budget.spend(1)) return targets;
-    const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
-    for (const region of pack?.declared.regions ?? []) add({ region });
-    const placement = placements.get(index);
-    const box = placement && boxFor(placement, id);
-    if (box === undefined) continue;
-    add({ region: route.region, canary: route.canary, split: route.split && readSplit(route.split).regions });
-    if (box.every((set) => set === undefined)) return targets;
-  }
-  return add({ region: fallback });
-};
 
 interface Target {
   readonly region: string | undefined;

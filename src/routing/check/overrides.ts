@@ -8,14 +8,17 @@ import {
   TextReader,
 } from "../compile/overrides.ts";
 import { ownerKeyField } from "../layouts/fields.ts";
-import type { LayoutPlan } from "../layouts/plan.ts";
+import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 
-type Plans = ReadonlyMap<string, LayoutPlan>;
-
 /** The ID of an override must be one that some entity can have, in canonical text, and in one part only. Returns their index. */
-export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): OverrideIndex => {
+export const checkMoved = (
+  draft: Draft,
+  plans: LayoutPlans,
+  allEntitiesAreRead: boolean,
+  report: Report,
+): OverrideIndex => {
   let areAccepted = true;
   const index = indexOverrides(draft, plans, (reader) => {
     const isAccepted = canonicalOf(reader, plans) === reader.text;
@@ -27,7 +30,13 @@ export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boole
   return index;
 };
 
-const reportEach = (draft: Draft, plans: Plans, index: OverrideIndex, allEntitiesAreRead: boolean, report: Report) => {
+const reportEach = (
+  draft: Draft,
+  plans: LayoutPlans,
+  index: OverrideIndex,
+  allEntitiesAreRead: boolean,
+  report: Report,
+) => {
   const all = [...overridesIn(draft)];
   const reader = new TextReader();
   for (const [number, override] of all.entries()) {
@@ -46,7 +55,7 @@ const reportEach = (draft: Draft, plans: Plans, index: OverrideIndex, allEntitie
 };
 
 /** The canonical text of an ID of the first layout whose entities can have it. */
-const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
+const canonicalOf = (reader: TextReader, plans: LayoutPlans): string | undefined => {
   for (const plan of plans.values()) {
     const words = reader.read(plan.layout);
     if (words !== undefined && takes(plan, words)) return plan.layout.format(words);
@@ -59,14 +68,11 @@ const takes = (plan: LayoutPlan, words: Words): boolean =>
   canBeLater(plan, words) &&
   (plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words)));
 
+type All = readonly Override[];
+
 /** Messages about other overrides of the same ID, in any of its forms, or of the same short key. */
-function* rivalSentences(
-  reader: TextReader,
-  number: number,
-  all: readonly Override[],
-  { byForm, findShort }: OverrideIndex,
-  plans: Plans,
-): Generator<string> {
+function* rivalSentences(reader: TextReader, number: number, all: All, index: OverrideIndex, plans: LayoutPlans) {
+  const { byForm, findShort } = index;
   const own = all[number] as Override;
   const content = overrideKey(own);
   const otherOf = (found: number | undefined): Override | undefined => {

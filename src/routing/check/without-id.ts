@@ -89,7 +89,7 @@ const checkSticky = (
   { sticky }: DeclaredWithoutId,
   place: Place,
   report: Report,
-): void => {
+) => {
   if (sticky === undefined || sources.length === 0) return;
   if (sources.some((source) => kindsOf(source).some((kind) => ASSUMED.has(kind)))) return;
   const message = "No source here uses the client's location or a fixed region, so the cookie is never set; remove it.";

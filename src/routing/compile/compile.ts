@@ -16,15 +16,15 @@ import type { DeclaredTable } from "../schema/table.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId, Found, Owner, SentSlice, SentSlices } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
-import { flattenRoutes, noPlacements, type PlacedRoutes, placeRoute, type RoutePlan } from "./route-plans.ts";
+import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
 import { deadlinesOf, overrideTargets, packTargets, REMEMBER_MOVED_SECONDS, regionOf, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 /** A checked table with its routes placed and flattened. */
 export interface Planned {
   readonly draft: Draft;
-  readonly placed: ReadonlyMap<string, PlacedRoutes>;
-  readonly routes: ReadonlyMap<string, RoutePlan>;
+  readonly placed: Placed;
+  readonly routes: RoutePlans;
   readonly overrides: OverrideIndex;
 }
 
@@ -131,7 +131,7 @@ const slicesOf = ({ layout, slices }: EnabledLayout): readonly SentSlice[] => {
 /** Compiles the entities and the layouts, which refer to each other. */
 export const compileEntities = (
   draft: Draft,
-  routes: ReadonlyMap<string, RoutePlan>,
+  routes: RoutePlans,
   targets: RouteTargets<Found | undefined>,
   packRouteOf: (placement: PackPlacement) => PackRoute,
   overrides: ReadonlyMap<TextForm, WordsMap>,

@@ -10,7 +10,7 @@ import {
   ROUTABLE_BITS_MAX,
   routableFields,
 } from "../layouts/fields.ts";
-import type { LayoutPlan } from "../layouts/plan.ts";
+import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { intersect, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
@@ -59,9 +59,9 @@ interface Scope {
 }
 
 /** Most routes of a table share a scope, so scopes live as long as the plans. */
-const scopes = new WeakMap<ReadonlyMap<string, LayoutPlan>, Map<string, Scope>>();
+const scopes = new WeakMap<LayoutPlans, Map<string, Scope>>();
 
-const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, when: DeclaredConditions): Scope => {
+const scopeOf = (plans: LayoutPlans, when: DeclaredConditions): Scope => {
   const { layout, entity } = when;
   if (Array.isArray(layout) || Array.isArray(entity)) return newScope(plans, when);
   const known = scopes.get(plans) ?? new Map<string, Scope>();
@@ -72,7 +72,7 @@ const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, when: DeclaredCondition
   return scope;
 };
 
-const newScope = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
+const newScope = (plans: LayoutPlans, { layout, entity }: DeclaredConditions): Scope => {
   const layouts = layout === undefined ? undefined : new Set(listOf(layout));
   const entities = entity === undefined ? undefined : new Set(listOf(entity));
   const possible = [...plans.values()].filter((plan) => layouts === undefined || layouts.has(plan.layout.name));
@@ -103,7 +103,7 @@ export interface Conditions {
 /** What routes are read by, and where their faults go. */
 export interface RouteContext {
   readonly draft: Draft;
-  readonly plans: ReadonlyMap<string, LayoutPlan>;
+  readonly plans: LayoutPlans;
   readonly report: Report;
   readonly budget: Budget;
 }

@@ -37,12 +37,10 @@ const addRow = ({ words: all, numbers }: Rows, words: Words, number: number): vo
   numbers.push(number);
 };
 
+type Accepts = (reader: TextReader) => boolean;
+
 /** Indexes the entries whose texts are accepted. Of several with the same ID or short key the first is found. */
-export const indexOverrides = (
-  draft: Draft,
-  layouts: DatedLayouts,
-  accepts: (reader: TextReader) => boolean,
-): OverrideIndex => {
+export const indexOverrides = (draft: Draft, layouts: DatedLayouts, accepts: Accepts): OverrideIndex => {
   const forms = new Map<TextForm, Rows>();
   const shortKeys = newRows(SHORT_KEY_WORDS);
   const reader = new TextReader();
@@ -128,10 +126,9 @@ export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boole
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
-export const shortKeyIn = (
-  reader: TextReader,
-  layouts: DatedLayouts,
-): readonly [group: number, primaryKey: number] | undefined => {
+type ShortKey = readonly [group: number, primaryKey: number];
+
+export const shortKeyIn = (reader: TextReader, layouts: DatedLayouts): ShortKey | undefined => {
   const words = layouts.has(luuid.name) ? reader.read(luuid) : undefined;
   if (words === undefined || !luuid.fits(words)) return undefined;
   return [fieldOf(luuid, "group").read(words), fieldOf(luuid, "primaryKey").read(words)];

@@ -1,4 +1,4 @@
-import type { IdPlan, LayoutPlan } from "../layouts/plan.ts";
+import type { IdPlan, LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { type Box, boxOf, buildIndexes, type PlacedRoute, takesId } from "../lookup/build-index.ts";
 import { IdIndex } from "../lookup/id-index.ts";
@@ -52,6 +52,8 @@ export interface RoutePlan {
   readonly packs: readonly PackPlacement[];
 }
 
+export type RoutePlans = ReadonlyMap<string, RoutePlan>;
+
 /** The routes of one layout before they are flattened. */
 export interface PlacedRoutes {
   readonly plan: LayoutPlan;
@@ -60,16 +62,18 @@ export interface PlacedRoutes {
   readonly packs: PackPlacement[];
 }
 
-export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
+export type Placed = ReadonlyMap<string, PlacedRoutes>;
+
+export const noPlacements = (plans: LayoutPlans): Placed =>
   new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
 
+interface ReadRoute extends DraftRoute {
+  readonly conditions: Conditions;
+}
+
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
-export const placeRoute = (
-  layouts: ReadonlyMap<string, PlacedRoutes>,
-  packs: Draft["packs"],
-  { index, route, conditions }: DraftRoute & { readonly conditions: Conditions },
-  budget: Budget,
-): boolean => {
+export const placeRoute = (layouts: Placed, packs: Draft["packs"], read: ReadRoute, budget: Budget) => {
+  const { index, route, conditions } = read;
   let takesSome = false;
   const own = conditions.layouts && [...conditions.layouts].flatMap((name) => layouts.get(name) ?? []);
   const pack = route.pack === undefined ? undefined : packs.get(route.pack);
@@ -137,10 +141,7 @@ const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPla
 };
 
 /** Flattens the routes of every layout; `undefined` when the budget is spent. */
-export const flattenRoutes = (
-  layouts: ReadonlyMap<string, PlacedRoutes>,
-  budget: Budget,
-): ReadonlyMap<string, RoutePlan> | undefined => {
+export const flattenRoutes = (layouts: Placed, budget: Budget): RoutePlans | undefined => {
   const planned = new Map<string, RoutePlan>();
   for (const [name, placed] of layouts) {
     const one = budget.isSpent ? undefined : flattenLayout(placed, budget);

@@ -3,10 +3,22 @@ import { readSplit } from "../resolve/match.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";
 import type { DeclaredRegion } from "../schema/table.ts";
-import type { BreakerPolicy, Canary, Deadlines, Found, Gone, Region, Rule, Share, Split, Target } from "../table.ts";
+import type {
+  BreakerPolicy,
+  Canary,
+  Deadlines,
+  Found,
+  Gone,
+  Region,
+  Regions,
+  Rule,
+  Share,
+  Split,
+  Target,
+} from "../table.ts";
 
 /** One frozen target for each route with a region, a few for each split, and one for the default. */
-export const targetsOf = (draft: Draft, regions: ReadonlyMap<string, Region>): RouteTargets<Found | undefined> => {
+export const targetsOf = (draft: Draft, regions: Regions): RouteTargets<Found | undefined> => {
   // Rules first, so that the targets, which every look-up reads, are adjacent in memory.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
   const byOrdinal = draft.routes.map(({ route, index }, at): Found | undefined => {
@@ -28,18 +40,13 @@ export const targetsOf = (draft: Draft, regions: ReadonlyMap<string, Region>): R
 };
 
 /** The targets of a route to a pack, by the numbers of the pack's regions. */
-export const packTargets = (
-  index: number,
-  pack: string,
-  declared: DeclaredPack,
-  regions: ReadonlyMap<string, Region>,
-): readonly Target[] => {
+export const packTargets = (index: number, pack: string, declared: DeclaredPack, regions: Regions) => {
   const rule: Rule = Object.freeze({ kind: "route", index, pack });
   return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
 /** The target of each override, in the order of `overridesIn`. Overrides with equal content share one. */
-export const overrideTargets = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (Target | Gone)[] => {
+export const overrideTargets = (draft: Draft, regions: Regions): readonly (Target | Gone)[] => {
   const known = new Map<string, Target | Gone>();
   const targets: (Target | Gone)[] = [];
   for (const override of overridesIn(draft)) {
@@ -51,7 +58,7 @@ export const overrideTargets = (draft: Draft, regions: ReadonlyMap<string, Regio
   return targets;
 };
 
-const targetOfOverride = ({ part, entry }: Override, regions: ReadonlyMap<string, Region>): Target | Gone => {
+const targetOfOverride = ({ part, entry }: Override, regions: Regions): Target | Gone => {
   if (part === "gone") return Object.freeze({ region: undefined, rule: GONE, epoch: entry.epoch });
   if (part === "moves") {
     const { from, to, state, epoch } = entry;
@@ -72,20 +79,15 @@ type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
 export const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: Extras = {}): Target =>
   Object.freeze({ region, rule, canary, shadow, move });
 
-const canaryOf = (
-  { region, percent }: DeclaredCanary,
-  index: number,
-  regions: ReadonlyMap<string, Region>,
-  shadow: Share | undefined,
-): Canary => {
+const canaryOf = ({ region, percent }: DeclaredCanary, index: number, regions: Regions, shadow?: Share): Canary => {
   const rule: Rule = Object.freeze({ kind: "canary", index });
   return Object.freeze({ share: percent / 100, target: targetOf(regionNamed(regions, region), rule, { shadow }) });
 };
 
-const shareOf = ({ region, percent }: DeclaredCanary, regions: ReadonlyMap<string, Region>): Share =>
+const shareOf = ({ region, percent }: DeclaredCanary, regions: Regions): Share =>
   Object.freeze({ region: regionNamed(regions, region), share: percent / 100 });
 
-const regionNamed = (regions: ReadonlyMap<string, Region>, name: string): Region => {
+const regionNamed = (regions: Regions, name: string): Region => {
   const region = regions.get(name);
   if (region === undefined) throw new Error(`region ${name} was not checked`);
   return region;

@@ -3,11 +3,11 @@ import { fieldPathsOf } from "../public-ids/entities.ts";
 import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
-import type { Entity, Region, WithoutId, WithoutIdIndex } from "../table.ts";
+import type { Entity, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
 import { deadlinesOf, targetOf } from "./targets.ts";
 
-export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {
+export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named: RegionByValue = new Map([...regions.keys()].map((name) => [name, name]));

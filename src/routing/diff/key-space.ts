@@ -83,11 +83,7 @@ const meet = (a: SegmentBox, b: SegmentBox): readonly SegmentBox[] => {
 };
 
 /** The numbers with those digits, of the given widths in bits, highest first; `undefined` for more than `pairsMax` ranges. */
-export const joinDigits = (
-  sets: readonly Ranges[],
-  widths: readonly number[],
-  pairsMax: number,
-): Ranges | undefined => {
+export const joinDigits = (sets: readonly Ranges[], widths: readonly number[], pairsMax: number) => {
   let joined: Ranges = [0, 0];
   let size = 1;
   for (let at = sets.length - 1; at >= 0; at--) {

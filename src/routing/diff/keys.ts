@@ -36,12 +36,13 @@ export const diffKeys = (before: Planned, after: Planned, contents: PackContents
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
   const count = packedCounter();
   return [...layouts].flatMap((name) => {
-    const [left, right] = [layoutSide(before, name), layoutSide(after, name)];
+    const sides: Sides = [layoutSide(before, name), layoutSide(after, name)];
+    const [left, right] = sides;
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
     const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
     if (plan === undefined || !isComparable) return [];
-    const packs = packsOf([left, right], contents);
-    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, left, right, packs, count));
+    const packs = packsOf(sides, contents);
+    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, sides, packs, count));
   });
 };
 
@@ -53,6 +54,8 @@ const layoutSide = (planned: Planned, layout: string): LayoutSide => {
     routesOf: placed === undefined ? () => [] : routesById(placed),
   };
 };
+
+type Sides = readonly [before: LayoutSide, after: LayoutSide];
 
 interface Side {
   readonly plan: LayoutPlan;
@@ -93,18 +96,11 @@ const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
 
 const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => box);
 
-const diffClaims = (
-  plan: LayoutPlan,
-  claims: Claims,
-  left: LayoutSide,
-  right: LayoutSide,
-  packs: KnownPacks,
-  count: PackedCounter,
-): readonly KeyChange[] => {
-  const [before, after] = [sideOf(left, claims.before), sideOf(right, claims.after)];
+const diffClaims = (plan: LayoutPlan, own: Claims, [left, right]: Sides, packs: KnownPacks, count: PackedCounter) => {
+  const [before, after] = [sideOf(left, own.before), sideOf(right, own.after)];
   const space = spaceOf(
     plan,
-    claims.mark,
+    own.mark,
     [before, after].flatMap((side) => side ?? []),
     packs,
   );
@@ -114,7 +110,7 @@ const diffClaims = (
   return changes
     .flatMap((change) => expandPacks(change, packs, plan, space, count))
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
-    .flatMap((change) => toKeyChanges(change, plan, claims.mark, space, countries, change.counted));
+    .flatMap((change) => toKeyChanges(change, plan, own.mark, space, countries, change.counted));
 };
 
 const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {

@@ -20,11 +20,7 @@ export interface PackedKeys {
 }
 
 /** Counts the keys of a set by where the packs of either side send them. Of several packs the first one that holds a key counts. */
-export const countPackedKeys = (
-  set: Ranges,
-  before: readonly PackRanges[],
-  after: readonly PackRanges[],
-): readonly PackedKeys[] => {
+export const countPackedKeys = (set: Ranges, before: readonly PackRanges[], after: readonly PackRanges[]) => {
   const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
   const cursorsOf = (side: readonly PackRanges[]) => side.map((pack) => new Cursor(pack, names));
   const [left, right] = [cursorsOf(before), cursorsOf(after)];

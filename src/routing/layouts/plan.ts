@@ -18,6 +18,8 @@ export interface LayoutPlan {
   readonly idsByMark: ReadonlyMap<number | undefined, readonly IdPlan[]>;
 }
 
+export type LayoutPlans = ReadonlyMap<string, LayoutPlan>;
+
 export interface IdPlan {
   readonly entity: string;
   readonly place: number;
@@ -36,7 +38,7 @@ export interface Dimension {
 }
 
 /** Plans of all layouts in use, those with most fixed bits first. Entries with an unknown layout are left out. */
-export const planLayouts = (draft: Draft): ReadonlyMap<string, LayoutPlan> => {
+export const planLayouts = (draft: Draft): LayoutPlans => {
   const ids = idPlansOf(draft);
   const plans = new Map<string, LayoutPlan>();
   for (const [name, layout] of [...draft.known].sort(([, a], [, b]) => b.fixedBits - a.fixedBits)) {
@@ -72,10 +74,9 @@ const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPl
 export const ownerKeyOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined =>
   service ?? group;
 
-export const groupBy = <Item, Key>(
-  items: Iterable<Item>,
-  keyOf: (item: Item) => Key,
-): ReadonlyMap<Key, readonly Item[]> => {
+export type Groups<Key, Item> = ReadonlyMap<Key, readonly Item[]>;
+
+export const groupBy = <Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Groups<Key, Item> => {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
     const key = keyOf(item);

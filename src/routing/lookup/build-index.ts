@@ -61,13 +61,10 @@ const cut = (dimensions: readonly Dimension[], sets: Map<string, Ranges>, budget
   return used === sets.size ? box : undefined;
 };
 
+type ReadonlySets = ReadonlyMap<string, Ranges>;
+
 /** Adds slice conditions, if there is a key and the budget reaches: as ranges of the whole key where they begin at its first bit, else as dimensions of their own. */
-const addSlices = (
-  plan: LayoutPlan,
-  values: ReadonlyMap<string, Ranges>,
-  sets: Map<string, Ranges>,
-  budget: Budget,
-): boolean => {
+const addSlices = (plan: LayoutPlan, values: ReadonlySets, sets: Map<string, Ranges>, budget: Budget): boolean => {
   const key = keyFieldOf(plan.layout);
   if (key === undefined) return false;
   const ordered = [...values].map(([name, ranges]) => ({ slice: plan.slices.get(name) as Slice, ranges }));
@@ -121,10 +118,14 @@ export interface PlacedRoute {
   readonly box: Box;
 }
 
+type Routes = readonly PlacedRoute[];
+
 /** A dimension of an index, and where it stands in the boxes of routes. */
 export interface Axis extends Span {
   readonly slot: number;
 }
+
+type Axes = readonly Axis[];
 
 const rangesOn = ({ slot }: Axis, { box }: PlacedRoute): Ranges => box[slot] as Ranges;
 
@@ -136,12 +137,7 @@ const CHANGE_CELLS = 8;
 const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
-export const buildSegments = (
-  routes: readonly PlacedRoute[],
-  axes: readonly Axis[],
-  budget: Budget,
-  depth = 0,
-): Segments | undefined => {
+export const buildSegments = (routes: Routes, axes: Axes, budget: Budget, depth = 0): Segments | undefined => {
   const starts = startsOf(routes, axes[depth] as Axis, budget);
   if (starts === undefined) return undefined;
   const isLast = depth === axes.length - 1;
@@ -192,13 +188,7 @@ const firstFree = (free: Uint32Array, from: number): number => {
 };
 
 /** Other dimensions: each segment leads to an index of the routes that cover it. */
-const sweep = (
-  routes: readonly PlacedRoute[],
-  starts: Float64Array,
-  axes: readonly Axis[],
-  budget: Budget,
-  depth: number,
-): Segments | undefined => {
+const sweep = (routes: Routes, starts: Float64Array, axes: Axes, budget: Budget, depth: number) => {
   const changes = changesOf(routes.map((route) => rangesOn(axes[depth] as Axis, route)));
   const next: Segments[] = [NOTHING];
   const known = new Map<string, number>([["", 0]]);
@@ -243,11 +233,7 @@ const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segment
 };
 
 /** One index for each set of dimensions that routes constrain together; `undefined` beyond the budget. */
-export const buildIndexes = (
-  routes: readonly PlacedRoute[],
-  dimensions: readonly Span[],
-  budget: Budget,
-): readonly SegmentIndex[] | undefined => {
+export const buildIndexes = (routes: Routes, dimensions: readonly Span[], budget: Budget) => {
   const indexes: SegmentIndex[] = [];
   for (const group of groupBy(routes, ({ box }) => slotsOf(box).join()).values()) {
     const [first] = group as readonly [PlacedRoute];

@@ -1,5 +1,5 @@
 import type { Words } from "../../ids/layout/layout.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, ok } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
@@ -24,12 +24,10 @@ export interface Ambiguous {
   readonly idLayout?: string;
 }
 
+type Minted = Pick<MintPlan, "entity" | "enabled">;
+
 /** The texts that are not clear; `undefined` when there are none. */
-export const findAmbiguous = (
-  table: CompiledTable,
-  { entity, enabled }: Pick<MintPlan, "entity" | "enabled">,
-  unclear: readonly string[],
-): Ambiguous | undefined => {
+export const findAmbiguous = (table: CompiledTable, { entity, enabled }: Minted, unclear: readonly string[]) => {
   const [first] = unclear;
   if (first === undefined) return undefined;
   const found = resolveAny(table.withoutPublic ?? table, first, HORIZON_MS, { enabled });
@@ -39,11 +37,7 @@ export const findAmbiguous = (
 };
 
 /** The region of each freshly minted ID, by the same index and canary that will route it. One that routes nowhere is an error. */
-export function regionsOfMinted(
-  entity: Entity,
-  enabled: EnabledLayout,
-  minted: readonly Words[],
-): Result<readonly string[], RoutingError> {
+export function regionsOfMinted(entity: Entity, enabled: EnabledLayout, minted: readonly Words[]) {
   const regions: string[] = [];
   for (const words of minted) {
     const id = entity.ids.find((one) => one.enabled === enabled && one.takes(words));

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import {
+  type Bytes,
   DIGEST_BYTES,
   FIELD_BITS_MAX,
   FIXED_HEADER_BYTES,
@@ -258,7 +259,7 @@ const recordsOf = (keys: Uint32Array | Float64Array, numbers: Uint8Array, keyByt
 export const decodePage = (
   { fieldBits, keyBytes, regions }: PackHeader,
   info: PageInfo,
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Bytes,
 ): Result<PackPage, PackFault> => {
   if (bytes.length !== info.bytes) return wrongLength(bytes, info.bytes);
   // A column of keys must begin at a multiple of their size.

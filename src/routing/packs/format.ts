@@ -69,13 +69,15 @@ export const pageBytes = (ranges: number, keyBytes: 4 | 8): number => padded(ran
 
 export const rangesPerPage = (keyBytes: 4 | 8): number => Math.floor(PAGE_BYTES_MAX / (2 * keyBytes + 1)) - 8;
 
-export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+export type Sha256 = (bytes: Bytes) => Promise<Uint8Array>;
 
 /** 32 bytes in lower-case hex, as the table writes them. */
 export const hexOf = (digest: Uint8Array): string =>
   Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-export const joinBytes = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+export const joinBytes = (parts: readonly Uint8Array[]): Bytes => {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -141,8 +143,8 @@ export const formatPackFault = (fault: PackFault): string =>
 export interface EncodedPack {
   /** Of the header, lower-case hex: what the table writes. */
   readonly sha256: string;
-  readonly header: Uint8Array<ArrayBuffer>;
-  readonly pages: readonly Uint8Array<ArrayBuffer>[];
+  readonly header: Bytes;
+  readonly pages: readonly Bytes[];
   /** Bytes of the header and all pages. */
   readonly bytes: number;
   /** How many there are when neighbours of one region are joined. */
@@ -159,17 +161,14 @@ export interface EncodeOptions {
 }
 
 /** Of ranges that rise and do not overlap. Neighbours of one region are joined, so that what routes alike has one file. */
-export const encodePack = async (
-  ranges: Iterable<PackRange>,
-  options: EncodeOptions,
-): Promise<Result<EncodedPack, PackFault>> => {
+export const encodePack = async (ranges: Iterable<PackRange>, options: EncodeOptions): Encoded => {
   const { fieldBits, sha256 } = options;
   const gathered = gather(ranges, fieldBits);
   if (!gathered.ok) return gathered;
   const { bounds, numbers, regions } = gathered.value;
   const keyBytes = keyBytesOf(fieldBits);
   const perPage = options.rangesPerPage ?? rangesPerPage(keyBytes);
-  const pages: Uint8Array<ArrayBuffer>[] = [];
+  const pages: Bytes[] = [];
   const entries: Uint8Array[] = [];
   for (let at = 0; at < numbers.length; at += perPage) {
     const own = bounds.slice(at * 2, (at + perPage) * 2);
@@ -187,6 +186,8 @@ export const encodePack = async (
     regions,
   });
 };
+
+type Encoded = Promise<Result<EncodedPack, PackFault>>;
 
 interface Gathered {
   readonly bounds: readonly number[];

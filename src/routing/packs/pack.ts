@@ -11,7 +11,7 @@ import {
   type PageInfo,
   wrongLength,
 } from "./decode.ts";
-import { hexOf, type PackFault, type Sha256 } from "./format.ts";
+import { type Bytes, hexOf, type PackFault, type Sha256 } from "./format.ts";
 
 export { NOT_LOADED };
 
@@ -121,7 +121,7 @@ export interface PackRanges {
 }
 
 /** Copies the ranges out of a verified file. */
-export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader): PackRanges => {
+export const rangesOfFile = (file: Bytes, header: PackHeader): PackRanges => {
   const { keyBytes, ranges, regions, pages } = header;
   const bounds = keyBytes === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);
   const bytes = new Uint8Array(bounds.buffer);
@@ -140,7 +140,7 @@ export const packKey = (sha256: string): string => `pack.${sha256}`;
 export const pageKey = (sha256: string, page: number): string => `pack.${sha256}.${page}`;
 
 /** The parts of a verified file in write order. The header is last: a reader that has it finds all pages. */
-export const partsOfFile = (file: Uint8Array<ArrayBuffer>, { headerBytes, pages }: PackHeader, sha256: string) => [
+export const partsOfFile = (file: Bytes, { headerBytes, pages }: PackHeader, sha256: string) => [
   ...pages.map(({ number, offset, bytes }) => ({
     key: pageKey(sha256, number),
     bytes: file.subarray(offset, offset + bytes),
@@ -148,12 +148,10 @@ export const partsOfFile = (file: Uint8Array<ArrayBuffer>, { headerBytes, pages 
   { key: packKey(sha256), bytes: file.subarray(0, headerBytes) },
 ];
 
+type Async<Value> = Promise<Result<Value, PackFault>>;
+
 /** Verifies the digest of a header and decodes it. `bytes`: the header, or the whole file. */
-export const readHeader = async (
-  bytes: Uint8Array<ArrayBuffer>,
-  sha256: Sha256,
-  expected: string | undefined,
-): Promise<Result<PackHeader, PackFault>> => {
+export const readHeader = async (bytes: Bytes, sha256: Sha256, expected?: string): Async<PackHeader> => {
   const length = headerBytesOf(bytes);
   if (!length.ok) return length;
   const own = bytes.subarray(0, length.value);
@@ -164,12 +162,7 @@ export const readHeader = async (
   return decodeHeader(own);
 };
 
-export const readPage = async (
-  header: PackHeader,
-  info: PageInfo,
-  bytes: Uint8Array<ArrayBuffer>,
-  sha256: Sha256,
-): Promise<Result<PackPage, PackFault>> => {
+export const readPage = async (header: PackHeader, info: PageInfo, bytes: Bytes, sha256: Sha256): Async<PackPage> => {
   const actual = hexOf(await sha256(bytes));
   // A wrong length has its own error.
   if (bytes.length === info.bytes && actual !== info.sha256) {
@@ -179,11 +172,7 @@ export const readPage = async (
 };
 
 /** Verifies every digest and every range of a file. `expected`: the digest in the table, if there is one. */
-export const verifyPack = async (
-  content: Uint8Array<ArrayBuffer>,
-  sha256: Sha256,
-  expected?: string,
-): Promise<Result<LoadedPack, PackFault>> => {
+export const verifyPack = async (content: Bytes, sha256: Sha256, expected?: string): Async<LoadedPack> => {
   const header = await readHeader(content, sha256, expected);
   if (!header.ok) return header;
   const { bytes, pages } = header.value;

@@ -17,14 +17,11 @@ export interface PackRoute {
 }
 
 /** Packs before the matching route are searched first. A page not in memory ends the search: any later route would be a guess. */
-export const packFinder = (
-  index: IdIndex,
-  packs: readonly PackRoute[],
-  { byOrdinal, fallback }: RouteTargets<Found | undefined>,
-): ((words: Words) => Found | undefined) => {
+export const packFinder = (index: IdIndex, packs: readonly PackRoute[], targets: RouteTargets<Found | undefined>) => {
+  const { byOrdinal, fallback } = targets;
   const sorted = packs.toSorted((a, b) => a.ordinal - b.ordinal);
   const ordinalOf = index.targetFinder({ byOrdinal: byOrdinal.map((_, ordinal) => ordinal), fallback: NO_ROUTE });
-  return (words) => {
+  return (words: Words): Found | undefined => {
     const ordinal = ordinalOf(words) ?? NO_ROUTE;
     for (let at = 0; at < sorted.length; at++) {
       const { ordinal: own, slot, read, targets } = sorted[at] as PackRoute;
@@ -53,10 +50,7 @@ export interface PackPlacement {
 }
 
 /** The field or slice that is the key of a pack; `undefined` for a layout without one of that name and width. */
-export const dimensionOfPack = (
-  { layout, slices, dimensions }: LayoutPlan,
-  { field, slice, bits }: DeclaredPack,
-): Dimension | undefined => {
+export const dimensionOfPack = ({ layout, slices, dimensions }: LayoutPlan, { field, slice, bits }: DeclaredPack) => {
   const own =
     slice === undefined ? (field === undefined ? keyFieldOf(layout) : layout.field(field)) : slices.get(slice);
   if (own === undefined || own.bits !== bits) return undefined;

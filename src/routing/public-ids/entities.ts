@@ -26,11 +26,7 @@ type Outcome = Result<FieldPaths | undefined, FieldPathError>;
 const compiled = new WeakMap<HasFields, Map<string, Outcome>>();
 
 /** The machine for declared fields, made once: by the check, and within its budget. `undefined` where none are declared. */
-export const fieldPathsOf = (
-  entity: string,
-  declared: HasFields,
-  budget: Budget = new Budget(COMPLEXITY_MAX),
-): Outcome => {
+export const fieldPathsOf = (entity: string, declared: HasFields, budget = new Budget(COMPLEXITY_MAX)): Outcome => {
   const byName = compiled.get(declared) ?? new Map<string, Outcome>();
   compiled.set(declared, byName);
   const fields = publicFieldsOf(entity, declared);

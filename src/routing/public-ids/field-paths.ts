@@ -54,10 +54,9 @@ type Positions = string;
 /** A cell of the budget buys so many units of a set that is copied and looked up. */
 const UNITS_PER_CELL = 64;
 
-export const compileFieldPaths = (
-  fields: readonly PublicField[],
-  budget = new Budget(COMPLEXITY_MAX),
-): Result<FieldPaths, FieldPathError> => {
+type Outcome = Result<FieldPaths, FieldPathError>;
+
+export const compileFieldPaths = (fields: readonly PublicField[], budget = new Budget(COMPLEXITY_MAX)): Outcome => {
   if (fields.length > FIELDS_MAX) return err({ reason: "too-many-fields", max: FIELDS_MAX, actual: fields.length });
   const positions: Position[] = [];
   const first: number[] = [];
@@ -92,11 +91,7 @@ interface Transitions {
 }
 
 /** Subset construction: a state is a set of positions. */
-const buildAutomaton = (
-  positions: readonly Position[],
-  first: readonly number[],
-  budget: Budget,
-): Result<FieldPaths, FieldPathError> => {
+const buildAutomaton = (positions: readonly Position[], first: readonly number[], budget: Budget): Outcome => {
   const symbols = symbolsOf(positions);
   const sets: Positions[] = [""];
   const numbers = new Map<Positions, number>([["", NO_MATCH]]);

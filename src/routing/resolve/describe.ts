@@ -28,12 +28,7 @@ import {
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
 /** Every layout in use that can read the text, with each entity that can own the ID, or with the reason why none can. */
-export const describeAll = (
-  table: CompiledTable,
-  text: string,
-  nowMs: number,
-  hint?: LayoutHint,
-): readonly Candidate[] =>
+export const describeAll = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Candidate[] =>
   hintedIn(table, hint).flatMap((enabled) =>
     enabled.layout.texts.flatMap((form) => {
       const words = form.read(text, 0, text.length);
@@ -53,12 +48,8 @@ interface LayoutReading {
   readonly words: Words;
 }
 
-const describe = (
-  table: CompiledTable,
-  { enabled, form, words }: LayoutReading,
-  owner: Owner | undefined,
-  nowMs: number,
-): Candidate => {
+const describe = (table: CompiledTable, reading: LayoutReading, owner: Owner | undefined, nowMs: number): Candidate => {
+  const { enabled, form, words } = reading;
   const { layout } = enabled;
   const reasons: Reasons = { for: [], against: [] };
   const fits = weighBits(enabled, words, reasons);

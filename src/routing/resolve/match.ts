@@ -8,9 +8,7 @@ import type {
   EntityId,
   FormReader,
   Found,
-  Gone,
   LayoutHint,
-  NeedsPage,
   Owner,
   Target,
   TargetOrNone,
@@ -33,12 +31,7 @@ export interface OwnerReading extends Owner {
 }
 
 /** Everyone who can own an ID, over all layouts and entities, or over the one layout that a hint names. */
-export const allOwners = (
-  table: CompiledTable,
-  text: string,
-  nowMs: number,
-  hint?: LayoutHint,
-): readonly OwnerReading[] => {
+export const allOwners = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): OwnerReading[] => {
   const owners: OwnerReading[] = [];
   for (const { form, of } of table.readers) {
     const hinted = hint === undefined ? of : of.filter((enabled) => isHinted(enabled, hint));
@@ -123,12 +116,7 @@ export const percentTaking = (layout: string, words: Words): number =>
   (Math.floor(placeOf(layout, words) * 1e6) + 1) / 1e4;
 
 /** Where an ID stands; `undefined` where its route has no canary, or where the table says more of the ID than its route does. */
-export const canaryPlace = (
-  route: Target | undefined,
-  target: Target | Gone | undefined,
-  layout: string,
-  words: Words,
-): CanaryPlace | undefined => {
+export const canaryPlace = (route: Target, target: Target, layout: string, words: Words): CanaryPlace | undefined => {
   const canary = route?.canary;
   if (canary === undefined || (target !== route && target !== canary.target)) return undefined;
   return {
@@ -166,11 +154,7 @@ export const partOf = (layout: string, words: Words, parts: number): number =>
   Math.floor((shareHash(identityWords(layout, words), SPLIT_SEED) / 2 ** 32) * parts);
 
 /** By a split's part or a canary's share: of the entity alone, so that it never flips while a share only grows. */
-export const applyRollout = (
-  found: Found | undefined,
-  layout: string,
-  words: Words,
-): Target | NeedsPage | undefined => {
+export const applyRollout = (found: Found | undefined, layout: string, words: Words) => {
   if (found === undefined) return undefined;
   if (found.region === undefined) {
     return "parts" in found ? found.parts[partOf(layout, words, found.parts.length)] : found;

@@ -67,6 +67,7 @@ export interface UnknownLayout {
 }
 
 type Resolution = Result<Decision, RoutingError>;
+type Hint = LayoutHint | undefined;
 
 /** The hot path: the ID is read where it stands, once for each form, by the entity's layouts or by the one named. Unix ms. */
 export const resolvePath = (
@@ -119,10 +120,7 @@ export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hi
 };
 
 /** A request may name its ID's layout, or say `luuid-short`. Nothing said is no hint; an unknown name is an error. */
-export const hintNamed = (
-  table: CompiledTable,
-  name: string | undefined,
-): Result<LayoutHint | undefined, UnknownLayout> => {
+export const hintNamed = (table: CompiledTable, name: string | undefined): Result<Hint, UnknownLayout> => {
   if (name === undefined) return ok(undefined);
   const enabled = table.layouts.get(name);
   const isShort = name === LUUID_SHORT && table.layouts.has(luuid.name);
@@ -152,10 +150,11 @@ export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => targ
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
   a?.region === b?.region && (a === undefined) === (b === undefined);
 
-const decide = (table: CompiledTable, { entity, id, form, words }: OwnerReading, text: string): Resolution => {
+const decide = (table: CompiledTable, reading: OwnerReading, text: string): Resolution => {
+  const { entity, id, form, words } = reading;
   const { layout, hasOtherWords } = id.enabled;
   const target = targetOf(table, id, words);
-  if (target?.region === undefined) return err(nowhere(entity, id, text, words, target, layout.name));
+  if (target?.region === undefined) return err(nowhere(reading, text, target, layout.name));
   const identity = hasOtherWords ? identityWords(layout.name, words) : words;
   // Most requests carry the canonical text: it need not be written again.
   const isCanonical = form.isCaseless && form === layout.table.text && !UPPER_CASE.test(text);
@@ -165,15 +164,11 @@ const decide = (table: CompiledTable, { entity, id, form, words }: OwnerReading,
 
 const UPPER_CASE = /[A-Z]/;
 
-const nowhere = (
-  entity: Entity,
-  { enabled }: EntityId,
-  text: string,
-  words: Words,
-  target: Exclude<TargetOrNone, Target>,
-  layout: string,
-): RoutingError => {
-  if (target === undefined) return unassigned(entity, enabled, layout, text, words);
+type Owned = Omit<OwnerReading, "form">;
+type NoTarget = Exclude<TargetOrNone, Target>;
+
+const nowhere = ({ entity, id, words }: Owned, text: string, target: NoTarget, layout: string): RoutingError => {
+  if (target === undefined) return unassigned(entity, id.enabled, layout, text, words);
   return isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name };
 };
 
@@ -200,7 +195,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
     return err({ reason: "ambiguous-id", id: text, candidates });
   }
   const words = wordsIn(first.group);
-  if (target?.region === undefined) return err(nowhere(entity, first.id, text, words, target, LUUID_SHORT));
+  if (target?.region === undefined) return err(nowhere({ entity, id: first.id, words }, text, target, LUUID_SHORT));
   const identity = identityWords(LUUID_SHORT, words);
   const canonical = formatShortKey(primaryKey);
   return ok({ entity, layout: LUUID_SHORT, id: text, words, identity, canonical, target });
@@ -265,12 +260,7 @@ export const explain = (
   };
 };
 
-const shortCandidates = (
-  table: CompiledTable,
-  text: string,
-  hint: LayoutHint | undefined,
-  where: Resolution,
-): readonly Candidate[] => {
+const shortCandidates = (table: CompiledTable, text: string, hint: Hint, where: Resolution): readonly Candidate[] => {
   const primaryKey = hint?.enabled === undefined ? readShortKey(text, 0, text.length) : undefined;
   if (primaryKey === undefined) return [];
   return shortKeyOwners(table).map((owner) => {

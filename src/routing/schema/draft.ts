@@ -46,6 +46,8 @@ export interface DraftRoute {
   readonly route: DeclaredRoute;
 }
 
+export type DraftRoutes = readonly DraftRoute[];
+
 const mapOf = <Entry>(part: Readonly<Record<string, Entry>> = {}): ReadonlyMap<string, Entry> =>
   new Map(Object.entries(part));
 
@@ -53,7 +55,7 @@ const mapOf = <Entry>(part: Readonly<Record<string, Entry>> = {}): ReadonlyMap<s
 export const draftOf = (
   table: DeclaredTable,
   declared: Json = table,
-  routes: readonly DraftRoute[] = table.routes.map((route, index) => ({ index, route })),
+  routes: DraftRoutes = table.routes.map((route, index) => ({ index, route })),
 ) => {
   const layouts = mapOf(table.layouts);
   const namesOf = (part: keyof DeclaredTable): ReadonlySet<string> =>

@@ -103,13 +103,7 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best;
 };
 
-export const reportUnknown = (
-  what: string,
-  name: string,
-  known: Iterable<string>,
-  place: Place,
-  report: Report,
-): void => {
+export const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report) => {
   const names = [...known];
   const near = nearest(name === "uuid" ? "uuid-v4" : name, names);
   const remedy =
