@@ -71,7 +71,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export type Action<Options> = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>;
+type Action<Options> = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>;
 
 /** Wraps an action for commander. */
 export type Act = <Options extends OptionValues>(action: Action<Options>) => (this: Command) => Promise<void>;

@@ -2,8 +2,7 @@ import { unwatchFile, watch, watchFile } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { publishedPointer } from "../host/publish/publish.ts";
-import { runWaybill } from "../host/publish/table-check.ts";
+import { publishedPointer, runWaybill } from "../host/publish/publish.ts";
 import {
   bundleWorker,
   publishToFolder,

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { endedByItself, stopSignals } from "../host/child.ts";
-import { packsFolderOf } from "../host/publish/packs.ts";
+import { packsFolderOf } from "../host/publish/publish.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";

@@ -1,7 +1,6 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { publishedText } from "../host/publish/publish.ts";
-import { readTableText } from "../host/publish/table-check.ts";
+import { publishedText, readTableText } from "../host/publish/publish.ts";
 import { DEMO_PORTS, isDemoOrigin, isLoopback, originUrls } from "../host/self-hosting.ts";
 import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";

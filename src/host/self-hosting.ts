@@ -3,9 +3,15 @@ import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
-import { packsFolderOf, readPacks } from "./publish/packs.ts";
-import { publishedPointer, publishedText, readBytes, replaceFile } from "./publish/publish.ts";
-import { readTableText } from "./publish/table-check.ts";
+import {
+  packsFolderOf,
+  publishedPointer,
+  publishedText,
+  readBytes,
+  readPacks,
+  readTableText,
+  replaceFile,
+} from "./publish/publish.ts";
 import { readSettings } from "./settings.ts";
 import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countChanges, formatChanges } from "../../src/cli/lib/diff-summary.ts";
+import { countChanges, formatChanges } from "../../src/cli/lib/diff.ts";
 import { formatWarning, undoesMoves, warningsOf } from "../../src/cli/lib/warnings.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { NOW_MS, sampleTable } from "../routing/tables.ts";

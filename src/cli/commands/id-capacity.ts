@@ -4,7 +4,7 @@ import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
 import { alignColumns, countOf, jsonText, linesText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
-import { whyNotMinted } from "./mint-offline.ts";
+import { whyNotMinted } from "./mint.ts";
 
 type Answer = ReturnType<typeof answerOf>;
 

@@ -142,7 +142,7 @@ const deepestOf = (
   return cause instanceof Error ? cause : (error as Error);
 };
 
-export const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
+const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
 export const TOKEN_VARIABLE = "WAYBILL_TOKEN";
 
 export const GATEWAY_OPTIONS = [

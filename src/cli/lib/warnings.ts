@@ -1,7 +1,6 @@
 import { readOriginUrl } from "../../routing/compile/origin-url.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import type { DiffCounts, KeyCount } from "./diff-summary.ts";
-import { formatUndone, undoneCount } from "./diff-text.ts";
+import { type DiffCounts, formatUndone, type KeyCount, undoneCount } from "./diff.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { readTableText } from "../publish/table-check.ts";
+import { readTableText } from "../publish/publish.ts";
 
 /** Runs before wrangler bundles the Worker (`[build]` in `wrangler.toml`), because the Worker never sees the file's text. */
 const file = fileURLToPath(new URL("../../../routing-table.json", import.meta.url));

@@ -6,8 +6,7 @@ import { parseArgs } from "node:util";
 import { err, type Result } from "../../ids/index.ts";
 import { loadTable, REVISION_MAX } from "../../routing/index.ts";
 import { exitOf } from "../child.ts";
-import { type PackFile, packsFolderOf, readPacks } from "../publish/packs.ts";
-import { readTableText } from "../publish/table-check.ts";
+import { type PackFile, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
 import { accessNote, missingBindings, secretNames, unreachableOrigins } from "./checks.ts";
 import { publishAtEdge, publishedAtEdge, putPacks, splitArgs, type Wrangler } from "./kv.ts";
 

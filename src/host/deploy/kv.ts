@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { NOTHING_PUBLISHED, POINTER_KEY, type PublishedPointer, parsePublished } from "../../published/kv.ts";
-import { bulkOf, type PackFile } from "../publish/packs.ts";
-import { publication } from "../publish/publish.ts";
+import { bulkOf, type PackFile, publication } from "../publish/publish.ts";
 
 /** Workers KV through wrangler. `where` holds the arguments that select the namespace. */
 

@@ -2,9 +2,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { REVISION_MAX } from "../../routing/index.ts";
 import { runningOn } from "../workerd/workerd.ts";
-import { packsFolderOf, publishPacks, readPacks } from "./packs.ts";
-import { publishedPointer, publishToDisk } from "./publish.ts";
-import { readTableText } from "./table-check.ts";
+import { packsFolderOf, publishedPointer, publishPacks, publishToDisk, readPacks, readTableText } from "./publish.ts";
 
 /**
  * `npm run publish -- STATE_FOLDER TABLE_FILE`: checks a table and publishes it to a self-hosted gateway that is stopped.

@@ -1,6 +1,9 @@
+import { isUtf8 } from "node:buffer";
+import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../ids/index.ts";
 import {
   bodyKey,
@@ -10,7 +13,17 @@ import {
   type PublishedPointer,
   parsePublished,
 } from "../../published/kv.ts";
-import { REVISION_MAX } from "../../routing/index.ts";
+import {
+  formatEntryFault,
+  formatPackFault,
+  loadTable,
+  loadTableText,
+  partsOfFile,
+  plainJson,
+  REVISION_MAX,
+  TABLE_BYTES_MAX,
+  verifyPack,
+} from "../../routing/index.ts";
 
 /**
  * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
@@ -78,4 +91,91 @@ export function replaceFile(folder: string, name: string, contents: string | Uin
   const unfinished = join(folder, `unfinished.${randomUUID()}`);
   writeFileSync(unfinished, contents);
   renameSync(unfinished, join(folder, name));
+}
+
+/** A verified pack that a table references. */
+export interface PackFile {
+  /** The pack's name in the table. */
+  readonly name: string;
+  readonly sha256: string;
+  /** KV entries in write order. The header is last: a reader that sees it can read every page. */
+  readonly parts: ReturnType<typeof partsOfFile>;
+}
+
+/** The packs folder beside a table file. */
+export const packsFolderOf = (tableFile: string): string => join(dirname(tableFile), "packs");
+
+/** Reads and verifies the packs of a table (JSON text). The error names the missing or invalid pack. */
+export async function readPacks(tableText: string, folder: string): Promise<Result<readonly PackFile[], string>> {
+  if (packsOf(tableText).length === 0) return ok([]);
+  const table = loadTable(JSON.parse(tableText), 1);
+  if (!table.ok) return err("the table has faults: `waybill table check` lists them");
+  const files: PackFile[] = [];
+  for (const slot of table.value.packs.values()) {
+    const { name } = slot;
+    const { sha256 } = slot.declared;
+    const path = join(folder, `${sha256}.pack`);
+    const bytes = readBytes(path);
+    if (bytes === undefined) return err(`pack ${name}: ${path} cannot be read`);
+    const pack = await verifyPack(bytes, digest, sha256);
+    if (!pack.ok) return err(`pack ${name}: ${path}: ${formatPackFault(pack.error)}`);
+    const entry = slot.attach(pack.value);
+    if (!entry.ok) return err(`pack ${name}: ${formatEntryFault(entry.error)}`);
+    files.push({ name, sha256, parts: partsOfFile(bytes, pack.value.header, sha256) });
+  }
+  return ok(files);
+}
+
+const digest = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
+
+/** Names of the packs in a table. */
+export function packsOf(tableText: string): readonly string[] {
+  const { packs = {} } = JSON.parse(tableText) as { readonly packs?: object };
+  return Object.keys(packs);
+}
+
+/** Writes packs into a self-hosted gateway's KV folder. Call it before publishing the table that needs them. */
+export function publishPacks(kvFolder: string, packs: readonly PackFile[]): void {
+  mkdirSync(kvFolder, { recursive: true });
+  for (const { parts } of packs) for (const { key, bytes } of parts) replaceFile(kvFolder, key, bytes);
+}
+
+/** Input of `wrangler kv bulk put`: the parts of one pack as JSON. */
+export const bulkOf = ({ parts }: PackFile): string =>
+  JSON.stringify(parts.map(({ key, bytes }) => ({ key, value: Buffer.from(bytes).toString("base64"), base64: true })));
+
+const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+/** A table of thousands of routes can have as many faults. */
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * The JSON of a valid table file with valid packs, without its comments; otherwise the output of `waybill table check`. Start,
+ * publish, build and deploy all read files here, so they accept the same ones.
+ */
+export async function readTableText(path: string): Promise<Result<string, string>> {
+  const before = readBytes(path);
+  // Most tables have no fault, and need no process of their own.
+  const text =
+    before && isUtf8(before) && before.length <= TABLE_BYTES_MAX ? plainJson(before.toString("utf8")) : undefined;
+  if (text !== undefined && loadTableText(text, 0).ok && (await readPacks(text, packsFolderOf(path))).ok)
+    return ok(text);
+  const { isGood, printed } = await runWaybill(["table", "check", path]);
+  if (!isGood) return err(printed);
+  const after = readBytes(path);
+  // The check may have read either version.
+  if (before === undefined || after === undefined || !before.equals(after)) {
+    return err(`${path} changed during the check`);
+  }
+  return ok(plainJson(after.toString("utf8")));
+}
+
+/** Runs the command in a process of its own. `printed`: stdout, then stderr. */
+export function runWaybill(args: readonly string[]): Promise<{ readonly isGood: boolean; readonly printed: string }> {
+  return new Promise((resolve) => {
+    const options = { maxBuffer: OUTPUT_BYTES_MAX };
+    execFile(process.execPath, [WAYBILL, ...args], options, (error, stdout, stderr) =>
+      resolve({ isGood: error === null, printed: (stdout + stderr).trimEnd() || (error?.message ?? "") }),
+    );
+  });
 }

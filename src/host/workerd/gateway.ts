@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { POINTER_KEY } from "../../published/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
-import { packsOf, publishPacks, readPacks } from "../publish/packs.ts";
-import { publishNext, replaceFile } from "../publish/publish.ts";
+import { packsOf, publishNext, publishPacks, readPacks, replaceFile } from "../publish/publish.ts";
 import { workerdConfig } from "./config.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "./workerd.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countChanges, formatChanges } from "../../../src/cli/lib/diff-summary.ts";
+import { countChanges, formatChanges } from "../../../src/cli/lib/diff.ts";
 import type { PackRange } from "../../../src/routing/packs/format.ts";
 import { encodePack } from "../../../src/routing/packs/format.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { findOutcome, type PendingChange } from "../../../src/cli/gateway/change.ts";
 import type { GatewayClient } from "../../../src/cli/gateway/client.ts";
-import { findOutcome, type PendingChange } from "../../../src/cli/gateway/outcome.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
 import { ok } from "../../../src/ids/index.ts";
 import type { AuditEntry, TableRevision } from "../../../src/published/table-api.ts";

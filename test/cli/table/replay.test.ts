@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { replayLog } from "../../../src/cli/lib/log-replay.ts";
+import { replayLog } from "../../../src/cli/commands/table/diff.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
 import { formatLogLine } from "../../../src/demo/screen.ts";
 import { parseLogLine } from "../../../src/gateway/replay.ts";

@@ -1,13 +1,146 @@
+import { type Destination, type LoggedRequest, parseLogLine, type Replayed, replay } from "../../../gateway/replay.ts";
 import { diffTables } from "../../../routing/diff/diff.ts";
-import { checkTable, compileTable } from "../../../routing/index.ts";
-import { command, option } from "../../command.ts";
+import { type CompiledTable, checkTable, compileTable } from "../../../routing/index.ts";
+import { command, option, required } from "../../command.ts";
+import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../gateway/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
-import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../gateway/revision.ts";
-import { formatDiff } from "../../lib/diff-text.ts";
-import { changeLines, formatSummary, type ReplaySummary, replayLog } from "../../lib/log-replay.ts";
-import { jsonText } from "../../lib/output.ts";
+import { formatDiff } from "../../lib/diff.ts";
+import { linesOf, openInput } from "../../lib/input.ts";
+import {
+  alignColumns,
+  counted,
+  countOf,
+  escapeControls,
+  formatCount,
+  formatPercent,
+  jsonText,
+  linesText,
+  startProgress,
+} from "../../lib/output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
+import { compile } from "../../lib/table-file.ts";
 import { both, EXIT, fail, type Runtime } from "../../runtime.ts";
+
+/** Results of all requests of a log. Plain JSON of bounded size. */
+export type ReplaySummary = Awaited<ReturnType<typeof replayLog>>;
+
+interface LogChange {
+  /** Empty if neither table has one. */
+  readonly entity: string;
+  readonly from: string;
+  readonly to: string;
+  readonly requests: number;
+}
+
+/** A request replayed on both tables. */
+export interface ReplayStep extends Replayed {
+  /** From 1. */
+  readonly line: number;
+  readonly request: LoggedRequest;
+}
+
+interface ReplayOptions {
+  /** No progress bar. */
+  readonly isQuiet?: boolean;
+  /** Called for every request that is routed differently, or may be. */
+  readonly report?: (step: ReplayStep) => Promise<void>;
+}
+
+/** Replays the requests of a log on two tables while reading it. `-` is stdin. */
+export const replayLog = async (
+  path: string,
+  before: CompiledTable,
+  after: CompiledTable,
+  runtime: Runtime,
+  { isQuiet = false, report }: ReplayOptions = {},
+) => {
+  const { bytes, chunks } = await openInput(path, runtime);
+  const progress = startProgress({ label: escapeControls(path), bytes, isQuiet }, runtime);
+  const nowMs = runtime.nowMs();
+  const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
+  const changes = new Map<string, LogChange>();
+  const unreadable = { lines: 0, first: undefined as number | undefined };
+  let line = 0;
+  try {
+    for await (const text of linesOf(counted(chunks, progress))) {
+      line += 1;
+      if (!text.ok) return fail(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
+      if (text.value === "") continue;
+      const read = parseLogLine(text.value);
+      if (read.kind === "other") counts.others += 1;
+      if (read.kind === "unreadable") {
+        unreadable.lines += 1;
+        unreadable.first ??= line;
+      }
+      if (read.kind !== "request") continue;
+      const replayed = replay(before, after, read.request, nowMs);
+      counts.requests += 1;
+      counts[replayed.verdict] += 1;
+      if (replayed.verdict === "changed") countChange(changes, replayed);
+      if (report === undefined || replayed.verdict === "same") continue;
+      progress.clear();
+      await report({ line, request: read.request, ...replayed });
+    }
+  } finally {
+    progress.clear();
+  }
+  if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n`);
+  return { ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };
+};
+
+const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
+  const change = { entity: formatOwners(before, after), from: formatDestination(before), to: formatDestination(after) };
+  const key = JSON.stringify(change);
+  changes.set(key, { ...change, requests: (changes.get(key)?.requests ?? 0) + 1 });
+};
+
+/** `order`, or `order → ride`. */
+export const formatOwners = (before: Destination, after: Destination): string =>
+  [...new Set([before, after].flatMap((side) => ("entity" in side && side.entity ? [side.entity] : [])))].join(" → ");
+
+/** A region, the slug of a problem, or why the target is undetermined. */
+const formatDestination = (destination: Destination): string => {
+  switch (destination.kind) {
+    case "region":
+      return destination.region;
+    case "refused":
+      return destination.reason;
+    case "own":
+      return "(gateway)";
+    case "open":
+      return OPEN_TEXT[destination.why];
+  }
+};
+
+const OPEN_TEXT = {
+  "public-id": "(by its public ID)",
+  "request-fields": "(by its fields)",
+  pack: "(by its pack)",
+} as const;
+
+/** `order  ap → us  120 requests  12 %`, the share of all requests. */
+export const changeLines = ({ requests, changes }: ReplaySummary): readonly string[] =>
+  alignColumns(changes.map((change) => changeCells(change, requests)));
+
+const changeCells = ({ entity, from, to, requests }: LogChange, all: number): readonly string[] => [
+  entity === "" ? "(no entity)" : entity,
+  `${from} → ${to}`,
+  countOf(requests, "request"),
+  formatPercent((requests / all) * 100),
+];
+
+/** `1,000 requests: 12 routed differently, 985 unchanged, 3 undetermined by the log`. */
+const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
+  const counts = [`${formatCount(changed)} routed differently`, `${formatCount(same)} unchanged`];
+  const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];
+  const first = `${countOf(requests, "request")}: ${[...counts, ...openCount].join(", ")}\n`;
+  const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
+  const lost =
+    unreadable.lines === 0
+      ? ""
+      : `skipped: ${countOf(unreadable.lines, "line")} that cannot be read; the first is line ${unreadable.first}\n`;
+  return first + passed + lost;
+};
 
 export const tableDiff = command({
   name: "diff",
@@ -69,3 +202,61 @@ const formatTraffic = (traffic: ReplaySummary | undefined, paint: Runtime["paint
   traffic === undefined || traffic.changes.length === 0
     ? ""
     : `\n${[paint("bold", "requests routed differently"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;
+
+export const tableReplay = command({
+  name: "replay",
+  description: "replay the requests of a log on two tables and list those that are routed differently",
+  args: [["<log>", "lines of the gateway's log, or paths, one per line; - reads them from stdin"]],
+  options: [
+    required("--old <table>", "the table before: a file or a revision number"),
+    required("--new <table>", "the table after: a file or a revision number"),
+    option("--only-changed", "omit requests whose route depends on data not in the log"),
+    option("--exit-code", "exit with 2 if a request is routed differently"),
+    option("--json", "one JSON object per line"),
+    ...GATEWAY_OPTIONS,
+  ],
+  help: `
+Examples:
+  $ waybill table replay requests.ndjson --old published.json --new routing-table.json
+  $ waybill table replay requests.ndjson --old 41 --new 42 --only-changed --json
+  $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
+
+A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
+${SOURCE_HELP}
+Packs are read from the folder packs beside the tables, or in the current folder if both are revisions.
+${GATEWAY_HELP} Files need no token.
+Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if something cannot be read.`,
+  run: async (runtime, [log = ""], options) => {
+    if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
+      fail("error: only one of the log and the two tables can be stdin\n");
+    }
+    const read = (word: string) => readTableSource(word, options, runtime, compile);
+    const [before, after] = await both(read(options.old), read(options.new));
+    const packs = await openPackFiles([fileOf(options.old), fileOf(options.new)], [before, after], runtime);
+    runtime.report(formatMissing(packs.missing));
+    const report = async (step: ReplayStep): Promise<void> => {
+      if (step.verdict === "open" && options.onlyChanged) return;
+      await runtime.print(options.json ? jsonText(plainOf(step)) : stepLine(step));
+    };
+    const isQuiet = options.json === true;
+    const tally = await replayLog(log, before.table, after.table, runtime, { isQuiet, report });
+    runtime.report(formatSummary(tally) + linesText(changeLines(tally).map((line) => `  ${line}`)));
+    return options.exitCode && tally.changed > 0 ? EXIT.differs : EXIT.ok;
+  },
+});
+
+/** `GET /orders/…  order  ap → us`. */
+const stepLine = ({ request, before, after, verdict }: ReplayStep): string => {
+  const change =
+    verdict === "open" ? `${formatDestination(after)}?` : `${formatDestination(before)} → ${formatDestination(after)}`;
+  const cells = [`${request.method} ${request.path}`, formatOwners(before, after), change];
+  return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
+};
+
+const plainOf = ({ line, request, verdict, before, after }: ReplayStep): object => ({
+  line,
+  ...request,
+  verdict,
+  before,
+  after,
+});

@@ -1,8 +1,7 @@
 import { checkTable } from "../../../routing/index.ts";
 import { command } from "../../command.ts";
-import { changeExits, changeOptions, changeTable, OVER_MOVES, staleError } from "../../gateway/change.ts";
-import { endUnchanged } from "../../gateway/outcome.ts";
-import { readRevision } from "../../gateway/revision.ts";
+import { changeExits, changeOptions, changeTable, endUnchanged, OVER_MOVES, staleError } from "../../gateway/change.ts";
+import { readRevision } from "../../gateway/client.ts";
 import { wholeNumber } from "../../lib/input.ts";
 import { readPublishable } from "../../lib/table-file.ts";
 

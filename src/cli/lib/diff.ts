@@ -1,0 +1,348 @@
+import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
+import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
+import {
+  formatPlace,
+  type OverrideChange,
+  type OverridesDiff,
+  type OverrideTarget,
+  type Undone,
+  type UndoneSteps,
+} from "../../routing/diff/overrides.ts";
+import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
+import type { DeclaredRegion } from "../../routing/schema/table.ts";
+import type { Runtime } from "../runtime.ts";
+import { alignColumns, countOf, escapeControls, formatCount, formatPercent, linesText } from "./output.ts";
+import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
+import type { NamedTable } from "./table-file.ts";
+
+/** The overridden entities that are routed differently, one per line. If truncated, with sums. */
+const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
+  const each = alignColumns(listed.map(overrideCells));
+  if (changed === listed.length) return each;
+  const sums = changes.map(({ entity = "(no entity)", from, to, entities }) => [
+    entity,
+    `${from} → ${to}`,
+    countOf(entities, "entity", "entities"),
+  ]);
+  return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
+};
+
+const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideChange): readonly string[] => [
+  id,
+  entity,
+  `${formatPlace(before)} → ${formatPlace(after)}`,
+  `${formatReason(before)} → ${formatReason(after)}`,
+];
+
+/** `moved, epoch 3`. */
+const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
+
+/** Undone steps of one kind, with the first entities. Plain JSON. */
+export const undoneCount = ({ kind, entities, listed }: UndoneSteps) => ({
+  kind,
+  entities,
+  ids: listed.map(({ id }) => id),
+});
+
+export const formatUndone = ({ kind, entities, ids }: ReturnType<typeof undoneCount>): string => {
+  const rest = entities > ids.length ? ", …" : "";
+  const whose = `${countOf(entities, "entity", "entities")} (${ids.join(", ")}${rest})`;
+  return escapeControls(`${whose}: ${WHAT[kind]}`);
+};
+
+const WHAT: Readonly<Record<Undone, string>> = {
+  "move-lost": "the entry of a move is missing, so the routes decide again, and regions may reject requests",
+  "epoch-falls": "the epoch decreases, so regions reject requests; undo a move by a new move",
+  "epoch-stands": "two steps have the same epoch, so regions cannot distinguish them; increase it with each step",
+  "no-longer-gone": "was permanently removed, and now is not",
+};
+
+type Paint = Runtime["paint"];
+
+interface NamedPart {
+  readonly name: string;
+  /** A part with entries by name, or a part as a whole. */
+  readonly entries?: PartDiff<unknown>;
+  readonly whole?: Changed<unknown> | undefined;
+}
+
+/** The parts of a table, in the order in which both presentations show them. */
+const partsOf = (diff: TableDiff): readonly NamedPart[] => [
+  { name: "gateway hosts", whole: diff.hosts },
+  { name: "regions", entries: diff.regions },
+  { name: "countries", entries: diff.countries },
+  { name: "entities", entries: diff.entities },
+  { name: "layouts", entries: diff.layouts },
+  { name: "packs", entries: diff.packs },
+  { name: "moved", entries: diff.moved },
+  { name: "moves", entries: diff.moves },
+  { name: "gone", entries: diff.gone },
+  { name: "epoch floor", whole: diff.epochFloor },
+  { name: "default", whole: diff.default },
+  { name: "without ID", entries: diff.withoutId },
+  { name: "sources", whole: diff.sources },
+];
+
+/** Differences for a terminal: `-` before, `+` after, and last the keys routed differently. */
+export const formatDiff = (diff: TableDiff, paint: Paint): string => {
+  const { routes, keys } = diff;
+  const sections = [
+    ...partsOf(diff).map(
+      ({ name, entries, whole }) => [name, entries ? partLines(entries, paint) : changeLines(whole, paint)] as const,
+    ),
+    ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
+    ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
+    ["keys routed differently", keys.length > 0 ? formatKeyChanges(keys) : noKeys(diff)],
+    [`overridden entities routed differently: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
+    ["undone steps of moves", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
+  ] as const;
+  return `${sections
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n"))
+    .join("\n\n")}\n`;
+};
+
+const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
+  routes.differ && overrides.changed === 0 ? ["none"] : [];
+
+const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
+  ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(added).map(([name, value]) => plus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(changed).flatMap(([name, { before, after }]) => [
+    minus(`${name}  ${JSON.stringify(before)}`, paint),
+    plus(`${name}  ${JSON.stringify(after)}`, paint),
+  ]),
+];
+
+const changeLines = (change: Changed<unknown> | undefined, paint: Paint): readonly string[] =>
+  change === undefined
+    ? []
+    : [
+        ...(change.before === undefined ? [] : [minus(JSON.stringify(change.before), paint)]),
+        ...(change.after === undefined ? [] : [plus(JSON.stringify(change.after), paint)]),
+      ];
+
+const minus = (text: string, paint: Paint): string => paint("red", `- ${text}`);
+const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`);
+
+const formatKeyChanges = (changes: readonly KeyChange[]) => alignColumns(changes.map(keyCells));
+
+/** `order (iuid)`, its condition, the two regions, and how many keys. */
+const keyCells = (change: KeyChange): readonly string[] => {
+  const { layout, where, before, after, percent, byPacks } = change;
+  const conditions = [
+    ...markOf(change),
+    ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
+    ...formatMinted(change),
+    ...(byPacks ? ["by packs"] : []),
+  ];
+  return [
+    `${formatOwners(change)} (${layout})`,
+    conditions.join(", ") || "all",
+    `${formatOutcome(before)} → ${formatOutcome(after)}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${formatKeys(change)}`,
+  ];
+};
+
+/** `order`, or `order → ride`. */
+const formatOwners = ({ before, after }: Pick<KeyChange, "before" | "after">): string =>
+  [...new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])))].join(" → ");
+
+const formatMinted = ({ mintedFrom, mintedBefore }: Pick<KeyChange, "mintedFrom" | "mintedBefore">) => [
+  ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
+  ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+];
+
+/** `1,204 keys, 12.5 % of the key space`. */
+const formatKeys = ({ keys, percentOfSpace }: { keys: string; percentOfSpace?: number | undefined }): string => {
+  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
+  return `${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
+};
+
+/** With the canary's share, and after the packs that are looked up first. */
+const formatOutcome = (outcome: KeyOutcome | undefined): string => {
+  const { region = "nowhere", canary, split, packs = [] } = outcome ?? {};
+  const own = split === undefined ? region : `split ${split.join("|")}`;
+  const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
+  return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");
+};
+
+/** `canary of /routes/3  us 5 % → us 25 %`. */
+const shareCells = ({ part, before, after }: ShareChange): readonly string[] => {
+  const text = (share: RouteShare | undefined) => (share === undefined ? "none" : `${share.region} ${share.percent} %`);
+  return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
+};
+
+/** The number of the entity, if the entity changes. */
+const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
+  if (before?.entity === after?.entity) return [];
+  if (service !== undefined) return [`service ${service}`];
+  return group === undefined ? [] : [`group ${group}`];
+};
+
+/** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
+export type DiffCounts = ReturnType<typeof countDiff>;
+
+type OriginChange = ReturnType<typeof originChanges>[number];
+
+interface PartCounts {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  /** The first names, of all kinds. */
+  readonly names: readonly string[];
+}
+
+/** Keys of one entity's layout with the same change. */
+export interface KeyCount extends Pick<KeyChange, "layout" | "mintedFrom" | "mintedBefore"> {
+  /** `order`, or `order → ride` if the entity changes. */
+  readonly entity: string;
+  readonly from: string;
+  readonly to: string;
+  /** Decimal. */
+  readonly keys: string;
+  /** Share of all keys of such IDs. `undefined`: routes depend on other fields. */
+  readonly percentOfSpace: number | undefined;
+}
+
+const NAMES_MAX = 5;
+
+/** At most this much is read before saying yes: lines, and characters of one list of values. */
+const KEY_CHANGES_MAX = 50;
+const VALUES_LENGTH_MAX = 200;
+
+const countDiff = (diff: TableDiff) => {
+  const parts = partsOf(diff).flatMap(({ name, entries, whole }) => {
+    const counts = entries === undefined ? whole && CHANGED : countPart(entries);
+    return counts === undefined || counts.added + counts.removed + counts.changed === 0
+      ? []
+      : [[name, counts] as const];
+  });
+  const routes = new Set(diff.shares.map(({ before, after }) => (after ?? before)?.route ?? ""));
+  const shares = { ...CHANGED, changed: routes.size, names: [...routes].slice(0, NAMES_MAX) };
+  return {
+    parts: Object.fromEntries([...parts, ...(routes.size === 0 ? [] : [["canaries and shadows", shares] as const])]),
+    origins: originChanges(diff.regions),
+    routes: diff.routes,
+    keys: countKeys(diff.keys),
+    /** The first of these, exactly, as `waybill table diff` has them. */
+    keyChanges: { changed: diff.keys.length, listed: diff.keys.slice(0, KEY_CHANGES_MAX).map(shorten) },
+    overrides: diff.overrides,
+  };
+};
+
+const shorten = (change: KeyChange): KeyChange => ({
+  ...change,
+  where: Object.fromEntries(
+    Object.entries(change.where).map(([name, values]) => [
+      name,
+      values.length > VALUES_LENGTH_MAX ? `${values.slice(0, values.lastIndexOf(",", VALUES_LENGTH_MAX))}, …` : values,
+    ]),
+  ),
+});
+
+/** Regions with other origin URLs. */
+const originChanges = ({ added, removed, changed }: TableDiff["regions"]) => {
+  const sides = [
+    ...Object.entries(removed).map(([region, before]) => ({ region, before, after: undefined })),
+    ...Object.entries(added).map(([region, after]) => ({ region, before: undefined, after })),
+    ...Object.entries(changed).map(([region, both]) => ({ region, ...both })),
+  ];
+  return sides.flatMap(({ region, before, after }) => {
+    const [old, next] = [urlsOf(before), urlsOf(after)];
+    const [gone, come] = [old.filter((url) => !next.includes(url)), next.filter((url) => !old.includes(url))];
+    return gone.length + come.length === 0 ? [] : [{ region, removed: gone, added: come }];
+  });
+};
+
+const urlsOf = (region: DeclaredRegion | undefined): readonly string[] => region?.origins.map(({ url }) => url) ?? [];
+
+const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
+
+const countPart = ({ added, removed, changed }: PartDiff<unknown>): PartCounts => {
+  const count = (entries: object): number => Object.keys(entries).length;
+  const names = [added, removed, changed].flatMap((entries) => Object.keys(entries)).slice(0, NAMES_MAX);
+  return { added: count(added), removed: count(removed), changed: count(changed), names };
+};
+
+const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
+  const groups = new Map<string, KeyCount>();
+  for (const change of changes) {
+    const { layout, mintedFrom, mintedBefore, service, group, percent = 100, percentOfSpace: space } = change;
+    const [from, to] = [formatOutcome(change.before), formatOutcome(change.after)];
+    const counted = { entity: formatOwners(change), layout, from, to, mintedFrom, mintedBefore };
+    const key = JSON.stringify([counted, service, group]);
+    const { keys, percentOfSpace: sum } = groups.get(key) ?? { keys: "0", percentOfSpace: 0 };
+    // Weighted by the share of the IDs of its keys.
+    const percentOfSpace = sum === undefined || space === undefined ? undefined : sum + (space * percent) / 100;
+    groups.set(key, { ...counted, keys: `${BigInt(keys) + BigInt(change.keys)}`, percentOfSpace });
+  }
+  return [...groups.values()].map(({ percentOfSpace: sum, ...count }) => ({
+    ...count,
+    percentOfSpace: sum === undefined ? undefined : Number(sum.toPrecision(6)),
+  }));
+};
+
+/** Counts for a terminal: one line per part that differs, then the changed keys. */
+export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, overrides }: DiffCounts): string => {
+  const rows = [
+    ...Object.entries(parts).map(([name, counts]) => [name, formatPart(counts)]),
+    ...(routes.differ ? [["routes", `${formatCount(routes.before)} before, ${formatCount(routes.after)} after`]] : []),
+  ];
+  const lines = alignColumns(rows);
+  const urls = alignColumns(origins.map(originCells));
+  const { changed, listed } = keyChanges;
+  const isCut = listed.length < changed;
+  const sums = isCut ? alignColumns(keys.map(countCells)) : [];
+  const rest = `… and ${formatCount(changed - listed.length)} more, which \`waybill table diff\` lists`;
+  const kinds = [...sums, ...formatKeyChanges(listed), ...(isCut ? [rest] : [])];
+  const isStill = keys.length === 0 && overrides.changed === 0;
+  return linesText([
+    ...lines,
+    ...section("origins", urls),
+    ...(isStill ? ["no key is routed differently"] : section("keys routed differently", kinds)),
+    ...section(`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
+  ]);
+};
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+
+const originCells = ({ region, removed, added }: OriginChange): readonly string[] => {
+  const [from, to] = [removed, added].map((urls) => (urls.length === 0 ? "none" : urls.join(", ")));
+  return [region, `${from} → ${to}`];
+};
+
+const formatPart = ({ added, removed, changed, names }: PartCounts): string => {
+  const counts = Object.entries({ added, removed, changed }).flatMap(([what, count]) =>
+    count === 0 ? [] : [`${formatCount(count)} ${what}`],
+  );
+  if (names.length === 0) return "changed";
+  const isMore = added + removed + changed > names.length;
+  return `${counts.join(", ")}: ${names.join(", ")}${isMore ? ", …" : ""}`;
+};
+
+const countCells = (count: KeyCount): readonly string[] => {
+  const { entity, layout, from, to } = count;
+  return [`${entity} (${layout})`, `${from} → ${to}`, formatKeys(count), formatMinted(count).join(", ")];
+};
+
+/** `notes`: for stderr, about missing packs, whose keys count as changed. */
+type CountedChanges = Awaited<ReturnType<typeof countChanges>>;
+
+/** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. */
+export const countChanges = async (
+  before: NamedTable,
+  after: NamedTable,
+  path: string | undefined,
+  runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
+) => {
+  const tables = [before, after].map(({ name, table }) => ({ name, table: withSlots(table) }));
+  const { missing, contents } = await openPackFiles([path], tables, runtime);
+  const diff = diffTables(before.table, after.table, contents, runtime.nowMs());
+  return { counts: diff.isEmpty ? undefined : countDiff(diff), notes: formatMissing(missedBy(diff, missing)) };
+};
+
+/** For stderr: it belongs to a question, and stdout is for the outcome. */
+export const formatChanges = ({ counts, notes }: CountedChanges): string =>
+  (counts === undefined ? "no differences except in the text\n" : formatDiffCounts(counts)) + notes;
