@@ -109,7 +109,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host|published)/", IDS, ROUTING, packages("ws", "@types/ws")],
+    may: ["^src/(demo|host|published)/", IDS, ROUTING],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

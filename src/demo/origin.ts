@@ -1,9 +1,5 @@
-import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { type WebSocket, WebSocketServer } from "ws";
 import { formatShortKey, luuid } from "../ids/index.ts";
 
 /** The demo's regions, in the order of their ports. */
@@ -14,10 +10,12 @@ export const REGION_HEADER = "x-demo-region";
 export type RunningOrigin = Awaited<ReturnType<typeof startOrigin>>;
 
 /** One origin per region, on `firstPort` and the following ports. The system chooses all ports for 0. */
-export async function startOrigins(firstPort: number): Promise<readonly RunningOrigin[]> {
+export async function startOrigins(firstPort: number, more?: MoreOfOrigin): Promise<readonly RunningOrigin[]> {
   const origins: RunningOrigin[] = [];
   try {
-    for (const region of REGIONS) origins.push(await startOrigin(region, firstPort && firstPort + origins.length));
+    for (const region of REGIONS) {
+      origins.push(await startOrigin(region, firstPort && firstPort + origins.length, more));
+    }
   } catch (error) {
     await Promise.all(origins.map((origin) => origin.stop()));
     throw error;
@@ -32,47 +30,28 @@ const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 65_000 };
  * A region's origin: an HTTP server on loopback with its own documents, JSON values by `documentPathOf`. Rejects with Node's error
  * if the port is taken.
  */
-export async function startOrigin(region: string, port: number) {
+export async function startOrigin(region: string, port: number, more?: MoreOfOrigin) {
   const documents = new Map<string, unknown>();
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     const [, rawPath = "", search = ""] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
     const path = documentPathOf(rawPath);
     const exchange = { region, documents, request, response, path: path ?? "", query: new URLSearchParams(search) };
     response.setHeader(REGION_HEADER, region);
-    handle(exchange).catch(({ message, cause }: Error) => {
+    handle(exchange, more).catch(({ message, cause }: Error) => {
       if (response.headersSent) response.destroy();
       else respond(exchange, typeof cause === "number" ? cause : 500, { why: message });
     });
   });
-  const sockets = new WebSocketServer({ noServer: true });
-  sockets.on("headers", (headers) => headers.push(`${REGION_HEADER}: ${region}`));
-  server.on("upgrade", (request, stream, head) => {
-    const lines = ["HTTP/1.1 404 Not Found", `${REGION_HEADER}: ${region}`, "content-length: 0", "connection: close"];
-    if (request.url?.split("?")[0]?.endsWith("/echo")) sockets.handleUpgrade(request, stream, head, echo);
-    else stream.end([...lines, "", ""].join("\r\n"));
-  });
+  more?.prepare(server, region);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("the origin does not listen on TCP");
   const stop = () =>
     new Promise<void>((resolve) => {
-      for (const socket of sockets.clients) socket.terminate();
       server.close(() => resolve());
       server.closeAllConnections();
     });
   return { region, url: `http://127.0.0.1:${address.port}`, documents, stop };
-}
-
-/** Close codes that must not be sent, RFC 6455 section 7.4.1. */
-const RESERVED_CLOSE_CODES = new Set([1004, 1005, 1006, 1015]);
-
-/** Sends back text, bytes and the close code. */
-function echo(socket: WebSocket): void {
-  socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
-  socket.on("close", (code, reason) => {
-    if (!RESERVED_CLOSE_CODES.has(code)) socket.close(code, reason);
-  });
-  socket.on("error", () => socket.terminate());
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -94,7 +73,13 @@ function segmentName(segment: string): string {
   return typeof primaryKey === "number" ? formatShortKey(primaryKey) : segment.toLowerCase();
 }
 
-interface Exchange {
+/** What tests add: answers below documents, and upgrades. */
+export interface MoreOfOrigin {
+  handle(exchange: Exchange, last: string, previous: string | undefined): Promise<void> | undefined;
+  prepare(server: Server, region: string): void;
+}
+
+export interface Exchange {
   readonly region: string;
   readonly documents: Map<string, unknown>;
   readonly request: IncomingMessage;
@@ -105,12 +90,12 @@ interface Exchange {
 }
 
 /** The status of the response is the error's cause. */
-function fail(status: number, why: string): never {
+export function fail(status: number, why: string): never {
   throw new Error(why, { cause: status });
 }
 
 /** Responds with the request as the origin received it, so that callers see what the gateway changed. */
-function respond({ region, request, response }: Exchange, status: number, members: object = {}): void {
+export function respond({ region, request, response }: Exchange, status: number, members: object = {}): void {
   const { method, url, headers, rawHeaders } = request;
   const text = `${JSON.stringify({ region, method, url, headers, rawHeaders, ...members }, null, 2)}\n`;
   const contentType = "application/json; charset=utf-8";
@@ -118,16 +103,12 @@ function respond({ region, request, response }: Exchange, status: number, member
   response.end(method === "HEAD" ? undefined : text);
 }
 
-/** Any JSON document at `/<kind>/<id>`, and below it: `events`, `slow`, `download`, `upload` and `status/<code>`. */
-async function handle(exchange: Exchange): Promise<void> {
+/** Any JSON document at `/<kind>/<id>`, and `events` below it. */
+async function handle(exchange: Exchange, more?: MoreOfOrigin): Promise<void> {
   if (exchange.path === "") fail(404, "documents are at /<kind>/<id>");
   const [last = "", previous] = exchange.path.split("/").slice(3).reverse();
-  if (previous === "status") return sendStatus(exchange, last);
   if (last === "events") return sendEvents(exchange);
-  if (last === "slow") return respondLate(exchange);
-  if (last === "download") return sendBytes(exchange);
-  if (last === "upload") return countBytes(exchange);
-  return handleDocument(exchange);
+  return more?.handle(exchange, last, previous) ?? handleDocument(exchange);
 }
 
 async function handleDocument(exchange: Exchange): Promise<void> {
@@ -164,7 +145,7 @@ async function handleDocument(exchange: Exchange): Promise<void> {
   fail(404, "this region has no such document");
 }
 
-/** Documents are small; large bodies go to `upload`. */
+/** Documents are small. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -197,19 +178,10 @@ function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-function wholeNumber({ query }: Exchange, name: string, fallback: number, max: number): number {
+export function wholeNumber({ query }: Exchange, name: string, fallback: number, max: number): number {
   const text = query.get(name) ?? String(fallback);
   if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
   fail(400, `${name} must be a whole number up to ${max}`);
-}
-
-/** `/status/<code>?location=` */
-function sendStatus(exchange: Exchange, code: string): void {
-  const location = exchange.query.get("location");
-  if (location !== null) exchange.response.setHeader("location", location);
-  if (!/^[2-5]\d\d$/.test(code)) fail(400, "a status is a number from 200 to 599");
-  if (code === "204" || code === "304") exchange.response.writeHead(Number(code)).end();
-  else respond(exchange, Number(code));
 }
 
 const EVENT_INTERVAL_MS = 200;
@@ -226,39 +198,4 @@ async function sendEvents(exchange: Exchange): Promise<void> {
     response.write(`id: ${number}\ndata: ${JSON.stringify({ region, number })}\n\n`);
   }
   response.end();
-}
-
-/** `/slow?ms=`: responds after that time. */
-async function respondLate(exchange: Exchange): Promise<void> {
-  const waitedMs = wholeNumber(exchange, "ms", 2_000, 600_000);
-  const disconnected = new AbortController();
-  exchange.response.once("close", () => disconnected.abort());
-  await delay(waitedMs, undefined, { signal: disconnected.signal });
-  respond(exchange, 200, { waitedMs });
-}
-
-/** The bytes 0 to 255, repeated: a reader can detect a lost byte. */
-const CHUNK = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, index) => index & 0xff));
-
-/** `/download?bytes=`: that many bytes, as fast as the client reads. */
-async function sendBytes(exchange: Exchange): Promise<void> {
-  const bytes = wholeNumber(exchange, "bytes", 1024 ** 2, 1024 ** 4);
-  const { request, response } = exchange;
-  response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes });
-  await pipeline(Readable.from(request.method === "HEAD" ? [] : chunks(bytes)), response);
-}
-
-function* chunks(bytes: number): Generator<Buffer> {
-  for (let left = bytes; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
-}
-
-/** `/upload`: responds with the body's length and SHA-256. */
-async function countBytes(exchange: Exchange): Promise<void> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of exchange.request) {
-    bytes += chunk.length;
-    hash.update(chunk);
-  }
-  respond(exchange, 200, { bytes, sha256: hash.digest("hex") });
 }

@@ -8,6 +8,7 @@ import { tableWithOrigins } from "../../src/demo/table.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { type DemoTable, readDemoTable } from "./demo/demo.ts";
+import { moreOfOrigin } from "./demo/origin-more.ts";
 
 /** The real thing: bare workerd, KV and Durable Objects on disk, origins on loopback. All ports are the system's choice. */
 export interface Stack {
@@ -23,7 +24,7 @@ export interface DemoStack extends Stack {
 }
 
 export async function startDemoStack(vars: Readonly<Record<string, string>> = {}): Promise<DemoStack> {
-  const origins = await startOrigins(0);
+  const origins = await startOrigins(0, moreOfOrigin);
   const stack = await startStack(tableWithOrigins(readDemoTable(), origins), vars);
   const stop = async () => {
     await stack.stop();

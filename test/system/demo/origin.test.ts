@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type RunningOrigin, startOrigin } from "../../../src/demo/origin.ts";
+import { moreOfOrigin } from "./origin-more.ts";
 
 const ORDER = "/orders/019a0000-0000-8005-8040-000000000001";
 
 let origin: RunningOrigin;
 beforeAll(async () => {
-  origin = await startOrigin("eu", 0);
+  origin = await startOrigin("eu", 0, moreOfOrigin);
 });
 afterAll(() => origin.stop());
 
