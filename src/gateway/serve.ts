@@ -173,14 +173,14 @@ async function respond(
   const { gateway, arrivedAtMs } = context;
   const { entity } = decision;
   const isDecoded = entity.publicFields !== undefined;
-  let body = bytes === undefined ? original.body : null;
+  let body: ReadableStream | ArrayBuffer | null | undefined = bytes;
   let response = original;
   let shown = fields;
   const isMessage = original.status !== 101;
-  if (body !== null && isMessage) {
+  if (bytes === undefined && isMessage) {
     const idleMs = bodyIdleMs(limits, fields.contentLength, original.headers);
-    if (idleMs > 0 || limits.total !== undefined) {
-      body = watchBody(body, {
+    if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
+      body = watchBody(original.body, {
         limits: { idleMs, total: limits.total },
         nowMs: gateway.clock.nowMs,
         waitUntil: context.waitUntil,
@@ -190,9 +190,10 @@ async function respond(
       });
     }
   }
-  if (isMessage && (isDecoded || entity.public !== undefined)) {
+  const isRewritten = isMessage && (isDecoded || entity.public !== undefined);
+  if (isRewritten) {
     const { status, statusText, headers } = original;
-    const watched = new Response(body, { status, statusText, headers, encodeBody: "manual" });
+    const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });
     const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
     if (!rewritten.ok) {
       await watched.body?.cancel();
@@ -207,12 +208,13 @@ async function respond(
   const decided = decision.target.region;
   if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
   context.originMs = gateway.clock.nowMs() - arrivedAtMs;
-  return clientResponse(response, bytes ?? body, shown, {
+  return clientResponse(response, body, shown, {
     region: region.name,
     layout: decision.layout,
     table: context.tableLabel ?? "",
     originMs: context.originMs,
-    isDecoded,
+    fields: entity.fields,
+    encodeBody: isRewritten ? (isDecoded ? "automatic" : "manual") : "own",
   });
 }
 
@@ -241,7 +243,10 @@ export async function forwardWithoutId(context: RequestContext, entry: WithoutId
   const response = await forward(context, decision, path + query);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
-    response.headers.append("set-cookie", stickyCookie(sticky, region, (context.client.scheme ?? scheme) === "https"));
+    // One that was passed on as it came cannot be changed.
+    const own = entity.fields === "minimal" ? new Response(response.body, response) : response;
+    own.headers.append("set-cookie", stickyCookie(sticky, region, (context.client.scheme ?? scheme) === "https"));
+    return own;
   }
   return response;
 }

@@ -1,3 +1,4 @@
+import type { FieldSet } from "../routing/table.ts";
 import type { AttemptLimits } from "./attempt.ts";
 import type { ResponseFields } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
@@ -10,32 +11,41 @@ export interface ResponseLabels {
   readonly table: string;
   /** From the first byte of the request at the gateway to the origin's header. */
   readonly originMs: number;
-  /** Whether the body was decoded to be read; any other is passed on as it came. */
-  readonly isDecoded: boolean;
+  readonly fields: FieldSet;
+  /** Of the body: `own` for the origin's, passed on as it came; else as the runtime calls what it does to a new one. */
+  readonly encodeBody: "own" | "manual" | "automatic";
 }
 
 /**
  * The origin's answer for the client: status, end-to-end fields and body stream as they came. The body is handed over
- * untouched, so that a coded one stays coded. `body`: the answer's own, or what it was replaced by.
+ * untouched, so that a coded one stays coded. `body`: what replaces the answer's own; `undefined` for nothing.
  */
 export function clientResponse(
   answer: Response,
-  body: ReadableStream | ArrayBuffer | null,
+  body: ReadableStream | ArrayBuffer | null | undefined,
   { dropped }: ResponseFields,
   label: ResponseLabels,
 ): Response {
-  const { status, statusText, headers: own } = answer;
-  if (status === 101) return dropped === undefined ? answer : upgraded(answer, dropped);
-  const encodeBody = label.isDecoded ? "automatic" : "manual";
-  const response = new Response(body, { status, statusText, headers: own, encodeBody });
+  if (answer.status === 101) return dropped === undefined ? answer : upgraded(answer, dropped);
+  if (label.fields === "minimal" && dropped === undefined && body === undefined) return answer;
+  const response = copied(answer, body === undefined ? answer.body : body, label.encodeBody);
   const headers = response.headers;
   if (dropped !== undefined) for (const name of dropped) headers.delete(name);
+  if (label.fields === "minimal") return response;
   headers.set("waybill-region", label.region);
-  if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
+  if (label.fields === "standard") return response;
+  if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
   headers.append("via", VIA);
   return response;
+}
+
+/** The answer as its own init keeps the coding of its body, and costs least (docs/design/performance.md). */
+function copied(answer: Response, body: ReadableStream | ArrayBuffer | null, encodeBody: ResponseLabels["encodeBody"]) {
+  if (encodeBody === "own") return new Response(body, answer);
+  const { status, statusText, headers } = answer;
+  return new Response(body, { status, statusText, headers, encodeBody });
 }
 
 /** A 101 with its conversation and without the fields that stop here. */

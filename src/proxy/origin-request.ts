@@ -162,22 +162,23 @@ export function originRequest(
 ): OriginRequest | undefined {
   const { request, decision, id, client, host, scheme } = proxyRequest;
   const address = client.address ?? UNKNOWN_ADDRESS;
-  const fields: Record<string, string> = {
-    "waybill-region": attempt.region.name,
-    "waybill-revision": String(proxyRequest.revision),
-    "x-forwarded-for": address,
-    "x-forwarded-host": host,
-    "x-forwarded-proto": scheme,
-    // An IPv6 address stands in brackets and quotes (RFC 7239 §6).
-    forwarded: `for=${address.includes(":") ? `"[${address}]"` : address};host="${host}";proto=${scheme}`,
-    via: VIA,
-    "cdn-loop": GATEWAY_NAME,
-    traceparent: "",
-  };
+  const isFull = decision.entity.fields === "full";
+  const isMinimal = decision.entity.fields === "minimal";
+  const fields: Record<string, string> = { "x-forwarded-for": address, "cdn-loop": GATEWAY_NAME };
+  if (!isMinimal) {
+    fields["x-forwarded-host"] = host;
+    fields["x-forwarded-proto"] = scheme;
+    fields["via"] = VIA;
+    fields["traceparent"] = "";
+  }
+  if (isFull) fields["forwarded"] = forwardedElement(address, host, scheme);
+  // What is signed is sent.
+  if (!isMinimal || signature !== undefined) fields["waybill-region"] = attempt.region.name;
+  if (isFull || signature !== undefined) fields["waybill-revision"] = String(proxyRequest.revision);
   // A request without an ID has a region only.
   if (id !== "") {
     fields["waybill-entity-id"] = id;
-    fields["waybill-layout"] = decision.layout;
+    if (isFull) fields["waybill-layout"] = decision.layout;
     for (const { header, read } of decision.entity.sentSlices?.get(decision.layout) ?? NO_SLICES) {
       fields[header] = read(decision.words);
     }
@@ -185,7 +186,7 @@ export function originRequest(
   const { move } = decision.target;
   if (move !== undefined) fields["waybill-epoch"] = String(move.epoch);
   if (signature !== undefined) fields[SIGNATURE_FIELD] = signature;
-  if (client.country !== undefined) fields["waybill-client-country"] = client.country;
+  if (client.country !== undefined && !isMinimal) fields["waybill-client-country"] = client.country;
   let connection: string | undefined;
   let loops = false;
   let isLossy = false;
@@ -193,7 +194,7 @@ export function originRequest(
     if (value.includes(REPLACEMENT)) isLossy = true;
     switch (name) {
       case "via":
-        fields["via"] = `${value}, ${VIA}`;
+        fields["via"] = isMinimal ? value : `${value}, ${VIA}`;
         break;
       case "cdn-loop":
         loops = namesThisGateway(value);
@@ -213,8 +214,11 @@ export function originRequest(
         fields["max-forwards"] = proxyRequest.method === "OPTIONS" ? oneFewer(value) : value;
         break;
       case "forwarded":
+        if (!proxyRequest.trustsForwarded || !isClosed(value)) break;
+        fields["forwarded"] = `${value}, ${forwardedElement(address, host, scheme)}`;
+        break;
       case "x-forwarded-for":
-        if (proxyRequest.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${fields[name]}`;
+        if (proxyRequest.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${address}`;
         break;
       case "x-forwarded-host":
       case "x-forwarded-proto":
@@ -230,9 +234,8 @@ export function originRequest(
   });
   if (loops) return undefined;
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
-  if (fields["traceparent"] === "") {
-    proxyRequest.traceparent ??= newTraceparent(entropy.word);
-    fields["traceparent"] = proxyRequest.traceparent;
+  if (!fields["traceparent"]) {
+    if (!isMinimal) fields["traceparent"] = proxyRequest.traceparent ??= newTraceparent(entropy.word);
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
@@ -245,6 +248,10 @@ export function originRequest(
   const init = { method: proxyRequest.method, headers, redirect: "manual", encodeResponseBody } as const;
   return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: "upgrade" in fields };
 }
+
+/** An IPv6 address stands in brackets and quotes (RFC 7239 §6). */
+const forwardedElement = (address: string, host: string, scheme: string): string =>
+  `for=${address.includes(":") ? `"[${address}]"` : address};host="${host}";proto=${scheme}`;
 
 /** What an origin can be told by a signature. */
 export const signableOf = (

@@ -93,8 +93,12 @@ export interface Entity {
   readonly replayBytesMax: number;
   /** How long an origin's 421 is remembered; 0: not at all. */
   readonly rememberMovedSeconds: number;
+  readonly fields: FieldSet;
   readonly sentSlices: SentSlices;
 }
+
+/** Which header fields the gateway adds to requests and responses (docs/reference/http.md). */
+export type FieldSet = "standard" | "full" | "minimal";
 
 /** A part of an ID's key that origins receive, such as the database partition of a HotGuid. */
 export interface SentSlice {

@@ -79,6 +79,7 @@ const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "gone", entries: diff.gone },
   { name: "epoch floor", whole: diff.epochFloor },
   { name: "default", whole: diff.default },
+  { name: "fields", whole: diff.fields },
   { name: "without ID", entries: diff.withoutId },
   { name: "sources", whole: diff.sources },
 ];

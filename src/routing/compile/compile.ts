@@ -185,6 +185,7 @@ export const compileEntities = (
       deadlines: deadlinesOf(declared.deadlines),
       replayBytesMax: declared.replayBytesMax ?? 0,
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
+      fields: declared.fields ?? draft.fields ?? "standard",
       sentSlices: sentSlicesOf(ids),
     });
     entities.set(name, entity);

@@ -39,6 +39,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     replayBytesMax,
     // Without an ID, a 421 says nothing about the next request.
     rememberMovedSeconds: 0,
+    fields: declared.fields ?? draft.fields ?? "standard",
     sentSlices: undefined,
   });
   return Object.freeze({

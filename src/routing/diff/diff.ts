@@ -54,6 +54,8 @@ const diffParts = (before: Draft, after: Draft) => ({
   gone: diffPart(entriesOf(before.gone), entriesOf(after.gone)),
   epochFloor: diffValue(before.epochFloor, after.epochFloor),
   default: diffValue(before.fallback, after.fallback),
+  /** The header fields that the gateway adds, where no entity says otherwise. */
+  fields: diffValue(before.fields, after.fields),
   /** Requests without an ID, and the sources of a region that those without any of their own have. */
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
@@ -67,8 +69,8 @@ const diffParts = (before: Draft, after: Draft) => ({
   },
 });
 
-const anyChange = ({ hosts, epochFloor, default: fallback, sources, routes: _, ...parts }: Parts): boolean =>
-  [hosts, epochFloor, fallback, sources].some((changed) => changed !== undefined) ||
+const anyChange = ({ hosts, epochFloor, default: fallback, fields, sources, routes: _, ...parts }: Parts): boolean =>
+  [hosts, epochFloor, fallback, fields, sources].some((changed) => changed !== undefined) ||
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );

@@ -75,6 +75,7 @@ export const draftOf = (
     gone: overrides(table.gone),
     epochFloor: table.epochFloor,
     fallback: table.default,
+    fields: table.fields,
     withoutId: mapOf(table.withoutId),
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,

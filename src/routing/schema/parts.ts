@@ -143,6 +143,11 @@ export const rememberSchema = described(
   "Cache lifetime of an origin's 421, in seconds; default 60, 0 to disable.",
 );
 
+export const fieldsSchema = described(
+  v.picklist(["standard", "full", "minimal"]),
+  "Which header fields the gateway adds: `standard` unless given, `full`, or `minimal` for the least.",
+);
+
 const percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
 
 const share = v.strictObject({

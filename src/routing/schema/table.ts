@@ -18,6 +18,7 @@ import {
   described,
   epochFloorSchema,
   fieldEntity,
+  fieldsSchema,
   goneSchema,
   healthSchema,
   integer,
@@ -146,6 +147,7 @@ export const entitySchema = v.strictObject({
   deadlines: v.exactOptional(deadlinesSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),
+  fields: v.exactOptional(fieldsSchema),
 });
 
 const when = v.strictObject({
@@ -200,6 +202,7 @@ export const tableSchema = v.strictObject({
     ),
     "Entities: one entry per type.",
   ),
+  fields: v.exactOptional(fieldsSchema),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
     v.pipe(v.record(name, withoutIdSchema), v.maxEntries(WITHOUT_ID_MAX)),

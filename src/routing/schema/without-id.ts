@@ -10,6 +10,7 @@ import {
   deadlinesSchema,
   described,
   fieldEntity,
+  fieldsSchema,
   integer,
   jsonPath,
   name,
@@ -101,6 +102,7 @@ export const withoutIdSchema = v.strictObject({
   otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
   replayBytesMax: v.exactOptional(replaySchema),
+  fields: v.exactOptional(fieldsSchema),
 });
 
 export type DeclaredSource = v.InferOutput<typeof sourceSchema>;

@@ -329,7 +329,14 @@ describe("the client is never affected", () => {
     const { run } = setUp(deps);
     const answer = new Response("for the client");
     run(answer);
-    const label = { region: "eu", layout: "iuid", table: "rev=7", originMs: 1, isDecoded: false };
+    const label = {
+      region: "eu",
+      layout: "iuid",
+      table: "rev=7",
+      originMs: 1,
+      fields: "full",
+      encodeBody: "own",
+    } as const;
     return clientResponse(answer, answer.body, readResponseFields(answer.headers, fieldRules()), label).text();
   };
 

@@ -5,6 +5,7 @@ import { problemOf, setUp, slug } from "../harness.ts";
 
 const declared = {
   ...DECLARED_TABLE,
+  fields: "full",
   entities: {
     ...DECLARED_TABLE.entities,
     tweet: { path: "/tweets/:id", ids: [{ layout: "snowflake" }] },

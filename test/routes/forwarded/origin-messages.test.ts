@@ -4,10 +4,11 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";
 
 const PATH = `/orders/${IDS.orderDe}`;
+const FULL = { ...DECLARED_TABLE, fields: "full" };
 
 describe("the request at the origin", () => {
   it("says what the gateway found out, whatever the client claimed", async () => {
-    const { request, seen } = setUp();
+    const { request, seen } = setUp({ declared: FULL });
     const forged = [
       "waybill-client-country",
       "waybill-entity-id",
@@ -98,7 +99,7 @@ describe("the origin's answer at the client", () => {
     headers.append("set-cookie", "a=1");
     headers.append("set-cookie", "b=2; Path=/");
     headers.append("via", "1.1 inner");
-    const { request } = setUp({ origin: () => new Response("made", { status: 418, headers }) });
+    const { request } = setUp({ declared: FULL, origin: () => new Response("made", { status: 418, headers }) });
     const response = await request(PATH);
     expect(response.status).toBe(418);
     expect(await response.text()).toBe("made");
@@ -218,7 +219,7 @@ describe("forwarding fields", () => {
   const own = 'for=203.0.113.7;host="gw.test";proto=http';
 
   it("of clients are replaced", async () => {
-    const { request, seen } = setUp();
+    const { request, seen } = setUp({ declared: FULL });
     await request(PATH, { headers: inbound });
     expect(forwarding(seen[0]?.headers)).toEqual(["203.0.113.7", own, "gw.test", "http", null]);
   });

@@ -88,7 +88,6 @@ describe("an origin that repeats what it was told", () => {
     const answer = await request(`/orders/${IDS.orderDe}`);
     const own = [...answer.headers].filter(([name]) => name.startsWith("waybill-"));
     expect(own).toEqual([
-      ["waybill-layout", "iuid"],
       ["waybill-region", "eu"],
       ["waybill-table", "rev=0; source=bundled; age=0"],
     ]);

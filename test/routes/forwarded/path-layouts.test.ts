@@ -13,6 +13,7 @@ const post = (any: "proxy" | "redirect") => ({
 
 const declaredWith = (any: "proxy" | "redirect") => ({
   ...DECLARED_TABLE,
+  fields: "full",
   entities: { ...DECLARED_TABLE.entities, post: post(any) },
   layouts: { ...DECLARED_TABLE.layouts, discord: { like: "snowflake", epoch: "2015-01-01T00:00:00Z" } },
   routes: [
