@@ -71,10 +71,10 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-type Action<Options> = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>;
-
 /** Wraps an action for commander. */
-export type Act = <Options extends OptionValues>(action: Action<Options>) => (this: Command) => Promise<void>;
+export type Act = <Options extends OptionValues>(
+  action: (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>,
+) => (this: Command) => Promise<void>;
 
 /** Ends a command. The message is for stderr. */
 export class Stop extends Error {

@@ -106,18 +106,8 @@ function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: n
     const isLuuid = layout.name === luuid.name;
     const shortPath = isLuuid ? pathOf(entity, LUUID_SHORT, formatShortKey(Number(values["primaryKey"]))) : "";
     const about = keys.flatMap((key) => key.about ?? []).join(", ") || layout.name;
-    return [
-      {
-        entity: entity.name,
-        id,
-        region: found.value.target.region.name,
-        about,
-        path,
-        internalPath: path,
-        shortPath,
-        mint,
-      },
-    ];
+    const region = found.value.target.region.name;
+    return [{ entity: entity.name, id, region, about, path, internalPath: path, shortPath, mint }];
   });
   // Each region's first sample goes first, so that the limit hides no region.
   const isFirst = (sample: Sample) => samples.find(({ region }) => region === sample.region) === sample;

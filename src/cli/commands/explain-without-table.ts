@@ -128,16 +128,17 @@ const isTelling =
       error.reason === "shape" &&
       error.suggestion !== undefined);
 
+/** Only a table has entities and routes. */
+const UNROUTED = { entity: undefined, region: undefined, rule: undefined };
+
 const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading): Candidate => ({
+  ...UNROUTED,
   layout: layout.name,
-  entity: undefined,
   fields: Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()])),
   mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
   for: reasons,
   against,
   excluded,
-  region: undefined,
-  rule: undefined,
 });
 
 /** All texts of its layout, and the canonical texts of layouts with the same bits. */
@@ -156,15 +157,13 @@ const shortKeyCandidates = (text: string): readonly Candidate[] => {
   if (!primaryKey.ok) return [];
   return [
     {
+      ...UNROUTED,
       layout: "luuid-short",
-      entity: undefined,
       fields: { primaryKey: String(primaryKey.value) },
       mintedAt: undefined,
       for: [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`],
       against: ["a short key is meaningless without the path of its group"],
       excluded: true,
-      region: undefined,
-      rule: undefined,
     },
   ];
 };

@@ -213,13 +213,9 @@ const countryOf = (field: string, value: string, table: CompiledTable | undefine
 
 /** Several layouts may share one text. */
 const formLines = (forms: Explained["forms"]): readonly string[] => {
-  const layoutsOf = new Map<string, { readonly form: string; readonly text: string; readonly layouts: string[] }>();
-  for (const { form, text, layout } of forms) {
-    const line = layoutsOf.get(`${form} ${text}`) ?? { form, text, layouts: [] };
-    line.layouts.push(layout);
-    layoutsOf.set(`${form} ${text}`, line);
-  }
-  return alignColumns([...layoutsOf.values()].map(({ form, text, layouts }) => [form, text, layouts.join(", ")]));
+  const alike = Map.groupBy(forms, ({ form, text }) => JSON.stringify([form, text]));
+  const rows = [...alike].map(([key, of]) => [...JSON.parse(key), of.map(({ layout }) => layout).join(", ")]);
+  return alignColumns(rows);
 };
 
 export const explainIds = command({

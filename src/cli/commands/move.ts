@@ -6,7 +6,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { CompiledTable, TargetOrNone } from "../../routing/table.ts";
 import { command, group, type OptionsOf, option, required } from "../command.ts";
 import { detailOf } from "../lib/errors.ts";
-import { allIds, countingNumber } from "../lib/input.ts";
+import { countingNumber, idsOf } from "../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { editEntries, openForEdit, saveTable, setNumber } from "../lib/table-edit.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
@@ -173,7 +173,7 @@ const takeSteps =
   (name: Step["name"]) =>
   async (runtime: Runtime, args: readonly string[], options: MoveOptions): Promise<ExitCode> => {
     const opened = await openForEdit(options.table, runtime);
-    const ids = await allIds(args, runtime);
+    const ids = await Array.fromAsync(idsOf(args, runtime));
     const { text, table } = opened;
     const file = escapeControls(opened.name);
     const { to = "", json, dryRun = false } = options;
@@ -225,7 +225,7 @@ const status = command({
     const { found, refusals } =
       args.length === 0
         ? { found: Object.entries(declared.moves ?? {}).map(([id, at]) => ({ id, at })), refusals: "" }
-        : findAll(await allIds(args, runtime), locate);
+        : findAll(await Array.fromAsync(idsOf(args, runtime)), locate);
     const lines = json
       ? jsonText(...found.map(({ id, at }) => ({ id, ...at })))
       : linesText(alignColumns(found.map(({ id, at }) => formatLocation(id, at))));

@@ -52,6 +52,8 @@ Exit code: ${codes};
 
 type ChangeOptions = OptionsOf<ReturnType<typeof changeOptions>> & OptionsOf<readonly [typeof OVER_MOVES]>;
 
+type Answer = Result<TableRevision, GatewayFailure>;
+
 /** A change of the published table, as it is shown before it is sent. */
 export interface Draft {
   /** The table that is to serve. Absent: no new table comes into force. */
@@ -63,7 +65,7 @@ export interface Draft {
   readonly question: string;
   /** The revision that the change follows. Called after the review is shown. */
   readonly expected: () => Promise<number>;
-  readonly send: (request: ChangeRequest) => Promise<Result<TableRevision, GatewayFailure>>;
+  readonly send: (request: ChangeRequest) => Promise<Answer>;
   /** What is accepted: between this word and the new revision. */
   readonly what?: string;
 }
@@ -108,11 +110,9 @@ export const changeTable = async <Read = undefined>(
   const message = (made: TableRevision) => `accepted${what}: ${formatRevision(made)}`;
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
-  return makeChange(() => send(request), change, {
-    gateway,
-    options: { ...options, wait: secondsToWait(options, runtime) },
-    runtime,
-  });
+  const session = { gateway, options: { ...options, wait: secondsToWait(options, runtime) }, runtime };
+  const made = await runtime.guard(async () => resolveOutcome(await send(request), change, session), UNDER_WAY);
+  return reportSuccess(made, change, session);
 };
 
 /** Adds a last line to an error. */
@@ -252,14 +252,6 @@ interface Session<Wait = number> {
   readonly options: { readonly json?: boolean; readonly wait?: Wait | undefined };
   readonly runtime: Runtime;
 }
-
-type Answer = Result<TableRevision, GatewayFailure>;
-
-/** Sends a change, and reports its outcome. */
-const makeChange = async (send: () => Promise<Answer>, change: ChangeReport, session: Session) => {
-  const made = await session.runtime.guard(async () => resolveOutcome(await send(), change, session), UNDER_WAY);
-  return reportSuccess(made, change, session);
-};
 
 const UNDER_WAY =
   "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";

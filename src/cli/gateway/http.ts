@@ -211,7 +211,8 @@ export const formatFailure = (url: string, failure: GatewayFailure): string => {
       return `error: ${where} answers ${failure.status}: ${escapeControls(failure.why)}\n`;
     case "problem": {
       const { detail, slug, status } = failure.problem;
-      const hint = hintOf(failure.problem, url);
+      const known = HINTS[slug];
+      const hint = typeof known === "function" ? known(failure.problem, url) : known;
       return `error: ${escapeControls(`${detail} (${slug}, ${status})`)}\n${hint === undefined ? "" : `  ${hint}\n`}`;
     }
   }
@@ -241,11 +242,6 @@ const redirectHint = (location: string): string =>
   location.includes("cloudflareaccess.com")
     ? "  this is a login page of Cloudflare Access: use the address that accepts bearer tokens\n"
     : "  the token was not sent there; use that address if it is the gateway's\n";
-
-const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
-  const hint = HINTS[problem.slug];
-  return typeof hint === "function" ? hint(problem, url) : hint;
-};
 
 const waitHint: Hint = ({ members, retryAfterSeconds }) => {
   const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;

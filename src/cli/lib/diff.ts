@@ -106,25 +106,16 @@ export const formatDiff = (diff: TableDiff, paint: Paint): string => {
 const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
   routes.differ && overrides.changed === 0 ? ["none"] : [];
 
-const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
-  ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),
-  ...Object.entries(added).map(([name, value]) => plus(`${name}  ${JSON.stringify(value)}`, paint)),
-  ...Object.entries(changed).flatMap(([name, { before, after }]) => [
-    minus(`${name}  ${JSON.stringify(before)}`, paint),
-    plus(`${name}  ${JSON.stringify(after)}`, paint),
-  ]),
+const partLines = ({ added, removed, changed }: PartDiff<unknown>, paint: Paint): readonly string[] => [
+  ...Object.entries(removed).flatMap(([name, before]) => changeLines({ before, after: undefined }, paint, `${name}  `)),
+  ...Object.entries(added).flatMap(([name, after]) => changeLines({ before: undefined, after }, paint, `${name}  `)),
+  ...Object.entries(changed).flatMap(([name, change]) => changeLines(change, paint, `${name}  `)),
 ];
 
-const changeLines = (change: Changed<unknown> | undefined, paint: Paint): readonly string[] =>
-  change === undefined
-    ? []
-    : [
-        ...(change.before === undefined ? [] : [minus(JSON.stringify(change.before), paint)]),
-        ...(change.after === undefined ? [] : [plus(JSON.stringify(change.after), paint)]),
-      ];
-
-const minus = (text: string, paint: Paint): string => paint("red", `- ${text}`);
-const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`);
+const changeLines = ({ before, after }: Partial<Changed<unknown>> = {}, paint: Paint, name = ""): readonly string[] => [
+  ...(before === undefined ? [] : [paint("red", `- ${name}${JSON.stringify(before)}`)]),
+  ...(after === undefined ? [] : [paint("green", `+ ${name}${JSON.stringify(after)}`)]),
+];
 
 const formatKeyChanges = (changes: readonly KeyChange[]) => alignColumns(changes.map(keyCells));
 

@@ -37,12 +37,8 @@ export const detailOf = (error: Failure): string => {
 /** For stderr, with the reasons of the tried layouts, each reason once. */
 export const formatError = (error: Failure): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
-  const layoutsOf = new Map<string, string[]>();
-  for (const { layout, error: fault } of faults) {
-    const sentence = parseErrorSentence(fault);
-    layoutsOf.set(sentence, [...(layoutsOf.get(sentence) ?? []), layout]);
-  }
-  const lines = [...layoutsOf].map(([sentence, layouts]) => `  ${layouts.join(", ")}: ${sentence}`);
+  const alike = Map.groupBy(faults, (fault) => parseErrorSentence(fault.error));
+  const lines = [...alike].map(([sentence, of]) => `  ${of.map(({ layout }) => layout).join(", ")}: ${sentence}`);
   return `${[`error: ${escapeControls(detailOf(error))}`, ...lines].join("\n")}\n`;
 };
 

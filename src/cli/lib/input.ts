@@ -123,12 +123,6 @@ export async function* idsOf(args: readonly string[], { stdin }: Runtime): Async
   if (!hasAny) fail("error: stdin has no ID\n");
 }
 
-export const allIds = async (args: readonly string[], runtime: Runtime): Promise<readonly string[]> => {
-  const ids: string[] = [];
-  for await (const id of idsOf(args, runtime)) ids.push(id);
-  return ids;
-};
-
 /** Parsers of option values: strict, never guessing. */
 const numberParser =
   (shape: RegExp, isMeant: (value: number) => boolean, sentence: string) =>

@@ -12,23 +12,30 @@ export type EntryEdits = ReadonlyMap<string, unknown>;
  * Changes entries of an object that is a member of a JSON object; the rest of the text stays. A missing part is added at the end,
  * and an empty one is removed. `modify` of jsonc-parser would reformat neighbours, and parse the text again for each entry.
  */
-export const editEntries = (text: string, part: string, edits: EntryEdits): string => {
+export const editEntries = (text: string, part: string, edits: EntryEdits): string =>
+  editMember(text, part, (object, style) => {
+    const raw = [...edits].map(
+      ([key, value]) => [key, value === undefined ? undefined : inline(value, style)] as const,
+    );
+    return rebuild(text, object, new Map(raw), style, 2);
+  });
+
+/** Sets a numeric member of a JSON object. The rest of the text stays. */
+export const setNumber = (text: string, name: string, value: number): string =>
+  editMember(text, name, () => JSON.stringify(value));
+
+const editMember = (
+  text: string,
+  name: string,
+  edit: (before: Node | undefined, style: Style) => string | undefined,
+): string => {
   const root = parseTree(text);
   if (root?.type !== "object") throw new Error("the table was not checked");
   const style = styleOf(text, root);
-  const object = root.children?.find((property) => keyOf(property) === part)?.children?.[1];
-  const raw = new Map([...edits].map(([key, value]) => [key, value === undefined ? undefined : inline(value, style)]));
-  const edited = rebuild(text, object, raw, style, 2);
-  if (edited === undefined && object === undefined) return text;
-  const whole = rebuild(text, root, new Map([[part, edited]]), style, 1);
-  return text.slice(0, root.offset) + whole + text.slice(endOf(root));
-};
-
-/** Sets a numeric member of a JSON object. The rest of the text stays. */
-export const setNumber = (text: string, name: string, value: number): string => {
-  const root = parseTree(text);
-  if (root?.type !== "object") throw new Error("the table was not checked");
-  const whole = rebuild(text, root, new Map([[name, JSON.stringify(value)]]), styleOf(text, root), 1);
+  const before = root.children?.find((property) => keyOf(property) === name)?.children?.[1];
+  const after = edit(before, style);
+  if (after === undefined && before === undefined) return text;
+  const whole = rebuild(text, root, new Map([[name, after]]), style, 1);
   return text.slice(0, root.offset) + whole + text.slice(endOf(root));
 };
 

@@ -39,22 +39,20 @@ const entities = (before: DeclaredTable, after: DeclaredTable) => {
 
 /** By layout and number. IDs of several entities are distinguished by path, and omitted here. */
 const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Claim> => {
-  const claims = new Map<string, Claim>();
-  const shared = new Set<string>();
-  for (const [entity, { ids }] of Object.entries(declared)) {
-    for (const { layout, service, group, class: className } of ids) {
-      const marks = { service, group, class: className };
-      const [mark] = Object.entries(marks).flatMap(([name, value]) =>
-        value === undefined ? [] : [`${name} ${value}`],
-      );
-      const key = JSON.stringify([layout, mark]);
-      const other = claims.get(key);
-      if (other !== undefined && other.entity !== entity) shared.add(key);
-      claims.set(key, { layout, ...(mark === undefined ? {} : { mark }), entity });
-    }
-  }
-  for (const key of shared) claims.delete(key);
-  return claims;
+  const claims = Object.entries(declared).flatMap(([entity, { ids }]) =>
+    ids.map(({ layout, service, group, class: className }): Claim => {
+      const marks = Object.entries({ service, group, class: className });
+      const [mark] = marks.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+      return { layout, ...(mark === undefined ? {} : { mark }), entity };
+    }),
+  );
+  const byMark = Map.groupBy(claims, ({ layout, mark }) => JSON.stringify([layout, mark]));
+  const isShared = ([first, ...others]: readonly Claim[]) => others.some(({ entity }) => entity !== first?.entity);
+  return new Map(
+    [...byMark].flatMap(([key, [claim, ...more]]) =>
+      claim && !isShared([claim, ...more]) ? [[key, claim] as const] : [],
+    ),
+  );
 };
 
 const STEP_KINDS: readonly string[] = [

@@ -48,15 +48,9 @@ const configOf = (args: readonly string[]): string => given(args, "--config", "-
 
 /** Runs `waybill config check`: an invalid variable would be found by the deployed Worker only. */
 function checkSettings(args: readonly string[]): Promise<number> {
-  const config = configOf(args);
   const env = given(args, "--env", "-e");
-  const command = [
-    join(ROOT, "src/cli/main.ts"),
-    "config",
-    "check",
-    config,
-    ...(env === undefined ? [] : ["--env", env]),
-  ];
+  const check = ["config", "check", configOf(args), ...(env === undefined ? [] : ["--env", env])];
+  const command = [join(ROOT, "src/cli/main.ts"), ...check];
   return exitOf(spawn(process.execPath, command, { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] }));
 }
 

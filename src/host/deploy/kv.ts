@@ -16,11 +16,8 @@ export interface Wrangler {
 
 /** Uploads packs; call it before publishing the table that needs them. Gives wrangler's exit code. */
 export function putPacks(packs: readonly PackFile[], where: readonly string[], run: Wrangler["run"]): Promise<number> {
-  return putFiles(
-    packs.map((pack) => ({ command: ["bulk", "put"], contents: bulkOf(pack) })),
-    where,
-    run,
-  );
+  const files = packs.map((pack) => ({ command: ["bulk", "put"], contents: bulkOf(pack) }));
+  return putFiles(files, where, run);
 }
 
 /** The pointer in KV, or an error message if it cannot be read. */

@@ -62,11 +62,8 @@ const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly
     const segments = segmentsOf(base);
     return segments.flatMap((_, at) => [joined(segments.slice(at)), joined(segments.slice(0, at))]);
   });
-  const prefixes = new Map<string, number>();
-  for (const pattern of patternsOf(table)) {
-    for (const prefix of prefixesOf(pattern)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
-  }
-  const frequent = [...prefixes].sort(([, a], [, b]) => b - a).slice(0, PREFIXES_MAX);
+  const prefixes = Map.groupBy(patternsOf(table).flatMap(prefixesOf), (prefix) => prefix);
+  const frequent = [...prefixes].sort(([, a], [, b]) => b.length - a.length).slice(0, PREFIXES_MAX);
   const all = new Set(["", ...parts, ...frequent.map(([prefix]) => prefix)]);
   return [...all].sort((a, b) => a.length - b.length);
 };

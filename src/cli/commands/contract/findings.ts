@@ -161,12 +161,7 @@ export const missingOperations = (
     ...table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, false, methods)),
   ];
   // Thousands of each: only those with the same first segment are compared.
-  const byFirst = new Map<string, Pattern[]>();
-  for (const pattern of patterns) {
-    const [first = ""] = pattern.segments;
-    const key = /^[:*]/.test(first) ? ANY : first;
-    byFirst.set(key, [...(byFirst.get(key) ?? []), pattern]);
-  }
+  const byFirst = Map.groupBy(patterns, ({ segments: [first = ""] }) => (/^[:*]/.test(first) ? ANY : first));
   for (const { path, methods } of paths) {
     const segments = segmentsOf(path);
     for (const pattern of [...(byFirst.get(ANY) ?? []), ...(byFirst.get(segments[0] ?? "") ?? [])]) {

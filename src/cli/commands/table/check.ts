@@ -98,11 +98,9 @@ const summaryLine = (file: TableFile<CompiledTable>): string => {
     countOf(entities, "entity", "entities"),
     countOf(layouts, "layout"),
     countOf(routes, "route"),
-  ];
-  const override = [
     `${moved} moved`,
     ...(moving > 0 ? [`${moving} moving`] : []),
     ...(gone > 0 ? [`${gone} gone`] : []),
   ];
-  return `${file.name}: no faults; ${[...parts, ...override].join(", ")}; sha256 ${file.digest}\n`;
+  return `${file.name}: no faults; ${parts.join(", ")}; sha256 ${file.digest}\n`;
 };
