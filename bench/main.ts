@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { attacksBench } from "./attacks/attacks.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { gatewayBench } from "./gateway/gateway.bench.ts";
 import { idsBench } from "./ids/ids.bench.ts";
@@ -20,6 +21,7 @@ const BENCHES: readonly Bench[] = [
   packsBench,
   misrouteBench,
   gatewayBench,
+  attacksBench,
   signatureBench,
   scaleBench,
 ];

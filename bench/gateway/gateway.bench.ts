@@ -1,11 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { stopChild } from "../../src/host/child.ts";
+import { pathToFileURL } from "node:url";
 import { iuid } from "../../src/ids/index.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
 import { processorMs } from "../lib/process-usage.ts";
+import { startClients, startOrigin } from "../lib/processes.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
@@ -46,6 +44,7 @@ interface Turn {
   readonly p99Ms: number;
 }
 
+const startLoad = () => startClients<LoadRequest, LoadFigures>(new URL("load.process.ts", import.meta.url));
 type Load = ReturnType<typeof startLoad>;
 
 /** The gateway against a pass-through Worker and a hand-written one, all on the same workerd. */
@@ -171,30 +170,4 @@ function requestsOf({ query }: Shape): string[] {
       "",
     ].join("\r\n");
   });
-}
-
-/** The origin and the load generator are separate processes, so their work does not count as the gateway's. */
-const startProcess = (file: string): ChildProcess => fork(fileURLToPath(new URL(file, import.meta.url)));
-
-async function startOrigin() {
-  const child = startProcess("origin.process.ts");
-  const { port } = await nextMessage<{ port: number }>(child);
-  return { url: `http://127.0.0.1:${port}`, port, pid: child.pid ?? 0, stop: () => stopChild(child) };
-}
-
-function startLoad() {
-  const child = startProcess("load.process.ts");
-  const run = async (request: LoadRequest): Promise<LoadFigures> => {
-    child.send(request);
-    const found = await nextMessage<LoadFigures | { error: string }>(child);
-    if ("error" in found) throw new Error(found.error);
-    return found;
-  };
-  return { run, stop: () => stopChild(child) };
-}
-
-async function nextMessage<Message>(child: ChildProcess): Promise<Message> {
-  const [message]: Message[] = await once(child, "message");
-  if (message === undefined) throw new Error("a child process sent no message");
-  return message;
 }

@@ -1,9 +1,10 @@
 import { createServer } from "node:net";
 
-/** A cheap origin: every GET gets a prepared response. Sends its port to the parent process. */
+/** A cheap origin: every GET gets a prepared response, or a reset. Sends its port to the parent process. */
 
 const HEAD_END = "\r\n\r\n";
 const BIG_RESPONSE_MARK = "response=big";
+const RESET_MARK = "response=reset";
 const BIG_RESPONSE_BYTES = 64 * 1024;
 
 const SMALL_RESPONSE = response(JSON.stringify({ status: "shipped", total: 1250, currency: "KZT", items: [1, 2, 3] }));
@@ -14,8 +15,12 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on("data", (chunk) => {
     unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
     for (let end = unread.indexOf(HEAD_END); end !== -1; end = unread.indexOf(HEAD_END)) {
-      const isBig = unread.subarray(0, unread.indexOf("\r\n")).includes(BIG_RESPONSE_MARK);
-      socket.write(isBig ? BIG_RESPONSE : SMALL_RESPONSE);
+      const line = unread.subarray(0, unread.indexOf("\r\n"));
+      if (line.includes(RESET_MARK)) {
+        socket.resetAndDestroy();
+        return;
+      }
+      socket.write(line.includes(BIG_RESPONSE_MARK) ? BIG_RESPONSE : SMALL_RESPONSE);
       unread = unread.subarray(end + HEAD_END.length);
     }
   });
