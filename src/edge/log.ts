@@ -24,20 +24,20 @@ export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeData
 const NO_ORIGIN_MS = -1;
 
 /** What operators see: one JSON object a line, each with an `event`. */
+const event =
+  <What extends object>(name: string, level: "warn" | "error" = "warn") =>
+  (what: What): void =>
+    console[level](JSON.stringify({ event: name, time: new Date().toISOString(), ...what }));
 
 /** One line a request, when its answer begins. */
 export function writeRequestLine({ atMs, ...line }: RequestLine): void {
   console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 
-export function reportLoadFailure(failure: LoadFailure): void {
-  console.warn(JSON.stringify({ event: "table-load-failed", time: new Date().toISOString(), ...failure }));
-}
+export const reportLoadFailure = event<LoadFailure>("table-load-failed");
 
 /** A pack of the table, or a page of one, that could not be had: IDs that need it are answered 503. */
-export function reportPackFailure(failure: PackFailure): void {
-  console.warn(JSON.stringify({ event: "pack-load-failed", time: new Date().toISOString(), ...failure }));
-}
+export const reportPackFailure = event<PackFailure>("pack-load-failed");
 
 /** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */
 export function reportBreaker(region: string, url: string, state: "open" | "closed"): void {
@@ -51,19 +51,13 @@ export function reportMetricsFailure(why: string): void {
 }
 
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
-export function reportMissingBindings(missing: MissingBindings): void {
-  console.warn(JSON.stringify({ event: "bindings-missing", time: new Date().toISOString(), ...missing }));
-}
+export const reportMissingBindings = event<MissingBindings>("bindings-missing");
 
 /** A shadow whose answer was not the client's: what differs, and of what entity. */
-export function reportDifference(difference: LoggedDifference): void {
-  console.warn(JSON.stringify({ event: "shadow-differs", time: new Date().toISOString(), ...difference }));
-}
+export const reportDifference = event<LoggedDifference>("shadow-differs");
 
 /** Credentials that were refused, without anything of them. */
-export function reportRefusedCredentials(refused: RefusedCredentials): void {
-  console.warn(JSON.stringify({ event: "credentials-refused", time: new Date().toISOString(), ...refused }));
-}
+export const reportRefusedCredentials = event<RefusedCredentials>("credentials-refused");
 
 /** The keys of Cloudflare Access could not be fetched: those that are known stay in use. */
 export function reportKeyFailure(why: string): void {

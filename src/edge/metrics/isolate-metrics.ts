@@ -136,10 +136,6 @@ async function totalsOf(store: MetricsStore, onReportFailure: (why: string) => v
   }
 }
 
-interface Cell {
-  count: number;
-}
-
 interface Histogram {
   readonly buckets: number[];
   sumMs: number;
@@ -148,7 +144,7 @@ interface Histogram {
 interface RegionCells {
   readonly request: Histogram;
   readonly origin: Histogram;
-  readonly entities: Map<string | undefined, Map<string, Cell>>;
+  readonly entities: Map<string | undefined, Map<string, number>>;
   attempts: number;
   retries: number;
 }
@@ -159,7 +155,7 @@ const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 /** Cells are in maps by the names of a request line, so that counting allocates no string and no object. */
 class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
-  #events = new Map<string, Cell>();
+  #events = new Map<string, number>();
 
   request({ entity, region, outcome, status, ms, originMs, attempts }: RequestLine): void {
     const cells = this.#regions.get(region) ?? this.#add(region);
@@ -169,9 +165,7 @@ class IsolateCounters {
       cells.entities.set(entity, outcomes);
     }
     const shown = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
-    const cell = outcomes.get(shown);
-    if (cell === undefined) outcomes.set(shown, { count: 1 });
-    else cell.count++;
+    raise(outcomes, shown);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;
@@ -196,7 +190,7 @@ class IsolateCounters {
     const events = this.#events;
     this.#regions = new Map();
     this.#events = new Map();
-    for (const [key, { count }] of events) yield [key, count];
+    yield* events;
     for (const [name = "", cells] of regions) yield* seriesOf(name, cells);
   }
 
@@ -217,15 +211,13 @@ function observe(into: Histogram, ms: number): void {
   if (ms > 0) into.sumMs += ms;
 }
 
-function raise(cells: Map<string, Cell>, key: string): void {
-  const cell = cells.get(key);
-  if (cell === undefined) cells.set(key, { count: 1 });
-  else cell.count++;
+function raise(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function* seriesOf(region: string, cells: RegionCells): IterableIterator<readonly [string, number]> {
   for (const [entity = "", outcomes] of cells.entities) {
-    for (const [outcome, { count }] of outcomes) yield [seriesKey("requests_total", entity, region, outcome), count];
+    for (const [outcome, count] of outcomes) yield [seriesKey("requests_total", entity, region, outcome), count];
   }
   if (cells.attempts > 0) yield [seriesKey("origin_attempts_total", region), cells.attempts];
   if (cells.retries > 0) yield [seriesKey("origin_retries_total", region), cells.retries];

@@ -18,15 +18,16 @@ export interface LoadedTable {
   readonly canary: LoadedCanary | undefined;
 }
 
-export interface LoadedCanary extends Pick<ServedCanary, "table" | "matches" | "ownsEntity"> {
-  readonly named: PointerCanary;
-}
+type LoadedCanary = Omit<ServedCanary, "label">;
 
-export const loadedCanary = (named: PointerCanary, table: CompiledTable, stable: CompiledTable): LoadedCanary => ({
-  named,
-  table,
-  matches: selectorTest(stable, named.audience),
-  ownsEntity: (entity) => servesEntity(named.audience, entity),
+const loadedCanary = (
+  { digest, audience }: PointerCanary,
+  table: CompiledTable,
+  stable: CompiledTable,
+): LoadedCanary => ({
+  ...{ table, digest, audience },
+  matches: selectorTest(stable, audience),
+  ownsEntity: (entity) => servesEntity(audience, entity),
 });
 
 /** Whether a pointer is older than the loaded one: a location of KV may still serve it. */
@@ -46,39 +47,17 @@ const secondsSince = (confirmedAtMs: number, nowMs: number) => Math.max(0, Math.
 export const nextLabelMs = (confirmedAtMs: number, nowMs: number): number =>
   confirmedAtMs + (secondsSince(confirmedAtMs, nowMs) + 1) * 1000;
 
-/** A table that is served again from memory, with its current age; its canary too. */
-export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
-  const { table, canary, confirmedAtMs } = served;
+/** A table as responses name it: its source and age now; its canary too. */
+export function withLabels<
+  Named extends Pick<ServedTable, "table" | "confirmedAtMs"> & { canary: LoadedCanary | undefined },
+>(named: Named, source: TableSource, nowMs: number) {
+  const { table, canary, confirmedAtMs } = named;
   const seconds = secondsSince(confirmedAtMs, nowMs);
   return {
-    ...served,
-    source: "memory",
-    label: labelOf(table.revision, "memory", seconds),
-    canary: canary && { ...canary, label: labelOf(canary.table.revision, "memory", seconds, true) },
-  };
-}
-
-/** Adds labels to tables. A label is valid for a second, so most requests reuse the last one. */
-export function tableLabels(): (loaded: LoadedTable, source: TableSource, nowMs: number) => ServedTable {
-  let last: { readonly loaded: LoadedTable; readonly source: TableSource; readonly second: number } | undefined;
-  let label = "";
-  let canary: ServedCanary | undefined;
-  return (loaded, source, nowMs) => {
-    const second = secondsSince(loaded.confirmedAtMs, nowMs);
-    if (last?.loaded !== loaded || last.source !== source || last.second !== second) {
-      last = { loaded, source, second };
-      label = labelOf(loaded.table.revision, source, second);
-      canary = loaded.canary && {
-        table: loaded.canary.table,
-        digest: loaded.canary.named.digest,
-        audience: loaded.canary.named.audience,
-        matches: loaded.canary.matches,
-        ownsEntity: loaded.canary.ownsEntity,
-        label: labelOf(loaded.canary.table.revision, source, second, true),
-      };
-    }
-    const { table, pointer, confirmedAtMs } = loaded;
-    return { table, source, digest: pointer?.digest, confirmedAtMs, label, canary };
+    ...named,
+    source,
+    label: labelOf(table.revision, source, seconds),
+    canary: canary && { ...canary, label: labelOf(canary.table.revision, source, seconds, true) },
   };
 }
 
@@ -136,7 +115,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
 
   const fetchCanary = async (named: PointerCanary, stable: CompiledTable, held: LoadedTable | undefined) => {
     const { digest, revision } = named;
-    if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
+    if (held?.canary?.digest === digest && held.canary.table.revision === revision) {
       return loadedCanary(named, held.canary.table, stable);
     }
     const fetched = await fetchTable(named, held);
@@ -168,5 +147,5 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
 /** A promoted canary has the same text under a new number: it is compiled once. */
 function tableInMemory(digest: string, held: LoadedTable | undefined): CompiledTable | undefined {
   if (held?.pointer?.digest === digest) return held.table;
-  return held?.canary?.named.digest === digest ? held.canary.table : undefined;
+  return held?.canary?.digest === digest ? held.canary.table : undefined;
 }

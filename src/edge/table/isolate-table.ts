@@ -3,11 +3,12 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
 import type { TableError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
+import type { TableSource } from "../../published/table-api.ts";
 import { loadTable } from "../../routing/index.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
-import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, tableLabels } from "./fetch.ts";
+import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { PackGate } from "./pack-gate.ts";
 
@@ -53,7 +54,6 @@ export class IsolateTable implements Tables {
   readonly #options: IsolateTableOptions;
   readonly #cache: TableCache;
   readonly #fetchTables: ReturnType<typeof tableFetcher>;
-  readonly #withLabel = tableLabels();
   readonly #packs: PackGate | undefined;
   #loaded: LoadedTable | undefined;
   /** The next read of KV. Set before the read, so that a refresh that died does not block the next. */
@@ -82,7 +82,7 @@ export class IsolateTable implements Tables {
     const loaded = this.#loaded;
     if (loaded === undefined) return undefined;
     if (this.#isDue()) waitUntil(this.#refresh());
-    const named = this.#withLabel(loaded, loaded.laterSource, nowMs);
+    const named = namedAs(loaded, loaded.laterSource, nowMs);
     const served = this.#packs === undefined ? named : this.#packs.peek(named, waitUntil);
     this.#options.onServed?.(served);
     this.#peeked = served;
@@ -99,7 +99,7 @@ export class IsolateTable implements Tables {
     if (this.#loaded === undefined) await withTimeout(this.#startCold(), COLD_DEADLINE_MS, () => undefined);
     const loaded: Result<LoadedTable, TableError> = this.#loaded === undefined ? this.#useBundled() : ok(this.#loaded);
     if (!loaded.ok) return loaded;
-    const named = this.#withLabel(loaded.value, loaded.value.source, clock.nowMs());
+    const named = namedAs(loaded.value, loaded.value.source, clock.nowMs());
     const served = this.#packs === undefined ? named : await this.#packs.load(named, deadlineMs - clock.nowMs());
     onServed?.(served);
     return ok(served);
@@ -197,3 +197,9 @@ export class IsolateTable implements Tables {
     return ok(this.#loaded);
   }
 }
+
+const namedAs = (
+  { table, pointer, confirmedAtMs, canary }: LoadedTable,
+  source: TableSource,
+  nowMs: number,
+): ServedTable => withLabels({ table, digest: pointer?.digest, confirmedAtMs, canary }, source, nowMs);

@@ -1,6 +1,6 @@
 import type { Clock, Packs, ServedTable } from "../../ports.ts";
 import type { CompiledTable } from "../../routing/index.ts";
-import { refreshLabel } from "./fetch.ts";
+import { withLabels } from "./fetch.ts";
 
 /** Between two attempts to open the packs of a table, unless the answer says otherwise. */
 const RETRY_MS = 5_000;
@@ -64,6 +64,6 @@ export class PackGate {
       this.#good = shown.source === "bundled" ? undefined : shown;
       return shown;
     }
-    return this.#good === undefined ? shown : refreshLabel(this.#good, this.#clock.nowMs());
+    return this.#good === undefined ? shown : withLabels(this.#good, "memory", this.#clock.nowMs());
   }
 }
