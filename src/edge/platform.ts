@@ -50,6 +50,13 @@ export function throwTimeout(deadlineMs: number): never {
   throw new Error(`no answer within ${deadlineMs} ms`);
 }
 
+/** Sets the last entry of a map. Beyond so many entries the one that was set least lately makes room. */
+export function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value as Key);
+}
+
 /** What is near has so long to itself; then what is far is asked beside it. */
 const GRACE_MS = 100;
 

@@ -33,7 +33,7 @@ import { randomBits } from "../../ids/mint/mint.ts";
 import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
-import { systemPause } from "../platform.ts";
+import { setLast, systemPause } from "../platform.ts";
 import { type MinterPorts, mintNumbered, sampleNumbered } from "./numbered-minter.ts";
 
 /**
@@ -75,13 +75,6 @@ function kept<State>(
 function randomMinter({ clock, entropy }: MinterPorts): Minter {
   const remembered = new Map<string, Remembered>();
 
-  const remember = (name: string, minter: Remembered): void => {
-    // Set anew, it is the last of the map; the first is the one that was used least lately.
-    remembered.delete(name);
-    remembered.set(name, minter);
-    if (remembered.size > MINTERS_MAX) remembered.delete(remembered.keys().next().value as string);
-  };
-
   return ({ layout, keys }, count) => {
     const name = [layout.name, ...Object.values(keys)].join("/");
     const known = remembered.get(name);
@@ -93,7 +86,7 @@ function randomMinter({ clock, entropy }: MinterPorts): Minter {
     return times(count, () =>
       kept(mintNext(last, nowMs, entropy), (state) => {
         last = state;
-        remember(name, { layout, state });
+        setLast(remembered, name, { layout, state }, MINTERS_MAX);
       }),
     );
   };

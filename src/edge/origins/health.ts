@@ -10,6 +10,7 @@ import {
 import type { OriginFault } from "../../proxy/errors.ts";
 import type { BreakerPolicy } from "../../routing/table.ts";
 import type { OriginHint, OriginUpdate } from "../metrics/store.ts";
+import { setLast } from "../platform.ts";
 
 /** Origins remembered at once. A table names fewer; those of tables long gone make room, the oldest first. */
 const ORIGINS_MAX = 8_192;
@@ -63,7 +64,6 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
   const origins = new Map<string, Known>();
 
   const add = (url: string): Known => {
-    if (origins.size >= ORIGINS_MAX) origins.delete(origins.keys().next().value ?? "");
     const fresh: Known = {
       breaker: CLOSED,
       answers: 0,
@@ -81,7 +81,7 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       hint: undefined,
       hintedUntilMs: undefined,
     };
-    origins.set(url, fresh);
+    setLast(origins, url, fresh, ORIGINS_MAX);
     return fresh;
   };
 

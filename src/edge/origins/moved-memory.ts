@@ -1,13 +1,15 @@
 import { waitUntil } from "cloudflare:workers";
 import type { Clock, MovedKey, MovedMemory } from "../../ports.ts";
+import { setLast } from "../platform.ts";
 
-export interface MovedMemoryOptions {
+/** What the isolates of one location share, and how one of them works with it. */
+export interface LocationOptions {
   readonly clock: Clock;
   /** The cache that the isolates of one location share; absent where the platform has none. */
   readonly cache: EdgeCache | undefined;
   /** Names the deployment: all Workers of a zone have one cache, and their regions need not mean the same. */
   readonly namespace: string;
-  /** Keeps work alive that outlives the answer. */
+  /** Keeps work alive that outlives the answer, such as a read that other requests wait for. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
@@ -36,7 +38,7 @@ export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
   movedMemory({ clock, cache: caches.default, namespace, waitUntil });
 
 /** Remembers in the isolate, and behind it in the edge's cache. What the isolate knows is answered without waiting. */
-export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryOptions): MovedMemory {
+export function movedMemory({ clock, cache, namespace, waitUntil }: LocationOptions): MovedMemory {
   /** The least recently used first. */
   const entries = new Map<string, Entry>();
   const restlessUntilMs = new Map<string, number>();
@@ -51,10 +53,7 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
     edge = undefined;
   };
   const hold = (entity: string, url: string, entry: Entry): void => {
-    entries.delete(url);
-    entries.set(url, entry);
-    const [oldest] = entries.size > ENTRIES_MAX ? entries.keys() : [];
-    if (oldest !== undefined) entries.delete(oldest);
+    setLast(entries, url, entry, ENTRIES_MAX);
     restlessUntilMs.set(entity, clock.nowMs() + RESTLESS_MS);
     memory.isEmpty = false;
   };

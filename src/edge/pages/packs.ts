@@ -14,6 +14,7 @@ import {
   readHeader,
   readPage,
 } from "../../routing/packs/pack.ts";
+import { setLast } from "../platform.ts";
 import { COLD_DEADLINE_MS } from "../table/isolate-table.ts";
 import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, type PageStoreOptions, pageStore } from "./store.ts";
 
@@ -49,9 +50,7 @@ export function kvPacks(options: PacksOptions): Packs {
       const header = await readHeader(new Uint8Array(bytes), subtleSha256, sha256);
       if (!header.ok) return err(formatPackFault(header.error));
       const pack = new LoadedPack(header.value);
-      const [oldest] = packs.size >= HEADERS_MAX ? packs.keys() : [];
-      if (oldest !== undefined) packs.delete(oldest);
-      packs.set(sha256, pack);
+      setLast(packs, sha256, pack, HEADERS_MAX);
       return ok(pack);
     },
   });

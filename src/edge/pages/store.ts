@@ -1,7 +1,7 @@
 import { err, type Result } from "../../ids/result.ts";
-import type { Clock, Entropy } from "../../ports.ts";
-import type { EdgeCache } from "../origins/moved-memory.ts";
-import { raceCacheAndKv } from "../platform.ts";
+import type { Entropy } from "../../ports.ts";
+import type { LocationOptions } from "../origins/moved-memory.ts";
+import { raceCacheAndKv, setLast } from "../platform.ts";
 import { edgeTableCache } from "../table/edge-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
 
@@ -28,17 +28,11 @@ export interface PageFailure {
   readonly isNew: boolean;
 }
 
-export interface PageStoreOptions {
+export interface PageStoreOptions extends LocationOptions {
   readonly kv: KVNamespace;
-  /** Shared by the isolates of one location; absent where the platform has no cache. */
-  readonly cache: EdgeCache | undefined;
-  readonly namespace: string;
-  readonly clock: Clock;
   readonly entropy: Entropy;
   /** The longest time between two reads of a page that fails, up to a minute. */
   readonly retryMsMax: number;
-  /** Keeps a read alive when the request that started it is over: others wait for it. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
   readonly pageBytesMax?: number;
   /** How long a request waits for a page before its 503, and how long one read alone tries a KV that fails. */
   readonly pageDeadlineMs?: number;
@@ -215,10 +209,7 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
   function failed(key: string, why: string, isOfStore: boolean): boolean {
     const last = waits.get(key) ?? NO_WAIT;
     if (!isOver(last)) return false;
-    waits.delete(key);
-    waits.set(key, after(last, why, 0));
-    const [oldest] = waits.size > WAITS_MAX ? waits.keys() : [];
-    if (oldest !== undefined) waits.delete(oldest);
+    setLast(waits, key, after(last, why, 0), WAITS_MAX);
     if (isOfStore && (isProbing || isOver(store))) {
       isProbing = false;
       store = after(store, why, STORE_FAILURES_FREE);

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import { bodyKey, type Pointer, type PointerCanary } from "../../published/kv.ts";
 import type { TableSource } from "../../published/table-api.ts";
 import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
-import { raceCacheAndKv } from "../platform.ts";
+import { raceCacheAndKv, setLast } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
 import { compileBody, type LoadFailure, readBody, verified } from "./kv.ts";
 
@@ -104,9 +104,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
     const { bytes, source } = body.value;
     const table = compileBody(bytes, digest, revision);
     if (!table.ok) {
-      const [oldest] = refused.size >= REFUSED_MAX ? refused.keys() : [];
-      if (oldest !== undefined) refused.delete(oldest);
-      refused.set(digest, table.error);
+      setLast(refused, digest, table.error, REFUSED_MAX);
       return table;
     }
     if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), bytes));

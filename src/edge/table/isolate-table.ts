@@ -1,31 +1,25 @@
 import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Clock, Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
+import type { Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
 import type { TableError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
 import type { TableSource } from "../../published/table-api.ts";
 import { loadTable } from "../../routing/index.ts";
-import type { EdgeCache } from "../origins/moved-memory.ts";
+import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
 import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { PackGate } from "./pack-gate.ts";
 
-export interface IsolateTableOptions {
+export interface IsolateTableOptions extends LocationOptions {
   readonly kv: KVNamespace;
-  /** Shared by the isolates of one location; absent where the platform has no cache. */
-  readonly cache: EdgeCache | undefined;
-  readonly namespace: string;
   /** The declared table that was deployed with the code: the last resort. */
   readonly bundled: unknown;
-  readonly clock: Clock;
   readonly entropy: Entropy;
   readonly refreshMs: number;
   /** Receives every failed load; the table in memory stays. */
   readonly report: (failure: LoadFailure) => void;
-  /** Lets a cold start outlive the request that began it. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
   /** Without it tables are served before their packs are known. */
   readonly packs?: Packs;
   readonly onServed?: (served: ServedTable) => void;
