@@ -1,64 +1,58 @@
 import type { Clock, Entropy, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
 import type { Region } from "../routing/table.ts";
 import type { OriginResponse } from "./attempt.ts";
-import { asksUpgrade, type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
+import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { edgeFailure } from "./origin-response.ts";
 import { chooseOrigin } from "./origins.ts";
 
-/** What two answers to one request are held to: status and some fields, as far as two regions must agree in them. */
-
-/** A kept part of an answer: its status, and the shape of each compared field. */
+/** What two answers to one request are held to: their status, and of some fields what two regions must agree in. */
 export interface ResponseShape {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A field with what of its value must be the same. Absence is a value too. */
-interface ComparedField {
-  readonly name: string;
-  readonly shapeOf: (value: string) => string;
-}
-
+/** Absence is a value too. */
 const ABSENT = "absent";
 
-/** The fields that a client acts on. What is absent here differs between sound answers: dates, cookies, server names. */
-const COMPARED_FIELDS: readonly ComparedField[] = [
+/**
+ * The fields that a client acts on, with what of a value must be the same. What is absent here differs between sound
+ * answers: dates, cookies, server names.
+ */
+const COMPARED_FIELDS: Readonly<Record<string, (value: string) => string>> = {
   // Parameters as well: another charset reads other text. Case and white space mean nothing (RFC 9110 §8.3.1).
-  { name: "content-type", shapeOf: (value) => value.toLowerCase().replace(/\s/g, "") },
-  { name: "content-encoding", shapeOf: (value) => value.toLowerCase() },
-  { name: "content-length", shapeOf: (value) => value },
+  "content-type": (value) => value.toLowerCase().replace(/\s/g, ""),
+  "content-encoding": (value) => value.toLowerCase(),
+  "content-length": (value) => value,
   // Each region may write its own, but a client that gets none cannot ask for changes (RFC 9110 §8.8.3).
-  { name: "etag", shapeOf: () => "present" },
+  etag: () => "present",
   // A list whose order means nothing (RFC 9111 §5.2).
-  { name: "cache-control", shapeOf: (value) => listOf(value).toSorted().join() },
-  { name: "location", shapeOf: (value) => locationShape(value) },
-];
+  "cache-control": (value) =>
+    value
+      .toLowerCase()
+      .trim()
+      .split(/\s*,\s*/)
+      .toSorted()
+      .join(),
+  location: (value) => locationShape(value),
+};
 
 /** Taken at once, before anybody changes the answer's fields. */
 export function shapeOf({ status, headers }: Response): ResponseShape {
-  const fields: Record<string, string> = {};
-  for (const { name, shapeOf: shape } of COMPARED_FIELDS) {
+  const shapes = Object.entries(COMPARED_FIELDS).map(([name, shape]) => {
     const value = headers.get(name);
-    fields[name] = value === null ? ABSENT : shape(value);
-  }
-  return { status, fields };
+    return [name, value === null ? ABSENT : shape(value)];
+  });
+  return { status, fields: Object.fromEntries(shapes) };
 }
 
 /** The names of the fields in which two answers differ. */
-export function differingFields(a: ResponseShape, b: ResponseShape): readonly string[] {
-  return COMPARED_FIELDS.filter(({ name }) => {
-    const [left, right] = [a.fields[name], b.fields[name]];
+export function differingFields({ fields: a }: ResponseShape, { fields: b }: ResponseShape): readonly string[] {
+  return Object.keys(COMPARED_FIELDS).filter((name) => {
     // A server may leave the length out of any answer, and chunk it (RFC 9110 §8.6).
-    if (name === "content-length" && (left === ABSENT || right === ABSENT)) return false;
-    return left !== right;
-  }).map(({ name }) => name);
+    const mayBeAbsent = name === "content-length" && (a[name] === ABSENT || b[name] === ABSENT);
+    return a[name] !== b[name] && !mayBeAbsent;
+  });
 }
-
-const listOf = (value: string): readonly string[] =>
-  value
-    .toLowerCase()
-    .split(",")
-    .map((entry) => entry.trim());
 
 /**
  * Whether it leads to another host, how deep its path is, and which names its query has: hosts differ by region, and what
@@ -137,14 +131,24 @@ export function mirrorToShadow(
   if (!deps.shadows.admit(shadow.name)) return;
   const answered = shapeOf(response);
   const work = async (): Promise<void> => {
-    await clientsTurn();
+    // Lets the handler hand over the client's answer before anything is sent.
+    await new Promise((resolve) => setTimeout(resolve, 0));
     const answer = await sendToShadow(proxyRequest, shadow, deps, deadlineMs).catch(() => undefined);
-    if (answer === undefined) deps.shadows.report(shadow.name, "failed");
-    else if (answer.status !== answered.status) {
-      deps.shadows.report(shadow.name, "status-differs", differenceOf(proxyRequest, region, answered, answer));
-    } else if (differingFields(answered, answer).length > 0) {
-      deps.shadows.report(shadow.name, "headers-differ", differenceOf(proxyRequest, region, answered, answer));
-    } else deps.shadows.report(shadow.name, "match");
+    if (answer === undefined) return deps.shadows.report(shadow.name, "failed");
+    const fields = differingFields(answered, answer);
+    const isSameStatus = answer.status === answered.status;
+    if (isSameStatus && fields.length === 0) return deps.shadows.report(shadow.name, "match");
+    const { method, decision } = proxyRequest;
+    const { entity, id } = decision;
+    deps.shadows.report(shadow.name, isSameStatus ? "headers-differ" : "status-differs", {
+      entity: entity.name,
+      id: entity.public === undefined ? id : undefined,
+      method,
+      region: region.name,
+      status: answered.status,
+      shadowStatus: answer.status,
+      fields,
+    });
   };
   proxyRequest.waitUntil(work());
 }
@@ -161,9 +165,6 @@ function sampledShadow(
   return entropy.word() < shadow.share * 2 ** 32 ? shadow.region : undefined;
 }
 
-/** Lets the handler hand over the client's answer before anything is sent. */
-const clientsTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
 /** Rejects where there is no answer in time, or none of the origin's own. */
 async function sendToShadow(
   proxyRequest: ProxyRequest,
@@ -176,49 +177,14 @@ async function sendToShadow(
   const signature = deps.sign && (await deps.sign(signableOf(proxyRequest, at)));
   const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) throw new Error("the request loops");
-  const response = await within(deadlineMs, (signal) =>
-    fetch(outgoing.url, shadowed(outgoing, signal), at.origin.binding),
-  );
+  const headers = new Headers(outgoing.init.headers);
+  // Tells the origin that its response is not read.
+  headers.set("waybill-shadow", "1");
+  const signal = AbortSignal.timeout(deadlineMs);
+  const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const sent = fetch(outgoing.url, { ...outgoing.init, headers, signal }, at.origin.binding);
+  const response = await Promise.race([sent, late]);
   void response.body?.cancel().catch(() => undefined);
   if (isOnEdge && edgeFailure(response.status) !== undefined) throw new Error("the shadow cannot be reached");
   return shapeOf(response);
-}
-
-/** A header tells the origin that its response is not read. */
-function shadowed({ init }: OriginRequest, signal: AbortSignal): RequestInit {
-  const headers = new Headers(init.headers);
-  headers.set("waybill-shadow", "1");
-  return { ...init, headers, signal };
-}
-
-/** Rejects when the answer has not begun in time, and gives up the connection. */
-async function within(deadlineMs: number, ask: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
-  const abort = new AbortController();
-  const late = new Promise<never>((_, reject) => {
-    abort.signal.addEventListener("abort", () => reject(new Error("the shadow is late")));
-  });
-  const timer = setTimeout(() => abort.abort(), deadlineMs);
-  try {
-    return await Promise.race([ask(abort.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function differenceOf(
-  { method, decision }: ProxyRequest,
-  region: Region,
-  answered: ResponseShape,
-  shadow: ResponseShape,
-): ResponseDifference {
-  const { entity, id } = decision;
-  return {
-    entity: entity.name,
-    id: entity.public === undefined ? id : undefined,
-    method,
-    region: region.name,
-    status: answered.status,
-    shadowStatus: shadow.status,
-    fields: differingFields(answered, shadow),
-  };
 }
