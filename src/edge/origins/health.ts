@@ -30,6 +30,9 @@ interface Known {
   answeredAtMs: number | undefined;
   fault: OriginUpdate["fault"];
   turned: OriginUpdate["breaker"];
+  /** Whether the breaker was last told to be open, and when. */
+  isToldOpen: boolean;
+  toldAtMs: number;
   /** News that no report has carried yet. */
   isNew: boolean;
   hint: OriginHint | undefined;
@@ -40,7 +43,7 @@ interface Known {
 export interface HealthWatch {
   /** Told of each attempt, as it ended. */
   readonly attempts: { attempt(region: string, fault: OriginFault | undefined): void };
-  /** `state`: what the breaker has just become. */
+  /** `state`: what the breaker has become. One that opens and closes many times in some seconds is told once. */
   readonly onStateChange: (region: string, url: string, state: "open" | "closed") => void;
 }
 
@@ -77,6 +80,8 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       answeredAtMs: undefined,
       fault: undefined,
       turned: undefined,
+      isToldOpen: false,
+      toldAtMs: -Infinity,
       isNew: false,
       hint: undefined,
       hintedUntilMs: undefined,
@@ -155,7 +160,12 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       if (after.openUntilMs !== undefined) known.turned = { atMs: nowMs, untilMs: after.openUntilMs };
       else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
       const isOpen = after.openUntilMs !== undefined;
-      if (isOpen !== wasOpen) onStateChange(name, url, isOpen ? "open" : "closed");
+      // Who breaks one request for each good one makes a breaker open and close with them: that is told once.
+      const isNews = isOpen ? nowMs - known.toldAtMs >= TOLD_MS_MIN : known.isToldOpen;
+      if (isOpen === known.isToldOpen || !isNews) return;
+      known.isToldOpen = isOpen;
+      if (isOpen) known.toldAtMs = nowMs;
+      onStateChange(name, url, isOpen ? "open" : "closed");
     },
 
     release({ url }, as) {
@@ -216,6 +226,9 @@ const THERE_MS = 1_000;
 
 /** One of those that wait will soon know more. */
 const RETRY_AFTER_MS = 1_000;
+
+/** Between two openings of one origin's breaker that are told. */
+const TOLD_MS_MIN = 10_000;
 
 const HALF_WINDOW_MS = 5_000;
 

@@ -112,6 +112,21 @@ describe("a breaker of this isolate", () => {
     expect([refused, wasOpen]).toEqual([0, true]);
   });
 
+  it("that opens and closes all the time is told once in ten seconds, and so is one that then stays open", () => {
+    const { fail, answer, failProbe, turns } = setUp();
+    for (let nowMs = 0; nowMs < 9_000; nowMs += 500) {
+      fail(nowMs, FAILURES * 4);
+      answer(nowMs + 250);
+    }
+    expect(turns).toEqual(["eu http://eu.test open", "eu http://eu.test closed"]);
+    fail(9_500, FAILURES * 4);
+    expect(turns).toHaveLength(2);
+    failProbe(9_500 + OPEN_MS);
+    failProbe(9_500 + 2 * OPEN_MS);
+    answer(9_500 + 3 * OPEN_MS);
+    expect(turns.slice(2)).toEqual(["eu http://eu.test open", "eu http://eu.test closed"]);
+  });
+
   it("does not wait for ever for a probe whose client has left", () => {
     const { admit, fail } = setUp();
     fail(0, FAILURES);
