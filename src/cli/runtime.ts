@@ -6,7 +6,6 @@ export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "mage
 
 /** Everything that commands need from the machine. `main.ts` provides the real one. */
 export interface Runtime {
-  /** Unix time in milliseconds. */
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
@@ -24,7 +23,6 @@ export interface Runtime {
   readonly report: (text: string) => void;
   /** Text for stdout, plain if colours are off. */
   readonly paint: (style: Style | readonly Style[], text: string) => string;
-  /** Whether stdout is a terminal. */
   readonly isWatched: boolean;
   /** Whether stderr is a terminal, so that progress may be shown. */
   readonly isReportWatched: boolean;
@@ -35,7 +33,6 @@ export interface Runtime {
   readonly prompt: (question: string) => Promise<Result<string, NoAnswer>>;
   /** Runs `work`. Ctrl-C prints the farewell and exits with 130. */
   readonly guard: <Value>(work: () => Promise<Value>, farewell: string) => Promise<Value>;
-  /** An environment variable. */
   readonly env: (name: string) => string | undefined;
   readonly fetch: typeof fetch;
   readonly pause: (ms: number) => Promise<void>;
@@ -79,7 +76,6 @@ export type Act = <Options extends OptionValues>(
 /** Ends a command. The message is for stderr. */
 export class Stop extends Error {
   readonly code: ExitCode;
-  /** For stdout. */
   readonly data: string;
 
   constructor(sentences: string, code: ExitCode = EXIT.failed, data = "") {

@@ -137,7 +137,6 @@ interface KeyOption {
   readonly timeMs?: number;
 }
 
-/** Every combination of values. */
 function keySets(file: TableFile, id: EntityId): (KeyOption & { readonly name: string })[][] {
   let sets: ReturnType<typeof keySets> = [[]];
   for (const { name, role, max } of id.enabled.layout.fields) {

@@ -2,8 +2,6 @@ import type { styleText } from "node:util";
 import { type CompiledTable, type DeclaredTable, parseJson } from "../routing/index.ts";
 import type { Sample } from "./samples.ts";
 
-/** What `npm start` prints. */
-
 export type Style = Extract<Parameters<typeof styleText>[0], string>;
 
 /** Colours a text, or returns it unchanged. */
@@ -15,7 +13,6 @@ export interface Screen {
   /** With the origins as they are served. */
   readonly regions: DeclaredTable["regions"];
   readonly entities: CompiledTable["entities"];
-  /** The gateway's state folder. */
   readonly folder: string;
   /** Absent: the table has its own origins. */
   readonly samples?: readonly Sample[] | undefined;
@@ -88,7 +85,6 @@ function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): stri
   return commands.flatMap((command) => (command ? [`  # ${command[0]}`, `  curl ${command[1]}`] : []));
 }
 
-/** Members of the gateway's log line that are shown. */
 interface LoggedRequest {
   readonly method: string;
   readonly path: string;

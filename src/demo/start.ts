@@ -29,7 +29,6 @@ import {
  * the given file. The demo's table gets the demo's origins; any other table has its own.
  */
 
-/** State between runs: tables, history, audit and sequences. */
 const STATES = fileURLToPath(new URL("../../.waybill", import.meta.url));
 
 const OPEN_NOTE =

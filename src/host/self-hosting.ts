@@ -16,7 +16,6 @@ import { readSettings } from "./settings.ts";
 import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
 
-/** In the folder of a build. */
 const WORKER_FILE = "worker.js";
 const BUILT_TABLE = "routing-table.json";
 

@@ -75,7 +75,6 @@ const insertCanary = (text: string, index: number, { region, percent }: NonNulla
   return `${text.slice(0, end)},${gap}${canary}${text.slice(end)}`;
 };
 
-/** The white space before a property. */
 const gapBefore = (text: string, { offset }: Node): string => /\s*$/.exec(text.slice(0, offset))?.[0] ?? "";
 
 const OPTIONS = [
@@ -130,7 +129,6 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
   },
 });
 
-/** Contradicting options are an error. */
 const checkOptions = ({ percent: share, region, back, off, finish }: Options): void => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
   if (requested !== 1) fail("error: pass exactly one of --percent, --off, --finish\n");

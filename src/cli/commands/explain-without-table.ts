@@ -68,7 +68,6 @@ export interface DeclaredRule {
 export interface Explained extends Omit<Explanation, "forms"> {
   /** What a running gateway knows from a 421 of an origin. */
   readonly learned?: { readonly region: string };
-  /** The entry of the table that decided. */
   readonly declared?: DeclaredRule | undefined;
   /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];

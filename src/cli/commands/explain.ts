@@ -192,7 +192,6 @@ const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string]
   return [["canary", `${takesFrom} %, ${stand} the ${percent} % that go to ${region}`]];
 };
 
-/** The state of the entity's move, if the table has one. */
 const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, string])[] => {
   if (rule?.kind === "gone") return [["gone", "removed from every region"]];
   if (move === undefined) return [];
@@ -204,7 +203,6 @@ const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, stri
   return [["move", `${sentences[move.state]}; epoch ${move.epoch}`]];
 };
 
-/** The table's code for an iUID country number. */
 const countryOf = (field: string, value: string, table: CompiledTable | undefined): string => {
   if (field !== "country" || table === undefined) return "";
   const code = [...table.countries].find(([, number]) => String(number) === value)?.[0];
@@ -328,7 +326,6 @@ const explainByTable = (
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
-/** What else may be tried. */
 const formatHints = ({ error, otherTimes = [], publicOf = [] }: Explained): string => {
   const ways = otherTimes.map((name) => `--layout ${name}`).join(" or ");
   const times = `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${ways}\n`;

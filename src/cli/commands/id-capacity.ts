@@ -89,7 +89,6 @@ const odds = (probability: number): string => {
   return `1 in ${amount(round(1 / probability))}`;
 };
 
-/** To three significant digits. */
 const round = (value: number): number => Number(value.toPrecision(3));
 
 const YEARS_DEFAULT = 10;

@@ -10,7 +10,6 @@ import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 /** A layout, a text form, or both. */
 export interface Spelling {
   readonly layout: Layout | undefined;
-  /** Name of a text form. */
   readonly text: string | undefined;
 }
 

@@ -42,16 +42,8 @@ export const whyNotMinted = (layout: Layout): string => {
 export type MintKeys = Readonly<Record<string, bigint>>;
 
 /** Field values by option. `country`: a code of the table, or a number. */
-interface GivenKeys {
-  readonly country?: string;
-  readonly service?: number;
-  readonly shardKey?: number;
-  readonly group?: number;
-  readonly primaryKey?: number;
-  readonly field?: MintKeys;
-}
+type GivenKeys = Pick<MintOptions, "country" | "service" | "shardKey" | "group" | "primaryKey" | "field">;
 
-/** Fields with an option of their own. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   country: "--country",
   service: "--service",
@@ -120,7 +112,6 @@ const requireAll = (layout: Layout, fields: readonly Field[], all: MintKeys): vo
   malformed(`An ID of layout ${layout.name} needs ${needs.join(", ")}.`);
 };
 
-/** The group by number or by class name. */
 const groupOption = (group: number | undefined, className: string | undefined): number | undefined => {
   if (className === undefined) return group;
   return group === undefined ? groupOfClass(className) : malformed("Pass --group or --class, not both.");

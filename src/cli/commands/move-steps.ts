@@ -31,7 +31,6 @@ export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocat
   }
 };
 
-/** Of an entity whose move is in progress. */
 const stepOfMove = ({ name }: Step, move: DeclaredMove): Result<EntityLocation, string> => {
   const { from, to, state } = move;
   const epoch = move.epoch + 1;

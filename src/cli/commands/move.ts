@@ -127,7 +127,6 @@ interface Change {
   readonly after: EntityLocation;
 }
 
-/** What is found for the IDs, and sentences about the others. */
 const findAll = <Found>(ids: readonly string[], find: (text: string) => Result<Found, string>) => {
   const found: Found[] = [];
   let refusals = "";
@@ -168,7 +167,6 @@ const START_OPTIONS = [
 
 type MoveOptions = OptionsOf<typeof MOVE_OPTIONS> & Partial<OptionsOf<typeof START_OPTIONS>>;
 
-/** Applies a step to all IDs or to none. */
 const takeSteps =
   (name: Step["name"]) =>
   async (runtime: Runtime, args: readonly string[], options: MoveOptions): Promise<ExitCode> => {

@@ -75,7 +75,6 @@ interface ChangeSpec<Read> {
   /** What is read before the gateway is asked. */
   readonly read?: () => Promise<Read>;
   readonly draft: (gateway: GatewayClient, inForce: PublishedTable<DeclaredTable>, read: Read) => Promise<Draft>;
-  /** The last line after an error. */
   readonly nothing?: string;
 }
 
@@ -115,7 +114,6 @@ export const changeTable = async <Read = undefined>(
   return reportSuccess(made, change, session);
 };
 
-/** Adds a last line to an error. */
 const endWith = async <Value>(last: string, work: Promise<Value>): Promise<Value> => {
   try {
     return await work;
@@ -241,11 +239,9 @@ const findOnce = async (gateway: GatewayClient, { kind, digest, request }: Pendi
 interface ChangeReport extends PendingChange {
   readonly table?: SentTable | undefined;
   readonly message: (revision: TableRevision) => string;
-  /** The warnings that the review showed. */
   readonly warnings?: readonly PlanWarning[] | undefined;
 }
 
-/** What a command that changes the table works with. */
 interface Session<Wait = number> {
   readonly gateway: GatewayClient;
   /** `wait`: seconds for its propagation. */
@@ -256,7 +252,6 @@ interface Session<Wait = number> {
 const UNDER_WAY =
   "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
 
-/** The revision that was made. */
 const resolveOutcome = async (answer: Answer, change: ChangeReport, { gateway, runtime }: Session) => {
   if (answer.ok) return answer.value;
   const { error } = answer;

@@ -58,7 +58,6 @@ export const openGateway = (options: GatewayOptions, runtime: Runtime, hint = ""
 
 export type GatewayClient = ReturnType<typeof connect>;
 
-/** The endpoints under `/-/table`. */
 const connect = (address: GatewayAddress, runtime: Runtime) => {
   const send = (request: GatewayRequest) => sendRequest(address, request, runtime);
   const read = async <Schema extends v.GenericSchema>(request: GatewayRequest, schema: Schema) => {
@@ -74,7 +73,6 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
   const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
     read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
   return {
-    /** Without a slash at the end. */
     url: address.url,
     /** Without a number, the current revision. */
     text: async (revision?: number) => {
@@ -199,7 +197,6 @@ export const readRecord = async (gateway: GatewayClient, revision: number): Prom
 
 /** A table to be compared. */
 export interface TableSource<Table> extends TableFile<Table> {
-  /** Absent for a file. */
   readonly revision?: number;
 }
 

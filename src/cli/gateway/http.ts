@@ -8,7 +8,6 @@ import { fail, type Runtime } from "../runtime.ts";
 
 export interface GatewayRequest {
   readonly method: "GET" | "PUT" | "POST";
-  /** Path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer> | string;
@@ -16,7 +15,6 @@ export interface GatewayRequest {
 
 export interface GatewayResponse {
   readonly status: number;
-  /** By name. */
   readonly header: (name: string) => string | undefined;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -39,7 +37,6 @@ export interface GatewayProblem {
   readonly slug: string;
   readonly detail: string;
   readonly members: Readonly<Record<string, unknown>>;
-  /** Whether the request had a token. */
   readonly isWithToken?: boolean;
   /** The header `retry-after`, if it is a number. */
   readonly retryAfterSeconds?: number;

@@ -11,12 +11,10 @@ import { answerOf, formatFailure, type GatewayFailure } from "./http.ts";
 
 /** The parts of a pack that the gateway does not have. */
 export interface PackUpload {
-  /** The pack's name in the table. */
   readonly name: string;
   readonly sha256: string;
   /** In upload order: the header comes first, since it verifies the pages. */
   readonly parts: readonly PackPart[];
-  /** Bytes of the parts. */
   readonly bytes: number;
 }
 

@@ -165,7 +165,6 @@ const shareCells = ({ part, before, after }: ShareChange): readonly string[] => 
   return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
 };
 
-/** The number of the entity, if the entity changes. */
 const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
   if (before?.entity === after?.entity) return [];
   if (service !== undefined) return [`service ${service}`];
@@ -181,7 +180,6 @@ interface PartCounts {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** The first names, of all kinds. */
   readonly names: readonly string[];
 }
 
@@ -233,7 +231,6 @@ const shorten = (change: KeyChange): KeyChange => ({
   ),
 });
 
-/** Regions with other origin URLs. */
 const originChanges = ({ added, removed, changed }: TableDiff["regions"]) => {
   const sides = [
     ...Object.entries(removed).map(([region, before]) => ({ region, before, after: undefined })),

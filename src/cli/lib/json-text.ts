@@ -10,7 +10,6 @@ import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.t
 import { plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { excessOf } from "../../routing/schema/parse.ts";
 
-/** Syntax errors and their fixes. */
 const SENTENCES: Readonly<Record<string, string>> = {
   PropertyNameExpected:
     "A key in double quotes is expected here; remove the comma before the closing brace, or add the entry.",
@@ -157,7 +156,6 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
   return faults;
 };
 
-/** Follows an RFC 6901 pointer as far as it exists. */
 const offsetOf = (tree: Node, pointer: string): number => {
   let { offset } = tree;
   let node: Node | undefined = tree;

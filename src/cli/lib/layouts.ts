@@ -14,7 +14,6 @@ import { fail, type Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 import { openTable } from "./table-file.ts";
 
-/** The largest edit distance of a misspelling. */
 const DISTANCE_MAX = 3;
 const SUGGESTIONS_MAX = 3;
 
@@ -75,7 +74,6 @@ export const openLayout = async (name = "", tablePath: string | undefined, runti
 const UUID_BITS = 128;
 const upperHex = architectText("guid", "hexadecimal");
 
-/** The digits of a UUID without hyphens. */
 const bareHex: TextForm = { ...upperHex, format: (words) => upperHex.format(words).toLowerCase() };
 
 /** The texts of a layout, and for 128 bits those of a UUID, as databases store them. A gateway reads only the layout's own. */

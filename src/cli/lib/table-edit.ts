@@ -39,7 +39,6 @@ const editMember = (
   return text.slice(0, root.offset) + whole + text.slice(endOf(root));
 };
 
-/** The formatting of a text. */
 interface Style {
   /** Empty for a text on one line. */
   readonly eol: string;

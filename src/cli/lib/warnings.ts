@@ -87,7 +87,6 @@ export const warningsOf = (
   ];
 };
 
-/** No route, canary or default names the region. */
 const idleRegions = (before: DeclaredTable, after: DeclaredTable) => {
   const [left, right] = [routedRegions(before), routedRegions(after)];
   const isKnown = (region: string) => Object.hasOwn(before.regions, region);
@@ -126,7 +125,6 @@ const newOrigins = (before: DeclaredTable, after: DeclaredTable) => {
     .map(({ region, authority }) => ({ kind: "new-origin", region, authority }) as const);
 };
 
-/** Each pair of region and authority once. */
 const authorities = ({ regions }: DeclaredTable) =>
   Object.entries(regions).flatMap(([region, { origins }]) => {
     const all = origins.flatMap(({ url }) => {

@@ -10,7 +10,6 @@ import { bulkOf, type PackFile, publication } from "../publish/publish.ts";
 export interface Wrangler {
   /** Prints to the operator's terminal; gives the exit code. */
   readonly run: (args: readonly string[]) => Promise<number>;
-  /** Captures the output. */
   readonly capture: (args: readonly string[]) => Promise<{ code: number; stdout: string; stderr: string }>;
 }
 

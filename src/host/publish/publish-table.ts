@@ -46,7 +46,6 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** `undefined` if the arguments are not valid. */
 function readArguments(args: string[]) {
   try {
     const { values, positionals } = parseArgs({

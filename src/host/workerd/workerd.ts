@@ -18,7 +18,6 @@ export interface WorkerdOptions {
 
 /** A workerd process that listens. */
 export interface RunningWorkerd {
-  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
@@ -49,7 +48,6 @@ export function runningOn(stateFolder: string): number | undefined {
   return pid > 0 && commandLine(pid).includes(join(realpathSync(stateFolder), CONFIG_FILE)) ? pid : undefined;
 }
 
-/** Empty for a process that has ended. */
 function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");

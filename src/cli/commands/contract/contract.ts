@@ -13,7 +13,6 @@ import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missin
 /** `base`: `""` for none. `before` and `after`: paths with findings under the current base path, and under this one. */
 type BaseHint = NonNullable<ReturnType<typeof hintOfBase>>;
 
-/** At most this many prefixes are tried, the most frequent first. */
 const PREFIXES_MAX = 20;
 
 /** Candidates are ranked on a sample of this many paths. */
@@ -180,7 +179,6 @@ const isAt = (prefix: string, pattern: string): boolean =>
 const strayPrefix = (prefixes: readonly string[], table: CompiledTable): string | undefined =>
   prefixes.find((prefix) => !patternsOf(table).some((pattern) => isAt(prefix, pattern)));
 
-/** All paths of the table. */
 const patternsOf = ({ entities, withoutId }: CompiledTable): readonly string[] =>
   [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)].flatMap(({ paths }) => paths);
 

@@ -117,7 +117,6 @@ export interface ContractPath {
   readonly pointer: string;
   /** With a base path of its servers: `/v1/orders/{orderId}`. */
   readonly path: string;
-  /** Without the base path. */
   readonly template: string;
   readonly methods: readonly string[];
   /** Parameters of the path, in path order. */
@@ -126,7 +125,6 @@ export interface ContractPath {
 
 export interface Parameter {
   readonly name: string;
-  /** The `format` of its schema. */
   readonly format: string | undefined;
 }
 

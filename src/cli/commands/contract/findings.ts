@@ -136,7 +136,6 @@ interface Pattern {
   readonly segments: readonly string[];
   readonly owner: Entity;
   readonly isEntity: boolean;
-  /** The index in the owner's paths. */
   readonly index: number;
   /** The methods of a path without an ID. `undefined`: all. */
   readonly methods: readonly string[] | undefined;
@@ -173,7 +172,6 @@ export const missingOperations = (
   return patterns.filter(({ isEntity, hasPath, hasMethod }) => !(isEntity ? hasPath : hasMethod)).map(missingFinding);
 };
 
-/** A first segment that no path has. */
 const ANY = "/";
 
 const missingFinding = ({ text, owner: { name, paths }, isEntity, index, hasPath }: Pattern): Finding => {

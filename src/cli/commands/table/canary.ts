@@ -47,7 +47,6 @@ const SELECTOR = [
   option("--entity <names>", "all IDs of these entities, comma-separated", addEntities),
 ] as const;
 
-/** Which IDs the canary serves. */
 const readSelector = ({ share, country, entity }: OptionsOf<typeof SELECTOR>): Audience => {
   const given = [share, country, entity].filter((part) => part !== undefined);
   if (given.length !== 1) fail("error: pass exactly one of --share, --country, --entity\n");
@@ -170,7 +169,6 @@ export const abort = command({
     }),
 });
 
-/** What both ends of a canary have in common. */
 const endDraft = async (
   end: "promote" | "abort",
   gateway: GatewayClient,

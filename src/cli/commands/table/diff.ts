@@ -34,13 +34,11 @@ interface LogChange {
 
 /** A request replayed on both tables. */
 export interface ReplayStep extends Replayed {
-  /** From 1. */
   readonly line: number;
   readonly request: LoggedRequest;
 }
 
 interface ReplayOptions {
-  /** No progress bar. */
   readonly isQuiet?: boolean;
   /** Called for every request that is routed differently, or may be. */
   readonly report?: (step: ReplayStep) => Promise<void>;
@@ -253,10 +251,4 @@ const stepLine = ({ request, before, after, verdict }: ReplayStep): string => {
   return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
 };
 
-const plainOf = ({ line, request, verdict, before, after }: ReplayStep): object => ({
-  line,
-  ...request,
-  verdict,
-  before,
-  after,
-});
+const plainOf = ({ line, request, verdict, ...sides }: ReplayStep): object => ({ line, ...request, verdict, ...sides });

@@ -69,7 +69,6 @@ const DIGEST_SHOWN = 12;
 /** The preposition before the base revision. */
 const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
 
-/** Names shown on one line. */
 const NAMES_SHOWN = 4;
 
 const formatServed = (audience: Audience | undefined): string => {

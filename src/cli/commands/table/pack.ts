@@ -51,12 +51,10 @@ const withEntry = ({ name, text }: PackTable, pack: string, entry: object) => {
   return fail(`${lines.join("")}error: ${what}; nothing was written\n`);
 };
 
-/** The range of a line. */
 interface LineRange {
   readonly from: number;
   readonly to: number;
   readonly region: string;
-  /** From 1. */
   readonly line: number;
 }
 
@@ -83,7 +81,6 @@ const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number) => {
   return { ranges, faults: faults.toSorted((a, b) => a.line - b.line) };
 };
 
-/** The range, or a fault. */
 const rangeOf = (text: string, line: number, max: number): LineRange | string => {
   const parts = text.startsWith("{") ? partsOfJson(text) : text.split(",").map((part) => part.trim());
   if (parts === undefined) return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region".';
@@ -110,7 +107,6 @@ const partsOfJson = (text: string): readonly string[] | undefined => {
   return isGiven ? [...keys.map(String), region] : undefined;
 };
 
-/** A fault for each key in two lines. */
 const overlapsIn = (ranges: readonly LineRange[]): readonly LineFault[] => {
   const faults: LineFault[] = [];
   let widest: LineRange | undefined;
@@ -226,7 +222,6 @@ const write = async (
   return EXIT.ok;
 };
 
-/** Without a route the pack is unused. */
 const routeNote = ({ table = "", name, layout }: Options): string => {
   const route = JSON.stringify({ when: { layout }, pack: name });
   return `note: ${escapeControls(`no route of ${table} names it yet; add one, such as ${route}`)}\n`;

@@ -12,7 +12,6 @@ import { faultLine, readPublishable, readTableFile } from "../../lib/table-file.
 import { formatWarning, warningsOf } from "../../lib/warnings.ts";
 import { EXIT, fail, type Runtime, Stop } from "../../runtime.ts";
 
-/** Use of each limit. */
 type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
 
 export const tableCapacity = command({
@@ -44,7 +43,6 @@ const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise
   return answerOf(gateway, await gateway.capacity());
 };
 
-/** Of a valid table. */
 const usesOf = (declared: unknown, bytes: number): Uses => {
   const uses = measureTable(declared, bytes);
   if (!uses.ok) throw new Error("the table was not checked");
