@@ -1,12 +1,9 @@
 import { luuid } from "../ids/index.ts";
-import { err, type Result } from "../ids/result.ts";
+import type { Result } from "../ids/result.ts";
 import type { Gateway } from "../ports.ts";
 import { publicReference } from "../proxy/public-ids/location.ts";
-import { type PublicResponseError, publicResponse } from "../proxy/public-ids/response.ts";
+import { publicResponse } from "../proxy/public-ids/response.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
-
-/** Codings that workerd undoes when code reads a body. */
-const DECODED_CODINGS = new Set(["gzip", "br"]);
 
 /** The origin's answer with public IDs in place of internal ones; or why it cannot be shown. */
 export function rewriteResponse(
@@ -22,7 +19,7 @@ export function rewriteResponse(
     if (text.ok && text.value !== undefined) return text.value;
     return mayBePrimaryKey(of, internal) ? null : undefined;
   };
-  const turned = publicResponse(answer, {
+  return publicResponse(answer, {
     paths: entity.publicFields,
     toPublic: (name, internal) => shown(table.entities.get(name), internal),
     toPublicReference: (reference) =>
@@ -33,10 +30,8 @@ export function rewriteResponse(
         show: shown,
       }),
     otherBodies: entity.otherBodies,
-    decodedCodings: DECODED_CODINGS,
     onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
   });
-  return turned.ok ? turned : err(whyWithheld(turned.error));
 }
 
 const ANY = /^\/any\/([^/]*)/;
@@ -51,16 +46,3 @@ const ownPath = (entity: Entity, layout: string, path: string): string =>
  */
 const mayBePrimaryKey = ({ ids }: Entity, text: string): boolean =>
   ids[0]?.enabled.layout === luuid && /^[0-9A-Fa-f]{1,15}$/.test(text);
-
-function whyWithheld(error: PublicResponseError): string {
-  switch (error.reason) {
-    case "no-transform":
-      return "it is marked no-transform";
-    case "partial":
-      return "it is a partial document";
-    case "content-coding":
-      return `its coding ${error.coding} cannot be decoded`;
-    case "not-json":
-      return "it is not JSON";
-  }
-}

@@ -13,8 +13,6 @@ export interface PublicResponseOptions {
   readonly toPublicReference: (reference: string) => string | undefined;
   /** A body that is not JSON, in which no ID is sought. */
   readonly otherBodies: "pass" | "refuse";
-  /** Content codings that the runtime undoes when code reads a body. */
-  readonly decodedCodings: ReadonlySet<string>;
   /** Told when a body turns out to be no JSON, and is broken off. */
   readonly onBroken: (error: BodyError) => void;
 }
@@ -22,29 +20,21 @@ export interface PublicResponseOptions {
 /** `not-json`: a body that was said to be nothing, and is something. */
 export type BodyError = JsonError | { readonly reason: "not-json" };
 
-/** Why an answer cannot be shown: its body might hold internal IDs. The caller cancels the body. */
-export type PublicResponseError =
-  | { readonly reason: "no-transform" }
-  | { readonly reason: "partial" }
-  | { readonly reason: "content-coding"; readonly coding: string }
-  | { readonly reason: "not-json"; readonly contentType: string };
+/** Types of JSON lines. */
+const LINE_TYPE = /^application\/((x-)?ndjson|jsonl|(x-)?jsonlines)$/;
 
-const LINE_TYPES = new Set([
-  "application/x-ndjson",
-  "application/ndjson",
-  "application/jsonl",
-  "application/x-jsonlines",
-  "application/jsonlines",
-]);
+/** Codings that workerd undoes when code reads a body; identity is none. */
+const DECODED_CODINGS = new Set(["identity", "gzip", "br"]);
 
 /** Fields that describe bytes which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
 const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
 
-/** Public IDs in place of internal ones, in references and in the body. Tags become weak, so that a 304 and its 200 agree. */
-export function publicResponse(
-  answer: Response,
-  options: PublicResponseOptions,
-): Result<Response, PublicResponseError> {
+/**
+ * Public IDs in place of internal ones, in references and in the body. Tags become weak, so that a 304 and its 200 agree.
+ * The error says why an answer cannot be shown: its body might hold internal IDs. The caller cancels the body.
+ */
+export function publicResponse(answer: Response, options: PublicResponseOptions): Result<Response, string> {
+  const { paths, toPublic, onBroken } = options;
   const headers = new Headers(answer.headers);
   for (const name of ["location", "content-location"]) {
     const reference = headers.get(name);
@@ -55,45 +45,39 @@ export function publicResponse(
   const tag = headers.get("etag");
   if (tag?.startsWith('"')) headers.set("etag", `W/${tag}`);
 
-  const framing = options.paths === undefined ? undefined : jsonFraming(headers.get("content-type") ?? "");
-  if (answer.body !== null) {
-    const obstacle = obstacleTo(framing, answer, options);
-    if (obstacle !== undefined) return err(obstacle);
-  }
   const init = { status: answer.status, statusText: answer.statusText, headers };
   // Without declared fields the body came undecoded, and goes on as it came.
-  if (options.paths === undefined) return ok(new Response(answer.body, { ...init, encodeBody: "manual" }));
+  if (paths === undefined) return ok(new Response(answer.body, { ...init, encodeBody: "manual" }));
+  const framing = jsonFraming(headers.get("content-type") ?? "");
+  const obstacle = answer.body === null ? undefined : obstacleTo(framing, answer, options.otherBodies);
+  if (obstacle !== undefined) return err(obstacle);
   if (framing === undefined) {
     const isRefused = options.otherBodies === "refuse" && answer.body !== null;
-    const body = isRefused ? answer.body.pipeThrough(nothing(options.onBroken)) : answer.body;
-    return ok(new Response(body, init));
+    return ok(new Response(isRefused ? answer.body.pipeThrough(nothing(onBroken)) : answer.body, init));
   }
-
   for (const name of BYTE_FIELDS) headers.delete(name);
   headers.delete("content-encoding");
   if (answer.body === null) return ok(new Response(null, init));
-  const { paths, toPublic, onBroken } = options;
   return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing }, onBroken)), init));
 }
 
 const obstacleTo = (
   framing: JsonFraming | undefined,
   { status, headers }: Response,
-  { paths, otherBodies, decodedCodings }: PublicResponseOptions,
-): PublicResponseError | undefined => {
-  if (paths === undefined) return undefined;
+  otherBodies: PublicResponseOptions["otherBodies"],
+): string | undefined => {
   if (framing === undefined) {
-    const contentType = headers.get("content-type") ?? "";
     // RFC 9110 §8.3: without a type there may be no content, which shows only when the body is read.
-    const mayBeEmpty = contentType === "" || headers.get("content-length") === "0";
-    return otherBodies === "pass" || mayBeEmpty ? undefined : { reason: "not-json", contentType };
+    const mayBeEmpty = (headers.get("content-type") ?? "") === "" || headers.get("content-length") === "0";
+    return otherBodies === "pass" || mayBeEmpty ? undefined : "it is not JSON";
   }
   // RFC 9110 §7.7 and RFC 9111 §5.2.2.6: the content must not be transformed, so it is not shown.
-  if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "")) return { reason: "no-transform" };
+  if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? ""))
+    return "it is marked no-transform";
   // A part of a document cannot be read (RFC 9110 §15.3.7).
-  if (status === 206) return { reason: "partial" };
+  if (status === 206) return "it is a partial document";
   const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  return coding === "identity" || decodedCodings.has(coding) ? undefined : { reason: "content-coding", coding };
+  return DECODED_CODINGS.has(coding) ? undefined : `its coding ${coding} cannot be decoded`;
 };
 
 /** Lets a body pass that has no byte. */
@@ -110,7 +94,7 @@ const nothing = (onBroken: PublicResponseOptions["onBroken"]): TransformStream<U
 const jsonFraming = (contentType: string): JsonFraming | undefined => {
   // Several fields are joined with commas: one that says JSON is enough to look.
   const types = contentType.split(",").map((value) => (value.split(";", 1)[0] as string).trim().toLowerCase());
-  if (types.some((type) => LINE_TYPES.has(type))) return "lines";
+  if (types.some((type) => LINE_TYPE.test(type))) return "lines";
   return types.some((type) => type === "application/json" || type === "text/json" || type.endsWith("+json"))
     ? "document"
     : undefined;
