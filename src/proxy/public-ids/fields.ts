@@ -28,10 +28,9 @@ export class FieldRewriter extends JsonScanner {
   readonly #paths: FieldPaths;
   readonly #toPublic: ToPublic;
   readonly #keyBytesMax: number;
-  /** Of each container that is open: its state, and how many elements have begun, -1 for an object. */
+  /** Of each container that is open: its state, and how many elements have begun. */
   readonly #states = new Uint16Array(DEPTH_MAX);
   readonly #elements = new Float64Array(DEPTH_MAX);
-  #depth = 0;
   #state: number;
   #kind: ScalarKind = "literal";
 
@@ -56,16 +55,13 @@ export class FieldRewriter extends JsonScanner {
 
   /** The bytes to send on, perhaps views of the chunk. After an error nothing more comes out: it could show internal IDs. */
   push(chunk: Uint8Array): Result<readonly Uint8Array[], JsonError> {
-    this.#begin(chunk);
-    const error = this.scan(chunk);
-    return error === undefined ? ok(this.#finish()) : err(error);
+    this.#chunk = chunk;
+    return this.#finish(this.scan(chunk));
   }
 
   /** The bytes held back last, or the error that the body stopped short. */
   end(): Result<readonly Uint8Array[], JsonError> {
-    this.#begin(NO_BYTES);
-    const error = this.scanEnd();
-    return error === undefined ? ok(this.#finish()) : err(error);
+    return this.#finish(this.scanEnd());
   }
 
   /** Bytes held back now: at most `BUFFER_BYTES_MAX`. */
@@ -73,45 +69,41 @@ export class FieldRewriter extends JsonScanner {
     return this.#keeping === "value" ? this.#bufferedLength : 0;
   }
 
-  #begin(chunk: Uint8Array): void {
-    this.#chunk = chunk;
-    this.#from = 0;
-    this.#start = 0;
-    this.#pieces = [];
-  }
-
   /** What may go out now. A token that the chunk has cut is set aside, unless it is too long to be of interest. */
-  #finish(): readonly Uint8Array[] {
+  #finish(error: JsonError | undefined): Result<readonly Uint8Array[], JsonError> {
+    if (error !== undefined) return err(error);
     if (this.#keeping !== "nothing") this.#setAside();
     this.#give(this.#keeping === "value" ? this.#start : this.#chunk.length);
     const pieces = this.#pieces;
-    this.#begin(NO_BYTES);
-    return pieces;
+    this.#chunk = NO_BYTES;
+    this.#from = 0;
+    this.#start = 0;
+    this.#pieces = [];
+    return ok(pieces);
   }
 
   protected opened(isArray: boolean): void {
-    this.#states[this.#depth] = this.#state;
-    this.#elements[this.#depth++] = isArray ? 0 : -1;
+    this.#states[this.depth - 1] = this.#state;
+    this.#elements[this.depth - 1] = 0;
     if (isArray) this.elementFollows();
   }
 
   protected closed(): void {
-    this.#depth--;
-    if (this.#depth === 0) this.#state = this.#paths.root;
+    if (this.depth === 0) this.#state = this.#paths.root;
   }
 
   protected elementFollows(): void {
-    const element = this.#elements[this.#depth - 1] as number;
-    this.#elements[this.#depth - 1] = element + 1;
+    const element = this.#elements[this.depth - 1] as number;
+    this.#elements[this.depth - 1] = element + 1;
     this.#descend(() => this.#paths.symbols.get(`${element}`));
   }
 
   protected keyStarted(at: number): void {
-    if (this.#states[this.#depth - 1] !== NO_MATCH) this.#keep("name", at);
+    if (this.#states[this.depth - 1] !== NO_MATCH) this.#keep("name", at);
   }
 
   protected keyEnded(end: number): void {
-    const name = this.#keeping === "name" ? this.#token(end, this.#keyBytesMax) : undefined;
+    const name = this.#keeping === "name" ? this.#token(end) : undefined;
     this.#keeping = "nothing";
     this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
   }
@@ -124,11 +116,11 @@ export class FieldRewriter extends JsonScanner {
   protected scalarEnded(end: number): void {
     if (this.#keeping === "value") this.#replace(end);
     this.#keeping = "nothing";
-    if (this.#depth === 0) this.#state = this.#paths.root;
+    if (this.depth === 0) this.#state = this.#paths.root;
   }
 
   #descend(symbol: () => number | undefined): void {
-    const state = this.#states[this.#depth - 1] as number;
+    const state = this.#states[this.depth - 1] as number;
     this.#state = state === NO_MATCH ? NO_MATCH : this.#paths.next(state, symbol() ?? OTHER_NAME);
   }
 
@@ -140,7 +132,7 @@ export class FieldRewriter extends JsonScanner {
 
   #replace(end: number): void {
     const entity = this.#paths.entityAt(this.#state);
-    const token = this.#token(end, BUFFER_BYTES_MAX);
+    const token = this.#token(end);
     const text = token === undefined ? undefined : this.#idText(token);
     const replacement = entity === undefined || text === undefined ? undefined : this.#toPublic(entity, text);
     if (replacement === undefined) {
@@ -158,24 +150,24 @@ export class FieldRewriter extends JsonScanner {
     return this.#kind === "string" || WHOLE_NUMBER.test(text) ? text : undefined;
   }
 
-  /** All bytes of the token that ends here, unless there are too many. */
-  #token(end: number, bytesMax: number): Uint8Array | undefined {
+  /** All bytes of the token up to here, unless there are too many. */
+  #token(end: number): Uint8Array | undefined {
     const rest = this.#chunk.subarray(this.#start, end);
-    if (this.#bufferedLength + rest.length > bytesMax) return undefined;
+    const length = this.#bufferedLength + rest.length;
+    if (length > (this.#keeping === "value" ? BUFFER_BYTES_MAX : this.#keyBytesMax)) return undefined;
     if (this.#bufferedLength === 0) return rest;
     this.#buffered.set(rest, this.#bufferedLength);
-    return this.#buffered.subarray(0, this.#bufferedLength + rest.length);
+    return this.#buffered.subarray(0, length);
   }
 
   #setAside(): void {
-    const rest = this.#chunk.subarray(this.#start);
-    const bytesMax = this.#keeping === "value" ? BUFFER_BYTES_MAX : this.#keyBytesMax;
-    if (this.#bufferedLength + rest.length > bytesMax) {
+    const token = this.#token(this.#chunk.length);
+    if (token === undefined) {
       if (this.#keeping === "value") this.#giveBuffered();
       this.#keeping = "nothing";
     } else {
-      this.#buffered.set(rest, this.#bufferedLength);
-      this.#bufferedLength += rest.length;
+      if (this.#bufferedLength === 0) this.#buffered.set(token);
+      this.#bufferedLength = token.length;
     }
   }
 

@@ -15,16 +15,11 @@ const STEPS: Readonly<Record<NumberState, readonly (NumberState | undefined)[]>>
 };
 const ENDS: ReadonlySet<NumberState> = new Set(["zero", "integer", "fraction", "power"]);
 
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
-
-/** The column of `STEPS`; -1, which none has, for a byte that no number holds. */
-const column = (byte: number): number => {
-  if (isDigit(byte)) return byte === 0x30 ? 0 : 1;
-  if (byte === 0x2e) return 2;
-  if (byte === 0x65 || byte === 0x45) return 3;
-  if (byte === 0x2b) return 4;
-  return byte === 0x2d ? 5 : -1;
-};
+/** By byte, its column of `STEPS`; -1, which none has, for a byte that no number holds. */
+const COLUMNS = new Int8Array(256).fill(-1);
+for (const [column, bytes] of ["0", "123456789", ".", "eE", "+", "-"].entries()) {
+  for (const byte of bytes) COLUMNS[byte.charCodeAt(0)] = column;
+}
 
 /** JSON (RFC 8259) over bytes that stop anywhere. Strict: an ID might hide in bad JSON. UTF-8 inside strings is not checked. */
 
@@ -42,32 +37,23 @@ export type JsonError =
 /** Deeper than any document that people write, and far below what a recursive reader takes. */
 export const DEPTH_MAX = 256;
 
-type Mode =
-  | "start"
-  | "value"
-  | "first-element"
-  | "first-key"
-  | "key"
-  | "colon"
-  | "after"
-  | "done"
-  | "string"
-  | "escape"
-  | "hex"
-  | "number"
-  | "literal";
+/** What the next byte belongs to: the structure, or a token that has begun. */
+type Mode = Structure | "string" | "escape" | "hex" | "number" | "literal";
+type Structure = "start" | "value" | "first-element" | "first-key" | "key" | "colon" | "after" | "done";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LINE_FEED = 0x0a;
 const BOM = "\u00ef\u00bb\u00bf";
+const HEX = new Set(new TextEncoder().encode("0123456789abcdefABCDEF"));
 const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
 
 export abstract class JsonScanner {
   readonly #framing: JsonFraming;
   readonly #isArray = new Uint8Array(DEPTH_MAX);
   #mode: Mode = "start";
-  #depth = 0;
+  /** Containers that are open. */
+  protected depth = 0;
   #inKey = false;
   #hexLeft = 0;
   #number: NumberState = "start";
@@ -103,30 +89,22 @@ export abstract class JsonScanner {
 
   /** No bytes follow. An empty body is no JSON text, but holds nothing either. */
   protected scanEnd(): JsonError | undefined {
-    if (this.#mode === "number" && this.#depth === 0 && ENDS.has(this.#number)) this.#endScalar(0);
+    if (this.#mode === "number" && this.depth === 0 && ENDS.has(this.#number)) this.#endScalar(0);
     if (this.#mode !== "done" && this.#mode !== "start") this.#error ??= { reason: "truncated" };
     return this.#error;
   }
 
   /** Takes one byte or more from `at` on; the index of the first that is left, -1 at a fault. */
   #step(chunk: Uint8Array, at: number): number {
-    switch (this.#mode) {
-      case "string":
-        return this.#string(chunk, at);
-      case "escape":
-        return this.#escape(chunk[at] as number) ? at + 1 : -1;
-      case "hex":
-        return this.#hex(chunk[at] as number) ? at + 1 : -1;
-      case "number":
-        return this.#digits(chunk, at);
-      case "literal":
-        return this.#letter(chunk[at] as number, at) ? at + 1 : -1;
-      default:
-        return this.#structure(chunk[at] as number, at) ? at + 1 : -1;
-    }
+    if (this.#mode === "string") return this.#string(chunk, at);
+    if (this.#mode === "number") return this.#digits(chunk, at);
+    return this.#byte(chunk[at] as number, at) ? at + 1 : -1;
   }
 
-  #structure(byte: number, at: number): boolean {
+  #byte(byte: number, at: number): boolean {
+    if (this.#mode === "literal") return this.#letter(byte, at);
+    if (this.#mode === "escape") return this.#escape(byte);
+    if (this.#mode === "hex") return this.#hex(byte);
     if (byte === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
     if (byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09) return true;
     switch (this.#mode) {
@@ -153,7 +131,7 @@ export abstract class JsonScanner {
 
   /** What stands after a value inside an object or array. */
   #follow(byte: number): boolean {
-    const inArray = this.#isArray[this.#depth - 1] === 1;
+    const inArray = this.#isArray[this.depth - 1] === 1;
     if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
     if (inArray) this.elementFollows();
     this.#mode = inArray ? "value" : "key";
@@ -181,7 +159,7 @@ export abstract class JsonScanner {
       this.scalarStarted(at, "literal");
       return this.#startLiteral(literal);
     }
-    const number = STEPS.start[column(byte)];
+    const number = STEPS.start[COLUMNS[byte] as number];
     if (number === undefined) return false;
     this.#number = number;
     this.#mode = "number";
@@ -190,26 +168,26 @@ export abstract class JsonScanner {
   }
 
   #open(isArray: boolean): boolean {
-    if (this.#depth === DEPTH_MAX) {
+    if (this.depth === DEPTH_MAX) {
       this.#error = { reason: "too-deep", max: DEPTH_MAX };
       return false;
     }
-    this.#isArray[this.#depth++] = isArray ? 1 : 0;
+    this.#isArray[this.depth++] = isArray ? 1 : 0;
     this.#mode = isArray ? "first-element" : "first-key";
     this.opened(isArray);
     return true;
   }
 
   #close(isArray: boolean): boolean {
-    if ((this.#isArray[this.#depth - 1] === 1) !== isArray) return false;
-    this.#depth--;
+    if ((this.#isArray[this.depth - 1] === 1) !== isArray) return false;
+    this.depth--;
     this.closed();
-    this.#mode = this.#depth === 0 ? "done" : "after";
+    this.#mode = this.depth === 0 ? "done" : "after";
     return true;
   }
 
   #endScalar(end: number): void {
-    this.#mode = this.#depth === 0 ? "done" : "after";
+    this.#mode = this.depth === 0 ? "done" : "after";
     this.scalarEnded(end);
   }
 
@@ -240,13 +218,12 @@ export abstract class JsonScanner {
 
   #hex(byte: number): boolean {
     if (--this.#hexLeft === 0) this.#mode = "string";
-    const lower = byte | 0x20;
-    return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+    return HEX.has(byte);
   }
 
   #digits(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
-      const next = STEPS[this.#number][column(chunk[at] as number)];
+      const next = STEPS[this.#number][COLUMNS[chunk[at] as number] as number];
       if (next === undefined) {
         if (!ENDS.has(this.#number)) return this.#fail(at);
         this.#endScalar(at);
