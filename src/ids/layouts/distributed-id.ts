@@ -31,7 +31,6 @@ export const distributedIdTable: LayoutTable = {
     { field: "random", bits: 48, role: "random" },
   ],
 };
-
 export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
   // The six leading zeros are omitted.
   /* @__PURE__ */ base62Of16Bytes(5),
@@ -66,7 +65,6 @@ export const distributedId128Table: LayoutTable = {
     { field: "random", bits: 63, role: "random" },
   ],
 };
-
 export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, [
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
   /* @__PURE__ */ base62Of16Bytes(11),

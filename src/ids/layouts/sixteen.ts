@@ -36,7 +36,6 @@ export const lexicalUuidTable: LayoutTable = {
     { field: "worker", bits: 64, role: "node" },
   ],
 };
-
 export const lexicalUuid = /* @__PURE__ */ layoutOf(lexicalUuidTable);
 
 export const flakeTable: LayoutTable = {
@@ -50,7 +49,6 @@ export const flakeTable: LayoutTable = {
     { field: "sequence", bits: 16, role: "counter" },
   ],
 };
-
 export const flake = /* @__PURE__ */ layoutOf(flakeTable, [
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128 }),
   /* @__PURE__ */ radixText({ alphabet: HEX, bits: 128, width: 32 }),
@@ -66,7 +64,6 @@ export const ksuidTable: LayoutTable = {
     { field: "random", bits: 128, role: "random" },
   ],
 };
-
 export const ksuid = /* @__PURE__ */ layoutOf(ksuidTable);
 
 export const elasticflakeTable: LayoutTable = {
@@ -80,7 +77,6 @@ export const elasticflakeTable: LayoutTable = {
     { field: "sequence", bits: 24, role: "counter" },
   ],
 };
-
 export const elasticflake = /* @__PURE__ */ layoutOf(elasticflakeTable);
 
 export const ulidTable: LayoutTable = {
@@ -93,7 +89,6 @@ export const ulidTable: LayoutTable = {
     { field: "random", bits: 80, role: "random" },
   ],
 };
-
 export const ulid = /* @__PURE__ */ layoutOf(ulidTable);
 
 /** Two halves of 63 bits, each a signed long. */
@@ -121,7 +116,6 @@ export const sidTable: LayoutTable = {
     { field: "random", bits: 63, role: "random" },
   ],
 };
-
 export const sid = /* @__PURE__ */ layoutOf(sidTable, [
   /* @__PURE__ */ sidHalves("hex", sidHex, sidHex, 16),
   /* @__PURE__ */ sidHalves("base32", sid32, sid32, 13),
@@ -138,7 +132,6 @@ export const pushIdTable: LayoutTable = {
     { field: "random", bits: 72, role: "random" },
   ],
 };
-
 export const pushId = /* @__PURE__ */ layoutOf(pushIdTable);
 
 export const xidTable: LayoutTable = {
@@ -153,7 +146,6 @@ export const xidTable: LayoutTable = {
     { field: "counter", bits: 24, role: "counter" },
   ],
 };
-
 export const xid = /* @__PURE__ */ layoutOf(xidTable);
 
 export const objectIdTable: LayoutTable = {
@@ -167,7 +159,6 @@ export const objectIdTable: LayoutTable = {
     { field: "counter", bits: 24, role: "counter" },
   ],
 };
-
 export const objectId = /* @__PURE__ */ layoutOf(objectIdTable);
 
 /** Groups of base36 digits. Each field has the bits that its digits need. */
@@ -183,5 +174,4 @@ export const cuidTable: LayoutTable = {
     { field: "random", bits: 42, role: "random", max: 2_821_109_907_455 },
   ],
 };
-
 export const cuid = /* @__PURE__ */ layoutOf(cuidTable);

@@ -30,7 +30,6 @@ export const snowflakeTable = ({ epochMs, name = "snowflake" }: EpochOptions): L
     { field: "sequence", bits: 12, role: "counter" },
   ],
 });
-
 export const twitterSnowflake = /* @__PURE__ */ layoutOf(
   /* @__PURE__ */ snowflakeTable({ epochMs: 1_288_834_974_657 }),
 );
@@ -53,7 +52,6 @@ export const shardingIdTable = ({ epochMs, name = "sharding-id" }: EpochOptions)
     { field: "sequence", bits: 10, role: "counter" },
   ],
 });
-
 export const instagramShardingId = /* @__PURE__ */ layoutOf(
   /* @__PURE__ */ shardingIdTable({ epochMs: 1_314_220_021_721 }),
 );
@@ -71,7 +69,6 @@ export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): Layo
     { field: "sequence", bits: 12, role: "counter" },
   ],
 });
-
 export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }), [hex64]);
 
 /** Both major versions use these default widths, with different epochs. */
@@ -87,7 +84,6 @@ export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): L
     { field: "machine", bits: 16, role: "key" },
   ],
 });
-
 export const sonyflakeV1 = /* @__PURE__ */ layoutOf(/* @__PURE__ */ sonyflakeTable({ epochMs: 1_409_529_600_000 }));
 
 export const sonyflakeV2 = /* @__PURE__ */ layoutOf(

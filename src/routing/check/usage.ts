@@ -1,18 +1,5 @@
 import { listOf } from "../compile/conditions.ts";
-import {
-  COMPLEXITY_MAX,
-  ENTITIES_MAX,
-  LAYOUTS_MAX,
-  MOVED_MAX,
-  PACKS_BYTES_MAX,
-  PACKS_MAX,
-  PATTERNS_MAX,
-  REGIONS_MAX,
-  ROUTES_MAX,
-  TABLE_BYTES_MAX,
-  VALUES_MAX,
-  WITHOUT_ID_MAX,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
@@ -30,18 +17,18 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
   const use = (used: number, max: number): Use => ({ used, max });
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
   return {
-    bytes: use(bytes, TABLE_BYTES_MAX),
-    routes: use(draft.routes.length, ROUTES_MAX),
-    regions: use(draft.regions.size, REGIONS_MAX),
-    entities: use(draft.entities.size, ENTITIES_MAX),
-    paths: use(sum([...draft.entities.values()].map(({ path }) => listOf(path).length)), PATTERNS_MAX),
-    layouts: use(draft.layouts.size, LAYOUTS_MAX),
-    withoutId: use(draft.withoutId.size, WITHOUT_ID_MAX),
-    packs: use(packs.length, PACKS_MAX),
-    packBytes: use(sum(packs.map((pack) => pack.bytes)), PACKS_BYTES_MAX),
+    bytes: use(bytes, limits.TABLE_BYTES_MAX),
+    routes: use(draft.routes.length, limits.ROUTES_MAX),
+    regions: use(draft.regions.size, limits.REGIONS_MAX),
+    entities: use(draft.entities.size, limits.ENTITIES_MAX),
+    paths: use(sum([...draft.entities.values()].map(({ path }) => listOf(path).length)), limits.PATTERNS_MAX),
+    layouts: use(draft.layouts.size, limits.LAYOUTS_MAX),
+    withoutId: use(draft.withoutId.size, limits.WITHOUT_ID_MAX),
+    packs: use(packs.length, limits.PACKS_MAX),
+    packBytes: use(sum(packs.map((pack) => pack.bytes)), limits.PACKS_BYTES_MAX),
     packRanges: use(Math.max(0, ...packs.map(({ ranges }) => ranges)), PACK_RANGES_MAX),
-    overrides: use(sum(OVERRIDE_PARTS.map((part) => draft[part].ids.length)), MOVED_MAX),
-    values: use(sum(valuesIn(declared).map(([, count]) => count)), VALUES_MAX),
-    complexity: use(Math.ceil(cells), COMPLEXITY_MAX),
+    overrides: use(sum(OVERRIDE_PARTS.map((part) => draft[part].ids.length)), limits.MOVED_MAX),
+    values: use(sum(valuesIn(declared).map(([, count]) => count)), limits.VALUES_MAX),
+    complexity: use(Math.ceil(cells), limits.COMPLEXITY_MAX),
   };
 };

@@ -1,10 +1,9 @@
-import { type Field, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import { type Field, luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
-import { ownerKeyOf, planLayouts } from "../layouts/plan.ts";
+import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
-import type { RouteTargets, WordsMap } from "../lookup/id-index.ts";
 import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts";
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
@@ -13,7 +12,16 @@ import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type { CompiledTable, EnabledLayout, Entity, EntityId, Found, Owner, SentSlice, SentSlices } from "../table.ts";
+import type {
+  CompiledTable,
+  EnabledLayout,
+  Entity,
+  EntityId,
+  Owner,
+  Regions,
+  SentSlice,
+  SentSlices,
+} from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
@@ -54,21 +62,16 @@ const rejectFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
-export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
+export const assemble = (assembly: Assembly, revision: number): CompiledTable => {
+  const { draft, overrides } = assembly;
   const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
-  const packRouteOf = ({ ordinal, pack, declared, dimension }: PackPlacement): PackRoute => {
+  const packRouteOf: PackRouteOf = ({ ordinal, pack, declared, dimension }) => {
     const slot = packs.get(pack);
     if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
     return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
   };
-  const { layouts, entities } = compileEntities(
-    draft,
-    routes,
-    targetsOf(draft, regions),
-    packRouteOf,
-    overrides.byForm,
-  );
+  const { layouts, entities } = compileEntities(assembly, regions, packRouteOf);
   const table = {
     revision,
     regions,
@@ -91,11 +94,8 @@ const viewOf = (table: CompiledTable): CompiledTable | undefined => {
   const entities = new Map([...table.entities].filter(([, entity]) => entity.public === undefined));
   if (entities.size === table.entities.size) return undefined;
   const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
-  const layouts = new Map(
-    [...table.layouts].flatMap(([name, enabled]) =>
-      used.has(enabled) ? [[name, ownedByOthers(enabled)] as const] : [],
-    ),
-  );
+  const own = [...table.layouts].filter(([, enabled]) => used.has(enabled));
+  const layouts = new Map(own.map(([name, enabled]) => [name, ownedByOthers(enabled)]));
   return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
 };
 
@@ -120,22 +120,20 @@ const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
 const slicesOf = ({ layout, slices }: EnabledLayout): readonly SentSlice[] => {
   const key = keyFieldOf(layout);
   if (key === undefined) return [];
-  return [...slices.values()].flatMap(({ header, offset, bits }) => {
-    if (header === undefined) return [];
-    const below = BigInt(key.bits - offset - bits);
-    const mask = (1n << BigInt(bits)) - 1n;
-    return [{ header, read: (words: Words) => String((key.readBig(words) >> below) & mask) }];
-  });
+  return [...slices.values()].flatMap((slice) =>
+    slice.header === undefined ? [] : [{ header: slice.header, read: sliceReader(key, slice) }],
+  );
 };
 
+type PackRouteOf = (placement: PackPlacement) => PackRoute;
+
 /** Compiles the entities and the layouts, which refer to each other. */
-export const compileEntities = (
-  draft: Draft,
-  routes: RoutePlans,
-  targets: RouteTargets<Found | undefined>,
-  packRouteOf: (placement: PackPlacement) => PackRoute,
-  overrides: ReadonlyMap<TextForm, WordsMap>,
+const compileEntities = (
+  { draft, routes, overrides: { byForm } }: Assembly,
+  regions: Regions,
+  packRouteOf: PackRouteOf,
 ) => {
+  const targets = targetsOf(draft, regions);
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, Owners>();
@@ -149,7 +147,7 @@ export const compileEntities = (
       isOwn: draft.layouts.get(name)?.rows !== undefined,
       slices,
       window,
-      overrides: overrides.get(layout.table.text),
+      overrides: byForm.get(layout.table.text),
       hasOtherWords: hasOtherWords(layout),
       ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
     };

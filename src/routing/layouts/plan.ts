@@ -1,4 +1,4 @@
-import type { Field, Layout } from "../../ids/index.ts";
+import type { Field, Layout, Words } from "../../ids/index.ts";
 import { MINTED_AHEAD_DEFAULT_MS, MINTED_FROM_DEFAULT_MS } from "../limits.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredLayout, DeclaredSlice } from "../schema/table.ts";
@@ -122,6 +122,12 @@ const sliceDimension = (key: Field, { name, offset, bits }: Slice): Dimension =>
     max: count - 1,
     read: (words) => Math.floor(key.read(words) / below) % count,
   };
+};
+
+/** Reads a slice of any width as decimal text. Not for the hot path. */
+export const sliceReader = (key: Field, { offset, bits }: Slice): ((words: Words) => string) => {
+  const below = BigInt(key.bits - offset - bits);
+  return (words) => BigInt.asUintN(bits, key.readBig(words) >> below).toString();
 };
 
 export const sliceDimensionName = (slice: string): string => `slices.${slice}`;

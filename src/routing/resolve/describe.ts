@@ -9,6 +9,7 @@ import {
 } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
+import { sliceReader } from "../layouts/plan.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { patternFor } from "../lookup/paths.ts";
 import type { Candidate, CompiledTable, EnabledLayout, Entity, NeedsPage, Owner, TargetOrNone } from "../table.ts";
@@ -262,11 +263,7 @@ const mintedAtOf = (mintedMs: number | undefined): { readonly mintedAt?: string 
 const slicesOf = ({ layout, slices }: Pick<EnabledLayout, "layout" | "slices">, words: Words) => {
   const key = keyFieldOf(layout);
   if (key === undefined) return {};
-  const value = key.readBig(words);
   return Object.fromEntries(
-    [...slices.values()].map(({ name, offset, bits }) => [
-      `slices.${name}`,
-      ((value >> BigInt(key.bits - offset - bits)) & ((1n << BigInt(bits)) - 1n)).toString(),
-    ]),
+    [...slices.values()].map((slice) => [`slices.${slice.name}`, sliceReader(key, slice)(words)]),
   );
 };

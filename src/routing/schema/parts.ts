@@ -1,14 +1,5 @@
 import * as v from "valibot";
-import {
-  BODY_BYTES_MAX,
-  CONDITION_VALUES_MAX,
-  DEADLINE_MS_MAX,
-  NAME_LENGTH_MAX,
-  PACKS_MAX,
-  PATTERN_LENGTH_MAX,
-  REMEMBER_SECONDS_MAX,
-  SPLIT_PARTS_MAX,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { FIELD_BITS_MAX, PACK_BYTES_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } from "../packs/format.ts";
 
 /** Schemas that several parts of the declared table share. */
@@ -24,13 +15,13 @@ export const optional = <const Schema extends v.GenericSchema>(schema: Schema, d
 export const name = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "A name starts with a letter and has only letters, digits, `-` and `_`."),
-  v.maxLength(NAME_LENGTH_MAX, `A name has at most ${NAME_LENGTH_MAX} characters.`),
+  v.maxLength(limits.NAME_LENGTH_MAX, `A name has at most ${limits.NAME_LENGTH_MAX} characters.`),
 );
 
 export const oneOrMore = <const Item extends v.GenericSchema>(item: Item) =>
-  v.union([item, v.pipe(v.array(item), v.minLength(1), v.maxLength(CONDITION_VALUES_MAX))]);
+  v.union([item, v.pipe(v.array(item), v.minLength(1), v.maxLength(limits.CONDITION_VALUES_MAX))]);
 
-export const text = v.pipe(v.string(), v.minLength(1), v.maxLength(PATTERN_LENGTH_MAX));
+export const text = v.pipe(v.string(), v.minLength(1), v.maxLength(limits.PATTERN_LENGTH_MAX));
 
 export const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -97,7 +88,7 @@ export type DeclaredGone = v.InferOutput<typeof goneSchema>;
 
 /** How requests are forwarded: members of regions, entities and routes. */
 
-const deadline = v.pipe(wholeNumber, v.maxValue(DEADLINE_MS_MAX));
+const deadline = v.pipe(wholeNumber, v.maxValue(limits.DEADLINE_MS_MAX));
 
 export const deadlinesSchema = described(
   v.strictObject({
@@ -114,7 +105,7 @@ export const breakerSchema = described(
     v.strictObject({
       failures: optional(integer(1, 1000), "Consecutive failures without an answer in between; default 5."),
       openMs: optional(
-        integer(100, DEADLINE_MS_MAX),
+        integer(100, limits.DEADLINE_MS_MAX),
         "How long the circuit breaker stays open before one request probes the origin; 10000 unless given.",
       ),
     }),
@@ -134,12 +125,12 @@ export const healthSchema = described(
 );
 
 export const replaySchema = described(
-  v.pipe(wholeNumber, v.maxValue(BODY_BYTES_MAX)),
+  v.pipe(wholeNumber, v.maxValue(limits.BODY_BYTES_MAX)),
   "Bodies up to so many bytes are buffered until the response begins, so that a retry can send them; 0 unless given.",
 );
 
 export const rememberSchema = described(
-  v.pipe(wholeNumber, v.maxValue(REMEMBER_SECONDS_MAX)),
+  v.pipe(wholeNumber, v.maxValue(limits.REMEMBER_SECONDS_MAX)),
   "Cache lifetime of an origin's 421, in seconds; default 60, 0 to disable.",
 );
 
@@ -188,13 +179,13 @@ export const packSchema = v.strictObject({
 });
 
 export const packsSchema = described(
-  v.pipe(v.record(name, packSchema), v.maxEntries(PACKS_MAX)),
+  v.pipe(v.record(name, packSchema), v.maxEntries(limits.PACKS_MAX)),
   "Ranges in separate files, by name; written by `waybill table pack`.",
 );
 
 export const splitSchema = v.strictObject({
   by: described(v.literal("hash"), "A hash of the entity's identity: the same for every text of its ID."),
-  parts: described(integer(2, SPLIT_PARTS_MAX), "How many equal parts."),
+  parts: described(integer(2, limits.SPLIT_PARTS_MAX), "How many equal parts."),
   regions: described(
     v.union([v.array(name), v.record(v.string(), name)]),
     'A region for each part in turn, or by parts: { "0-1": "eu", "2-3": "eu2" }.',

@@ -1,15 +1,5 @@
 import * as v from "valibot";
-import {
-  ENTITIES_MAX,
-  IDS_PER_ENTITY_MAX,
-  MOVED_MAX,
-  ORIGINS_PER_REGION_MAX,
-  PATHS_PER_ENTITY_MAX,
-  PATTERN_LENGTH_MAX,
-  REGIONS_MAX,
-  ROUTES_MAX,
-  WITHOUT_ID_MAX,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { layoutSchema } from "./layout.ts";
 import {
   breakerSchema,
@@ -57,11 +47,15 @@ const origin = v.strictObject({
 
 export const regionSchema = v.strictObject({
   origins: described(
-    v.pipe(v.array(origin), v.minLength(1, "A region needs at least one origin."), v.maxLength(ORIGINS_PER_REGION_MAX)),
+    v.pipe(
+      v.array(origin),
+      v.minLength(1, "A region needs at least one origin."),
+      v.maxLength(limits.ORIGINS_PER_REGION_MAX),
+    ),
     "The servers of the region.",
   ),
   failover: optional(
-    v.pipe(v.array(name), v.maxLength(REGIONS_MAX)),
+    v.pipe(v.array(name), v.maxLength(limits.REGIONS_MAX)),
     "Regions that may serve reads when no origin of this one is reachable, in order.",
   ),
   failoverWrites: optional(
@@ -79,7 +73,7 @@ const PATTERN = /^(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*\/:id(\/([A-Za-z0-9._~!$&
 
 const pattern = v.pipe(
   v.string(),
-  v.maxLength(PATTERN_LENGTH_MAX),
+  v.maxLength(limits.PATTERN_LENGTH_MAX),
   v.regex(PATTERN, ({ input }) => {
     // As other routers write it.
     const meant = input.replace(/(?<=\/)(?:\{[^/}]*\}|<[^/>]*>|\[[^/\]]*\]|:\w+)(?=\/|$)/, ":id");
@@ -122,7 +116,7 @@ export const entitySchema = v.strictObject({
     v.union([
       pattern,
       layoutPattern,
-      v.pipe(v.array(v.union([pattern, layoutPattern])), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX)),
+      v.pipe(v.array(v.union([pattern, layoutPattern])), v.minLength(1), v.maxLength(limits.PATHS_PER_ENTITY_MAX)),
     ]),
     "Path pattern or patterns; /any/:id uses the first for IDs of its layout.",
   ),
@@ -130,7 +124,7 @@ export const entitySchema = v.strictObject({
     v.pipe(
       v.array(entityId),
       v.minLength(1, "An entity needs at least one layout of IDs."),
-      v.maxLength(IDS_PER_ENTITY_MAX),
+      v.maxLength(limits.IDS_PER_ENTITY_MAX),
     ),
     "The layouts that IDs of this entity may have.",
   ),
@@ -180,7 +174,7 @@ const gatewaySchema = v.strictObject({
 
 /** An override for each of many entities, by ID. */
 const overridesOf = <const Entry extends v.GenericSchema>(entry: Entry, description: string) =>
-  optional(v.pipe(v.record(v.string(), entry), v.maxEntries(MOVED_MAX)), description);
+  optional(v.pipe(v.record(v.string(), entry), v.maxEntries(limits.MOVED_MAX)), description);
 
 export const tableSchema = v.strictObject({
   $schema: optional(v.string(), "Where editors find this schema: ./src/routing/routing-table.schema.json."),
@@ -189,7 +183,7 @@ export const tableSchema = v.strictObject({
     v.pipe(
       v.record(name, regionSchema),
       v.minEntries(1, "A table needs at least one region."),
-      v.maxEntries(REGIONS_MAX),
+      v.maxEntries(limits.REGIONS_MAX),
     ),
     "Where: logical names, which are never reused for something else.",
   ),
@@ -198,19 +192,19 @@ export const tableSchema = v.strictObject({
     v.pipe(
       v.record(name, entitySchema),
       v.minEntries(1, "A table needs at least one entity."),
-      v.maxEntries(ENTITIES_MAX),
+      v.maxEntries(limits.ENTITIES_MAX),
     ),
     "Entities: one entry per type.",
   ),
   fields: v.exactOptional(fieldsSchema),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
-    v.pipe(v.record(name, withoutIdSchema), v.maxEntries(WITHOUT_ID_MAX)),
+    v.pipe(v.record(name, withoutIdSchema), v.maxEntries(limits.WITHOUT_ID_MAX)),
     "Requests without an ID, by name, such as lists and logins: `sources` give their region.",
   ),
   layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),
   packs: v.exactOptional(packsSchema),
-  routes: described(v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX)), "Routes; the first match wins."),
+  routes: described(v.pipe(v.array(routeSchema), v.maxLength(limits.ROUTES_MAX)), "Routes; the first match wins."),
   moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left their ID's region."),
   moves: overridesOf(moveSchema, "Moves in progress by canonical ID: `waybill move` writes them."),
   gone: overridesOf(goneSchema, "Entities that were removed from every region, by canonical ID; the answer is 410."),

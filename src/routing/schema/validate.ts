@@ -1,16 +1,5 @@
 import * as v from "valibot";
-import {
-  ENTITIES_MAX,
-  FAULTS_MAX,
-  LAYOUTS_MAX,
-  MOVED_MAX,
-  PACKS_MAX,
-  REGIONS_MAX,
-  ROUTES_MAX,
-  TABLE_DEPTH_MAX,
-  VALUES_MAX,
-  WITHOUT_ID_MAX,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { type FaultKind, nearest, type Place, type Report } from "./faults.ts";
 import { layoutSchema } from "./layout.ts";
 import { goneSchema, movedSchema, moveSchema, name, packSchema } from "./parts.ts";
@@ -34,15 +23,19 @@ export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
 
 /** Parts with named entries: the most entries, their schemas, and a valid value that stands in for the part. */
 export const PARTS = {
-  regions: { max: REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
+  regions: { max: limits.REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
   countries: { max: Number.POSITIVE_INFINITY, entry: countrySchema, standIn: {} },
-  entities: { max: ENTITIES_MAX, entry: entitySchema, standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } } },
-  layouts: { max: LAYOUTS_MAX, entry: layoutSchema, standIn: {} },
-  packs: { max: PACKS_MAX, entry: packSchema, standIn: {} },
-  withoutId: { max: WITHOUT_ID_MAX, entry: withoutIdSchema, standIn: {} },
-  moved: { max: MOVED_MAX, entry: movedSchema, standIn: {} },
-  moves: { max: MOVED_MAX, entry: moveSchema, standIn: {} },
-  gone: { max: MOVED_MAX, entry: goneSchema, standIn: {} },
+  entities: {
+    max: limits.ENTITIES_MAX,
+    entry: entitySchema,
+    standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } },
+  },
+  layouts: { max: limits.LAYOUTS_MAX, entry: layoutSchema, standIn: {} },
+  packs: { max: limits.PACKS_MAX, entry: packSchema, standIn: {} },
+  withoutId: { max: limits.WITHOUT_ID_MAX, entry: withoutIdSchema, standIn: {} },
+  moved: { max: limits.MOVED_MAX, entry: movedSchema, standIn: {} },
+  moves: { max: limits.MOVED_MAX, entry: moveSchema, standIn: {} },
+  gone: { max: limits.MOVED_MAX, entry: goneSchema, standIn: {} },
 } as const;
 
 /** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
@@ -65,27 +58,27 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
   };
   const maxima = [
     ...Object.entries(PARTS).map(([part, { max }]) => [part, max] as const),
-    ["routes", ROUTES_MAX] as const,
+    ["routes", limits.ROUTES_MAX] as const,
   ];
   for (const [part, max] of maxima) {
     const count = countIn(value, part);
     if (count > max) reportSize([part], `At most ${max} entries are allowed here; there are ${count}.`);
   }
   const sum = OVERRIDE_PARTS.reduce((count, part) => count + countIn(value, part), 0);
-  if (fit && sum > MOVED_MAX) {
+  if (fit && sum > limits.MOVED_MAX) {
     const first = OVERRIDE_PARTS.find((part) => countIn(value, part) > 0) as string;
     reportSize(
       [first],
-      `At most ${MOVED_MAX} entries are allowed in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
+      `At most ${limits.MOVED_MAX} entries are allowed in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
     );
   }
   if (!fit) return false;
   const counts = valuesIn(value);
-  if (counts.reduce((count, [, values]) => count + values, 0) > VALUES_MAX) {
+  if (counts.reduce((count, [, values]) => count + values, 0) > limits.VALUES_MAX) {
     const [largest] = counts.toSorted(([, a], [, b]) => b - a);
     reportSize(
       largest === undefined ? [] : [largest[0]],
-      `At most ${VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`,
+      `At most ${limits.VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`,
     );
   }
   return fit;
@@ -95,7 +88,7 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
 export const valuesIn = (table: object): readonly (readonly [part: string, count: number])[] =>
   Object.entries(table)
     .filter(([part]) => part !== "routes" && !OVERRIDE_PARTS.some((overrides) => overrides === part))
-    .map(([part, value]) => [part, countValues(value, VALUES_MAX)]);
+    .map(([part, value]) => [part, countValues(value, limits.VALUES_MAX)]);
 
 /** A value and all values in it. Of more than `max` the result is only some number above it. */
 const countValues = (value: unknown, max: number): number => {
@@ -127,8 +120,8 @@ const visit = (value: unknown, place: Place, report: Report): void => {
     report("schema", place, `JSON has no ${typeof value}; remove it.`);
     return;
   }
-  if (place.length >= TABLE_DEPTH_MAX) {
-    report("size", place, `A table is nested at most ${TABLE_DEPTH_MAX} levels deep; remove this level.`);
+  if (place.length >= limits.TABLE_DEPTH_MAX) {
+    report("size", place, `A table is nested at most ${limits.TABLE_DEPTH_MAX} levels deep; remove this level.`);
     return;
   }
   if (Array.isArray(value)) {
@@ -274,7 +267,7 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
     // Most overrides are the name of one of a few regions.
     const known = new Set<unknown>();
     for (const each of Object.keys(entries)) {
-      if (found >= FAULTS_MAX) return undefined;
+      if (found >= limits.FAULTS_MAX) return undefined;
       const value = entries[each];
       if (FORBIDDEN_KEYS.has(each)) dropped.add(each);
       else if (!isOverride) Object.assign(copies, parse(v.record(name, entry), { [each]: value }, [part]).output);
@@ -288,7 +281,7 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
   }
   const routes: { index: number; route: DeclaredRoute }[] = [];
   for (const [index, route] of Array.isArray(given["routes"]) ? given["routes"].entries() : []) {
-    if (found >= FAULTS_MAX) return undefined;
+    if (found >= limits.FAULTS_MAX) return undefined;
     const parsed = parse(routeSchema, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
     if (parsed.success) routes.push({ index, route: isSimple(parsed.output) ? route : parsed.output });

@@ -1,11 +1,5 @@
 import * as v from "valibot";
-import {
-  PATHS_PER_ENTITY_MAX,
-  PATTERN_LENGTH_MAX,
-  SOURCE_VALUES_MAX,
-  SOURCES_MAX,
-  STICKY_SECONDS_MAX,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import {
   deadlinesSchema,
   described,
@@ -29,7 +23,7 @@ const token = v.pipe(
 );
 
 const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
-  v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(SOURCE_VALUES_MAX));
+  v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(limits.SOURCE_VALUES_MAX));
 
 const region = optional(name, "The region of clients there.");
 const regionByContinent = v.pipe(
@@ -61,13 +55,13 @@ const sourceSchema = v.strictObject({
 });
 
 export const sourcesSchema = described(
-  v.pipe(v.array(sourceSchema), v.minLength(1, "A list of sources has at least one."), v.maxLength(SOURCES_MAX)),
+  v.pipe(v.array(sourceSchema), v.minLength(1, "A list of sources has at least one."), v.maxLength(limits.SOURCES_MAX)),
   "Sources of the region of a request without an ID; the first that gives one decides.",
 );
 
 const pattern = v.pipe(
   v.string(),
-  v.maxLength(PATTERN_LENGTH_MAX),
+  v.maxLength(limits.PATTERN_LENGTH_MAX),
   v.regex(
     /^(?=\/)(?:\/(?:[A-Za-z0-9._~!$&'()+,;=@-][A-Za-z0-9._~!$&'()+,;=@:-]*|\*))*(?:\/|\/\*\*)?$/,
     "A path without an ID is segments of literal text or `*`, with `**` last for all below: for example /login or /files/**.",
@@ -81,12 +75,12 @@ const method = v.pipe(
 
 const stickySchema = v.strictObject({
   cookie: described(token, "Name of the cookie."),
-  maxAgeSeconds: described(integer(1, STICKY_SECONDS_MAX), "Its lifetime."),
+  maxAgeSeconds: described(integer(1, limits.STICKY_SECONDS_MAX), "Its lifetime."),
 });
 
 export const withoutIdSchema = v.strictObject({
   path: described(
-    v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX))]),
+    v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(limits.PATHS_PER_ENTITY_MAX))]),
     "Path or paths: literal segments, `*` for any one, and `**` last for one and all below it.",
   ),
   methods: optional(oneOrMore(method), "Methods that match; GET includes HEAD. All unless given."),
