@@ -51,9 +51,7 @@ export function loopFaults(bytes: Uint8Array, context: RequestContext): readonly
 }
 
 /** Reads a table from a body, as JSON without its comments; faults of the text are faults of the table. */
-export async function readTable(
-  request: Request,
-): Promise<Result<{ json: unknown; bytes: Uint8Array }, RequestError | InvalidTable>> {
+export async function readTable(request: Request) {
   const bytes = await readBytes(request, TABLE_BYTES_MAX);
   if (!bytes.ok) return bytes;
   const jsonc = decodeUtf8(bytes.value);

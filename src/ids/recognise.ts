@@ -77,13 +77,8 @@ export const choose = ({ readings }: Recognition, priority: readonly string[] = 
   return own.length === 1 ? { kind: "one", reading: own[0] as Reading } : { kind: "ambiguous", readings: left };
 };
 
-const weigh = (
-  { layout, window = DEFAULT_WINDOW, named = false }: Recognisable,
-  form: TextForm,
-  words: Words,
-  text: string,
-  nowMs: number,
-): Reading => {
+const weigh = (enabled: Recognisable, form: TextForm, words: Words, text: string, nowMs: number): Reading => {
+  const { layout, window = DEFAULT_WINDOW, named = false } = enabled;
   const fixed = ofRole(layout.fields, "fixed");
   const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
   const time = weighTime(layout, words, window, nowMs);
@@ -127,12 +122,9 @@ const weighDigits = ({ name }: TextForm, text: string): readonly string[] =>
 
 const nameValue = (field: Field, words: Words): string => `${field.name} is ${field.read(words)}`;
 
-const weighTime = (
-  { mintedAtMs }: Layout,
-  words: Words,
-  { fromMs, aheadMs }: TimeWindow,
-  nowMs: number,
-): Pick<Reading, "for" | "against"> => {
+type Reasons = Pick<Reading, "for" | "against">;
+
+const weighTime = ({ mintedAtMs }: Layout, words: Words, { fromMs, aheadMs }: TimeWindow, nowMs: number): Reasons => {
   if (mintedAtMs === undefined) return { for: [], against: [] };
   const mintedMs = mintedAtMs(words);
   const untilMs = nowMs + aheadMs;

@@ -106,13 +106,5 @@ const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
 const isPermutation = (order: readonly number[], count: number): boolean =>
   order.length === count && order.toSorted((a, b) => a - b).every((byte, index) => byte === index);
 
-const firstOf = <Item>(
-  items: readonly Item[],
-  check: (item: Item) => LayoutTableFault | undefined,
-): LayoutTableFault | undefined => {
-  for (const item of items) {
-    const fault = check(item);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-};
+const firstOf = <Item>(items: readonly Item[], check: (item: Item) => LayoutTableFault | undefined) =>
+  items.map(check).find((fault) => fault !== undefined);

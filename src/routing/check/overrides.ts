@@ -13,12 +13,7 @@ import { type Draft, type Override, overrideKey, overridesIn } from "../schema/d
 import type { Report } from "../schema/faults.ts";
 
 /** The ID of an override must be one that some entity can have, in canonical text, and in one part only. Returns their index. */
-export const checkMoved = (
-  draft: Draft,
-  plans: LayoutPlans,
-  allEntitiesAreRead: boolean,
-  report: Report,
-): OverrideIndex => {
+export const checkMoved = (draft: Draft, plans: LayoutPlans, isWhole: boolean, report: Report): OverrideIndex => {
   let areAccepted = true;
   const index = indexOverrides(draft, plans, (reader) => {
     const isAccepted = canonicalOf(reader, plans) === reader.text;
@@ -26,17 +21,11 @@ export const checkMoved = (
     return isAccepted;
   });
   // Messages are made only where there is a fault: there may be 100,000 overrides.
-  if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, allEntitiesAreRead, report);
+  if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, isWhole, report);
   return index;
 };
 
-const reportEach = (
-  draft: Draft,
-  plans: LayoutPlans,
-  index: OverrideIndex,
-  allEntitiesAreRead: boolean,
-  report: Report,
-) => {
+const reportEach = (draft: Draft, plans: LayoutPlans, index: OverrideIndex, isWhole: boolean, report: Report) => {
   const all = [...overridesIn(draft)];
   const reader = new TextReader();
   for (const [number, override] of all.entries()) {
@@ -47,7 +36,7 @@ const reportEach = (
     if (canonical === text) for (const message of rivalSentences(reader, number, all, index, plans)) fault(message);
     else if (canonical !== undefined) {
       fault(`${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`);
-    } else if (allEntitiesAreRead) {
+    } else if (isWhole) {
       // An entity with a fault in the schema may be the one that has it.
       fault(`No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`);
     }

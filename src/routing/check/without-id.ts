@@ -38,7 +38,9 @@ const kindsOf = (source: DeclaredSource): readonly Kind[] =>
 
 const ASSUMED: ReadonlySet<Kind | undefined> = new Set(["clientCountry", "clientContinent", "region"]);
 
-const checkSources = (draft: Draft, sources: readonly DeclaredSource[], list: Place, report: Report): void => {
+type Sources = readonly DeclaredSource[];
+
+const checkSources = (draft: Draft, sources: Sources, list: Place, report: Report): void => {
   const before = new Set<string>();
   let isDecided = false;
   for (const [index, source] of sources.entries()) {
@@ -84,12 +86,7 @@ const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report
 /** Codes that Cloudflare adds to ISO 3166-1: the user-assigned one of Kosovo, and the Tor network. */
 const PLATFORM_COUNTRIES: ReadonlySet<string> = new Set(["XK", "T1"]);
 
-const checkSticky = (
-  sources: readonly DeclaredSource[],
-  { sticky }: DeclaredWithoutId,
-  place: Place,
-  report: Report,
-) => {
+const checkSticky = (sources: Sources, { sticky }: DeclaredWithoutId, place: Place, report: Report): void => {
   if (sticky === undefined || sources.length === 0) return;
   if (sources.some((source) => kindsOf(source).some((kind) => ASSUMED.has(kind)))) return;
   const message = "No source here uses the client's location or a fixed region, so the cookie is never set; remove it.";

@@ -53,17 +53,19 @@ export interface Counted {
   readonly keys: number;
 }
 
+/** A change of the keys in a box, or of some of them alone. */
+export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };
+
 /** Country numbers by code in either table. */
 export type CountryNumbers = Changed<ReadonlyMap<string, number>>;
 
 /** One entry for each span of minting times. */
 export const toKeyChanges = (
-  { sets, before, after }: OutcomeChange<KeyOutcome>,
+  { sets, before, after, counted }: CountedChange,
   plan: LayoutPlan,
   mark: number | undefined,
   { minted, fields, atoms, spans }: Space,
   countries: CountryNumbers,
-  counted?: Counted,
 ): readonly KeyChange[] => {
   const names = [
     ...fields.map(({ name }) => ({ name, isCounted: isKey(plan, name) })),

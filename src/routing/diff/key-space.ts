@@ -146,13 +146,7 @@ export const compareOutcomes = <Outcome>(
   spans: readonly Ranges[],
   before: SpaceSide<Outcome>,
   after: SpaceSide<Outcome>,
-): readonly OutcomeChange<Outcome>[] => compareFrom(0, spans, before, after);
-
-const compareFrom = <Outcome>(
-  depth: number,
-  spans: readonly Ranges[],
-  before: SpaceSide<Outcome>,
-  after: SpaceSide<Outcome>,
+  depth = 0,
 ): readonly OutcomeChange<Outcome>[] => {
   const [left, right] = [trim(before, depth), trim(after, depth)];
   if (left.routes.length === 0 && right.routes.length === 0) {
@@ -164,7 +158,8 @@ const compareFrom = <Outcome>(
   const found = new Map<string, { pairs: [number, number][]; inner: OutcomeChange<Outcome> }>();
   for (const { low, high, active } of segmentsOf(span, [left, right], depth)) {
     const key = active.map((side) => side.join()).join(";");
-    const changes = known.get(key) ?? compareFrom(depth + 1, spans, pick(left, active[0]), pick(right, active[1]));
+    const sides = [pick(left, active[0]), pick(right, active[1])] as const;
+    const changes = known.get(key) ?? compareOutcomes(spans, ...sides, depth + 1);
     known.set(key, changes);
     // One by one: a stretch that agrees with its neighbour in one change may differ in another.
     for (const inner of changes) {

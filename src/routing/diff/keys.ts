@@ -110,7 +110,7 @@ const diffClaims = (plan: LayoutPlan, own: Claims, [left, right]: Sides, packs: 
   return changes
     .flatMap((change) => expandPacks(change, packs, plan, space, count))
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
-    .flatMap((change) => toKeyChanges(change, plan, own.mark, space, countries, change.counted));
+    .flatMap((change) => toKeyChanges(change, plan, own.mark, space, countries));
 };
 
 const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {

@@ -4,7 +4,14 @@ import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import type { PackRanges } from "../packs/pack.ts";
 import type { PackPlacement } from "../packs/route.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
-import { type Counted, isKey, type KeyOutcome, type LayoutSide, type Space } from "./key-changes.ts";
+import {
+  type Counted,
+  type CountedChange,
+  isKey,
+  type KeyOutcome,
+  type LayoutSide,
+  type Space,
+} from "./key-changes.ts";
 import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "./key-space.ts";
 
 /** Comparing what lists of packs hold, in one pass over their ranges. */
@@ -130,16 +137,12 @@ const runOf = ({ field, slice }: DeclaredPack, { layout, slices }: LayoutPlan): 
 export const slicesOfPacks = (packs: KnownPacks): readonly KeySegment[] =>
   [...packs.values()].flatMap(({ run }) => run ?? []);
 
-/** Many entities ask the same of the same packs. */
-export type PackedCounter = (
-  names: readonly (readonly string[])[],
-  set: Ranges,
-  packs: KnownPacks,
-) => readonly PackedKeys[];
+export type PackedCounter = ReturnType<typeof packedCounter>;
 
-export const packedCounter = (): PackedCounter => {
+/** Many entities ask the same of the same packs. */
+export const packedCounter = () => {
   const counted = new Map<string, readonly PackedKeys[]>();
-  return (names, set, packs) => {
+  return (names: readonly (readonly string[])[], set: Ranges, packs: KnownPacks) => {
     const key = JSON.stringify([names, set]);
     const [before = [], after = []] = names.map((side) => side.flatMap((name) => packs.get(name)?.ranges ?? []));
     const found = counted.get(key) ?? countPackedKeys(set, before, after);
@@ -148,22 +151,21 @@ export const packedCounter = (): PackedCounter => {
   };
 };
 
-/** A change of the keys in a box, or of some of them alone. */
-export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };
+type Change = OutcomeChange<KeyOutcome>;
 
 /** What becomes of a change behind packs: one for each way that its keys go, and none where the packs make no difference. */
 export const expandPacks = (
-  change: OutcomeChange<KeyOutcome>,
+  change: Change,
   packs: KnownPacks,
   plan: LayoutPlan,
   space: Space,
   count: PackedCounter,
-): readonly CountedChange[] => {
+) => {
   const names = [change.before?.packs ?? [], change.after?.packs ?? []] as const;
   const place = commonPlace(names.flat(), packs, plan, space);
   const set = place && valuesAt(change, place, space);
-  if (place === undefined || set === undefined) return [change];
-  const changes = new Map<string, OutcomeChange<KeyOutcome> & { counted: Counted }>();
+  if (place === undefined || set === undefined) return [change] as readonly CountedChange[];
+  const changes = new Map<string, Change & { counted: Counted }>();
   for (const held of count(names, set, packs)) {
     const [before, after] = [outcomeOf(change.before, held.before), outcomeOf(change.after, held.after)];
     if (canonical(before ?? null) === canonical(after ?? null)) continue;

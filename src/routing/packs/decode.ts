@@ -48,6 +48,9 @@ export interface PageInfo {
   readonly sha256: string;
 }
 
+/** At 32 bits where that is enough. */
+type Keys = Uint32Array | Float64Array;
+
 type Read<Value> = Result<Value, PackFault>;
 
 /** How many bytes of a file are its header; the rest of `bytes` is not looked at. */
@@ -132,11 +135,10 @@ const readRegions = (contents: Uint8Array | undefined, count: number): Read<read
   return ok(names);
 };
 
-const readPages = (
-  contents: Uint8Array | undefined,
-  { fieldBits, keyBytes, ranges, headerBytes }: Omit<PackHeader, "regions" | "pages" | "bytes">,
-  count: number,
-): Read<readonly PageInfo[]> => {
+type Shape = Omit<PackHeader, "regions" | "pages" | "bytes">;
+
+const readPages = (contents: Uint8Array | undefined, shape: Shape, count: number): Read<readonly PageInfo[]> => {
+  const { fieldBits, keyBytes, ranges, headerBytes } = shape;
   const max = 2 ** fieldBits - 1;
   if (contents === undefined || count === 0 || contents.length !== count * PAGE_ENTRY_BYTES) {
     return malformed("the directory of pages");
@@ -182,7 +184,7 @@ export class PackPage {
   /** Set by every look-up. The page store clears it before it drops a page, and keeps a page that was used again. */
   isUsed = true;
   /** Two numbers a record: its first key; then the last key less the first, times 256, and the number of the region. */
-  private readonly records: Uint32Array | Float64Array;
+  private readonly records: Keys;
   private readonly lastAt: number;
   /** The pair of records at which the search of a bucket begins; the next bucket's is where it ends. */
   private readonly buckets: Uint16Array;
@@ -190,7 +192,7 @@ export class PackPage {
   private readonly first: number;
   private readonly bucketsPerKey: number;
 
-  constructor(records: Uint32Array | Float64Array) {
+  constructor(records: Keys) {
     const count = records.length / 2;
     this.records = records;
     this.lastAt = records.length - 2;
@@ -235,7 +237,7 @@ export class PackPage {
 }
 
 /** Ranges that are wider than a record can say become several records: over a whole field 256 more at most. */
-const recordsOf = (keys: Uint32Array | Float64Array, numbers: Uint8Array, keyBytes: 4 | 8) => {
+const recordsOf = (keys: Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
   const widthMax = widthMaxOf(keyBytes);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;
@@ -270,31 +272,22 @@ export const decodePage = (
       ? new Uint32Array(own.buffer, own.byteOffset, count)
       : new Float64Array(own.buffer, own.byteOffset, count);
   const numbers = own.subarray(count * keyBytes, count * keyBytes + info.ranges);
-  const fault = faultOfPage(keys, numbers, info, 2 ** fieldBits - 1, regions.length);
-  return fault === undefined ? ok(new PackPage(recordsOf(keys, numbers, keyBytes))) : err(fault);
-};
-
-const faultOfPage = (
-  keys: Uint32Array | Float64Array,
-  numbers: Uint8Array,
-  { number, first, last, rangesBefore }: PageInfo,
-  max: number,
-  regions: number,
-): PackFault | undefined => {
+  const max = 2 ** fieldBits - 1;
   let lastFirst = -1;
   let lastKey = -1;
-  for (let at = 0; at < numbers.length; at++) {
-    const from = keys[at * 2] as number;
-    const to = keys[at * 2 + 1] as number;
+  for (let place = 0; place < numbers.length; place++) {
+    const at = info.rangesBefore + place;
+    const from = keys[place * 2] as number;
+    const to = keys[place * 2 + 1] as number;
     if (!(from > lastKey && to >= from && to <= max && Number.isInteger(from) && Number.isInteger(to))) {
-      return faultOfRange(rangesBefore + at, from, to, lastFirst, lastKey, max);
+      return err(faultOfRange(at, from, to, lastFirst, lastKey, max) as PackFault);
     }
-    const region = numbers[at] as number;
-    if (region >= regions) return { reason: "unknown-region", at: rangesBefore + at, number: region, regions };
+    const number = numbers[place] as number;
+    if (number >= regions.length) return err({ reason: "unknown-region", at, number, regions: regions.length });
     lastFirst = from;
     lastKey = to;
   }
-  if (keys[0] !== first || lastKey !== last)
-    return { reason: "page-differs", page: number, what: "its first or last key" };
-  return undefined;
+  if (keys[0] !== info.first || lastKey !== info.last)
+    return err({ reason: "page-differs", page: info.number, what: "its first or last key" });
+  return ok(new PackPage(recordsOf(keys, numbers, keyBytes)));
 };

@@ -71,15 +71,18 @@ const describe = (table: CompiledTable, reading: LayoutReading, owner: Owner | u
   };
 };
 
+interface GroupOwner extends Owner {
+  readonly group: number;
+}
+
 /** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
 export const describeShort = (
   table: CompiledTable,
-  owner: Owner,
-  group: number,
+  owner: GroupOwner,
   primaryKey: number,
   onItsPath: boolean,
 ): Candidate => {
-  const { entity, id } = owner;
+  const { entity, id, group } = owner;
   const words = shortWords(group, primaryKey);
   const target = shortTargetOf(table, id, group, primaryKey, words);
   return {
@@ -162,7 +165,7 @@ const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: 
 };
 
 /** The LUUID groups of a table, with their entities, where some path takes their short keys. */
-export const shortKeyOwners = (table: CompiledTable): readonly (Owner & { readonly group: number })[] =>
+export const shortKeyOwners = (table: CompiledTable): readonly GroupOwner[] =>
   [...table.entities.values()]
     .filter((entity) => patternFor(entity, LUUID_SHORT) !== undefined)
     .flatMap((entity) =>

@@ -191,7 +191,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   const unknown = [target, ...others].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
   if (!others.every((other) => sameTarget(other, target))) {
-    const candidates = groups.map((owner) => describeShort(table, owner, owner.group, primaryKey, true));
+    const candidates = groups.map((owner) => describeShort(table, owner, primaryKey, true));
     return err({ reason: "ambiguous-id", id: text, candidates });
   }
   const words = wordsIn(first.group);
@@ -265,7 +265,7 @@ const shortCandidates = (table: CompiledTable, text: string, hint: Hint, where: 
   if (primaryKey === undefined) return [];
   return shortKeyOwners(table).map((owner) => {
     const isOnPath = where.ok && where.value.layout === LUUID_SHORT && where.value.entity === owner.entity;
-    return describeShort(table, owner, owner.group, primaryKey, isOnPath);
+    return describeShort(table, owner, primaryKey, isOnPath);
   });
 };
 
