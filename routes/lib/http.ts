@@ -6,7 +6,6 @@ import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 
-/** The bindings of each page. */
 export interface PageEnv {
   readonly Bindings: { readonly context: RequestContext };
 }

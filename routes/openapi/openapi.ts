@@ -102,7 +102,6 @@ const MINTED = {
   properties: { entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS, ambiguous: AMBIGUOUS },
 };
 
-/** A page of the gateway's own state. */
 const state = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}): object => ({
   get: operation({ name, tag: "operations", summary, ...more }),
 });

@@ -110,7 +110,6 @@ const putPack = (name: string, summary: string, parameters: readonly object[], m
     also: { 201: { description: "It was stored", content: ref("StoredPack") } },
   });
 
-/** The pages under `/-/table`. */
 export const TABLE_PATHS: Paths = {
   "/-/table": {
     ...get("table", "The exact text of the current table; its revision is the etag"),

@@ -1,4 +1,5 @@
-import type { FieldValues, LayoutTable, ParseError, Row, Words } from "./layout/layout.ts";
+import type { FieldValues } from "./layout/compile.ts";
+import type { LayoutTable, ParseError, Row, Words } from "./layout/layout.ts";
 import { SQL_TICKS_A_DAY, timeRowOf, unixMsOf } from "./layout/time.ts";
 import { wordsToBig } from "./layout/words.ts";
 import { err, ok, type Result } from "./result.ts";
@@ -37,7 +38,6 @@ export const parseId = (table: LayoutTable, text: string): Result<ParsedId, Pars
   return ok({ fields: plain(table, fields), mintedAtMs });
 };
 
-/** The bits of each row, with bytes in row order. */
 const partsOf = (table: LayoutTable, words: Words): readonly (readonly [Row, bigint])[] => {
   let value = wordsToBig(words);
   const { octetOrder } = table;
@@ -61,7 +61,6 @@ const outside = (row: Row, value: bigint): ParseError | undefined => {
   return max === undefined || value <= max ? undefined : { reason: "range", field, min: "0", max: `${max}` };
 };
 
-/** Converts fields of at most 53 bits to `number`. */
 const plain = ({ rows }: LayoutTable, fields: ReadonlyMap<string, bigint>): ParsedId["fields"] =>
   Object.fromEntries(
     [...fields].map(([name, value]) => {

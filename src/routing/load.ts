@@ -29,7 +29,6 @@ export const checkTable = (declared: unknown, ownPort?: number): Result<Declared
   return checked.ok ? ok(checked.value.declared) : checked;
 };
 
-/** Checks a table and compiles it as the given revision. */
 export const loadTable = (json: unknown, revision: number): Result<CompiledTable, readonly Fault[]> => {
   const checked = check(json);
   return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;

@@ -5,6 +5,7 @@ import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
+import type { DeclaredBreaker, DeclaredDeadlines, DeclaredHealth } from "./schema/parts.ts";
 
 export type { TimeWindow };
 
@@ -18,22 +19,12 @@ export interface Origin {
 }
 
 /** Timeouts for an origin, in milliseconds. `undefined`: not set here; 0: no limit. */
-export interface Deadlines {
-  readonly firstByteMs: number | undefined;
-  readonly idleMs: number | undefined;
-  readonly totalMs: number | undefined;
-}
+export type Deadlines = { readonly [Name in keyof DeclaredDeadlines]-?: number | undefined };
 
 /** The circuit breaker opens after so many failures in a row in a time without an answer, for so long. */
-export interface BreakerPolicy {
-  readonly failures: number;
-  readonly openMs: number;
-}
+export type BreakerPolicy = Readonly<Required<Exclude<DeclaredBreaker, false>>>;
 
-export interface HealthCheck {
-  readonly path: string;
-  readonly timeoutMs: number;
-}
+export type HealthCheck = Readonly<Required<DeclaredHealth>>;
 
 export interface Region {
   readonly name: string;
@@ -53,7 +44,6 @@ export type Regions = ReadonlyMap<string, Region>;
 export interface CompiledTable {
   /** Rises by one with each publish; 0 for a table that is not published. */
   readonly revision: number;
-  /** Regions by name. */
   readonly regions: Regions;
   readonly entities: ReadonlyMap<string, Entity>;
   /** iUID country numbers by ISO 3166-1 alpha-2 code. */

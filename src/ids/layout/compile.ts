@@ -1,16 +1,6 @@
 import { err, ok, type Result } from "../result.ts";
 import { checkTable, type LayoutTableFault } from "./check-table.ts";
-import type {
-  EncodeError,
-  Field,
-  FieldValue,
-  FieldValues,
-  Layout,
-  LayoutTable,
-  ParseError,
-  TextForm,
-  Words,
-} from "./layout.ts";
+import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
 import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
 import { compileMintedAt, SQL_DAY, SQL_TICKS_A_DAY, timeRowOf } from "./time.ts";
 import { bigToWords, compareWords, compileField, compileFits, greatestOf, holds, ofRole, wordsToBig } from "./words.ts";
@@ -125,6 +115,7 @@ const explainMisfit = (fields: readonly Field[], fixed: Words, words: Words, ran
   return range?.parseError(words);
 };
 
+export type FieldValues = Readonly<Record<string, FieldValue>>;
 type Encoded = Result<Words, EncodeError>;
 
 const encode = (fields: readonly Field[], fixed: Words, range: Range | undefined, values: FieldValues): Encoded => {

@@ -92,8 +92,6 @@ export interface Field {
 /** A field's value: `number` up to 53 bits, `bigint` above. */
 export type FieldValue = number | bigint;
 
-export type FieldValues = Readonly<Record<string, FieldValue>>;
-
 export interface Layout {
   readonly name: string;
   readonly table: LayoutTable;
@@ -122,9 +120,9 @@ export interface Layout {
   /** The canonical text. */
   readonly format: (words: Words) => string;
   /** All fields by name, including fixed ones. */
-  readonly decode: (words: Words) => FieldValues;
+  readonly decode: (words: Words) => Readonly<Record<string, FieldValue>>;
   /** Every field that is not fixed is required and must fit. A fixed field is optional and must have its own value. */
-  readonly encode: (values: FieldValues) => Result<Words, EncodeError>;
+  readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
 }
 
 /** Why a text is not an ID of a layout. `at` is the index of the first wrong character. */

@@ -81,8 +81,7 @@ export const hotguid = /* @__PURE__ */ layoutOf(hotguidTable);
 export const hotguidSql = /* @__PURE__ */ layoutOf(hotguidSqlTable);
 export const luuid = /* @__PURE__ */ layoutOf(luuidTable);
 
-const byName = (layouts: readonly Layout[]): ReadonlyMap<string, Layout> =>
-  new Map(layouts.map((layout) => [layout.name, layout]));
-
 /** The layouts that a routing table can name without declaring them. */
-export const builtinLayouts = /* @__PURE__ */ byName([iuid, hotguid, hotguidSql, luuid]);
+export const builtinLayouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ [iuid, hotguid, hotguidSql, luuid].map((layout) => [layout.name, layout]),
+);

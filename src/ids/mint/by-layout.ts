@@ -1,4 +1,5 @@
-import type { Field, FieldValue, FieldValues, Layout, Words } from "../layout/layout.ts";
+import type { FieldValues } from "../layout/compile.ts";
+import type { Field, FieldValue, Layout, Words } from "../layout/layout.ts";
 import { type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
 import { holds, ofRole, widest } from "../layout/words.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -23,7 +24,6 @@ export type MinterError =
   | { readonly reason: "unknown-key"; readonly field: string }
   | MintError;
 
-/** How minting uses each field of a layout. */
 interface MintPlan {
   readonly layout: Layout;
   readonly time: Field | undefined;
@@ -133,7 +133,6 @@ export const mintNext = (state: MinterState, nowMs: number, entropy: RandomWords
   return ok(minted(state, state.lastTicks, words));
 };
 
-/** The first ID of a tick. */
 const begin = (state: MinterState, ticks: bigint, entropy: RandomWords): MintResult<MinterState> => {
   const { time, timeRow, sequence } = state.plan;
   const value = timeValue((timeRow as TimeRow).unit, ticks);

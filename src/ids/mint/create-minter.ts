@@ -1,4 +1,5 @@
-import type { FieldValue, FieldValues, Layout, Words } from "../layout/layout.ts";
+import type { FieldValues } from "../layout/compile.ts";
+import type { FieldValue, Layout, Words } from "../layout/layout.ts";
 import { iuid, luuid } from "../layouts/builtin.ts";
 import { distributedId128 } from "../layouts/distributed-id.ts";
 import { uuidMax, uuidNil, uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8 } from "../layouts/uuid.ts";

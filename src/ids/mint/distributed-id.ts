@@ -60,7 +60,6 @@ export type DistributedIdStep =
   | { readonly kind: "id"; readonly state: DistributedIdState; readonly words: Words }
   | { readonly kind: "wait"; readonly sleepMs: number };
 
-/** The maximum clock lag that a generator waits out. */
 const WAIT_MS_MAX = 1000;
 
 /**

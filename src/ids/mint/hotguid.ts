@@ -83,7 +83,7 @@ export interface HotguidState {
   readonly lastCounter: number;
 }
 
-export interface HotguidKeys {
+interface HotguidKeys {
   readonly shardKey: number;
 }
 

@@ -62,7 +62,6 @@ const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): MintResu
   return minted(timeMs, words);
 };
 
-/** The last words with another random part. */
 const follow = (words: Words, head: number, tail: number): number[] =>
   fourWords(words[0] as number, words[1] as number, head, tail);
 

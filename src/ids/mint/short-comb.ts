@@ -11,7 +11,6 @@ import { type MintError, type RandomWords, randomValue } from "./mint.ts";
 
 export const SHORT_COMB_INTERVAL_MS = 60_000;
 
-/** The counter wraps after this many intervals. */
 const RING = 65_536;
 
 /** The counter at an instant: 0 to 65535. */

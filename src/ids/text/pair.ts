@@ -17,7 +17,6 @@ export interface PairOptions {
 /** A text of two halves. */
 export const pairText = ({ name, high, low, separator = "", lowLength }: PairOptions): TextForm => {
   const lengthMax = high.lengthMax + separator.length + low.lengthMax;
-  /** The end of the first half. */
   const cut = (text: string, end: number): number =>
     lowLength === undefined ? text.lastIndexOf(separator, end - 1) : end - lowLength - separator.length;
 

@@ -75,7 +75,6 @@ export const radixText = (options: RadixOptions): TextForm => {
     return width === undefined ? text.slice(leadingZeros(text, lengthMin)) : text;
   };
 
-  /** How many leading zeros to drop. */
   const leadingZeros = (text: string, lengthKept: number): number => {
     let count = 0;
     while (count < text.length - lengthKept && text.charCodeAt(count) === zero) count += 1;

@@ -12,7 +12,6 @@ const HYPHENS_AT: readonly number[] = [8, 13, 18, 23];
 
 /** The digit value of each UTF-16 code unit, or -1. It covers all 65,536 units, so no lookup is out of bounds. */
 const NIBBLES = /* @__PURE__ */ nibbles();
-/** The character code of each digit. */
 const DIGITS = /* @__PURE__ */ Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 function nibbles(): Int8Array {
@@ -86,7 +85,6 @@ const misplacedAt = (text: string): number => {
 const group = (digits: string): string =>
   [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-");
 
-/** The digit of four bits of a word. */
 const digit = (word: number, shift: number): number => DIGITS[(word >>> shift) & 15] as number;
 
 /**
@@ -172,7 +170,6 @@ export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   return uuid.ok ? uuid : err(shiftError(uuid.error, text.slice(0, start), text.slice(end)));
 };
 
-/** Start and end of the UUID within its wrapping. */
 const wrapping = (text: string): readonly [number, number] => {
   if (text.length === URN.length + UUID_TEXT_LENGTH && text.slice(0, URN.length).toLowerCase() === URN) {
     return [URN.length, text.length];

@@ -2,7 +2,6 @@ import { checkTable } from "../layout/check-table.ts";
 import type { LayoutTable } from "../layout/layout.ts";
 import { bitsOf, type Run, runsOf, WORD_BITS } from "../layout/runs.ts";
 
-/** A cell in one line of the diagram. */
 interface Cell {
   readonly label: string;
   readonly bits: number;
@@ -33,7 +32,6 @@ const ruler = (width: number): readonly string[] => {
   return [tens.trimEnd(), bits.map((bit) => ` ${bit % 10}`).join("")];
 };
 
-/** The cells of each line, with runs split at line ends. */
 const linesOf = (table: LayoutTable): readonly (readonly Cell[])[] => {
   const runs = runsOf(table);
   const lines = Array.from({ length: Math.ceil(bitsOf(table) / WORD_BITS) }, (): Cell[] => []);

@@ -80,7 +80,6 @@ const ceilQuotient = (dividend: bigint, divisor: bigint): bigint => {
 const SQL_DAY = 1n << 32n;
 const SQL_LAST_TICK = 25_919_999n;
 
-/** The time value one tick earlier. */
 const before = (value: bigint, unit: TimeUnit): bigint =>
   unit === "sql-datetime" && value > 0n && value % SQL_DAY === 0n ? value - SQL_DAY + SQL_LAST_TICK : value - 1n;
 
@@ -106,7 +105,6 @@ const fill = (layout: Layout, time: Field, value: bigint, end: "least" | "greate
   return words;
 };
 
-/** The comparison of texts that sorts them by time. */
 const orderOf = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrder, PeriodRangeError> => {
   if (standsByTime(layout, time, compareWords)) return textOrder(layout, time, text);
   const isUuid = text.name === "uuid" && text.bits === UUID_BITS;

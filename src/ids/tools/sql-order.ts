@@ -28,7 +28,6 @@ export const swapComb = (words: Words): Words => move(words, IN_ORDER, SWAPPED);
 
 const byteAt = (words: Words, byte: number): number => ((words[byte >>> 2] as number) >>> shiftOf(byte)) & 0xff;
 
-/** The shift of a byte within its word. */
 const shiftOf = (byte: number): number => 24 - 8 * (byte & 3);
 
 /**

@@ -50,7 +50,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
         if (targets.size < 2 && !isParted) continue;
         const parted = "but a canary or a split may send each of them to another region; remove it, or";
         const why = targets.size < 2 ? parted : "but their routes may differ;";
-        const message = `One text can be of ${earlier.layout} and ${later.layout}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
+        const example = overlap.example === undefined ? "" : `such as ${overlap.example}, `;
+        const message = `One text can be of ${earlier.layout} and ${later.layout}, ${example}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
         report("indistinguishable-layouts", ["entities", entity, "ids", later.place], message);
       }
     }
@@ -69,8 +70,6 @@ const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Ov
     return known.get(pair);
   };
 };
-
-const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
 
 interface Target {
   readonly region: string | undefined;
@@ -106,7 +105,6 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
   }
 };
 
-/** Headers that the gateway itself sends to origins. */
 const GATEWAY_HEADERS: readonly string[] = "client-country entity-id epoch layout region revision signature"
   .split(" ")
   .map((name) => `waybill-${name}`);

@@ -52,7 +52,6 @@ const canonicalOf = (reader: TextReader, plans: LayoutPlans): string | undefined
   return undefined;
 };
 
-/** Whether some entity can have an ID of a layout, by its words. */
 const takes = (plan: LayoutPlan, words: Words): boolean =>
   canBeLater(plan, words) &&
   (plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words)));
@@ -81,7 +80,6 @@ const rivalSentence = ({ text }: Override, rival: Override): string =>
     ? `It is also in ${JSON.stringify(rival.part)}; remove one of them.`
     : `It is another form of ${JSON.stringify(rival.text)}, which ${endOf(rival)}; correct or remove one of them.`;
 
-/** Ends a sentence about an ID. */
 const endOf = (override: Override): string => {
   if (override.part === "gone") return "is gone";
   if (override.part === "moves") return `is moving to ${JSON.stringify(override.entry.to)}`;

@@ -85,7 +85,6 @@ const placedPatterns = (name: string, { path }: DeclaredEntity): readonly Patter
     place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
   }));
 
-/** Whether a segment of a pattern matches more than one text. */
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
 
 const literalPrefixOf = ({ segments }: Pattern): string => segments.slice(0, segments.findIndex(isOpen)).join("/");
@@ -153,5 +152,4 @@ const goesFirst = (segments: readonly string[], rival: readonly string[], end: n
   return first === undefined || first < 0;
 };
 
-/** The order in which the kinds of segments are tried. */
 const precedenceOf = (segment: string): number => (segment === "*" ? 2 : segment === ":id" ? 1 : 0);

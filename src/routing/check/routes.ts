@@ -66,7 +66,6 @@ const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPla
 
 const DESTINATIONS = ["region", "split", "pack"] as const;
 
-/** Whether a route has exactly one destination. */
 export const hasOneDestination = (route: DeclaredRoute): boolean =>
   DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
 

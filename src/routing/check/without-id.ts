@@ -28,7 +28,6 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
   checkPaths(draft, report);
 };
 
-/** A source has exactly one of these. */
 const KINDS = ["jwtClaim", "header", "cookie", "clientCountry", "clientContinent", "region"] as const;
 type Kind = (typeof KINDS)[number];
 

@@ -28,7 +28,6 @@ import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans }
 import { deadlinesOf, overrideTargets, packTargets, REMEMBER_MOVED_SECONDS, regionOf, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
-/** A checked table with its routes placed and flattened. */
 export interface Planned {
   readonly draft: Draft;
   readonly placed: Placed;
@@ -104,7 +103,6 @@ const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => ({
   ownersOf: (words) => enabled.ownersOf(words).filter(({ entity }) => entity.public === undefined),
 });
 
-/** The slices of its IDs' keys that an entity's origins receive. */
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   const sent = new Map<string, readonly SentSlice[]>();
   for (const { enabled } of ids) {

@@ -48,7 +48,6 @@ const isRoutable = (name: string, layouts: readonly Layout[], place: Place, repo
   return false;
 };
 
-/** What a route's conditions on layouts and entities leave. */
 interface Scope {
   readonly layouts: ReadonlySet<string> | undefined;
   readonly entities: ReadonlySet<string> | undefined;

@@ -132,7 +132,6 @@ export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
 };
 
 export interface Authority {
-  /** Canonical, see `readHost`. */
   readonly host: string;
   readonly port: number | undefined;
 }

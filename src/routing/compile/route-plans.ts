@@ -16,7 +16,6 @@ export type BoxesById = Pick<ReadonlyMap<IdPlan, Box>, "get" | "keys"> & Iterabl
 export const boxFor = (placement: Placement, id: IdPlan): Box | undefined =>
   isForAll(placement) ? placement : placement.get(id);
 
-/** The entities that a route takes some IDs of. */
 export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> =>
   isForAll(placement) ? plan.ids : placement.keys();
 
@@ -111,7 +110,8 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
   const boxes: (readonly [IdPlan, Box])[] = [];
   // All entities that declare the same kinds of numbers have the same box.
   const known: (Box | undefined)[] = [];
-  for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
+  const named = entities && [...entities].flatMap((name) => plan.idsByEntity.get(name) ?? []);
+  for (const id of named ?? markedBy(marks ?? [], plan)) {
     if (!takesId(conditions, id)) continue;
     const kind = (id.service === undefined ? 0 : 1) + (id.group === undefined ? 0 : 2);
     if (!(kind in known)) known[kind] = boxOf(conditions, plan, id, budget);
@@ -126,9 +126,6 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
 };
 
 const UNMARKED = { service: undefined, group: undefined };
-
-const namedBy = (entities: ReadonlySet<string>, { idsByEntity }: LayoutPlan): readonly IdPlan[] =>
-  [...entities].flatMap((name) => idsByEntity.get(name) ?? []);
 
 /** Looks up the entities by their numbers: a table may have a route for each of many. */
 const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPlan[] => {

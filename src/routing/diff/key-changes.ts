@@ -38,7 +38,6 @@ export interface KeyOutcome extends RouteOutcome {
   readonly entity: string;
 }
 
-/** What the compared IDs differ in. */
 export interface Space {
   readonly minted: Ranges | undefined;
   readonly fields: readonly Dimension[];
@@ -56,7 +55,6 @@ export interface Counted {
 /** A change of the keys in a box, or of some of them alone. */
 export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };
 
-/** Country numbers by code in either table. */
 export type CountryNumbers = Changed<ReadonlyMap<string, number>>;
 
 /** One entry for each span of minting times. */
@@ -116,9 +114,9 @@ const partOf = (before: KeyOutcome | undefined, after: KeyOutcome | undefined): 
 
 /** Countries by their codes, a number with two by both: `1 (DE → US)`. Numbers that no country has stay numbers. */
 const nameCountries = (set: Ranges, { before, after }: CountryNumbers): string => {
-  const [old, next] = [before, after].map(codesOf) as [CountryCodes, CountryCodes];
+  const [old, next] = [before, after].map((side) => new Map([...side].map(([code, number]) => [number, code])));
   const nameOf = (number: number): string => {
-    const [was, is] = [old.get(number), next.get(number)];
+    const [was, is] = [old?.get(number), next?.get(number)];
     return was !== undefined && is !== undefined && was !== is ? `${number} (${was} → ${is})` : (is ?? was ?? "");
   };
   const named: string[] = [];
@@ -130,11 +128,6 @@ const nameCountries = (set: Ranges, { before, after }: CountryNumbers): string =
   }
   return named.join(", ");
 };
-
-type CountryCodes = ReadonlyMap<number, string>;
-
-const codesOf = (countries: ReadonlyMap<string, number>): CountryCodes =>
-  new Map([...countries].map(([code, number]) => [number, code]));
 
 /** Nodes are part of the space only where a route names them. */
 export const isKey = ({ layout }: LayoutPlan, name: string): boolean =>
@@ -150,7 +143,6 @@ export interface LayoutSide {
   readonly routesOf: (id: IdPlan) => readonly PlacedRoute[];
 }
 
-/** A part of a layout's IDs with their owner in each table. */
 export interface Claims {
   /** The number that all these IDs carry; `undefined` where they differ in it, or where the layout has none. */
   readonly mark: number | undefined;

@@ -131,7 +131,6 @@ export interface SpaceRoute<Outcome> {
 /** Outcomes are compared by identity. */
 export interface SpaceSide<Outcome> {
   readonly routes: readonly SpaceRoute<Outcome>[];
-  /** Where everything goes that no route takes. */
   readonly fallback: Outcome | undefined;
 }
 

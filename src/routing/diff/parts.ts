@@ -63,8 +63,9 @@ export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] 
   const all = new Set([...right.keys(), ...left.keys()]);
   return [...all].flatMap((conditions) =>
     (["canary", "shadow"] as const).flatMap((part) => {
-      const change = { part, before: shareOf(left.get(conditions), part), after: shareOf(right.get(conditions), part) };
-      return isSameShare(change.before, change.after) ? [] : [change];
+      const [before, after] = [shareOf(left.get(conditions), part), shareOf(right.get(conditions), part)];
+      const isSame = before?.region === after?.region && before?.percent === after?.percent;
+      return isSame ? [] : [{ part, before, after }];
     }),
   );
 };
@@ -87,6 +88,3 @@ const shareOf = (found: DraftRoute | undefined, part: ShareChange["part"]): Rout
   const share = found?.route[part];
   return found && share && { route: pointerTo(["routes", found.index]), ...share };
 };
-
-const isSameShare = (a: RouteShare | undefined, b: RouteShare | undefined): boolean =>
-  a?.region === b?.region && a?.percent === b?.percent;

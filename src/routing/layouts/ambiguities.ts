@@ -10,7 +10,6 @@ export interface LayoutAmbiguity {
   readonly entity: string | undefined;
   /** Twice the same where several entities share a layout without a number that marks the entity. */
   readonly layouts: readonly [string, string];
-  /** The entities of each. */
   readonly entities: readonly [readonly string[], readonly string[]];
   /** Whether such IDs are rejected there. On an entity's paths both readings have one region, or the table has a fault. */
   readonly isRefused: boolean;

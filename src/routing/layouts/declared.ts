@@ -126,7 +126,6 @@ const readCustomLayout = (name: string, declared: DeclaredLayout, declaredRows: 
   return { layout: names.length === 0 ? layout.value : undefined, faults: names };
 };
 
-/** Names with a meaning in the table. */
 const faultsOfNames = (layout: Layout, rows: readonly Row[]): readonly EntryFault[] => {
   const fault = (name: string, message: string): EntryFault =>
     faultAt(["rows", rows.findIndex(({ field }) => field === name), "field"], message);
@@ -185,7 +184,6 @@ const OURS: ReadonlyMap<string, Layout> = new Map(everyLayout.map((layout) => [l
 const EPOCH_SCHEMES: readonly string[] =
   "snowflake discord-snowflake sharding-id flake-id sonyflake sonyflake-v2".split(" ");
 
-/** Every layout by name, without those of entries with a fault. */
 export const knownLayouts = (declared: ReadonlyMap<string, DeclaredLayout>): ReadonlyMap<string, Layout> => {
   const known = new Map(OURS);
   for (const [name, entry] of declared) {
@@ -217,7 +215,6 @@ interface EntityNames extends LayoutNames {
   readonly names: LayoutNames["names"] & { readonly entities: ReadonlySet<string> };
 }
 
-/** The part of a draft about layouts. */
 interface LayoutNames {
   readonly known: ReadonlyMap<string, Layout>;
   readonly layouts: ReadonlyMap<string, DeclaredLayout>;
@@ -258,7 +255,6 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   ];
 };
 
-/** A built-in layout, as it is or counted from another epoch. */
 const readVariant = (name: string, base: Layout, { epoch }: DeclaredLayout): LayoutReading => {
   const isOwnName = base.name === name;
   if (epoch === undefined && isOwnName) return { layout: base, faults: [] };

@@ -24,10 +24,8 @@ export const keyFieldOf = (layout: Layout): Field | undefined => {
   return only !== undefined && other === undefined && !isKeyName(only.name) && isRoutable(only) ? only : undefined;
 };
 
-/** The name of a field in routes, differences and errors. */
 export const fieldDimensionName = (name: string): string => (isKeyName(name) ? name : `fields.${name}`);
 
-/** Whether a field identifies the issuer of an ID or its purpose. */
 export const isIssued = ({ role }: Field): boolean => role === "key" || role === "node";
 
 const isRoutable = (field: Field): boolean => isIssued(field) && field.bits <= ROUTABLE_BITS_MAX;
@@ -51,5 +49,4 @@ export const parseTime = (text: string): number | undefined => {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? ms : undefined;
 };
 
-/** The message about a time that `parseTime` rejects. */
 export const noSuchDay = (time: string): string => `${JSON.stringify(time)} is not a valid date and time; correct it.`;

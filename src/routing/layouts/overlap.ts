@@ -7,7 +7,6 @@ import type { TimeWindow } from "../table.ts";
 /** Sample texts of layouts, to find which others can parse them. They are the same each time, and so are the faults. */
 const SAMPLES = 128;
 
-/** A layout with the window in which its IDs are minted. */
 export interface TimedLayout {
   readonly layout: Layout;
   readonly window: TimeWindow | undefined;
@@ -50,7 +49,6 @@ export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): bool
   return isUsual(first) === isUsual(second);
 };
 
-/** The forms in which a text is an ID of the layout. */
 const formsOf = ({ layout, window }: TimedLayout, text: string): readonly TextForm[] =>
   layout.texts.filter((form) => {
     const words = form.read(text, 0, text.length);
@@ -124,7 +122,6 @@ function* adapted(samples: readonly SampleText[], others: readonly SampleText[])
 const lengthsOf = (samples: readonly SampleText[], of: TextForm): ReadonlySet<number> =>
   new Set(samples.filter(({ form }) => form === of).map(({ text }) => text.length));
 
-/** All characters of all forms. */
 const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~,";
 
 /** A text that both forms parse, close to the given one; `turn` varies the replacements. */

@@ -28,7 +28,6 @@ export interface IdPlan {
   readonly group: number | undefined;
 }
 
-/** One number of an ID that routes can depend on. */
 export interface Dimension {
   /** `minted`, a key such as `country` or `shardKey`, or else `fields.` or `slices.` and a name. */
   readonly name: string;

@@ -90,7 +90,6 @@ const addSlices = (plan: LayoutPlan, values: ReadonlySets, sets: Map<string, Ran
   return true;
 };
 
-/** How many ranges `extend` makes. */
 const countExtended = (prefixes: Ranges, ranges: Ranges): number => (countOf(prefixes) * ranges.length) / 2;
 
 /** Every prefix followed by every value of the next `bits` bits. */
@@ -111,7 +110,6 @@ const extend = (prefixes: Ranges, bits: number, ranges: Ranges): Ranges => {
   return extended;
 };
 
-/** A route in a layout's ID space. */
 export interface PlacedRoute {
   /** Place in the declared `routes`; the lowest one that matches wins. */
   readonly ordinal: number;
@@ -133,7 +131,6 @@ const rangesOn = ({ slot }: Axis, { box }: PlacedRoute): Ranges => box[slot] as 
 const SEGMENTS_CELLS = 32;
 const CHANGE_CELLS = 8;
 
-/** What no route covers. */
 const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
@@ -226,7 +223,6 @@ const startsOf = (routes: readonly PlacedRoute[], axis: Axis, budget: Budget): F
   return bounds.filter((bound, at) => bound <= max && (at === 0 || bound !== bounds[at - 1]));
 };
 
-/** Joins neighbours that lead to the same. */
 const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segments[], { max }: Span): Segments => {
   const isKept = (_: number, at: number): boolean => at === 0 || leads[at] !== leads[at - 1];
   return new Segments(starts.filter(isKept), leads.filter(isKept), next, max);

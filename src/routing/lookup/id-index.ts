@@ -70,7 +70,6 @@ const BUCKET_BITS_MAX = 18;
 const bucketCountFor = (segments: number): number =>
   segments < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(segments)));
 
-/** Routes that constrain the same dimensions, as nested segments. */
 export interface SegmentIndex {
   readonly first: number;
   /** Places of the dimensions among those of the layout, in the order of nesting. */
@@ -128,7 +127,6 @@ const placeReader = (first: Dimension, second: Dimension | undefined, secondCoun
 
 export interface RouteTargets<Target> {
   readonly byOrdinal: readonly Target[];
-  /** What no route takes. */
   readonly fallback: Target;
 }
 

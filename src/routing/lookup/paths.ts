@@ -35,7 +35,6 @@ export function primaryPattern(entity: Entity, layout: string): string | undefin
   return undefined;
 }
 
-/** A path of the pattern, with the ID in its place. */
 export const pathWithId = (pattern: string, id: string): string => pattern.replace(":id", () => id);
 
 /** Whether every pattern of the entity names a layout, so that no two layouts meet on one. */

@@ -64,7 +64,6 @@ export const includes = (ranges: Ranges, value: number): boolean => {
 export const clip = (ranges: Ranges, min: number, max: number): Ranges =>
   (ranges[0] ?? min) >= min && (ranges.at(-1) ?? max) <= max ? ranges : intersect(ranges, [min, max]);
 
-/** How many numbers the set holds. */
 export const countOf = (ranges: Ranges): number => {
   let count = 0;
   for (let at = 0; at < ranges.length; at += 2) count += (ranges[at + 1] as number) - (ranges[at] as number) + 1;

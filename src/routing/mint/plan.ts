@@ -38,7 +38,6 @@ const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   luuid: ["primaryKey"],
 };
 
-/** The fields that a mint request must give. */
 export const requiredFields = (layout: Layout): readonly Field[] =>
   layout.fields.filter((field) => isIssued(field) && !(OWN_FIELDS[layout.name] ?? []).includes(field.name));
 

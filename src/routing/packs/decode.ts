@@ -32,7 +32,6 @@ export interface PackHeader {
   readonly regions: readonly string[];
   readonly pages: readonly PageInfo[];
   readonly headerBytes: number;
-  /** Bytes of the header and all pages. */
   readonly bytes: number;
 }
 
@@ -93,7 +92,6 @@ const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes
 
 const malformed = (what: string) => err({ reason: "malformed-header" as const, what });
 
-/** The fault of bytes that are more or fewer than needed. */
 export const wrongLength = ({ length }: Uint8Array, needed: number) =>
   err({ reason: length < needed ? ("truncated" as const) : ("trailing-octets" as const), bytes: length, needed });
 

@@ -38,7 +38,6 @@ export const SECTION_PAGES = 2;
 export const PAGE_ENTRY_BYTES = 56;
 export const DIGEST_BYTES = 32;
 
-/** Flag of a section that every reader must understand. */
 export const REQUIRED = 1;
 
 /** A KV value of this size is read in one piece, and an isolate loads no more than it needs. */
@@ -145,7 +144,6 @@ export interface EncodedPack {
   readonly sha256: string;
   readonly header: Bytes;
   readonly pages: readonly Bytes[];
-  /** Bytes of the header and all pages. */
   readonly bytes: number;
   /** How many there are when neighbours of one region are joined. */
   readonly ranges: number;

@@ -15,7 +15,6 @@ import { type Bytes, hexOf, type PackFault, type Sha256 } from "./format.ts";
 
 export { NOT_LOADED };
 
-/** A pack in memory: its header, and the pages that are loaded. */
 export class LoadedPack {
   readonly header: PackHeader;
   /** First key of each page, then infinity as a sentinel. */
@@ -112,7 +111,6 @@ export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFau
 export const formatEntryFault = ({ what, declared, found }: EntryFault): string =>
   `the table says ${what} ${declared}, and it has ${found}`;
 
-/** All ranges of a pack in order, for a scan instead of look-ups. */
 export interface PackRanges {
   readonly bounds: Uint32Array | Float64Array;
   /** The region of each, by its place in `regions`. */
@@ -120,7 +118,6 @@ export interface PackRanges {
   readonly regions: readonly string[];
 }
 
-/** Copies the ranges out of a verified file. */
 export const rangesOfFile = (file: Bytes, header: PackHeader): PackRanges => {
   const { keyBytes, ranges, regions, pages } = header;
   const bounds = keyBytes === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);

@@ -182,7 +182,6 @@ export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short 
   return { reason: "malformed-id", id: text, faults: all };
 };
 
-/** Why the text is none of each layout in its canonical form. */
 export const faultsOf = (layouts: Iterable<EnabledLayout>, text: string): readonly LayoutFault[] => {
   const faults: LayoutFault[] = [];
   for (const { layout } of layouts) {

@@ -45,7 +45,6 @@ export const allOwners = (table: CompiledTable, text: string, nowMs: number, hin
   return owners;
 };
 
-/** Whether the hint speaks of the layout; without one, of all. */
 export const isHinted = ({ layout }: EnabledLayout, hint: LayoutHint | undefined): boolean =>
   hint === undefined || layout === hint.enabled?.layout;
 

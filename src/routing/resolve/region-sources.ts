@@ -2,6 +2,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
 import { parseJson } from "../schema/json-scanner.ts";
+import type { DeclaredWithoutId } from "../schema/without-id.ts";
 
 /** Claims are read WITHOUT verifying the token: they choose where a request goes, and nothing more. The origin verifies. */
 
@@ -81,7 +82,6 @@ const decodeBase64Url = (text: string): string | undefined => {
 
 /** Which region a request without an ID is for: the first source of a list that says something decides. */
 
-/** The region's name by what may be said. */
 export type RegionByValue = ReadonlyMap<string, string>;
 
 /** A source, compiled. `label` is how a problem names it. Header fields are in lower case. */
@@ -99,11 +99,7 @@ export type RegionSource = { readonly label: string } & (
   | { readonly kind: "region"; readonly region: string }
 );
 
-/** The cookie that keeps a client in a region that was assumed. */
-export interface Sticky {
-  readonly cookie: string;
-  readonly maxAgeSeconds: number;
-}
+export type Sticky = Readonly<NonNullable<DeclaredWithoutId["sticky"]>>;
 
 /** What a request and its client say; each is asked for only when a source needs it. */
 export interface RequestSays {

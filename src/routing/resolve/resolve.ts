@@ -28,7 +28,6 @@ import type {
   NeedsPage,
   PathMatch,
   Rule,
-  Share,
   Target,
   TargetOrNone,
 } from "../table.ts";
@@ -296,17 +295,15 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
   return [...forms.values()];
 };
 
-const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
+const plain = ({ entity, layout, id, target: { region, rule, move, shadow } }: Decision): PlainDecision => ({
   entity: entity.name,
   layout,
-  region: target.region.name,
-  rule: target.rule,
-  ...(target.move === undefined ? {} : { move: target.move }),
-  ...(target.shadow === undefined ? {} : { shadow: shadowOf(target.shadow) }),
+  region: region.name,
+  rule,
+  ...(move === undefined ? {} : { move }),
+  ...(shadow === undefined ? {} : { shadow: { region: shadow.region.name, percent: percentOf(shadow.share) } }),
   path: pathWithId(primaryPattern(entity, layout) ?? "", id),
 });
-
-const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });
 
 /** The error for the first page that some reading of the text needs. */
 const missingPage = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {

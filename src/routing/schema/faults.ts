@@ -45,10 +45,8 @@ export type Place = readonly (string | number)[];
 export const pointerTo = (place: Place): string =>
   place.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Called with each fault as it is found. */
 export type Report = (kind: FaultKind, place: Place, message: string) => void;
 
-/** Collects faults without duplicates, up to the limit. */
 export const faultList = () => {
   const faults: Fault[] = [];
   const seen = new Set<string>();

@@ -1,4 +1,3 @@
-/** The value of a JSON text; `undefined` for any other text. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -17,11 +17,9 @@ const WIDE_LEVELS = 3;
 
 const entriesMaxAt = (level: number): number => (level <= WIDE_LEVELS ? ROUTES_MAX : CONDITION_VALUES_MAX);
 
-/** Why a text is too large for a table. */
 export interface Excess {
   /** Index in the text of the part that it is in; 0 for the whole. */
   readonly at: number;
-  /** To that part. */
   readonly pointer: string;
   readonly message: string;
 }
@@ -94,7 +92,6 @@ export const declaredPacks = (text: string): readonly (readonly [name: string, p
 
 const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
-/** The fault of bytes that are not UTF-8. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
 
 /** A fault of the text as a whole: a pointer would need a value. */

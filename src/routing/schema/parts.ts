@@ -8,7 +8,6 @@ import { FIELD_BITS_MAX, PACK_BYTES_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } fro
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
   v.pipe(schema, v.description(description));
 
-/** A member that may be absent, with its description. */
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
   v.exactOptional(described(schema, description));
 
@@ -158,6 +157,7 @@ export const shadowSchema = described(
 
 export type DeclaredDeadlines = v.InferOutput<typeof deadlinesSchema>;
 export type DeclaredCanary = v.InferOutput<typeof canarySchema>;
+export type DeclaredHealth = v.InferOutput<typeof healthSchema>;
 export type DeclaredBreaker = v.InferOutput<typeof breakerSchema>;
 
 /** Destinations of a route other than one region: the ranges of a pack, or the parts of a split. */

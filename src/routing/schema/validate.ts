@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
-import { type FaultKind, nearest, type Place, type Report } from "./faults.ts";
+import { nearest, type Place, type Report } from "./faults.ts";
 import { layoutSchema } from "./layout.ts";
 import { goneSchema, movedSchema, moveSchema, name, packSchema } from "./parts.ts";
 import { countrySchema, type DeclaredRoute, entitySchema, regionSchema, routeSchema, tableSchema } from "./table.ts";
@@ -152,7 +152,7 @@ export const reportIssue = (
   const inner = innerIssues(issue);
   for (const each of inner) {
     const inside = [...(issue.path ?? []), ...(each === issue ? [] : (each.path ?? []))];
-    const place = [...prefix, ...inside.map(({ key }) => keyOf(key))];
+    const place = [...prefix, ...inside.map(({ key }) => (typeof key === "number" ? key : String(key)))];
     const above = place.slice(0, -1);
     const parent = inside.at(-1)?.input;
     const known = isRecord(parent) ? keysAt(schema, above) : [];
@@ -162,11 +162,14 @@ export const reportIssue = (
       isMissing(each) &&
       Object.keys(parent ?? {}).find((name) => !known.includes(name) && nearest(name, known) === key);
     if (typo) report("schema", [...above, typo], strangeKey(typo, known));
-    else report(kindOf(each), place, isStrange(each) ? strangeKey(key, known) : sentenceOf(each));
+    else
+      report(
+        SIZE_TYPES.has(each.type) ? "size" : "schema",
+        place,
+        isStrange(each) ? strangeKey(key, known) : sentenceOf(each),
+      );
   }
 };
-
-const keyOf = (key: unknown): string | number => (typeof key === "number" ? key : String(key));
 
 /** Where the type of a value selects an arm of a union, the issues of that arm say more than "none of these". */
 const innerIssues = (issue: v.BaseIssue<unknown>): readonly v.BaseIssue<unknown>[] => {
@@ -190,8 +193,6 @@ const joinPaths = (outer: IssuePath, inner: IssuePath): IssuePath => {
 };
 
 const SIZE_TYPES: ReadonlySet<string> = new Set(["max_length", "max_entries"]);
-
-const kindOf = (issue: v.BaseIssue<unknown>): FaultKind => (SIZE_TYPES.has(issue.type) ? "size" : "schema");
 
 /** Valibot's own messages start like this; messages of the schema are used as they are. */
 const LIBRARY_SENTENCE = /^Invalid /;
@@ -225,7 +226,6 @@ interface Inside {
   readonly options?: readonly Inside[];
 }
 
-/** The keys that an object at this place may have. */
 const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, place: Place): readonly string[] => {
   if (wrapped !== undefined) return keysAt(wrapped, place);
   const [key, ...rest] = place;
@@ -284,7 +284,9 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
     if (found >= limits.FAULTS_MAX) return undefined;
     const parsed = parse(routeSchema, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
-    if (parsed.success) routes.push({ index, route: isSimple(parsed.output) ? route : parsed.output });
+    const { canary, shadow, split, pack } = parsed.output ?? {};
+    const isSimple = (canary ?? shadow ?? split ?? pack) === undefined;
+    if (parsed.success) routes.push({ index, route: isSimple ? route : parsed.output });
   }
   return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
 };
@@ -303,8 +305,6 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
     sources: isBroken("sources") ? [] : given["sources"],
   };
 };
-
-const isSimple = ({ canary, shadow, split, pack }: DeclaredRoute) => (canary ?? shadow ?? split ?? pack) === undefined;
 
 /** The value with valid entries in place of those that are validated one by one. */
 const withStandIns = (value: Json): Json => {
