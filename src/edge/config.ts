@@ -1,48 +1,11 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
-import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
-import { type AuthSettings, type MintDoor, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
+import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
+import { type MintDoor, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
-import type { ClientSource } from "./platform.ts";
-import { NO_RATE_LIMITS, type RateSettings, readRateSettings } from "./rate-limits.ts";
+import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
-
-/** The Worker's settings, read once when an isolate starts. An invalid one has a safe value, and stops only what needs it. */
-export interface Config {
-  /** `json`: one line a request on the console. */
-  readonly requestLog: "off" | "json";
-  /** Who vouches for the client's address. */
-  readonly clientAddress: ClientSource;
-  /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
-  readonly isOnEdge: boolean;
-  /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
-  readonly forwardedFields: "replace" | "append";
-  /** Proxies of the operator whose word about the client is believed. */
-  readonly trustedProxies: TrustedProxies | undefined;
-  /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
-  readonly fields: { readonly passesOverride: boolean; readonly hidesServer: boolean };
-  /** How old the table in memory may grow before it is looked up again in the background. */
-  readonly tableRefreshMs: number;
-  /** How long origins may take, in milliseconds, where the table says nothing else; 0 for no limit. */
-  readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number; readonly totalMs: number };
-  /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
-  readonly reportMs: number;
-  /** The time between two rounds of active checks. */
-  readonly checkMs: number;
-  /** A secret: never logged, and in no error. */
-  readonly publicKeys: PublicKeys;
-  /** A secret too. None: requests to origins are not signed. */
-  readonly signingKeys: SigningKeys;
-  /** Requests to origins are to be signed: without keys none may be sent. */
-  readonly mustSign: boolean;
-  readonly rateLimits: RateSettings;
-  /** Who may see and change the gateway's own pages. */
-  readonly auth: AuthSettings;
-  readonly mint: MintDoor;
-  /** What is wrong with the settings, without their values. */
-  readonly faults: readonly SettingFault[];
-}
 
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
 const TABLE_REFRESH_SECONDS_DEFAULT = 30;
@@ -91,8 +54,11 @@ const ENV = v.object({
   CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), String(CHECK_SECONDS_DEFAULT)),
 });
 
-/** Reads every setting. An invalid one is a fault, and its safe value is taken. */
-export function readConfig(env: Settings): Config {
+/** The Worker's settings, read once when an isolate starts. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+/** Reads every setting. An invalid one is a fault: it has a safe value, and stops only what needs it. */
+export function readConfig(env: Settings) {
   const faults: SettingFault[] = [];
   const read = readValid(ENV, env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
@@ -110,31 +76,46 @@ export function readConfig(env: Settings): Config {
   const rateLimits = readRateSettings(env, faults);
   const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
+    /** `json`: one line a request on the console. */
     requestLog: read.REQUEST_LOG,
-    clientAddress: isFaulty("CLIENT_ADDRESS") ? "either" : read.CLIENT_ADDRESS,
+    /** Who vouches for the client's address. */
+    clientAddress: isFaulty("CLIENT_ADDRESS") ? ("either" as const) : read.CLIENT_ADDRESS,
+    /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
     isOnEdge: read.CLIENT_ADDRESS === "cf-connecting-ip" && !isFaulty("CLIENT_ADDRESS"),
-    forwardedFields: trustedProxies === undefined ? read.FORWARDED_FIELDS : "replace",
+    /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
+    forwardedFields: trustedProxies === undefined ? read.FORWARDED_FIELDS : ("replace" as const),
+    /** Proxies of the operator whose word about the client is believed. */
     trustedProxies,
+    /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
     fields: {
       passesOverride: read.METHOD_OVERRIDE === "pass",
       hidesServer: read.SERVER_FIELDS === "remove" || isFaulty("SERVER_FIELDS"),
     },
+    /** How old the table in memory may grow before it is looked up again in the background. */
     tableRefreshMs: read.TABLE_REFRESH_SECONDS * 1000,
+    /** How long origins may take where the table says nothing else; 0 for no limit. */
     deadlines: {
       firstByteMs: read.FIRST_BYTE_DEADLINE_MS,
       idleMs: read.IDLE_DEADLINE_MS,
       totalMs: read.TOTAL_DEADLINE_MS,
     },
+    /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
     reportMs: read.REPORT_SECONDS * 1000,
+    /** The time between two rounds of active checks. */
     checkMs: read.CHECK_SECONDS * 1000,
+    /** A secret: never logged, and in no error. */
     publicKeys: readText("PUBLIC_ID_KEYS", parsePublicKeys, NO_PUBLIC_KEYS),
+    /** A secret too. None: requests to origins are not signed. */
     signingKeys: readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
+    /** Requests to origins are to be signed: without keys none may be sent. */
     mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
     // Without the proxies that are to be trusted all clients would count as one.
     rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
+    /** Who may see and change the gateway's own pages. */
     auth: readAuthSettings(env, faults),
-    mint: isFaulty("MINT") ? "faulty" : mint,
-    faults,
+    mint: isFaulty("MINT") ? ("faulty" as const) : mint,
+    /** What is wrong with the settings, without their values. */
+    faults: faults as readonly SettingFault[],
   };
 }
 

@@ -185,20 +185,13 @@ export interface MissingBindings {
 
 /** Reports once for each table the bindings that it names and the deployment lacks. */
 export function bindingWatch(bindings: object, report: (missing: MissingBindings) => void) {
-  let watched: CompiledTable | undefined;
-  let watchedCanary: CompiledTable | undefined;
-  const check = (table: CompiledTable): void => {
-    const missing = missingIn(table, bindings);
-    if (missing.length > 0) report({ revision: table.revision, bindings: missing });
-  };
+  const watched = new WeakSet<CompiledTable>();
   return ({ table, canary }: ServedTable): void => {
-    if (table !== watched) {
-      watched = table;
-      check(table);
-    }
-    if (canary !== undefined && canary.table !== watchedCanary) {
-      watchedCanary = canary.table;
-      check(canary.table);
+    for (const each of canary === undefined ? [table] : [table, canary.table]) {
+      if (watched.has(each)) continue;
+      watched.add(each);
+      const missing = missingIn(each, bindings);
+      if (missing.length > 0) report({ revision: each.revision, bindings: missing });
     }
   };
 }

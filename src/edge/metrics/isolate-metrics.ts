@@ -136,17 +136,17 @@ async function totalsOf(store: MetricsStore, onReportFailure: (why: string) => v
   }
 }
 
-interface Histogram {
-  readonly buckets: number[];
-  sumMs: number;
+class Histogram {
+  readonly buckets: number[] = new Array(BUCKETS_MS.length + 1).fill(0);
+  sumMs = 0;
 }
 
-interface RegionCells {
-  readonly request: Histogram;
-  readonly origin: Histogram;
-  readonly entities: Map<string | undefined, Map<string, number>>;
-  attempts: number;
-  retries: number;
+class RegionCells {
+  readonly request = new Histogram();
+  readonly origin = new Histogram();
+  readonly entities = new Map<string | undefined, Map<string, number>>();
+  attempts = 0;
+  retries = 0;
 }
 
 /** The outcome of a response is the class of its status: index 1 is 1xx. */
@@ -195,13 +195,11 @@ class IsolateCounters {
   }
 
   #add(region: string | undefined): RegionCells {
-    const cells = { request: histogram(), origin: histogram(), entities: new Map(), attempts: 0, retries: 0 };
+    const cells = new RegionCells();
     this.#regions.set(region, cells);
     return cells;
   }
 }
-
-const histogram = (): Histogram => ({ buckets: new Array(BUCKETS_MS.length + 1).fill(0), sumMs: 0 });
 
 function observe(into: Histogram, ms: number): void {
   let index = 0;

@@ -61,14 +61,21 @@ function times(count: number, next: (index: number) => Result<Words, MintError>)
   return ok(ids);
 }
 
-/** `keep` is called at each step: an ID that was made counts as given, even when a later one of the batch fails. */
-function kept<State>(
-  minted: Result<Minted<State>, MintError>,
+/** The same, each from the state after the last. An ID that was made counts as given, even when a later one fails. */
+function inOrder<State>(
+  count: number,
+  start: State,
+  step: (state: State) => Result<Minted<State>, MintError>,
   keep: (state: State) => unknown,
-): Result<Words, MintError> {
-  if (!minted.ok) return minted;
-  keep(minted.value.state);
-  return ok(minted.value.words);
+): MintResult {
+  let state = start;
+  return times(count, () => {
+    const minted = step(state);
+    if (!minted.ok) return minted;
+    state = minted.value.state;
+    keep(state);
+    return ok(minted.value.words);
+  });
 }
 
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
@@ -81,14 +88,9 @@ function randomMinter({ clock, entropy }: MinterPorts): Minter {
     const started = known?.layout === layout ? ok(known.state) : startMinter(layout, keys);
     // The plan has a value for each key that its field holds.
     if (!started.ok) throw new Error(`no minter of ${layout.name}: ${started.error.reason}`);
-    let last = started.value;
     const nowMs = clock.nowMs();
-    return times(count, () =>
-      kept(mintNext(last, nowMs, entropy), (state) => {
-        last = state;
-        setLast(remembered, name, { layout, state }, MINTERS_MAX);
-      }),
-    );
+    const step = (state: MinterState) => mintNext(state, nowMs, entropy);
+    return inOrder(count, started.value, step, (state) => setLast(remembered, name, { layout, state }, MINTERS_MAX));
   };
 }
 
@@ -196,9 +198,8 @@ function iuidMinter({ clock, entropy }: MinterPorts): Minter {
     if (!started.ok) return started;
     const key = country * 256 + service;
     const nowMs = clock.nowMs();
-    return times(count, () =>
-      kept(mintIuid(states.get(key) ?? started.value, nowMs, entropy), (state) => states.set(key, state)),
-    );
+    const step = (state: IuidState) => mintIuid(state, nowMs, entropy);
+    return inOrder(count, states.get(key) ?? started.value, step, (state) => states.set(key, state));
   };
 }
 
@@ -222,14 +223,15 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
     if (order.isRedraw) state = skipHotguids(state, entropy.word() & 0xffff);
     last = state;
     const nowMs = clock.nowMs();
-    return times(count, () => {
-      const minted = mintHotguid(state, nowMs, entropy);
-      if (!minted.ok) return minted;
-      state = minted.value.state;
-      last = state;
-      const words = minted.value.words.slice();
-      shardKeyField.write(words, shardKey);
-      return ok(words);
-    });
+    const step = (from: HotguidState) => mintHotguid(from, nowMs, entropy);
+    const minted = inOrder(count, state, step, (after) => (last = after));
+    if (!minted.ok) return minted;
+    return ok(
+      minted.value.map((words) => {
+        const own = words.slice();
+        shardKeyField.write(own, shardKey);
+        return own;
+      }),
+    );
   };
 }

@@ -15,26 +15,27 @@ import { setLast } from "../platform.ts";
 /** Origins remembered at once. A table names fewer; those of tables long gone make room, the oldest first. */
 const ORIGINS_MAX = 8_192;
 
-interface Known {
-  breaker: Breaker;
+/** What this isolate knows of one origin. */
+class Known {
+  breaker: Breaker = CLOSED;
   /** Of this half window, and of the one before. */
-  answers: number;
-  failures: number;
-  answersBefore: number;
-  failuresBefore: number;
-  halfEndsMs: number;
+  answers = 0;
+  failures = 0;
+  answersBefore = 0;
+  failuresBefore = 0;
+  halfEndsMs = 0;
   /** Requests that an origin with an open breaker got for want of another, and since when they are counted. */
-  waiting: number;
-  waitingSinceMs: number;
-  trickledAtMs: number;
+  waiting = 0;
+  waitingSinceMs = 0;
+  trickledAtMs = 0;
   answeredAtMs: number | undefined;
   fault: OriginUpdate["fault"];
   turned: OriginUpdate["breaker"];
   /** Whether the breaker was last told to be open, and when. */
-  isToldOpen: boolean;
-  toldAtMs: number;
+  isToldOpen = false;
+  toldAtMs = -Infinity;
   /** News that no report has carried yet. */
-  isNew: boolean;
+  isNew = false;
   hint: OriginHint | undefined;
   /** A breaker that stands half open on others' word alone is closed again at this time. */
   hintedUntilMs: number | undefined;
@@ -67,25 +68,7 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
   const origins = new Map<string, Known>();
 
   const add = (url: string): Known => {
-    const fresh: Known = {
-      breaker: CLOSED,
-      answers: 0,
-      failures: 0,
-      answersBefore: 0,
-      failuresBefore: 0,
-      halfEndsMs: 0,
-      waiting: 0,
-      waitingSinceMs: 0,
-      trickledAtMs: 0,
-      answeredAtMs: undefined,
-      fault: undefined,
-      turned: undefined,
-      isToldOpen: false,
-      toldAtMs: -Infinity,
-      isNew: false,
-      hint: undefined,
-      hintedUntilMs: undefined,
-    };
+    const fresh = new Known();
     setLast(origins, url, fresh, ORIGINS_MAX);
     return fresh;
   };
