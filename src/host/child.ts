@@ -26,6 +26,8 @@ export async function stopChild(
 
 /** Kills a child when this process ends in whatever way, SIGKILL included: then the guard's input ends. */
 export function endWithParent(child: ChildProcess): void {
+  // It could not be started.
+  if (child.pid === undefined) return;
   const guard = spawn("sh", ["-c", 'read -r _; kill -KILL "$0"', String(child.pid)], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
