@@ -16,7 +16,7 @@ const ZONES = [
   {
     name: "ids",
     from: "^src/ids/",
-    may: ["^src/ids/", packages("@noble/ciphers")],
+    may: ["^src/ids/", packages("@stablelib/aes", "@stablelib/cmac")],
     why: "bits and text of IDs stand on one block cipher",
   },
   {

@@ -20,8 +20,8 @@ interface Manifest {
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The library's only dependency: AES for public IDs. */
-const DEPENDENCY = "@noble/ciphers";
+/** What public IDs need: AES, and CMAC with it. */
+const DEPENDENCIES = ["@stablelib/aes", "@stablelib/cmac"];
 
 /** Documents of the package, all in one folder; the first is its README. */
 const PAGES = {
@@ -66,8 +66,11 @@ function inOneFolder(text: string): string {
 
 function libraryManifest() {
   const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const version = manifest.dependencies[DEPENDENCY];
-  if (version === undefined) throw new Error(`package.json has no dependency ${DEPENDENCY}`);
+  const versionOf = (name: string): string => {
+    const version = manifest.dependencies[name];
+    if (version === undefined) throw new Error(`package.json has no dependency ${name}`);
+    return version;
+  };
   return {
     name: manifest.name,
     version: manifest.version,
@@ -83,6 +86,6 @@ function libraryManifest() {
         Object.fromEntries(Object.entries(targets).map(([kind, path]) => [kind, path.replace("./dist/", "./")])),
       ]),
     ),
-    dependencies: { [DEPENDENCY]: version },
+    dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, versionOf(name)])),
   };
 }

@@ -1,5 +1,9 @@
-import { cmac, unsafe } from "@noble/ciphers/aes.js";
+import { AES } from "@stablelib/aes";
+import { CMAC } from "@stablelib/cmac";
 import type { Words } from "../layout/layout.ts";
+import { fourWords } from "../layout/words.ts";
+
+// This library makes its tables with the first key. One that makes them at import costs each start of a gateway 7 ms.
 
 /**
  * AES on single blocks under one key (FIPS 197). A block is four words, most significant first. The key is not exposed.
@@ -14,24 +18,18 @@ export const AES_KEY_BYTES: readonly number[] = [16, 24, 32];
 
 /** Expands the key once, for both directions. Its length must be an AES key length. */
 export const aesBlock = (key: Uint8Array): AesBlock => {
-  const forward = unsafe.expandKeyLE(key);
-  const backward = unsafe.expandKeyDecLE(key);
-  return {
-    encrypt: (block) => run(unsafe.encrypt, forward, block),
-    decrypt: (block) => run(unsafe.decrypt, backward, block),
+  const cipher = new AES(key);
+  const bytes = new Uint8Array(16);
+  const view = new DataView(bytes.buffer);
+  const run = (block: Words, step: "encryptBlock" | "decryptBlock"): Words => {
+    view.setUint32(0, block[0] as number);
+    view.setUint32(4, block[1] as number);
+    view.setUint32(8, block[2] as number);
+    view.setUint32(12, block[3] as number);
+    cipher[step](bytes, bytes);
+    return fourWords(view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12));
   };
-};
-
-/** The cipher library is little-endian within words; FIPS 197 is big-endian. */
-const run = (cipher: typeof unsafe.encrypt, schedule: Uint32Array, block: Words): Words => {
-  const { s0, s1, s2, s3 } = cipher(
-    schedule,
-    swapBytes(block[0] as number),
-    swapBytes(block[1] as number),
-    swapBytes(block[2] as number),
-    swapBytes(block[3] as number),
-  );
-  return [swapBytes(s0), swapBytes(s1), swapBytes(s2), swapBytes(s3)];
+  return { encrypt: (block) => run(block, "encryptBlock"), decrypt: (block) => run(block, "decryptBlock") };
 };
 
 /** Reverses the four bytes of a word. */
@@ -67,7 +65,7 @@ export const sivBlock = (key: Uint8Array, context: Uint8Array): SivBlock => {
   const pad = aesBlock(key.subarray(key.length / 2));
   const subkey = double(mac.encrypt(ZERO));
   // RFC 4493 §2.4: CMAC of one full block encrypts the block XOR the first subkey.
-  const chain = xor(double(mac.encrypt(subkey)), wordsOfBytes(cmac(context, k1)));
+  const chain = xor(double(mac.encrypt(subkey)), wordsOfBytes(new CMAC(new AES(k1)).update(context).digest()));
   const mask = xor(chain, subkey);
 
   const tagOf = (plaintext: Words): Words => mac.encrypt(xor(plaintext, mask));
