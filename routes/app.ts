@@ -29,9 +29,9 @@ export function createApp(gateway: Gateway): App {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
-        response = await (GATEWAY_PATH.test(context.path)
-          ? pages.fetch(request, { context }, execution)
-          : serve(context));
+        const isOwn = GATEWAY_PATH.test(context.path);
+        if (isOwn) context.watchClient();
+        response = await (isOwn ? pages.fetch(request, { context }, execution) : serve(context));
       } catch (error) {
         gateway.logDefect(error);
         context.outcome = "internal-error";

@@ -1,5 +1,6 @@
 import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
+import { SLOW_MS } from "../proxy/attempt.ts";
 import { HOST } from "../proxy/client-network.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
@@ -10,6 +11,18 @@ const AUTHORITY_INDEX_MIN = 8;
 
 /** The status that nginx gives a client that left before its response began; it is never sent. */
 const CLIENT_LEFT_STATUS = 499;
+
+/**
+ * Requests that wait for an origin, the oldest first, whose client is not watched yet: to read a request's signal costs a
+ * tenth of the request (docs/design/performance.md). Their client has left when they no longer run themselves.
+ */
+const unwatched = new Set<RequestContext>();
+
+/** Far longer than a request that still runs stays unwatched. */
+const LEFT_AFTER_MS = SLOW_MS + 2_000;
+
+const SWEEP_MS = 1_000;
+let sweepDueMs = 0;
 
 /** One request from arrival to response, with what is found out about it on the way. */
 export class RequestContext {
@@ -49,6 +62,7 @@ export class RequestContext {
   /** Whether the ID in the path was found to belong to an entity that is not public. */
   isPlainId: boolean;
   #isLogged = false;
+  #isWatched = false;
   #client: Client | undefined;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
@@ -67,8 +81,29 @@ export class RequestContext {
     this.outcome = "own";
     this.attempts = 0;
     this.isPlainId = false;
-    // A client that leaves before its response begins is logged at once.
-    request.signal.addEventListener("abort", () => this.log(CLIENT_LEFT_STATUS, "client-left"));
+    if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
+  }
+
+  /** A client that leaves from now on, before its response begins, is logged at once. */
+  watchClient(): void {
+    unwatched.delete(this);
+    if (this.#isWatched || this.#isLogged) return;
+    this.#isWatched = true;
+    this.request.signal.addEventListener("abort", () => this.log(CLIENT_LEFT_STATUS, "client-left"));
+  }
+
+  /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */
+  watchClientLater(): void {
+    if (!this.#isWatched) unwatched.add(this);
+  }
+
+  /** Nothing else of a request runs when its client has left. */
+  #logThoseWhoLeft(): void {
+    sweepDueMs = this.arrivedAtMs + SWEEP_MS;
+    for (const left of unwatched) {
+      if (this.arrivedAtMs - left.arrivedAtMs < LEFT_AFTER_MS) break;
+      left.log(CLIENT_LEFT_STATUS, "client-left", left.arrivedAtMs + SLOW_MS, this.waitUntil);
+    }
   }
 
   get client(): Client {
@@ -83,17 +118,17 @@ export class RequestContext {
   }
 
   /** Logs the request when its response begins, or when the client has left before that. */
-  log(status: number, outcome = this.outcome): void {
+  log(status: number, outcome = this.outcome, atMs = this.gateway.clock.nowMs(), waitUntil = this.waitUntil): void {
+    unwatched.delete(this);
     if (this.#isLogged) return;
     this.#isLogged = true;
-    const { gateway, table, waitUntil } = this;
+    const { gateway, table } = this;
     // A request that failed before it had a table may hold a public ID all the same.
     const inForce = this.served ?? gateway.tables.peek(waitUntil);
     const decider = table ?? inForce?.table;
     const canary = inForce?.canary?.table;
     const mayHide = decider === undefined || (decider.withoutPublic ?? canary?.withoutPublic) !== undefined;
     const path = mayHide ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId }) : this.path;
-    const atMs = gateway.clock.nowMs();
     gateway.observe(
       {
         atMs,
@@ -151,6 +186,7 @@ export function openRequest(context: RequestContext): ServedTable | Response | P
 }
 
 async function loadTable(context: RequestContext): Promise<ServedTable | Response> {
+  context.watchClient();
   const loaded = await context.gateway.tables.load();
   if (!loaded.ok) return context.fail(loaded.error);
   context.served = loaded.value;

@@ -1,4 +1,5 @@
 import { mixWords, type Words } from "../ids/index.ts";
+import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, readRequestBody } from "../proxy/body.ts";
@@ -10,35 +11,53 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import { decideAny, decidePath, isStartPage } from "./decide.ts";
-import { withPages } from "./pages.ts";
+import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
+import { type LoadFailure, withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 import { rewriteResponse } from "./rewrite-response.ts";
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
-export async function serve(context: RequestContext): Promise<Response> {
+export function serve(context: RequestContext): Response | Promise<Response> {
   const opened = openRequest(context);
-  const served = opened instanceof Promise ? await opened : opened;
+  const { client, lookup } = context.gateway.rateLimits;
+  if (opened instanceof Promise || client !== undefined || lookup !== undefined) return serveLater(context, opened);
+  return opened instanceof Response ? opened : serveBy(context, opened);
+}
+
+/** The first requests wait for a table, and some for the count of a limit. */
+async function serveLater(context: RequestContext, opened: ReturnType<typeof openRequest>): Promise<Response> {
+  context.watchClient();
+  const served = await opened;
   if (served instanceof Response) return served;
-  const { path, gateway } = context;
-  const { client, lookup } = gateway.rateLimits;
-  const isLookup = path.startsWith(ANY_PREFIX);
+  const { client, lookup } = context.gateway.rateLimits;
+  const isLookup = context.path.startsWith(ANY_PREFIX);
   const limited =
     (client && (await limitRate(context, client, "client"))) ??
     (isLookup && lookup ? await limitRate(context, lookup, "lookup") : undefined);
-  if (limited !== undefined) return limited;
+  return limited ?? serveBy(context, served);
+}
+
+/** `decided`: once what the decision needs is loaded. */
+function serveBy(
+  context: RequestContext,
+  served: ServedTable,
+  decided?: Exclude<Outcome, PageNeed> | LoadFailure,
+): Response | Promise<Response> {
+  const { path, gateway } = context;
+  const isLookup = path.startsWith(ANY_PREFIX);
   const input = {
     tables: served,
     publicIds: gateway.publicIds,
     layoutName: context.request.headers.get("id-layout") ?? undefined,
     nowMs: context.arrivedAtMs,
   };
-  const first = isLookup ? decideAny(input, path) : decidePath(input, path);
-  const outcome =
-    first.kind === "page"
-      ? await withPages(gateway, () => (isLookup ? decideAny(input, path) : decidePath(input, path)))
-      : first;
+  const outcome = decided ?? (isLookup ? decideAny(input, path) : decidePath(input, path));
+  if (outcome.kind === "page") {
+    context.watchClient();
+    const decide = () => (isLookup ? decideAny(input, path) : decidePath(input, path));
+    return withPages(gateway, decide).then((later) => serveBy(context, served, later));
+  }
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {
     case "region": {
@@ -101,6 +120,7 @@ export async function forward(context: RequestContext, decision: Decision, targe
     return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
   }
   const limit = gateway.rateLimits.entity;
+  if (limit !== undefined || request.body !== null) context.watchClient();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
@@ -127,6 +147,7 @@ export async function forward(context: RequestContext, decision: Decision, targe
     arrivedAtMs: context.arrivedAtMs,
     client,
     waitUntil: context.waitUntil,
+    watchClient: () => context.watchClient(),
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: entity.publicFields !== undefined,
     body,
@@ -138,6 +159,7 @@ export async function forward(context: RequestContext, decision: Decision, targe
     attempts: 0,
     traceparent: undefined,
   };
+  context.watchClientLater();
   const delivered = await deliver(proxied, gateway);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
@@ -164,12 +186,12 @@ function bodyError(error: BodyError, idleMs: number): GatewayError {
 }
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
-async function respond(
+function respond(
   context: RequestContext,
   table: CompiledTable,
   decision: Decision,
   { response: original, fields, bytes, region, limits }: OriginResponse,
-): Promise<Response> {
+): Response {
   const { gateway, arrivedAtMs } = context;
   const { entity } = decision;
   const isDecoded = entity.publicFields !== undefined;
@@ -196,7 +218,7 @@ async function respond(
     const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });
     const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
     if (!rewritten.ok) {
-      await watched.body?.cancel();
+      void watched.body?.cancel();
       return context.fail({ reason: "answer-withheld", region: region.name, why: rewritten.error }, decision);
     }
     response = rewritten.value;

@@ -94,7 +94,7 @@ export async function attemptOnce(
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
-  const { body, method } = proxyRequest;
+  const { body, method, watchClient } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
   const { entity } = proxyRequest.decision;
@@ -111,7 +111,14 @@ export async function attemptOnce(
     const begun =
       typeof head === "string"
         ? head
-        : await begins(head === undefined ? sentTo : Promise.resolve(head), limits, deps, mayRead, sinceMs);
+        : await begins(
+            head === undefined ? sentTo : Promise.resolve(head),
+            limits,
+            deps,
+            mayRead,
+            sinceMs,
+            watchClient,
+          );
     if (begun === "broken") return err(await failed(region, BROKE_OFF, sent, limits, asksUpgrade));
     if (begun === "silent") return err(silent(region, limits));
     if (typeof begun === "string") {
@@ -170,6 +177,7 @@ function begins(
   { clock, fieldRules }: Pick<ProxyPorts, "clock" | "fieldRules">,
   mayRead: boolean,
   sinceMs: number,
+  watchClient: () => void,
 ): Promise<Begun | "late" | "silent" | "broken"> {
   const { idleMs, total } = limits;
   const ms = total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs);
@@ -181,28 +189,36 @@ function begins(
       else if (idleMs > 0 && idleMs < totalMs) setTimeout(resolve, idleMs, "silent");
       else if (totalMs !== Infinity) setTimeout(resolve, totalMs, "late");
     };
-    if (ms > 0) setTimeout(expire, ms);
-    answer
-      .then(async (response) => {
-        const fields = readResponseFields(response.headers, fieldRules);
-        const length = Number(fields.contentLength ?? Infinity);
-        const isSmall = length <= SMALL_BODY_BYTES_MAX && fields.transferEncoding === undefined;
-        // A 421 is followed, whatever becomes of its body.
-        if (!mayRead || !isSmall || response.body === null || response.status === 421) {
-          resolve({ response, fields, bytes: undefined });
-          return;
-        }
-        isReading = true;
-        if (ms === 0) expire();
-        try {
-          resolve({ response, fields, bytes: await response.arrayBuffer() });
-        } catch {
-          resolve("broken");
-        }
-      })
-      .catch(reject);
+    const watch = (): void => {
+      watchClient();
+      if (ms > 0) setTimeout(expire, ms - SLOW_MS);
+    };
+    if (ms > 0 && ms <= SLOW_MS) setTimeout(expire, ms);
+    else setTimeout(watch, SLOW_MS);
+    answer.then((response) => {
+      const fields = readResponseFields(response.headers, fieldRules);
+      if (!mayRead || !isSmall(response, fields)) {
+        resolve({ response, fields, bytes: undefined });
+        return;
+      }
+      isReading = true;
+      if (ms === 0) expire();
+      response.arrayBuffer().then(
+        (bytes) => resolve({ response, fields, bytes }),
+        () => resolve("broken"),
+      );
+    }, reject);
   });
 }
+
+/** A 421 is followed, whatever becomes of its body. */
+function isSmall({ body, status }: Response, { contentLength, transferEncoding }: ResponseFields): boolean {
+  const length = Number(contentLength ?? Infinity);
+  return length <= SMALL_BODY_BYTES_MAX && transferEncoding === undefined && body !== null && status !== 421;
+}
+
+/** Most answers begin sooner. From then on it is worth its cost to notice at once that the client leaves. */
+export const SLOW_MS = 250;
 
 /** What makes an answer one that cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
 function invalidity(

@@ -28,7 +28,10 @@ export function clientResponse(
 ): Response {
   if (answer.status === 101) return dropped === undefined ? answer : upgraded(answer, dropped);
   if (label.fields === "minimal" && dropped === undefined && body === undefined) return answer;
-  const response = copied(answer, body === undefined ? answer.body : body, label.encodeBody);
+  const { encodeBody } = label;
+  // The answer as its own init keeps the coding of its body, and costs least (docs/design/performance.md).
+  const init = encodeBody === "own" ? answer : { ...headOf(answer), encodeBody };
+  const response = new Response(body === undefined ? answer.body : body, init);
   const headers = response.headers;
   if (dropped !== undefined) for (const name of dropped) headers.delete(name);
   if (label.fields === "minimal") return response;
@@ -41,12 +44,7 @@ export function clientResponse(
   return response;
 }
 
-/** The answer as its own init keeps the coding of its body, and costs least (docs/design/performance.md). */
-function copied(answer: Response, body: ReadableStream | ArrayBuffer | null, encodeBody: ResponseLabels["encodeBody"]) {
-  if (encodeBody === "own") return new Response(body, answer);
-  const { status, statusText, headers } = answer;
-  return new Response(body, { status, statusText, headers, encodeBody });
-}
+const headOf = ({ status, statusText, headers }: Response) => ({ status, statusText, headers });
 
 /** A 101 with its conversation and without the fields that stop here. */
 function upgraded(answer: Response, dropped: readonly string[]): Response {

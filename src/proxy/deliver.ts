@@ -97,6 +97,7 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     if (admission?.state === "open") retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
     else if (admission !== undefined) {
       if (sent > 0) {
+        proxyRequest.watchClient();
         if (!deps.retryBudget.spend(region.name)) break;
         await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
       }
@@ -199,6 +200,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const isSettled = target.rule.kind === "moved";
   const { movedMemory } = deps;
   const memory = isSettled || movedMemory?.isEmpty === true || !isRemembered(proxyRequest) ? undefined : movedMemory;
+  if (memory !== undefined) proxyRequest.watchClient();
   const known = memory && (await recall(proxyRequest, memory));
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);

@@ -123,6 +123,8 @@ export interface ProxyRequest {
   readonly regions: ReadonlyMap<string, Region>;
   /** Keeps work alive that outlives the response. */
   readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Watched once the answer takes its time. */
+  readonly watchClient: () => void;
   /** Requests sent to origins so far. */
   attempts: number;
   /** The trace context that all attempts carry (W3C Trace Context §3.2), once it is known. */

@@ -42,6 +42,7 @@ export const proxyRequest = (
     request,
     method: request.method,
     arrivedAtMs: Date.now(),
+    watchClient: () => undefined,
     body,
     target: pathname + search,
     decision: decision.value,

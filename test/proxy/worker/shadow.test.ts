@@ -71,6 +71,7 @@ const setUp = (deps: Setup = {}) => {
     request,
     method: request.method,
     arrivedAtMs: Date.now(),
+    watchClient: () => undefined,
     body: deps.body ?? { kind: "none" },
     target: `${path}?a=1`,
     decision: resolved.value,
