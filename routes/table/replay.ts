@@ -18,11 +18,12 @@ import { invalidTable, malformed, wholeNumber } from "./request.ts";
 
 const LINE_FEED = 10;
 
+type Bytes = ReadableStream<Uint8Array>;
+type FirstLine = Readonly<{ line: string; rest: Bytes }>;
+type Loaded = Result<CompiledTable, GatewayError>;
+
 /** Reads a body up to its first line feed, within a limit. A single line needs no line feed. `rest`: what follows. */
-async function firstLine(
-  body: ReadableStream<Uint8Array>,
-  bytesMax: number,
-): Promise<Result<{ readonly line: string; readonly rest: ReadableStream<Uint8Array> }, RequestError>> {
+async function firstLine(body: Bytes, bytesMax: number): Promise<Result<FirstLine, RequestError>> {
   const reader = body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let line = "";
@@ -97,11 +98,7 @@ async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, Gate
   return after.ok ? ok({ before: before.value, after: after.value, log }) : after;
 }
 
-async function readRevision(
-  gateway: Gateway,
-  text: string | undefined,
-  orInForce = false,
-): Promise<Result<CompiledTable, GatewayError>> {
+async function readRevision(gateway: Gateway, text: string | undefined, orInForce = false): Promise<Loaded> {
   const number = wholeNumber(text ?? "");
   if (number === undefined && !(orInForce && text === undefined)) {
     return malformed("`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.");
@@ -113,7 +110,7 @@ async function readRevision(
   return table.ok ? table : invalidTable(table.error);
 }
 
-function readTableLine(line: string): Result<CompiledTable, GatewayError> {
+function readTableLine(line: string): Loaded {
   const json = parseTableText(plainJson(line));
   if (!json.ok) return malformedLine(json.error[0]?.message);
   const parsed = v.safeParse(FIRST_LINE, json.value);

@@ -25,10 +25,9 @@ export type WordMinter = (nowMs: number) => Result<Words, MintError>;
 type Numbers = Readonly<Record<string, number>>;
 type Starts = (keys: Numbers, entropy: RandomWords, layout: Layout) => Result<WordMinter, MinterError>;
 
-const keeping = <State>(
-  start: Result<State, MintError>,
-  step: (state: State, nowMs: number) => MintResult<State>,
-): Result<WordMinter, MintError> => {
+type Step<State> = (state: State, nowMs: number) => MintResult<State>;
+
+const keeping = <State>(start: Result<State, MintError>, step: Step<State>): Result<WordMinter, MintError> => {
   if (!start.ok) return start;
   let state = start.value;
   return ok((nowMs) => {

@@ -5,8 +5,29 @@ import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 
+type HasFields = Pick<DeclaredEntity, "publicFields" | "otherBodies">;
+
 /** A public entity has one layout that fits its kind of public ID; each public field names one public entity. */
 export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
+  const checkFields = (name: string, declared: HasFields, whole: Place): void => {
+    for (const [index, field] of (declared.publicFields ?? []).entries()) {
+      const named = typeof field === "string" ? name : field.entity;
+      const place = [...whole, "publicFields", index];
+      if (!draft.names.entities.has(named)) {
+        const message = `There is no entity ${JSON.stringify(named)}; use one of ${listNames(draft.names.entities)}.`;
+        report("unknown-name", [...place, "entity"], message);
+      } else if (draft.entities.get(named)?.public === undefined && draft.entities.has(named)) {
+        report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
+      }
+    }
+    const paths = fieldPathsOf(name, declared, budget);
+    const kind = !paths.ok && paths.error.reason === "too-complex" ? "too-complex" : "public-ids";
+    if (!paths.ok) report(kind, [...whole, "publicFields"], sentenceOf(paths.error));
+    if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
+      const message = "Without `publicFields` no body is read; declare some, or remove this.";
+      report("public-ids", [...whole, "otherBodies"], message);
+    }
+  };
   for (const [name, entity] of draft.entities) {
     const kind = publicKindOf(entity.public);
     const [id, second] = entity.ids;
@@ -19,36 +40,9 @@ export const checkPublic = (draft: Draft, report: Report, budget: Budget): void 
       const fit = incompatibility(layout, kind);
       if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
     }
-    checkFields(draft, name, entity, ["entities", name], report, budget);
+    checkFields(name, entity, ["entities", name]);
   }
-  for (const [name, entry] of draft.withoutId) checkFields(draft, name, entry, ["withoutId", name], report, budget);
-};
-
-const checkFields = (
-  draft: Draft,
-  name: string,
-  declared: Pick<DeclaredEntity, "publicFields" | "otherBodies">,
-  whole: Place,
-  report: Report,
-  budget: Budget,
-): void => {
-  for (const [index, field] of (declared.publicFields ?? []).entries()) {
-    const named = typeof field === "string" ? name : field.entity;
-    const place = [...whole, "publicFields", index];
-    if (!draft.names.entities.has(named)) {
-      const known = listNames(draft.names.entities);
-      report("unknown-name", [...place, "entity"], `There is no entity ${JSON.stringify(named)}; use one of ${known}.`);
-    } else if (draft.entities.get(named)?.public === undefined && draft.entities.has(named)) {
-      report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
-    }
-  }
-  const paths = fieldPathsOf(name, declared, budget);
-  const kind = !paths.ok && paths.error.reason === "too-complex" ? "too-complex" : "public-ids";
-  if (!paths.ok) report(kind, [...whole, "publicFields"], sentenceOf(paths.error));
-  if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
-    const message = "Without `publicFields` no body is read; declare some, or remove this.";
-    report("public-ids", [...whole, "otherBodies"], message);
-  }
+  for (const [name, entry] of draft.withoutId) checkFields(name, entry, ["withoutId", name]);
 };
 
 const sentenceOf = (error: FieldPathError): string => {

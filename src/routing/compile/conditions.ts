@@ -244,12 +244,9 @@ export const readM49 = (declared: DeclaredNumbers, max: number, place: Place, re
   });
 };
 
-const readItems = (
-  declared: DeclaredNumbers,
-  place: Place,
-  report: Report,
-  readItem: (item: number | string) => Ranges | string,
-): Ranges => {
+type ReadItem = (item: number | string) => Ranges | string;
+
+const readItems = (declared: DeclaredNumbers, place: Place, report: Report, readItem: ReadItem): Ranges => {
   const pairs: (readonly [low: number, high: number])[] = [];
   for (const [index, item] of listOf(declared).entries()) {
     const read = readItem(item);
