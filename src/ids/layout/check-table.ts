@@ -102,7 +102,6 @@ const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
   return { reason: "least-value", bits, least };
 };
 
-/** Whether `order` contains each integer below `count` exactly once. */
 const isPermutation = (order: readonly number[], count: number): boolean =>
   order.length === count && order.toSorted((a, b) => a - b).every((byte, index) => byte === index);
 

@@ -23,10 +23,8 @@ export const WORD_BITS = 32;
 export const NUMBER_BITS_MAX = 53;
 const BYTE_BITS = 8;
 
-/** Total bits of the rows. */
 export const bitsOf = (table: Pick<LayoutTable, "rows">): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
 
-/** Number of 32-bit words for this many bits. */
 export const wordsFor = (bits: number): number => Math.ceil(bits / WORD_BITS);
 
 /** The runs of all rows of a valid table in row order, with the byte order applied and neighbours merged. */

@@ -3,7 +3,6 @@ import { NUMBER_BITS_MAX } from "./runs.ts";
 
 export type TimeRow = Extract<Row, { readonly role: "time" }>;
 
-/** The first row of a table's time field; `undefined` without one. */
 export const timeRowOf = ({ rows }: Pick<LayoutTable, "rows">): TimeRow | undefined =>
   rows.find((row): row is TimeRow => row.role === "time");
 
@@ -25,7 +24,6 @@ export const DAY_MS = 86_400_000;
 /** SQL Server's `datetime` counts 1/300 s since midnight in its low 32 bits. */
 export const SQL_TICKS_A_DAY = 25_920_000;
 
-/** One day in a `datetime`: days are above the low 32 bits. */
 export const SQL_DAY = 0x1_0000_0000;
 
 /** Whole units in a duration, rounded down. An SQL Server `datetime` counts in 1/300 s. */

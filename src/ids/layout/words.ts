@@ -31,18 +31,15 @@ export const fieldOf = (layout: Layout, name: string): Field => {
   return field;
 };
 
-/** The field's bits within one word. */
 export const maskOf = (layout: Layout, name: string, word: number): number =>
   fieldOf(layout, name).mask[word] as number;
 
-/** The fields of a role, in row order. */
 export const ofRole = (fields: readonly Field[], role: Role): readonly Field[] =>
   fields.filter((field) => field.role === role);
 
 /** The widest field, the first among equals. */
 export const widest = (fields: readonly Field[]): Field | undefined => fields.toSorted((a, b) => b.bits - a.bits)[0];
 
-/** The greatest value of a field, formatted for an error. */
 export const greatestOf = (field: Field): string => field.max.toString();
 
 /** Whether a value is an integer that fits the field. */

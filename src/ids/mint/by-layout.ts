@@ -162,7 +162,6 @@ const firstOf = (sequence: Field, entropy: RandomWords): bigint =>
 /** Steps average 2^31, which hides how many IDs lie between two. A narrow field uses half its bits for the step. */
 const STEP_BITS_MAX = 32;
 
-/** Bits of a random step in a sequence of this width. */
 export const stepBits = (bits: number): number => Math.min(STEP_BITS_MAX, bits >>> 1);
 
 const stepOf = ({ role, bits }: Field, entropy: RandomWords): bigint =>

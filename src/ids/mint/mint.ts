@@ -39,7 +39,6 @@ export const outOfRange = (field: Field, value: FieldValue): MintError => ({
   max: greatestOf(field),
 });
 
-/** The error of a clock that lags too far behind the last ID. */
 export const checkClock = (behindMs: number): MintError | undefined =>
   behindMs > CLOCK_BEHIND_MS_MAX ? { reason: "clock-behind", behindMs, toleranceMs: CLOCK_BEHIND_MS_MAX } : undefined;
 

@@ -34,7 +34,6 @@ export const explainCharacters = (
   return { reason: "length", expected, actual: text.length };
 };
 
-/** The error of an invalid character. */
 export const characterError = (text: string, at: number): ParseError => ({
   reason: /\s/.test(text.charAt(at)) ? "whitespace" : "alphabet",
   at,
@@ -57,5 +56,4 @@ export const shiftError = (error: ParseError, before: string, after: string | un
     : { ...rest, at, suggestion: before + suggestion + after };
 };
 
-/** The last `count` words of an ID. */
 export const lastWords = (words: Words, count: number): Words => words.slice(words.length - count);

@@ -14,7 +14,6 @@ export interface PairOptions {
   readonly lowLength?: number;
 }
 
-/** A text of two halves. */
 export const pairText = ({ name, high, low, separator = "", lowLength }: PairOptions): TextForm => {
   const lengthMax = high.lengthMax + separator.length + low.lengthMax;
   const cut = (text: string, end: number): number =>

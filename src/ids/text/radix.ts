@@ -130,7 +130,6 @@ const digitValues = ({ digits, folded }: Alphabet): Int8Array => {
   return values;
 };
 
-/** Number of digits of the greatest value of this many bits. */
 export const digitsFor = (bits: number, radix: number): number => {
   const words = new Array<number>(wordsFor(bits)).fill(0xffffffff);
   words[0] = 2 ** (bits - (words.length - 1) * WORD_BITS) - 1;
