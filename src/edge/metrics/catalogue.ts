@@ -79,10 +79,6 @@ export class SeriesTotals {
     this.#sums = new Map(sums);
   }
 
-  get size(): number {
-    return this.#sums.size;
-  }
-
   /** The key under which it was added. */
   add(key: string, by: number): string {
     const sum = this.#sums.get(key);
@@ -96,7 +92,7 @@ export class SeriesTotals {
   }
 
   addAll(others: Iterable<readonly [string, number]>): void {
-    for (const [key, by] of others) this.add(key, by);
+    for (const [key, by] of others) if (by > 0) this.add(key, by);
   }
 
   get(key: string): number {

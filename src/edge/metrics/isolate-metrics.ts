@@ -1,9 +1,9 @@
-import type { Clock, CountedEvents, Counters, Metrics, OriginHealth, RequestLine } from "../../ports.ts";
+import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, SeriesTotals, seriesKey } from "./catalogue.ts";
 import { snapshotOf } from "./snapshot.ts";
-import type { MetricsReport, MetricsStore, MetricsTotals } from "./store.ts";
+import type { MetricsReport, MetricsStore } from "./store.ts";
 
 export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
@@ -51,21 +51,19 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const health = originHealth({
     attempts: cells,
     onStateChange(region, url, state) {
-      if (state === "open") cells.breakerOpened(region);
+      if (state === "open") cells.count("breaker_openings_total", region);
       isUrgent = true;
       options.onBreaker(region, url, state);
     },
   });
 
-  const take = (): MetricsReport => {
-    pending.addAll(cells.drain());
-    const sums = new Map(pending);
-    pending = new SeriesTotals(ISOLATE_SERIES_MAX);
-    return { sums, origins: health.drainUpdates() };
-  };
+  const failed = (error: unknown): undefined =>
+    void onReportFailure(error instanceof Error ? error.message : String(error));
 
   const send = async (to: MetricsStore): Promise<boolean> => {
-    const report = take();
+    pending.addAll(cells.drain());
+    const report: MetricsReport = { sums: new Map(pending), origins: health.drainUpdates() };
+    pending = new SeriesTotals(ISOLATE_SERIES_MAX);
     isUrgent = false;
     dueMs = clock.nowMs() + reportMs;
     try {
@@ -74,7 +72,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     } catch (error) {
       pending.addAll(report.sums);
       health.restoreUpdates(report.origins);
-      onReportFailure(error instanceof Error ? error.message : String(error));
+      failed(error);
       return false;
     }
   };
@@ -96,14 +94,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     if (nowMs >= busyUntilMs) await sendAlone(to, nowMs);
   };
 
-  const ownTotals = (): MetricsTotals => {
-    pending.addAll(cells.drain());
-    return { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
-  };
-
   return {
     originHealth: health,
-    counters: { count: (name, ...labels) => cells.event(name, labels) },
+    counters: { count: (name, ...labels) => cells.count(`${name}_total`, ...labels) },
 
     observe(line, waitUntil) {
       cells.request(line);
@@ -117,24 +110,21 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     },
 
     async snapshot(served) {
-      const nowMs = clock.nowMs();
-      const context = { served, nowMs, own: health };
-      if (store === undefined) return snapshotOf({ ...context, source: "isolate", totals: ownTotals() });
+      const context = { served, nowMs: clock.nowMs(), own: health };
+      if (store === undefined) {
+        pending.addAll(cells.drain());
+        const totals = { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
+        return snapshotOf({ ...context, source: "isolate", totals });
+      }
       // Not the running report of another request: what belongs to that cannot be waited for here.
-      const totals = (await send(store)) ? await totalsOf(store, onReportFailure) : undefined;
-      return snapshotOf({ ...context, source: totals === undefined ? "isolate" : "all", totals });
+      const totals = (await send(store)) ? await store.totals().catch(failed) : undefined;
+      return snapshotOf({ ...context, source: totals ? "all" : "isolate", totals });
     },
   };
 }
 
-async function totalsOf(store: MetricsStore, onReportFailure: (why: string) => void) {
-  try {
-    return await store.totals();
-  } catch (error) {
-    onReportFailure(error instanceof Error ? error.message : String(error));
-    return undefined;
-  }
-}
+/** The outcome of a response is the class of its status: index 1 is 1xx. */
+const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
 class Histogram {
   readonly buckets: number[] = new Array(BUCKETS_MS.length + 1).fill(0);
@@ -149,39 +139,27 @@ class RegionCells {
   retries = 0;
 }
 
-/** The outcome of a response is the class of its status: index 1 is 1xx. */
-const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
-
 /** Cells are in maps by the names of a request line, so that counting allocates no string and no object. */
 class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
   #events = new Map<string, number>();
 
   request({ entity, region, outcome, status, ms, originMs, attempts }: RequestLine): void {
-    const cells = this.#regions.get(region) ?? this.#add(region);
-    let outcomes = cells.entities.get(entity);
-    if (outcomes === undefined) {
-      outcomes = new Map();
-      cells.entities.set(entity, outcomes);
-    }
-    const shown = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
-    raise(outcomes, shown);
+    const cells = this.#regions.get(region) ?? added(this.#regions, region, new RegionCells());
+    const outcomes = cells.entities.get(entity) ?? added(cells.entities, entity, new Map());
+    raise(outcomes, outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;
   }
 
   attempt(region: string, fault: OriginFault | undefined): void {
-    (this.#regions.get(region) ?? this.#add(region)).attempts++;
-    if (fault !== undefined) raise(this.#events, seriesKey("origin_faults_total", region, fault));
+    (this.#regions.get(region) ?? added(this.#regions, region, new RegionCells())).attempts++;
+    if (fault !== undefined) this.count("origin_faults_total", region, fault);
   }
 
-  breakerOpened(region: string): void {
-    raise(this.#events, seriesKey("breaker_openings_total", region));
-  }
-
-  event<Name extends keyof CountedEvents>(name: Name, labels: CountedEvents[Name]): void {
-    raise(this.#events, seriesKey(`${name}_total`, ...labels));
+  count(name: MetricName, ...labels: readonly string[]): void {
+    raise(this.#events, seriesKey(name, ...labels));
   }
 
   /** Returns all counts as series and resets them. */
@@ -191,14 +169,26 @@ class IsolateCounters {
     this.#regions = new Map();
     this.#events = new Map();
     yield* events;
-    for (const [name = "", cells] of regions) yield* seriesOf(name, cells);
+    for (const [region = "", { request, origin, entities, attempts, retries }] of regions) {
+      for (const [entity = "", outcomes] of entities) {
+        for (const [outcome, count] of outcomes) yield [seriesKey("requests_total", entity, region, outcome), count];
+      }
+      yield [seriesKey("origin_attempts_total", region), attempts];
+      yield [seriesKey("origin_retries_total", region), retries];
+      yield* histogramSeries("request_duration_seconds", region, request);
+      yield* histogramSeries("origin_duration_seconds", region, origin);
+    }
   }
+}
 
-  #add(region: string | undefined): RegionCells {
-    const cells = new RegionCells();
-    this.#regions.set(region, cells);
-    return cells;
-  }
+function* histogramSeries(name: MetricName, region: string, { buckets, sumMs }: Histogram) {
+  for (const [index, count] of buckets.entries()) yield [seriesKey(name, region, String(index)), count] as const;
+  yield [seriesKey(name, region, "sum"), sumMs] as const;
+}
+
+function added<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): Value {
+  to.set(key, value);
+  return value;
 }
 
 function observe(into: Histogram, ms: number): void {
@@ -211,23 +201,4 @@ function observe(into: Histogram, ms: number): void {
 
 function raise(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function* seriesOf(region: string, cells: RegionCells): IterableIterator<readonly [string, number]> {
-  for (const [entity = "", outcomes] of cells.entities) {
-    for (const [outcome, count] of outcomes) yield [seriesKey("requests_total", entity, region, outcome), count];
-  }
-  if (cells.attempts > 0) yield [seriesKey("origin_attempts_total", region), cells.attempts];
-  if (cells.retries > 0) yield [seriesKey("origin_retries_total", region), cells.retries];
-  yield* histogramSeries("request_duration_seconds", region, cells.request);
-  yield* histogramSeries("origin_duration_seconds", region, cells.origin);
-}
-
-function* histogramSeries(
-  name: MetricName,
-  region: string,
-  { buckets, sumMs }: Histogram,
-): IterableIterator<readonly [string, number]> {
-  for (const [index, count] of buckets.entries()) if (count > 0) yield [seriesKey(name, region, String(index)), count];
-  if (sumMs > 0) yield [seriesKey(name, region, "sum"), sumMs];
 }

@@ -117,7 +117,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#save();
     if (startedMs >= this.#checksDueMs) {
       await this.#check();
-      this.#checksDueMs = startedMs + (this.#hasChecks ? this.#periodMs() : NO_CHECKS_MS);
+      const jitter = 1 + JITTER * (this.#entropy.word() / 2 ** 32 - 0.5);
+      this.#checksDueMs = startedMs + (this.#hasChecks ? this.#config.checkMs * jitter : NO_CHECKS_MS);
     }
     if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
   }
@@ -145,11 +146,6 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     }
     this.#changedSums.clear();
     this.#changedOrigins.clear();
-  }
-
-  #periodMs(): number {
-    const chance = this.#entropy.word() / 2 ** 32;
-    return this.#config.checkMs * (1 + JITTER * (chance - 0.5));
   }
 
   async #check(): Promise<void> {

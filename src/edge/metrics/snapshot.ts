@@ -15,52 +15,53 @@ interface MetricsSources {
 
 /** The metrics and origins for operators. Only origins of the current table are shown. */
 export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSources): MetricsSnapshot {
-  const series = seriesByMetric(totals);
+  const counted = countedRows(totals);
   const stateOf = (url: string) => (source === "all" ? totals?.origins.get(url) : own.stateOf(url));
   const origins = served === undefined ? [] : originsOf(served, stateOf, nowMs);
-  const samples = new Map<MetricName, readonly Sample[]>([
-    ...[...series].map(([name, rows]) => [name, samplesOf(name, rows)] as const),
-    [
-      "origin_up",
-      origins.flatMap((one) => (one.lastCheck ? originSample("origin_up", one, one.lastCheck.isGood) : [])),
-    ],
-    ["breaker_open", origins.map((one) => originSample("breaker_open", one, one.breaker === "open"))],
-    ["counters_reachable", [sample("counters_reachable", [], totals === undefined ? 0 : 1)]],
+  const ageSeconds = served && Math.max(0, (nowMs - served.confirmedAtMs) / 1000);
+  const rows = new Map<MetricName, readonly Row[]>([
+    ...counted,
+    ["origin_up", origins.flatMap((one) => (one.lastCheck ? [originRow(one, one.lastCheck.isGood)] : []))],
+    ["breaker_open", origins.map((one) => originRow(one, one.breaker === "open"))],
+    ["counters_reachable", rowOf(totals === undefined ? 0 : 1)],
+    ["table_revision", rowOf(served?.table.revision)],
+    ["table_age_seconds", rowOf(ageSeconds)],
   ]);
-  if (served !== undefined) {
-    const ageSeconds = Math.max(0, (nowMs - served.confirmedAtMs) / 1000);
-    samples.set("table_revision", [sample("table_revision", [], served.table.revision)]);
-    samples.set("table_age_seconds", [sample("table_age_seconds", [], ageSeconds)]);
-  }
   return {
     source,
     sinceMs: totals?.sinceMs ?? nowMs,
     // In the order of the catalogue; a metric without a value is left out.
     metrics: (Object.keys(METRICS) as MetricName[]).flatMap((name) => {
       const { type, help } = METRICS[name];
-      const found = samples.get(name) ?? [];
-      return found.length === 0 ? [] : [{ name: exportedName(name), type, help, samples: found }];
+      const samples = samplesOf(name, rows.get(name) ?? []);
+      return samples.length === 0 ? [] : [{ name: exportedName(name), type, help, samples }];
     }),
     origins,
-    requests: requestsByRegion(series.get("requests_total")),
+    requests: requestsByRegion(counted.get("requests_total")),
   };
 }
 
 interface Row {
-  readonly name: MetricName;
-  /** Of the series' key, after the name. */
+  /** Values of the labels; of a histogram then what `seriesKey` says. */
   readonly parts: readonly string[];
   readonly sum: number;
 }
 
 /** Leaves out metrics of other versions of the gateway. */
-function seriesByMetric(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
+function countedRows(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
   const rows = [...(totals?.sums ?? [])].flatMap(([key, sum]) => {
     const [name = "", ...parts] = keyParts(key);
     return isMetricName(name) ? [{ name, parts, sum }] : [];
   });
   return groupBy(rows, ({ name }) => name);
 }
+
+const rowOf = (sum: number | undefined): readonly Row[] => (sum === undefined ? [] : [{ parts: [], sum }]);
+
+const originRow = ({ region, host, index }: OriginStatus, isSo: boolean): Row => ({
+  parts: [region, host, String(index)],
+  sum: isSo ? 1 : 0,
+});
 
 const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
 
@@ -69,14 +70,8 @@ const labelsOf = (name: MetricName, parts: readonly string[]): Readonly<Record<s
 
 function samplesOf(name: MetricName, rows: readonly Row[]): readonly Sample[] {
   if (METRICS[name].type === "histogram") return histogramSamples(name, rows);
-  return rows.map(({ parts, sum }) => sample(name, parts, sum));
+  return rows.map(({ parts, sum }) => ({ name: exportedName(name), labels: labelsOf(name, parts), value: sum }));
 }
-
-const sample = (name: MetricName, parts: readonly string[], value: number): Sample => ({
-  name: exportedName(name),
-  labels: labelsOf(name, parts),
-  value,
-});
 
 /** Exported buckets are cumulative: each counts all durations up to its bound. */
 function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Sample[] {
@@ -97,9 +92,6 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
     ];
   });
 }
-
-const originSample = (name: MetricName, { region, host, index }: OriginStatus, isSo: boolean): Sample =>
-  sample(name, [region, host, String(index)], isSo ? 1 : 0);
 
 const originsOf = ({ table }: ServedTable, stateOf: (url: string) => Partial<OriginState> | undefined, nowMs: number) =>
   [...table.regions.values()].flatMap(({ name, health, breaker: policy, origins }) =>

@@ -54,8 +54,7 @@ export function hintOf(url: string, state: OriginState): OriginHint | undefined 
   return seenAtMs > (state.answeredAtMs ?? 0) ? { url, seenAtMs } : undefined;
 }
 
-const latest = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || (other !== undefined && other > one) ? other : one;
+const latest = (one = 0, other = 0): number | undefined => Math.max(one, other) || undefined;
 
 const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
   one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;
