@@ -67,11 +67,9 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
     const keepsAll = isLast || !hasRandomBits;
     if (kept.length > 0) await task.gateway.pause(REST_MS);
-    const minted = await mintBatch(
-      task,
-      keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX),
-      droppedCount > 0,
-    );
+    const batch = keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX);
+    const drawn = await task.gateway.minters.mint({ ...task.plan.order, isRedraw: droppedCount > 0 }, batch);
+    const minted = drawn.ok ? await checkMinted(task, drawn.value) : drawn;
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
     if (isLast && routed.length < minted.value.length) {
@@ -85,15 +83,11 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
   return ok(kept);
 }
 
-type Checked = Result<readonly (MintedId | undefined)[], GatewayError>;
-
-async function mintBatch(task: MintTask, count: number, isRedraw: boolean): Promise<Checked> {
-  const minted = await task.gateway.minters.mint({ ...task.plan.order, isRedraw }, count);
-  return minted.ok ? checkMinted(task, minted.value) : minted;
-}
-
 /** `undefined` for an ID for which no request would find a region. */
-async function checkMinted(task: MintTask, minted: readonly Words[]): Promise<Checked> {
+async function checkMinted(
+  task: MintTask,
+  minted: readonly Words[],
+): Promise<Result<readonly (MintedId | undefined)[], GatewayError>> {
   const { gateway, served, plan, table, nowMs } = task;
   const { entity, enabled } = plan;
   // A key without a region is an error at once: no other ID of the key would be better.
@@ -108,10 +102,13 @@ async function checkMinted(task: MintTask, minted: readonly Words[]): Promise<Ch
   const ids: (MintedId | undefined)[] = [];
   for (const [index, words] of minted.entries()) {
     if (index > 0 && index % BATCH_MAX === 0) await gateway.pause(REST_MS);
-    const text = clientText(gateway, entity, enabled.layout.format(words));
-    if (!text.ok) return text;
-    const decide = () => decidePath(input, pathWithId(pattern, text.value));
-    const outcome = await withPages(gateway, decide);
+    const internal = enabled.layout.format(words);
+    // The public text where the entity has one: clients see no other.
+    const shown = entity.public === undefined ? ok(internal) : gateway.publicIds.show(entity, internal);
+    if (!shown.ok) return shown;
+    const text = shown.value;
+    if (text === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
+    const outcome = await withPages(gateway, () => decidePath(input, pathWithId(pattern, text)));
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.
     const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
@@ -120,8 +117,8 @@ async function checkMinted(task: MintTask, minted: readonly Words[]): Promise<Ch
       continue;
     }
     const { decision, byCanary } = outcome;
-    const isUnambiguous = isFoundByAny(input, entity, text.value, decision.entity, byCanary);
-    ids.push({ text: text.value, region: decision.target.region.name, byCanary, isUnambiguous });
+    const isUnambiguous = isFoundByAny(input, entity, text, decision.entity, byCanary);
+    ids.push({ text, region: decision.target.region.name, byCanary, isUnambiguous });
   }
   return ok(ids);
 }
@@ -152,17 +149,4 @@ function isFoundByAny(
   if (!byCanary || canary === undefined || !isRead) return isRead;
   const second = readId(publicIds, canary.table, text, HORIZON_MS, undefined);
   return second.ok ? entityOf(second.value).name === decided.name : second.error.reason !== "ambiguous-id";
-}
-
-/** The public text where the entity has one: clients see no other. */
-function clientText(
-  { publicIds }: MintTask["gateway"],
-  entity: Entity,
-  internal: string,
-): Result<string, GatewayError> {
-  if (entity.public === undefined) return ok(internal);
-  const shown = publicIds.show(entity, internal);
-  if (!shown.ok) return shown;
-  if (shown.value === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
-  return ok(shown.value);
 }

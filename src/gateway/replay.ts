@@ -1,5 +1,5 @@
 import { err, ok } from "../ids/result.ts";
-import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/index.ts";
+import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
@@ -20,11 +20,9 @@ export type Destination =
   /** A page or an endpoint of the gateway itself. */
   | { readonly kind: "own" }
   /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack. */
-  | {
-      readonly kind: "open";
-      readonly why: "public-id" | "request-fields" | "pack";
-      readonly entity: string | undefined;
-    };
+  | { readonly kind: "open"; readonly why: Unknown; readonly entity: string | undefined };
+
+type Unknown = "public-id" | "request-fields" | "pack";
 
 type Refusal =
   | Exclude<DecideError["reason"], "table-unavailable" | "public-ids-unavailable">
@@ -86,22 +84,22 @@ export const destinationOf = (
   { method, path: target }: LoggedRequest,
   nowMs: number,
 ): Destination => {
-  const query = target.indexOf("?");
-  const path = query === -1 ? target : target.slice(0, query);
+  const [path = ""] = target.split("?", 1);
   if (GATEWAY_PATH.test(path)) return { kind: "own" };
-  if (NOT_NORMALIZED.test(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
-  if (path === HIDDEN_PATH) return openPublic(undefined);
+  if (NOT_NORMALIZED.test(path)) return refused("malformed-request", undefined);
+  if (path === HIDDEN_PATH) return open("public-id", undefined);
   const tables = { table, canary: undefined };
   if (path.startsWith(ANY_PREFIX)) {
     const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
-    if (id === HIDDEN_ID || mayBePublic(table, id)) return openPublic(undefined);
+    if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
     const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs }, path);
     return outcome.kind === "error" && table.withoutPublic !== undefined
-      ? openPublic(undefined)
+      ? open("public-id", undefined)
       : destination(outcome, method);
   }
   const match = table.paths.match(path);
-  if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID) return openPublic(match.entity.name);
+  if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
+    return open("public-id", match.entity.name);
   const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path);
   if (outcome.kind === "error" && isStartPage(path, method, outcome.error)) return { kind: "own" };
   return destination(outcome, method);
@@ -114,48 +112,44 @@ const mayBePublic = (table: CompiledTable, id: string): boolean =>
 function destination(outcome: Outcome, method: string): Destination {
   switch (outcome.kind) {
     case "region":
+    case "redirect": {
+      const { kind, decision } = outcome;
+      if (decision === undefined) return open("public-id", undefined);
       // TRACE would show the client what the gateway adds (RFC 9110 §9.3.8).
-      return method === "TRACE" ? methodRefused(outcome.decision.entity) : regionOf(outcome.decision);
-    case "redirect":
-      return outcome.decision === undefined ? openPublic(undefined) : regionOf(outcome.decision);
+      if (kind === "region" && method === "TRACE") return refused("method-not-allowed", decision.entity.name);
+      return inRegion(decision.target.region.name, decision.entity);
+    }
     case "without-id":
       return withoutId(outcome.entry, method);
     case "page":
-      return { kind: "open", why: "pack", entity: entityIn(outcome.error) };
+      return open("pack", entityIn(outcome.error));
     case "error": {
       const { error, entity } = outcome;
-      if (error.reason === "public-ids-unavailable") return openPublic(entity);
-      if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity: entityIn(error) };
-      return { kind: "refused", reason: error.reason, entity: entityIn(error) };
+      if (error.reason === "public-ids-unavailable") return open("public-id", entity);
+      if (error.reason === "table-unavailable") return open("pack", entityIn(error));
+      return refused(error.reason, entityIn(error));
     }
   }
 }
 
 const entityIn = (error: DecideError): string | undefined => ("entity" in error ? error.entity : undefined);
 
-const openPublic = (entity: string | undefined): Destination => ({ kind: "open", why: "public-id", entity });
+const open = (why: Unknown, entity: string | undefined): Destination => ({ kind: "open", why, entity });
 
-const regionOf = ({ entity, target }: Decision): Destination => ({
-  kind: "region",
-  region: target.region.name,
-  entity: entity.name,
-});
+const refused = (reason: Refusal, entity: string | undefined): Destination => ({ kind: "refused", reason, entity });
 
-const methodRefused = ({ name }: Entity): Destination => ({
-  kind: "refused",
-  reason: "method-not-allowed",
-  entity: name,
-});
+const inRegion = (region: string, { name }: Entity): Destination => ({ kind: "region", region, entity: name });
 
 /** A region is certain only where no field of the request can say another one. */
 const withoutId = (entry: WithoutId, method: string): Destination => {
   const { entity, methods, sources } = entry;
-  if (methods !== undefined && !methods.includes(method)) return methodRefused(entity);
+  if (methods !== undefined && !methods.includes(method)) return refused("method-not-allowed", entity.name);
   const [first] = sources;
-  if (first === undefined) return { kind: "refused", reason: "region-unknown", entity: entity.name };
-  if (method === "TRACE" && sources.some(({ kind }) => kind === "region")) return methodRefused(entity);
-  if (first.kind === "region") return { kind: "region", region: first.region, entity: entity.name };
-  return { kind: "open", why: "request-fields", entity: entity.name };
+  if (first === undefined) return refused("region-unknown", entity.name);
+  if (method === "TRACE" && sources.some(({ kind }) => kind === "region"))
+    return refused("method-not-allowed", entity.name);
+  if (first.kind === "region") return inRegion(first.region, entity);
+  return open("request-fields", entity.name);
 };
 
 /** What a line of a log turned out to be. `other`: an event that is no request. */

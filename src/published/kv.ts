@@ -40,15 +40,11 @@ export function parsePointer(text: string): Result<Pointer, string> {
 export const formatPointer = ({ revision, digest, publishedAt, change, highest, canary }: Pointer): string =>
   JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), highest, canary });
 
-/** What the next publisher must know of a pointer, even one that no gateway accepts. */
-export interface PublishedPointer {
-  /** The highest number given to a table or a canary; 0 if nothing is published. */
-  readonly highest: number;
-  /** Of the table, not of its canary. */
-  readonly digest: string | undefined;
-  /** The change counter; 0 without one. */
-  readonly change: number;
-}
+/**
+ * What the next publisher must know of a pointer, even one that no gateway accepts. `highest`: the highest number given to a
+ * table or a canary, 0 if nothing is published; `digest`: of the table, not of its canary.
+ */
+export type PublishedPointer = Readonly<Omit<v.InferOutput<typeof PUBLISHED>, "revision" | "canary">>;
 
 export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
 

@@ -20,16 +20,9 @@ export const CALL_DEADLINES = {
   pack: 10_000,
 };
 
-interface CallOptions {
-  readonly deadline: keyof typeof CALL_DEADLINES;
-  readonly isIdempotent: boolean;
-  /** After a failure: the change may have been made, or may still be made. */
-  readonly outcome?: "unknown";
-}
-
 const READ = { deadline: "read", isIdempotent: true } as const;
 const CHECK = { deadline: "check", isIdempotent: true } as const;
-const CHANGE = { deadline: "check", isIdempotent: false, outcome: "unknown" } as const;
+const CHANGE = { deadline: "check", isIdempotent: false } as const;
 /** Storing a part twice changes nothing. */
 const PACK = { deadline: "pack", isIdempotent: true } as const;
 
@@ -47,7 +40,7 @@ const CALLS = {
   recordRejection: { deadline: "read", isIdempotent: false },
   packStatus: PACK,
   putPackPart: PACK,
-} as const satisfies Record<keyof ControlPlaneApi, CallOptions>;
+} as const satisfies Record<keyof ControlPlaneApi, object>;
 
 type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>;
 
@@ -58,10 +51,10 @@ export function controlPlane(
   deadlines = CALL_DEADLINES,
 ): ControlPlaneApi {
   const stub = () => namespace.get(namespace.idFromName(NAME)) as unknown as Record<string, Call>;
-  const methods = Object.entries(CALLS).map(([name, options]) => {
+  const methods = Object.entries(CALLS).map(([name, { deadline, isIdempotent }]) => {
     const method: Call = (...values) =>
-      call(() => (stub()[name] as Call)(...values), options, deadlines[options.deadline]);
-    return [name, method] as const;
+      call(() => (stub()[name] as Call)(...values), isIdempotent, deadlines[deadline]);
+    return [name, method];
   });
   const api = Object.fromEntries(methods) as unknown as ControlPlaneApi;
   return {
@@ -76,20 +69,23 @@ export function controlPlane(
 
 async function call<Value, Failure>(
   send: () => Promise<Result<Value, Failure>>,
-  { isIdempotent, outcome }: Pick<CallOptions, "isIdempotent" | "outcome">,
+  isIdempotent: boolean,
   deadlineMs: number,
 ): Promise<Result<Value, Failure | TableHistoryError>> {
-  try {
-    return await withTimeout(send(), deadlineMs, throwTimeout);
-  } catch (error) {
-    if (isIdempotent && isRetryable(error)) return call(send, { isIdempotent: false }, deadlineMs);
-    const why = error instanceof Error ? error.message : String(error);
-    return err({ reason: "control-plane-unavailable", why, outcome });
+  for (let mayRepeat = isIdempotent; ; mayRepeat = false) {
+    try {
+      return await withTimeout(send(), deadlineMs, throwTimeout);
+    } catch (error) {
+      if (mayRepeat && isRetryable(error)) continue;
+      const why = error instanceof Error ? error.message : String(error);
+      // A change may have been made, or may still be made.
+      return err({ reason: "control-plane-unavailable", why, outcome: isIdempotent ? undefined : "unknown" });
+    }
   }
 }
 
 /** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
 function isRetryable(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  return "retryable" in error && error.retryable === true && !("overloaded" in error && error.overloaded === true);
+  const { retryable, overloaded }: { retryable?: unknown; overloaded?: unknown } = Object(error);
+  return retryable === true && overloaded !== true;
 }

@@ -46,7 +46,7 @@ const READ_BACKS_MAX = 7;
 export function startPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
   return {
     pointer,
-    bodiesLeft: bodiesOf(pointer),
+    bodiesLeft: [...new Set([pointer.digest, pointer.canary?.digest ?? pointer.digest])],
     isPut: false,
     over: before === undefined ? 0 : lastConfirmedRevision(before),
     isHeld: false,
@@ -120,6 +120,3 @@ function later(publication: Publication, nowMs: number): Publication {
 
 export const isSamePointer = (a: Pointer | undefined, b: Pointer): boolean =>
   a !== undefined && a.revision === b.revision && a.digest === b.digest && a.change === b.change;
-
-const bodiesOf = ({ digest, canary }: Pointer): readonly string[] =>
-  canary === undefined || canary.digest === digest ? [digest] : [digest, canary.digest];

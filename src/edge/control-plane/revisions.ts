@@ -3,8 +3,9 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { TableChangeError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
-import type { AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
+import type { AuditEntry, TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
+import { setLast } from "../platform.ts";
 import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/kv.ts";
 import { adoptPublication, startPublication } from "./publication.ts";
 import { RevisionStore } from "./storage.ts";
@@ -14,24 +15,19 @@ const SOUND_MAX = 16;
 
 /** Validates tables as isolates load them, each digest once, in memory only: a result holds for one version of the code. */
 export function validations(load: typeof loadTableBytes = loadTableBytes) {
-  const sound = new Set<string>();
+  const sound = new Map<string, readonly Fault[]>();
   return (digest: string, bytes: Bytes): readonly Fault[] => {
     if (sound.has(digest)) return [];
     const table = load(bytes, 0);
     if (!table.ok) return table.error;
-    const [oldest] = sound.size >= SOUND_MAX ? sound : [];
-    if (oldest !== undefined) sound.delete(oldest);
-    sound.add(digest);
+    setLast(sound, digest, [], SOUND_MAX);
     return [];
   };
 }
 
 type Change = Result<TableRevision, TableChangeError>;
 
-export interface Draft {
-  readonly kind: RevisionKind;
-  readonly digest: string;
-  readonly bytes: Uint8Array;
+interface Draft extends Pick<TableRevision, "kind" | "digest">, Pick<RevisionContent, "bytes"> {
   readonly basedOn: number;
   readonly audience?: CanarySelector;
 }
