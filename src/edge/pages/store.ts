@@ -188,11 +188,9 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
   /** Whether KV may be read now. While it fails, one read at a time probes it. */
   function beginRead(): boolean {
     if (!isOver(store)) return false;
-    if (store.failures > STORE_FAILURES_FREE) {
-      isProbing = true;
-      // A probe that dies must not block those after it.
-      store = { ...store, dueMs: clock.nowMs() + pageDeadlineMs };
-    }
+    isProbing = store.failures > STORE_FAILURES_FREE;
+    // A probe that dies must not block those after it.
+    if (isProbing) store = { ...store, dueMs: clock.nowMs() + pageDeadlineMs };
     return true;
   }
 

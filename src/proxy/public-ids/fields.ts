@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../../routing/public-ids/field-paths.ts";
-import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner, type ScalarKind } from "./json-rewriter.ts";
+import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner } from "./json-rewriter.ts";
 
 /** The public ID for `text`, unescaped, of an entity. `undefined`: it is no ID, and stays; `null`: it has no public form. */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;
@@ -32,7 +32,6 @@ export class FieldRewriter extends JsonScanner {
   readonly #states = new Uint16Array(DEPTH_MAX);
   readonly #elements = new Float64Array(DEPTH_MAX);
   #state: number;
-  #kind: ScalarKind = "literal";
 
   #chunk: Uint8Array = NO_BYTES;
   #from = 0;
@@ -88,6 +87,7 @@ export class FieldRewriter extends JsonScanner {
     if (isArray) this.elementFollows();
   }
 
+  /** After the last value of a document the next one begins. */
   protected closed(): void {
     if (this.depth === 0) this.#state = this.#paths.root;
   }
@@ -98,25 +98,19 @@ export class FieldRewriter extends JsonScanner {
     this.#descend(() => this.#paths.symbols.get(`${element}`));
   }
 
-  protected keyStarted(at: number): void {
-    if (this.#states[this.depth - 1] !== NO_MATCH) this.#keep("name", at);
+  protected tokenStarted(at: number): void {
+    if (this.kind === "key") {
+      if (this.#states[this.depth - 1] !== NO_MATCH) this.#keep("name", at);
+    } else if (this.kind !== "literal" && this.#paths.entityAt(this.#state) !== undefined) this.#keep("value", at);
   }
 
-  protected keyEnded(end: number): void {
+  protected tokenEnded(end: number): void {
     const name = this.#keeping === "name" ? this.#token(end) : undefined;
-    this.#keeping = "nothing";
-    this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
-  }
-
-  protected scalarStarted(at: number, kind: ScalarKind): void {
-    this.#kind = kind;
-    if (kind !== "literal" && this.#paths.entityAt(this.#state) !== undefined) this.#keep("value", at);
-  }
-
-  protected scalarEnded(end: number): void {
     if (this.#keeping === "value") this.#replace(end);
     this.#keeping = "nothing";
-    if (this.depth === 0) this.#state = this.#paths.root;
+    if (this.kind === "key")
+      this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
+    else this.closed();
   }
 
   #descend(symbol: () => number | undefined): void {
@@ -145,9 +139,9 @@ export class FieldRewriter extends JsonScanner {
   }
 
   #idText(token: Uint8Array): string | undefined {
-    const text = this.#kind === "string" ? stringOf(token) : decoder.decode(token);
+    const text = this.kind === "string" ? stringOf(token) : decoder.decode(token);
     if (text.length > ID_UNITS_MAX) return undefined;
-    return this.#kind === "string" || WHOLE_NUMBER.test(text) ? text : undefined;
+    return this.kind === "string" || WHOLE_NUMBER.test(text) ? text : undefined;
   }
 
   /** All bytes of the token up to here, unless there are too many. */

@@ -23,7 +23,7 @@ for (const [column, bytes] of ["0", "123456789", ".", "eE", "+", "-"].entries())
 
 /** JSON (RFC 8259) over bytes that stop anywhere. Strict: an ID might hide in bad JSON. UTF-8 inside strings is not checked. */
 
-export type ScalarKind = "string" | "number" | "literal";
+export type TokenKind = "key" | "string" | "number" | "literal";
 
 /** `document`: one JSON text. `lines`: JSON texts that line feeds part (NDJSON). */
 export type JsonFraming = "document" | "lines";
@@ -54,7 +54,8 @@ export abstract class JsonScanner {
   #mode: Mode = "start";
   /** Containers that are open. */
   protected depth = 0;
-  #inKey = false;
+  /** Of the token read last. */
+  protected kind: TokenKind = "literal";
   #hexLeft = 0;
   #number: NumberState = "start";
   #literal = "";
@@ -69,12 +70,10 @@ export abstract class JsonScanner {
   // Called as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last byte.
   protected abstract opened(isArray: boolean): void;
   protected abstract closed(): void;
-  protected abstract keyStarted(at: number): void;
-  protected abstract keyEnded(end: number): void;
   /** A further element of the innermost array is to come. */
   protected abstract elementFollows(): void;
-  protected abstract scalarStarted(at: number, kind: ScalarKind): void;
-  protected abstract scalarEnded(end: number): void;
+  protected abstract tokenStarted(at: number): void;
+  protected abstract tokenEnded(end: number): void;
 
   /** Reads the next bytes. An error stays. */
   protected scan(chunk: Uint8Array): JsonError | undefined {
@@ -89,7 +88,7 @@ export abstract class JsonScanner {
 
   /** No bytes follow. An empty body is no JSON text, but holds nothing either. */
   protected scanEnd(): JsonError | undefined {
-    if (this.#mode === "number" && this.depth === 0 && ENDS.has(this.#number)) this.#endScalar(0);
+    if (this.#mode === "number" && this.depth === 0 && ENDS.has(this.#number)) this.#endToken(0);
     if (this.#mode !== "done" && this.#mode !== "start") this.#error ??= { reason: "truncated" };
     return this.#error;
   }
@@ -116,9 +115,9 @@ export abstract class JsonScanner {
       case "value":
         return this.#startValue(byte, at);
       case "first-key":
-        return byte === 0x7d ? this.#close(false) : this.#startKey(byte, at);
+        return byte === 0x7d ? this.#close(false) : byte === QUOTE && this.#startToken("key", "string", at);
       case "key":
-        return this.#startKey(byte, at);
+        return byte === QUOTE && this.#startToken("key", "string", at);
       case "colon":
         this.#mode = "value";
         return byte === 0x3a;
@@ -138,33 +137,28 @@ export abstract class JsonScanner {
     return true;
   }
 
-  #startKey(byte: number, at: number): boolean {
-    if (byte !== QUOTE) return false;
-    this.#inKey = true;
-    this.#mode = "string";
-    this.keyStarted(at);
-    return true;
-  }
-
   #startValue(byte: number, at: number): boolean {
     if (byte === 0x7b || byte === 0x5b) return this.#open(byte === 0x5b);
-    if (byte === QUOTE) {
-      this.#inKey = false;
-      this.#mode = "string";
-      this.scalarStarted(at, "string");
-      return true;
-    }
+    if (byte === QUOTE) return this.#startToken("string", "string", at);
     const literal = LITERALS[byte];
-    if (literal !== undefined) {
-      this.scalarStarted(at, "literal");
-      return this.#startLiteral(literal);
-    }
+    if (literal !== undefined) return this.#startToken("literal", "literal", at) && this.#startLiteral(literal);
     const number = STEPS.start[COLUMNS[byte] as number];
     if (number === undefined) return false;
     this.#number = number;
-    this.#mode = "number";
-    this.scalarStarted(at, "number");
+    return this.#startToken("number", "number", at);
+  }
+
+  #startToken(kind: TokenKind, mode: Mode, at: number): true {
+    this.kind = kind;
+    this.#mode = mode;
+    this.tokenStarted(at);
     return true;
+  }
+
+  #endToken(end: number): void {
+    const after = this.depth === 0 ? "done" : "after";
+    this.#mode = this.kind === "key" ? "colon" : after;
+    this.tokenEnded(end);
   }
 
   #open(isArray: boolean): boolean {
@@ -186,11 +180,6 @@ export abstract class JsonScanner {
     return true;
   }
 
-  #endScalar(end: number): void {
-    this.#mode = this.depth === 0 ? "done" : "after";
-    this.scalarEnded(end);
-  }
-
   /** The bulk of most documents: runs to the next byte that means something. */
   #string(chunk: Uint8Array, from: number): number {
     let at = from;
@@ -203,10 +192,7 @@ export abstract class JsonScanner {
     if (at === chunk.length) return at;
     if (byte < 0x20) return this.#fail(at);
     if (byte === BACKSLASH) this.#mode = "escape";
-    else if (this.#inKey) {
-      this.#mode = "colon";
-      this.keyEnded(at + 1);
-    } else this.#endScalar(at + 1);
+    else this.#endToken(at + 1);
     return at + 1;
   }
 
@@ -226,7 +212,7 @@ export abstract class JsonScanner {
       const next = STEPS[this.#number][COLUMNS[chunk[at] as number] as number];
       if (next === undefined) {
         if (!ENDS.has(this.#number)) return this.#fail(at);
-        this.#endScalar(at);
+        this.#endToken(at);
         return at;
       }
       this.#number = next;
@@ -251,7 +237,7 @@ export abstract class JsonScanner {
     if (byte !== this.#literal.charCodeAt(this.#literalAt++)) return false;
     if (this.#literalAt < this.#literal.length) return true;
     if (this.#literal === BOM) this.#mode = "value";
-    else this.#endScalar(at + 1);
+    else this.#endToken(at + 1);
     return true;
   }
 }
