@@ -87,7 +87,7 @@ const ZONES = [
       "^src/(published|ids|routing|problems)/",
       "^src/gateway/(decide|public-ids|replay)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
-      "^src/host/self-hosting\\.ts$",
+      "^src/host/(self-hosting\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "yaml"),
     ],
     to: NODE,
