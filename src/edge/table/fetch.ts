@@ -11,6 +11,8 @@ export interface LoadedTable {
   readonly table: CompiledTable;
   /** `undefined` for the bundled table. */
   readonly pointer: Pointer | undefined;
+  /** The pointer's. */
+  readonly digest: string | undefined;
   /** Where it came from, and the source that later responses name. */
   readonly source: TableSource;
   readonly laterSource: TableSource;
@@ -47,15 +49,19 @@ const secondsSince = (confirmedAtMs: number, nowMs: number) => Math.max(0, Math.
 export const nextLabelMs = (confirmedAtMs: number, nowMs: number): number =>
   confirmedAtMs + (secondsSince(confirmedAtMs, nowMs) + 1) * 1000;
 
+type Unlabelled = Pick<ServedTable, "table" | "digest" | "confirmedAtMs"> & {
+  readonly canary: LoadedCanary | undefined;
+};
+
 /** A table as responses name it: its source and age now; its canary too. */
-export function withLabels<
-  Named extends Pick<ServedTable, "table" | "confirmedAtMs"> & { canary: LoadedCanary | undefined },
->(named: Named, source: TableSource, nowMs: number) {
-  const { table, canary, confirmedAtMs } = named;
+export function withLabels(
+  { table, digest, confirmedAtMs, canary }: Unlabelled,
+  source: TableSource,
+  nowMs: number,
+): ServedTable {
   const seconds = secondsSince(confirmedAtMs, nowMs);
   return {
-    ...named,
-    source,
+    ...{ table, digest, confirmedAtMs, source },
     label: labelOf(table.revision, source, seconds),
     canary: canary && { ...canary, label: labelOf(canary.table.revision, source, seconds, true) },
   };
@@ -138,7 +144,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
     const { table } = fetched.value;
     const canary = pointer.canary && (await fetchCanary(pointer.canary, table, held));
     const source = isFromKv ? fetched.value.source : "edge";
-    return { table, pointer, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
+    return { table, pointer, digest, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
   };
 }
 

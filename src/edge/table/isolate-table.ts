@@ -3,7 +3,6 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
 import type { TableError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
-import type { TableSource } from "../../published/table-api.ts";
 import { loadTable } from "../../routing/index.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
@@ -76,7 +75,7 @@ export class IsolateTable implements Tables {
     const loaded = this.#loaded;
     if (loaded === undefined) return undefined;
     if (this.#isDue()) waitUntil(this.#refresh());
-    const named = namedAs(loaded, loaded.laterSource, nowMs);
+    const named = withLabels(loaded, loaded.laterSource, nowMs);
     const served = this.#packs === undefined ? named : this.#packs.peek(named, waitUntil);
     this.#options.onServed?.(served);
     this.#peeked = served;
@@ -93,7 +92,7 @@ export class IsolateTable implements Tables {
     if (this.#loaded === undefined) await withTimeout(this.#startCold(), COLD_DEADLINE_MS, () => undefined);
     const loaded: Result<LoadedTable, TableError> = this.#loaded === undefined ? this.#useBundled() : ok(this.#loaded);
     if (!loaded.ok) return loaded;
-    const named = namedAs(loaded.value, loaded.value.source, clock.nowMs());
+    const named = withLabels(loaded.value, loaded.value.source, clock.nowMs());
     const served = this.#packs === undefined ? named : await this.#packs.load(named, deadlineMs - clock.nowMs());
     onServed?.(served);
     return ok(served);
@@ -186,14 +185,14 @@ export class IsolateTable implements Tables {
     const source = "bundled";
     const confirmedAtMs = clock.nowMs();
     this.#loaded = {
-      ...{ table: table.value, pointer: undefined, source, laterSource: source, confirmedAtMs, canary: undefined },
+      table: table.value,
+      pointer: undefined,
+      digest: undefined,
+      source,
+      laterSource: source,
+      confirmedAtMs,
+      canary: undefined,
     };
     return ok(this.#loaded);
   }
 }
-
-const namedAs = (
-  { table, pointer, confirmedAtMs, canary }: LoadedTable,
-  source: TableSource,
-  nowMs: number,
-): ServedTable => withLabels({ table, digest: pointer?.digest, confirmedAtMs, canary }, source, nowMs);
