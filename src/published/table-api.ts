@@ -51,7 +51,7 @@ export const revisionSchema = v.object({
   audience: v.optional(described(selectorSchema, "Of a canary: the IDs that it served.")),
 });
 export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
-export type RevisionKind = TableRevision["kind"];
+type RevisionKind = TableRevision["kind"];
 
 export const revisionsSchema = v.object({ revisions: page(revisionSchema) });
 
