@@ -2,6 +2,7 @@ import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
+import { parseJson } from "../routing/schema/json-scanner.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
@@ -170,17 +171,9 @@ export const parseLogLine = (line: string): LogLine => {
     const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? SCREEN_LINE.exec(line) ?? [];
     return path === undefined ? { kind: "unreadable" } : { kind: "request", request: { method, path } };
   }
-  const { event, method = "GET", path } = readObject(line);
+  const { event, method = "GET", path } = Object(parseJson(line)) as Readonly<Record<string, unknown>>;
   if (typeof path === "string" && typeof method === "string" && path.startsWith("/")) {
     return { kind: "request", request: { method, path } };
   }
   return { kind: typeof event === "string" && event !== "request" ? "other" : "unreadable" };
-};
-
-const readObject = (line: string): { readonly event?: unknown; readonly method?: unknown; readonly path?: unknown } => {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
 };

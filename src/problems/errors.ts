@@ -23,9 +23,7 @@ export type RequestError =
 /** Why a port of the gateway (see `src/ports.ts`) failed. */
 
 /** `retryAfterMs`: the earliest time for a retry, if known. */
-export type TableError =
-  | { readonly reason: "table-unavailable"; readonly why: string }
-  | { readonly reason: "table-unavailable"; readonly why: string; readonly retryAfterMs: number };
+export type TableError = { readonly reason: "table-unavailable"; readonly why: string; readonly retryAfterMs?: number };
 
 export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
@@ -78,3 +76,5 @@ export type TableChangeError =
   | { readonly reason: "no-canary" }
   | { readonly reason: "unknown-revision"; readonly revision: number; readonly why: string }
   | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
+
+export type PortError = SequenceError | TableError | TableChangeError | PackChangeError | PublicIdsError | AuthError;

@@ -2,28 +2,10 @@ import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/errors.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
-import type {
-  AuthError,
-  PackChangeError,
-  PublicIdsError,
-  RequestError,
-  SequenceError,
-  TableChangeError,
-  TableError,
-} from "./errors.ts";
+import type { PortError, RequestError } from "./errors.ts";
 
 /** Every error that the gateway returns instead of the origin's response. */
-export type GatewayError =
-  | RoutingError
-  | MintError
-  | SequenceError
-  | TableError
-  | TableChangeError
-  | PackChangeError
-  | PublicIdsError
-  | AuthError
-  | ProxyError
-  | RequestError;
+export type GatewayError = RoutingError | MintError | ProxyError | RequestError | PortError;
 
 /** The members of a problem document (RFC 9457 §3) with extensions, ready for `JSON.stringify`. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import type { Clock, Entropy, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
+import type { Clock, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
 import type { Region } from "../routing/table.ts";
 import type { OriginResponse } from "./attempt.ts";
 import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
@@ -126,21 +126,24 @@ export function mirrorToShadow(
   deps: ProxyPorts,
   deadlineMs = SHADOW_DEADLINE_MS,
 ): void {
-  const shadow = sampledShadow(proxyRequest, region, deps.entropy);
-  if (shadow === undefined || response.status === 101 || asksUpgrade(proxyRequest)) return;
-  if (!deps.shadows.admit(shadow.name)) return;
+  const { method, body, decision } = proxyRequest;
+  const { shadow } = decision.target;
+  if (shadow === undefined || shadow.region === region || response.status === 101) return;
+  if ((method !== "GET" && method !== "HEAD") || body.kind !== "none" || asksUpgrade(proxyRequest)) return;
+  if (deps.entropy.word() >= shadow.share * 2 ** 32) return;
+  const { name } = shadow.region;
+  if (!deps.shadows.admit(name)) return;
   const answered = shapeOf(response);
   const work = async (): Promise<void> => {
     // Lets the handler hand over the client's answer before anything is sent.
     await new Promise((resolve) => setTimeout(resolve, 0));
-    const answer = await sendToShadow(proxyRequest, shadow, deps, deadlineMs).catch(() => undefined);
-    if (answer === undefined) return deps.shadows.report(shadow.name, "failed");
+    const answer = await sendToShadow(proxyRequest, shadow.region, deps, deadlineMs).catch(() => undefined);
+    if (answer === undefined) return deps.shadows.report(name, "failed");
     const fields = differingFields(answered, answer);
     const isSameStatus = answer.status === answered.status;
-    if (isSameStatus && fields.length === 0) return deps.shadows.report(shadow.name, "match");
-    const { method, decision } = proxyRequest;
+    if (isSameStatus && fields.length === 0) return deps.shadows.report(name, "match");
     const { entity, id } = decision;
-    deps.shadows.report(shadow.name, isSameStatus ? "headers-differ" : "status-differs", {
+    deps.shadows.report(name, isSameStatus ? "headers-differ" : "status-differs", {
       entity: entity.name,
       id: entity.public === undefined ? id : undefined,
       method,
@@ -151,18 +154,6 @@ export function mirrorToShadow(
     });
   };
   proxyRequest.waitUntil(work());
-}
-
-/** The shadow that this request is to be sent to; most requests have none. */
-function sampledShadow(
-  { method, body, decision }: ProxyRequest,
-  answeredBy: Region,
-  entropy: Entropy,
-): Region | undefined {
-  const { shadow } = decision.target;
-  if (shadow === undefined || shadow.region === answeredBy) return undefined;
-  if ((method !== "GET" && method !== "HEAD") || body.kind !== "none") return undefined;
-  return entropy.word() < shadow.share * 2 ** 32 ? shadow.region : undefined;
 }
 
 /** Rejects where there is no answer in time, or none of the origin's own. */

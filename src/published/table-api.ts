@@ -69,10 +69,9 @@ const auditEntry = v.object({
   ),
   pack: v.optional(described(digest, "Of a pack: SHA-256 of its header.")),
   times: v.optional(
-    v.pipe(
-      v.number(),
-      v.metadata({ type: "integer", minimum: 2 }),
-      v.description("Number of equal rejections within a minute."),
+    described(
+      v.pipe(v.number(), v.metadata({ type: "integer", minimum: 2 })),
+      "Number of equal rejections within a minute.",
     ),
   ),
 });

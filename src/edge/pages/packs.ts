@@ -71,14 +71,15 @@ export function kvPacks(options: PacksOptions): Packs {
     },
   });
 
-  const attach = async (slot: PackSlot, waitMs?: number): Promise<Result<LoadedPack, PageFailure>> => {
+  const attach = async (slot: PackSlot, waitMs?: number): Promise<Result<LoadedPack, TableError>> => {
     const { sha256 } = slot.declared;
     const known = slot.content ?? packs.get(sha256);
     const pack = known === undefined ? await store.load(headerOf(sha256), waitMs) : ok(known);
-    if (!pack.ok || slot.content === pack.value) return pack;
-    const attached = slot.attach(pack.value);
+    if (!pack.ok) return fail(slot.name, undefined, pack.error);
+    const attached = slot.content === pack.value ? pack : slot.attach(pack.value);
     if (attached.ok) return pack;
-    return store.fail(`entry of ${sha256}`, { why: formatEntryFault(attached.error), isOfStore: false });
+    const why = formatEntryFault(attached.error);
+    return fail(slot.name, undefined, store.fail(`entry of ${sha256}`, { why, isOfStore: false }).error);
   };
 
   const fail = (pack: string, page: number | undefined, failure: PageFailure): Result<never, TableError> => {
@@ -89,19 +90,14 @@ export function kvPacks(options: PacksOptions): Packs {
 
   return {
     async open(table, waitMs) {
-      const opened = await Promise.all(
-        [...table.packs.values()].map(async (slot) => {
-          const pack = await attach(slot, waitMs);
-          return pack.ok ? ok(undefined) : fail(slot.name, undefined, pack.error);
-        }),
-      );
+      const opened = await Promise.all(Array.from(table.packs.values(), (slot) => attach(slot, waitMs)));
       return opened.find((each) => !each.ok) ?? ok(undefined);
     },
     async load(table, { pack: name, page }: MissingPage) {
       const slot = table.packs.get(name);
       if (slot === undefined) return err({ reason: "table-unavailable", why: `the table has no pack ${name}` });
       const pack = await attach(slot);
-      if (!pack.ok) return fail(name, undefined, pack.error);
+      if (!pack.ok) return pack;
       const info = page === undefined ? undefined : pack.value.header.pages[page];
       if (info === undefined || pack.value.pages[info.number] !== undefined) return ok(undefined);
       const loaded = await store.load(pageOf(slot.declared.sha256, pack.value, info));

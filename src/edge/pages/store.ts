@@ -1,4 +1,4 @@
-import { err, type Result } from "../../ids/result.ts";
+import { type Err, err, type Result } from "../../ids/result.ts";
 import type { Entropy } from "../../ports.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { raceCacheAndKv, setLast } from "../platform.ts";
@@ -84,7 +84,7 @@ export function pageStore(options: PageStoreOptions) {
   }
 
   /** Starts the backoff of a key, also for a fault that the store cannot see. */
-  function fail(key: string, { why, isOfStore }: ReadFailure): Result<never, PageFailure> {
+  function fail(key: string, { why, isOfStore }: ReadFailure): Err<PageFailure> {
     const isNew = backoff.failed(key, why, isOfStore);
     return err({ why, retryAfterMs: backoff.of(key)?.retryAfterMs ?? 0, isNew });
   }

@@ -64,9 +64,7 @@ export class PackUploads {
   async status(sha256: string): Promise<Result<StoredPack, TableHistoryError>> {
     const inventory = await this.#inventory(sha256);
     if (!inventory.ok) return unavailable(inventory.error);
-    const { header, missing } = inventory.value;
-    if (header === undefined) return ok({ sha256, header: false, pages: null, missing: null, complete: false });
-    return ok(storedPack(sha256, header, [...missing.keys()]));
+    return ok(storedPack(sha256, inventory.value.header, [...inventory.value.missing.keys()]));
   }
 
   /** What is wrong with a pack that a table names. Before the table comes into force, KV must have all of it. */
@@ -242,12 +240,12 @@ export class PackUploads {
   }
 }
 
-const storedPack = (sha256: string, { pages }: PackHeader, missing: readonly Part[]): StoredPack => ({
+const storedPack = (sha256: string, header: PackHeader | undefined, missing: readonly Part[]): StoredPack => ({
   sha256,
-  header: true,
-  pages: pages.length,
-  missing: missing.filter((part) => part !== HEADER),
-  complete: missing.length === 0,
+  header: header !== undefined,
+  pages: header?.pages.length ?? null,
+  missing: header ? missing.filter((part) => part !== HEADER) : null,
+  complete: header !== undefined && missing.length === 0,
 });
 
 const unavailable = (why: string) => err({ reason: "control-plane-unavailable" as const, why });
