@@ -68,8 +68,8 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
     const keepsAll = isLast || !hasRandomBits;
     if (kept.length > 0) await task.gateway.pause(REST_MS);
     const batch = keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX);
-    const drawn = await task.gateway.minters.mint({ ...task.plan.order, isRedraw: droppedCount > 0 }, batch);
-    const minted = drawn.ok ? await checkMinted(task, drawn.value) : drawn;
+    const words = await task.gateway.minters.mint({ ...task.plan.order, isRedraw: droppedCount > 0 }, batch);
+    const minted = words.ok ? await checkMinted(task, words.value) : words;
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
     if (isLast && routed.length < minted.value.length) {
