@@ -51,7 +51,6 @@ export const revisionSchema = v.object({
   audience: v.optional(described(selectorSchema, "Of a canary: the IDs that it served.")),
 });
 export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
-type RevisionKind = TableRevision["kind"];
 
 export const revisionsSchema = v.object({ revisions: page(revisionSchema) });
 
