@@ -17,14 +17,14 @@ import {
 } from "./publication.ts";
 import type { RevisionLog } from "./revisions.ts";
 
-export interface KvDeadlines {
+const DEADLINES = {
   /** A caller waits for reads. */
-  readonly readMs: number;
+  readMs: 1_500,
   /** No caller waits for writes, but they must end. */
-  readonly writeMs: number;
-}
+  writeMs: 10_000,
+};
 
-const DEADLINES: KvDeadlines = { readMs: 1_500, writeMs: 10_000 };
+export type KvDeadlines = typeof DEADLINES;
 
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
 export interface KvSnapshot {
@@ -34,7 +34,7 @@ export interface KvSnapshot {
 }
 
 /** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
-export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines: KvDeadlines = DEADLINES) {
+export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines = DEADLINES) {
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
   /** A newer revision of another publisher is imported; any other difference is written again. Concurrent callers share one read. */

@@ -9,16 +9,7 @@ import { checkTargets, runChecks } from "../origins/active-checks.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
-import {
-  applyUpdate,
-  hintOf,
-  type MetricsReport,
-  type MetricsRpc,
-  type MetricsTotals,
-  type OriginHint,
-  type OriginState,
-  withCheck,
-} from "./store.ts";
+import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
 
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 const SERIES_MAX = 20_000;
@@ -96,7 +87,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const nowMs = systemClock.nowMs();
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
-    for (const update of origins) this.#turn(update.url, applyUpdate(this.#origins.get(update.url), update, nowMs));
+    for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
     return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
   }
@@ -123,10 +114,19 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
   }
 
-  #turn(url: string, state: OriginState): void {
+  /** The newest observation wins, whatever its source and the order of arrival. */
+  #update(url: string, { heardAtMs, answeredAtMs = 0, fault, breaker, checks }: OriginState): void {
+    const state = this.#origins.get(url);
     // Map order: the last updated origin is last.
     this.#origins.delete(url);
-    this.#origins.set(url, state);
+    this.#origins.set(url, {
+      ...state,
+      heardAtMs,
+      answeredAtMs: Math.max(state?.answeredAtMs ?? 0, answeredAtMs) || undefined,
+      fault: later(state?.fault, fault),
+      breaker: later(state?.breaker, breaker),
+      checks: checks ? { ...state?.checks, ...checks } : state?.checks,
+    });
     this.#changedOrigins.add(url);
   }
 
@@ -154,9 +154,11 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const targets = served.ok ? checkTargets(served.value.table) : [];
     this.#hasChecks = targets.length > 0;
     const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge: this.#config.isOnEdge };
-    await runChecks(targets, deps, ({ url, path, check }) =>
-      this.#turn(url, withCheck(this.#origins.get(url), path, check)),
-    );
+    await runChecks(targets, deps, ({ url, path, check }) => {
+      // Any response shows that the origin is reachable, even an unhealthy one.
+      const answeredAtMs = check.fault === undefined ? check.atMs : undefined;
+      this.#update(url, { heardAtMs: check.atMs, answeredAtMs, checks: { [path]: check } });
+    });
     this.#save();
   }
 
@@ -166,4 +168,15 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#alarmAtMs = atMs;
     await this.ctx.storage.setAlarm(atMs);
   }
+}
+
+const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
+  one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;
+
+/** Whether other isolates should probe the origin first. */
+function hintOf(url: string, { breaker, checks = {}, answeredAtMs = 0 }: OriginState): OriginHint | undefined {
+  const failedChecks = Object.values(checks).filter(({ fault }) => fault !== undefined);
+  const openedAtMs = breaker !== undefined && breaker.untilMs > 0 ? breaker.atMs : 0;
+  const seenAtMs = Math.max(openedAtMs, ...failedChecks.map(({ atMs }) => atMs));
+  return seenAtMs > answeredAtMs ? { url, seenAtMs } : undefined;
 }

@@ -24,41 +24,6 @@ export interface OriginHint {
   readonly seenAtMs: number;
 }
 
-/** The newest update wins, whatever its source and the order of arrival. */
-export function applyUpdate(state: OriginState | undefined, update: OriginUpdate, nowMs: number): OriginState {
-  return {
-    ...state,
-    heardAtMs: nowMs,
-    answeredAtMs: latest(state?.answeredAtMs, update.answeredAtMs),
-    fault: later(state?.fault, update.fault),
-    breaker: later(state?.breaker, update.breaker),
-  };
-}
-
-export function withCheck(state: OriginState | undefined, path: string, check: OriginCheck): OriginState {
-  return {
-    ...state,
-    heardAtMs: check.atMs,
-    // Any response shows that the origin is reachable, even an unhealthy one.
-    answeredAtMs: latest(state?.answeredAtMs, check.fault === undefined ? check.atMs : undefined),
-    checks: { ...state?.checks, [path]: check },
-  };
-}
-
-/** Whether other isolates should probe the origin first. */
-export function hintOf(url: string, state: OriginState): OriginHint | undefined {
-  let seenAtMs = state.breaker !== undefined && state.breaker.untilMs > 0 ? state.breaker.atMs : 0;
-  for (const { atMs, fault } of Object.values(state.checks ?? {})) {
-    if (fault !== undefined && atMs > seenAtMs) seenAtMs = atMs;
-  }
-  return seenAtMs > (state.answeredAtMs ?? 0) ? { url, seenAtMs } : undefined;
-}
-
-const latest = (one = 0, other = 0): number | undefined => Math.max(one, other) || undefined;
-
-const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
-  one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;
-
 /** An isolate's counts and observations since its last report. */
 export interface MetricsReport {
   /** By series. */

@@ -110,12 +110,11 @@ export function pageStore(options: PageStoreOptions) {
 
   function start<Value>(source: PageSource<Value>): Flight<Value> {
     const { key, open } = source;
-    const read = async (): Promise<Result<Value, ReadFailure>> => {
-      const answer = await raceCacheAndKv(cache.part(key, open), () => readKv(source));
+    const read = raceCacheAndKv(cache.part(key, open), () => readKv(source)).then((answer) => {
       if (answer.ok) backoff.succeeded(key);
       return answer;
-    };
-    const answer = read().finally(() => {
+    });
+    const answer = read.finally(() => {
       if (flights.get(key) === flight) flights.delete(key);
     });
     const flight = { startedAtMs: clock.nowMs(), answer };

@@ -14,11 +14,12 @@ import { formatFailure } from "./store.ts";
 /** An evicted header is read from KV again when it is needed. */
 const HEADERS_MAX = 256;
 
-/** A client waits for the last page and the header behind it. */
-const WRITE_DEADLINE_MS = 4_000;
-
-/** For one part. A publisher waits for all of them. */
-const READ_DEADLINE_MS = 1_500;
+const DEADLINES = {
+  /** For one part. A publisher waits for all of them. */
+  readDeadlineMs: 1_500,
+  /** A client waits for the last page and the header behind it. */
+  writeDeadlineMs: 4_000,
+};
 
 /** A Worker's invocation has six connections at once. */
 const READS_AT_ONCE = 6;
@@ -42,12 +43,10 @@ const HEADER: Part = -1;
 
 const keyOf = (sha256: string, part: Part): string => (part === HEADER ? packKey(sha256) : pageKey(sha256, part));
 
-export interface PackUploadsOptions {
+export interface PackUploadsOptions extends Partial<typeof DEADLINES> {
   readonly storage: DurableObjectStorage;
   readonly kv: KVNamespace;
   readonly clock: Clock;
-  readonly readDeadlineMs?: number;
-  readonly writeDeadlineMs?: number;
 }
 
 /** Parts are verified by the header on disk. KV gets the header after the last page: a reader that has it finds every page. */
@@ -56,7 +55,7 @@ export class PackUploads {
   readonly #options: Required<PackUploadsOptions>;
 
   constructor(options: PackUploadsOptions) {
-    this.#options = { readDeadlineMs: READ_DEADLINE_MS, writeDeadlineMs: WRITE_DEADLINE_MS, ...options };
+    this.#options = { ...DEADLINES, ...options };
     this.#sql = options.storage.sql;
     this.#sql.exec(SCHEMA);
   }
