@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { iuid } from "../../src/ids/index.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
 import { processorMs } from "../lib/process-usage.ts";
@@ -8,7 +8,8 @@ import { needed, randomFields } from "../lib/random.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
 import { countryServiceTable, kindPath } from "../lib/tables.ts";
-import { startWorker } from "../lib/workerd.ts";
+import { startWorker, type WorkerOptions } from "../lib/workerd.ts";
+import { measureCold } from "./cold.ts";
 import type { LoadFigures, LoadRequest } from "./load.process.ts";
 
 /** A turn spans some garbage collections, which affect a gateway's throughput. */
@@ -17,6 +18,12 @@ const TURN_PER_SAMPLE = 25;
 const REQUESTS = 2_000;
 
 const BARE = "bare pass-through Worker";
+const BY_HAND = "by hand: Hono, regex, Map, hono/proxy";
+const AGAIN = "the same again";
+const STATIC = "static answer";
+
+/** The median of the bare Worker's processor time against itself differs by no more on a quiet machine. */
+const NOISE_MAX = 0.05;
 
 interface Subject {
   readonly name: string;
@@ -27,13 +34,26 @@ interface Subject {
 interface Shape {
   readonly title: string;
   readonly connections: number;
+  /** Header fields of the client's request. */
+  readonly fields: number;
   readonly query: string;
+  /** Bytes of the request's body. */
+  readonly upload?: number;
+  /** Share of what the bare Worker carried in the first shape; absent: as many requests as go. */
+  readonly load?: number;
 }
 
+const SMALL = { connections: 64, fields: 12, query: "limit=20" };
+
 const SHAPES: readonly Shape[] = [
-  { title: "Gateway, 64 connections, small responses", connections: 64, query: "limit=20" },
-  { title: "Gateway, 64 connections, responses of 64 KiB", connections: 64, query: "response=big" },
-  { title: "Gateway, 1 connection, small responses", connections: 1, query: "limit=20" },
+  { ...SMALL, title: "Gateway, 64 connections, 12 header fields, small responses" },
+  { ...SMALL, title: "Gateway, 64 connections, 1 header field, small responses", fields: 1 },
+  { ...SMALL, title: "Gateway, 64 connections, 40 header fields, small responses", fields: 40 },
+  { ...SMALL, title: "Gateway, 64 connections, responses of 64 KiB", query: "response=64k" },
+  { ...SMALL, title: "Gateway, 16 connections, responses of 1 MiB", connections: 16, query: "response=1m" },
+  { ...SMALL, title: "Gateway, 16 connections, uploads of 1 MiB", connections: 16, upload: 1024 * 1024 },
+  { ...SMALL, title: "Gateway, 1 connection, small responses", connections: 1 },
+  { ...SMALL, title: "Gateway, 64 connections, a quarter of what the bare Worker carries", load: 0.25 },
 ];
 
 /** Figures of one turn. */
@@ -59,9 +79,16 @@ export const gatewayBench: Bench = {
       const load = startLoad();
       stops.push(load.stop);
       const sections: Section[] = [];
+      let bareRate = 0;
       for (const shape of SHAPES) {
-        sections.push(await measure(shape, [{ name: "origin itself", ...origin }, ...subjects], load, options));
+        const perSecond = shape.load === undefined ? undefined : bareRate * shape.load;
+        const candidates = [{ name: "origin itself", ...origin }, ...subjects.filter(({ name }) => name !== STATIC)];
+        const { section, ratePerSecond } = await measure(shape, candidates, load, { ...options, perSecond });
+        sections.push(section);
+        if (shape === SHAPES[0]) bareRate = ratePerSecond;
       }
+      for (const count of [1, 1000]) sections.push(await measureMint(count, subjects, load, options));
+      sections.push(await measureStarts(origin.url, options));
       return sections;
     } finally {
       await Promise.all(stops.map((stop) => stop()));
@@ -74,24 +101,27 @@ async function startSubjects(
   against: string | undefined,
   stops: (() => Promise<unknown>)[],
 ): Promise<Subject[]> {
-  const tableText = JSON.stringify(countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl));
+  const table = countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl);
+  const tableText = JSON.stringify(table);
+  const withFields = (fields: string) => JSON.stringify({ ...table, fields });
   const vars = { ORIGIN: originUrl };
   const workers = {
     [BARE]: { worker: new URL("bare.worker.ts", import.meta.url) },
     // The difference of two identical Workers is the noise of the run.
-    "the same again": { worker: new URL("bare.worker.ts", import.meta.url) },
+    [AGAIN]: { worker: new URL("bare.worker.ts", import.meta.url) },
     Waybill: {},
     ...(against === undefined ? {} : { [`Waybill of ${against}`]: { worker: workerOf(against) } }),
-    "Waybill, no idle deadline": { vars: { IDLE_DEADLINE_MS: "0" } },
-    "Waybill, no deadlines": { vars: { FIRST_BYTE_DEADLINE_MS: "0", IDLE_DEADLINE_MS: "0" } },
-    "by hand: Hono, regex, Map, hono/proxy": { worker: new URL("by-hand.worker.ts", import.meta.url) },
+    "Waybill, full fields": { tableText: withFields("full") },
+    "Waybill, minimal fields": { tableText: withFields("minimal") },
+    [BY_HAND]: { worker: new URL("by-hand.worker.ts", import.meta.url) },
+    [STATIC]: { worker: new URL("static.worker.ts", import.meta.url) },
   };
   const subjects: Subject[] = [];
-  for (const [name, options] of Object.entries(workers)) {
+  for (const [name, options] of Object.entries<Omit<WorkerOptions, "vars">>(workers)) {
     const running = await startWorker({
       tableText,
       ...options,
-      vars: { ...vars, ...("vars" in options && options.vars) },
+      vars,
     });
     stops.push(running.stop);
     subjects.push({ name, port: running.port, pid: running.pid });
@@ -99,45 +129,84 @@ async function startSubjects(
   return subjects;
 }
 
+/** By a table of a thousand routes. */
+function measureStarts(originUrl: string, options: BenchOptions): Promise<Section> {
+  const tableText = JSON.stringify(countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl));
+  const subjects = [
+    { name: BARE, workerPath: fileURLToPath(new URL("bare.worker.ts", import.meta.url)), tableText },
+    { name: "Waybill", workerPath: undefined, tableText },
+    { name: BY_HAND, workerPath: fileURLToPath(new URL("by-hand.worker.ts", import.meta.url)), tableText },
+  ];
+  // The Worker by hand reads an ID only with more path behind it.
+  const paths = randomPaths(100).map((path) => `${path}/events`);
+  return measureCold(subjects, paths, originUrl, options);
+}
+
 const workerOf = (checkout: string): URL => pathToFileURL(resolve(checkout, "src/worker.ts"));
 
-async function measure(shape: Shape, subjects: Subject[], load: Load, options: BenchOptions): Promise<Section> {
-  const { rounds, progress } = options;
-  const durationMs = options.sampleMs * TURN_PER_SAMPLE;
-  const requests = requestsOf(shape);
-  const turn = async ({ port, pid }: Subject): Promise<Turn> => {
+interface Measured {
+  readonly section: Section;
+  /** What the bare Worker carried. */
+  readonly ratePerSecond: number;
+}
+
+async function measure(
+  { title, connections, ...shape }: Shape,
+  subjects: readonly Subject[],
+  load: Load,
+  { rounds, sampleMs, progress, perSecond }: BenchOptions & { readonly perSecond: number | undefined },
+  messages: readonly string[] | ((name: string) => readonly string[]) = requestsOf(shape),
+  reference = BARE,
+): Promise<Measured> {
+  const durationMs = sampleMs * TURN_PER_SAMPLE;
+  const turn = async ({ name, port, pid }: Subject): Promise<Turn> => {
     const before = processorMs(pid);
-    const { responses, tookMs, p50Ms, p99Ms } = await load.run({
-      port,
-      connections: shape.connections,
-      durationMs,
-      requests,
-    });
+    const requests = typeof messages === "function" ? messages(name) : messages;
+    const { responses, tookMs, p50Ms, p99Ms } = await load.run({ port, connections, durationMs, perSecond, requests });
     const after = processorMs(pid);
     const processorUs = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / responses;
     return { perSecond: (responses / tookMs) * 1000, processorUs, p50Ms, p99Ms };
   };
-  progress(`${shape.title}: warming up`);
+  progress(`${title}: warming up`);
   for (const subject of subjects) await turn(subject);
-  const turns = await inTurn(subjects, rounds, turn, (round) =>
-    progress(`${shape.title}: round ${round} of ${rounds}`),
-  );
-  const bare = turns.get(BARE) ?? [];
-  return {
-    title: shape.title,
-    note:
-      `Median (range) over ${rounds} round(s), ${durationMs} ms each; ratios to the bare Worker's turn of the same round. ` +
-      `Processor time is user and kernel time of the process.`,
-    columns: ["what", "requests/s", "x bare", "processor us", "x bare", "p50 ms", "p99 ms"],
-    rows: [...turns].map(([name, own]) => [name, ...cells(own, bare)]),
-  };
+  const turns = await inTurn(subjects, rounds, turn, (round) => progress(`${title}: round ${round} of ${rounds}`));
+  const bare = turns.get(reference) ?? [];
+  const note =
+    `Median (range) over ${rounds} round(s), ${durationMs} ms each; ratios to the turn of "${reference}" in the same round. ` +
+    `Processor time is user and kernel time of the process.${verdict(turns.get(AGAIN), bare)}`;
+  const columns = ["what", "requests/s", "x", "processor us", "x", "p50 ms", "p99 ms"];
+  const rows = [...turns].map(([name, own]) => [name, ...cells(own, bare)]);
+  return { section: { title, note, columns, rows }, ratePerSecond: spread(bare.map((one) => one.perSecond)).median };
 }
 
+/** The bare Worker against itself: what differs less than that is no finding. */
+function verdict(again: readonly Turn[] | undefined, bare: readonly Turn[]): string {
+  if (again === undefined) return "";
+  const { median } = spread(ratios(column(again, processorUsOf), column(bare, processorUsOf)));
+  const noise = Math.abs(median - 1);
+  if (!(noise > NOISE_MAX)) return "";
+  return ` THE MACHINE IS TOO BUSY for a verdict: the bare Worker takes ${median.toFixed(2)} of its own processor time.`;
+}
+
+/** A minted ID costs a request; a thousand cost the text of a thousand. */
+async function measureMint(count: number, subjects: readonly Subject[], load: Load, options: BenchOptions) {
+  const body = JSON.stringify({ entity: "kind-0", country: "AD", count });
+  const message = (target: string) =>
+    `POST ${target} HTTP/1.1\r\nhost: api.example.com\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const bytes = 60 + count * 39;
+  const requests = (name: string) => [message(name === STATIC ? `/?${bytes}` : "/mint")];
+  const shape = { title: `POST /mint of ${count}, 64 connections`, connections: 64, fields: 3, query: "" };
+  const two = subjects.filter(({ name }) => name === STATIC || name === "Waybill");
+  return (await measure(shape, two, load, { ...options, perSecond: undefined }, requests, STATIC)).section;
+}
+
+const column = <Figure>(turns: readonly Turn[], read: (turn: Turn) => Figure | undefined) =>
+  turns.map(read).filter((figure) => figure !== undefined);
+const processorUsOf = (turn: Turn) => turn.processorUs;
+
 function cells(own: readonly Turn[], bare: readonly Turn[]): Cell[] {
-  const column = (turns: readonly Turn[], read: (turn: Turn) => number | undefined) =>
-    turns.map(read).filter((figure) => figure !== undefined);
   const perSecond = (turns: readonly Turn[]) => column(turns, (turn) => turn.perSecond);
-  const processorUs = (turns: readonly Turn[]) => column(turns, (turn) => turn.processorUs);
+  const processorUs = (turns: readonly Turn[]) => column(turns, processorUsOf);
   const isMeasured = processorUs(own).length > 0;
   return [
     spread(perSecond(own)),
@@ -149,25 +218,39 @@ function cells(own: readonly Turn[], bare: readonly Turn[]): Cell[] {
   ];
 }
 
-/** Requests of a mobile app, for IDs of all countries and services. */
-function requestsOf({ query }: Shape): string[] {
+/** Header fields of a mobile app, and more of its own when there are to be more. */
+const FIELDS = [
+  "host: api.example.com",
+  "user-agent: ExampleApp/8.4.1 (iPhone; iOS 19.1)",
+  "accept: application/json",
+  "accept-encoding: gzip, br",
+  "accept-language: kk-KZ,ru;q=0.8",
+  "authorization: Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJl",
+  "cookie: session=2f8a7c1d9b; theme=dark; language=kk",
+  "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+  "x-app-version: 8.4.1",
+  "x-device-id: 7f1b2c3d",
+  "cache-control: no-cache",
+  "referer: https://app.example.com/orders",
+  ...Array.from({ length: 28 }, (_, at) => `x-app-field-${at}: the value of field ${at}`),
+];
+
+/** For IDs of all countries and services. */
+function requestsOf({ query, fields, upload }: Pick<Shape, "query" | "fields" | "upload">): string[] {
+  const [method, length, body] =
+    upload === undefined ? ["GET", [], ""] : ["PUT", [`content-length: ${upload}`], "x".repeat(upload)];
+  const count = upload === undefined ? REQUESTS : 20;
+  return randomPaths(count).map((path) =>
+    [`${method} ${path}/events?${query} HTTP/1.1`, ...FIELDS.slice(0, fields), ...length, "", body].join("\r\n"),
+  );
+}
+
+function randomPaths(count: number): string[] {
   const word = () => Math.floor(Math.random() * 2 ** 32);
-  return Array.from({ length: REQUESTS }, () => {
+  return Array.from({ length: count }, () => {
     const service = word() % SERVICE_COUNT;
     const keys = { mintedAt: Date.now(), country: word() % COUNTRY_COUNT, service };
     const id = iuid.format(needed(iuid.encode({ ...randomFields(iuid, word), ...keys })));
-    return [
-      `GET ${kindPath(service).replace(":id", id)}/events?${query} HTTP/1.1`,
-      "host: api.example.com",
-      "user-agent: ExampleApp/8.4.1 (iPhone; iOS 19.1)",
-      "accept: application/json",
-      "accept-encoding: gzip, br",
-      "accept-language: kk-KZ,ru;q=0.8",
-      "authorization: Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJl",
-      "x-app-version: 8.4.1",
-      "x-device-id: 7f1b2c3d",
-      "",
-      "",
-    ].join("\r\n");
+    return kindPath(service).replace(":id", id);
   });
 }

@@ -1,27 +1,46 @@
 import { createServer } from "node:net";
 
-/** A cheap origin: every GET gets a prepared response, or a reset. Sends its port to the parent process. */
+/** A cheap origin: every request gets a prepared response once its body has come, or a reset. Sends its port to the parent process. */
 
 const HEAD_END = "\r\n\r\n";
-const BIG_RESPONSE_MARK = "response=big";
 const RESET_MARK = "response=reset";
-const BIG_RESPONSE_BYTES = 64 * 1024;
 
 const SMALL_RESPONSE = response(JSON.stringify({ status: "shipped", total: 1250, currency: "KZT", items: [1, 2, 3] }));
-const BIG_RESPONSE = response("x".repeat(BIG_RESPONSE_BYTES));
+/** By what the query asks for. */
+const LARGE_RESPONSES = [
+  { mark: "response=64k", message: response("x".repeat(64 * 1024)) },
+  { mark: "response=1m", message: response("x".repeat(1024 * 1024)) },
+];
 
 const server = createServer({ noDelay: true }, (socket) => {
   let unread = Buffer.alloc(0);
+  let bodyBytesLeft = 0;
+  let answer = SMALL_RESPONSE;
   socket.on("data", (chunk) => {
-    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+    if (bodyBytesLeft > chunk.length) {
+      bodyBytesLeft -= chunk.length;
+      return;
+    }
+    if (bodyBytesLeft > 0) socket.write(answer);
+    const rest = chunk.subarray(bodyBytesLeft);
+    bodyBytesLeft = 0;
+    unread = unread.length === 0 ? rest : Buffer.concat([unread, rest]);
     for (let end = unread.indexOf(HEAD_END); end !== -1; end = unread.indexOf(HEAD_END)) {
       const line = unread.subarray(0, unread.indexOf("\r\n"));
       if (line.includes(RESET_MARK)) {
         socket.resetAndDestroy();
         return;
       }
-      socket.write(line.includes(BIG_RESPONSE_MARK) ? BIG_RESPONSE : SMALL_RESPONSE);
+      answer = LARGE_RESPONSES.find(({ mark }) => line.includes(mark))?.message ?? SMALL_RESPONSE;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(unread.toString("latin1", 0, end))?.[1] ?? 0);
       unread = unread.subarray(end + HEAD_END.length);
+      if (length > unread.length) {
+        bodyBytesLeft = length - unread.length;
+        unread = Buffer.alloc(0);
+        return;
+      }
+      unread = unread.subarray(length);
+      socket.write(answer);
     }
   });
   // A disconnecting client must not end the process.

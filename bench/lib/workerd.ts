@@ -17,7 +17,7 @@ export interface RunningWorker {
 
 const ANY_TABLE = JSON.stringify(shardKeyTable(1));
 
-interface WorkerOptions {
+export interface WorkerOptions {
   /** The main module. Default: the gateway. */
   readonly worker?: URL;
   /** Default: any valid table, for a Worker that uses none. */
