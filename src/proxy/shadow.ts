@@ -91,12 +91,10 @@ export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
   let suppressed = 0;
   return {
     admit: (region) => {
-      if (inFlight < IN_FLIGHT_MAX) {
-        inFlight += 1;
-        return true;
-      }
-      count(region, "dropped");
-      return false;
+      const isAdmitted = inFlight < IN_FLIGHT_MAX;
+      if (isAdmitted) inFlight += 1;
+      else count(region, "dropped");
+      return isAdmitted;
     },
     report: (region, outcome, difference) => {
       inFlight -= 1;

@@ -81,14 +81,10 @@ export class SeriesTotals {
 
   /** The key under which it was added. */
   add(key: string, by: number): string {
-    const sum = this.#sums.get(key);
-    if (sum === undefined && this.#sums.size >= this.#seriesMax) {
-      const other = overflowKey(key);
-      this.#sums.set(other, (this.#sums.get(other) ?? 0) + by);
-      return other;
-    }
-    this.#sums.set(key, (sum ?? 0) + by);
-    return key;
+    const isKept = this.#sums.has(key) || this.#sums.size < this.#seriesMax;
+    const counted = isKept ? key : overflowKey(key);
+    this.#sums.set(counted, this.get(counted) + by);
+    return counted;
   }
 
   addAll(others: Iterable<readonly [string, number]>): void {

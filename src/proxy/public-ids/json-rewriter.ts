@@ -45,7 +45,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LINE_FEED = 0x0a;
 const BOM = "\u00ef\u00bb\u00bf";
-const HEX = new Set(new TextEncoder().encode("0123456789abcdefABCDEF"));
+const bytesOf = (text: string) => new Set(new TextEncoder().encode(text));
+const HEX = bytesOf("0123456789abcdefABCDEF");
+const ESCAPES = bytesOf('"\\/bfnrtu');
 const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
 
 export abstract class JsonScanner {
@@ -102,8 +104,15 @@ export abstract class JsonScanner {
 
   #byte(byte: number, at: number): boolean {
     if (this.#mode === "literal") return this.#letter(byte, at);
-    if (this.#mode === "escape") return this.#escape(byte);
-    if (this.#mode === "hex") return this.#hex(byte);
+    if (this.#mode === "escape") {
+      this.#hexLeft = 4;
+      this.#mode = byte === 0x75 ? "hex" : "string";
+      return ESCAPES.has(byte);
+    }
+    if (this.#mode === "hex") {
+      if (--this.#hexLeft === 0) this.#mode = "string";
+      return HEX.has(byte);
+    }
     if (byte === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
     if (byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09) return true;
     switch (this.#mode) {
@@ -194,17 +203,6 @@ export abstract class JsonScanner {
     if (byte === BACKSLASH) this.#mode = "escape";
     else this.#endToken(at + 1);
     return at + 1;
-  }
-
-  #escape(byte: number): boolean {
-    this.#hexLeft = 4;
-    this.#mode = byte === 0x75 ? "hex" : "string";
-    return byte === 0x75 || '"\\/bfnrt'.includes(String.fromCharCode(byte));
-  }
-
-  #hex(byte: number): boolean {
-    if (--this.#hexLeft === 0) this.#mode = "string";
-    return HEX.has(byte);
   }
 
   #digits(chunk: Uint8Array, from: number): number {
