@@ -112,13 +112,11 @@ async function checkMinted(
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.
     const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
-    if (!isOwn) {
-      ids.push(undefined);
-      continue;
-    }
-    const { decision, byCanary } = outcome;
-    const isUnambiguous = isFoundByAny(input, entity, text, decision.entity, byCanary);
-    ids.push({ text, region: decision.target.region.name, byCanary, isUnambiguous });
+    if (isOwn) {
+      const { decision, byCanary } = outcome;
+      const isUnambiguous = isFoundByAny(input, entity, text, decision.entity, byCanary);
+      ids.push({ text, region: decision.target.region.name, byCanary, isUnambiguous });
+    } else ids.push(undefined);
   }
   return ok(ids);
 }

@@ -66,30 +66,7 @@ export function readId(
   nowMs: number,
   hint: LayoutHint | undefined,
 ): Result<ReadId, OpenError> {
-  const opened = publicReadings(publicIds, table, text, nowMs, hint);
-  if (!opened.ok) return opened;
-  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint);
-  // A reading that is not known yet may be the one that counts.
-  if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
-  const [entity, second] = opened.value;
-  if (entity === undefined) {
-    if (plain.ok) return ok({ kind: "plain", decision: plain.value });
-    return err(table.withoutPublic !== undefined && hasNoOwner(plain.error) ? unknownPublicId(text) : plain.error);
-  }
-  const isOnly = second === undefined && !plain.ok && hasNoOwner(plain.error);
-  return isOnly ? ok({ kind: "public", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
-}
-
-const hasNoOwner = ({ reason }: RoutingError): boolean => reason === "malformed-id" || reason === "unknown-id";
-
-/** The public entities that a text may belong to: those for which it is a proof, else those whose IDs it opens to. */
-function publicReadings(
-  publicIds: PublicIdOpener,
-  table: CompiledTable,
-  text: string,
-  nowMs: number,
-  hint: LayoutHint | undefined,
-): Result<readonly Entity[], OpenError> {
+  // Those for which it is a proof, and those whose IDs it opens to.
   const proven: Entity[] = [];
   const unproven: Entity[] = [];
   for (const entity of table.entities.values()) {
@@ -107,7 +84,17 @@ function publicReadings(
       if (decision.ok || decision.error.reason === "entity-gone") unproven.push(entity);
     }
   }
-  return ok(proven.length > 0 ? proven : unproven);
+  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint);
+  // A reading that is not known yet may be the one that counts.
+  if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
+  const [entity, second] = proven.length > 0 ? proven : unproven;
+  const hasNoOwner = !plain.ok && (plain.error.reason === "malformed-id" || plain.error.reason === "unknown-id");
+  if (entity === undefined) {
+    if (plain.ok) return ok({ kind: "plain", decision: plain.value });
+    return err(table.withoutPublic !== undefined && hasNoOwner ? unknownPublicId(text) : plain.error);
+  }
+  const isOnly = second === undefined && hasNoOwner;
+  return isOnly ? ok({ kind: "public", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
 }
 
 /** Kinds without redundancy: every text of their form opens to some internal ID. */

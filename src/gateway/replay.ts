@@ -48,12 +48,8 @@ export const replay = (
   nowMs: number,
 ): Replayed => {
   const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
-  return { before: left, after: right, verdict: compare(left, right) };
-};
-
-const compare = (before: Destination, after: Destination): ReplayResult => {
-  if (mayMeet(before, after) || mayMeet(after, before)) return "open";
-  return isSame(before, after) ? "same" : "changed";
+  const settled = isSame(left, right) ? "same" : "changed";
+  return { before: left, after: right, verdict: mayMeet(left, right) || mayMeet(right, left) ? "open" : settled };
 };
 
 /** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
