@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableHistoryError } from "../../problems/errors.ts";
 import type { StoredPack } from "../../published/table-api.ts";
-import type { PackHeader, PageInfo } from "../../routing/packs/decode.ts";
+import type { PackHeader } from "../../routing/packs/decode.ts";
 import { formatPackFault, type PackFault } from "../../routing/packs/format.ts";
 import { entryFault, formatEntryFault, packKey, pageKey, readHeader, readPage } from "../../routing/packs/pack.ts";
 import type { DeclaredPack } from "../../routing/schema/table.ts";
@@ -127,10 +127,15 @@ export class PackUploads {
     const missing = new Map<Part, string>();
     const failures: string[] = [];
     const queue = (header?.pages ?? []).values();
+    const isHeaderInKv = headerFault.value === undefined;
     const findAll = async (): Promise<void> => {
       for (const info of queue) {
         if (failures.length > 0) return;
-        const fault = await this.#findPage(sha256, header as PackHeader, info, headerFault.value === undefined);
+        // A page that was not written here is in KV only if the header is: every writer writes that last.
+        const mayBeThere = isHeaderInKv || this.#taken(sha256).has(info.number);
+        const read = (bytes: Bytes) => readPage(header as PackHeader, info, bytes, subtleSha256);
+        const absent = `KV has no ${pageKey(sha256, info.number)}`;
+        const fault = mayBeThere ? await this.#find(sha256, info.number, read) : ok(absent);
         if (!fault.ok) failures.push(fault.error);
         else if (fault.value !== undefined) missing.set(info.number, fault.value);
       }
@@ -148,12 +153,6 @@ export class PackUploads {
       if (header.ok) this.#storeHeader(sha256, bytes.slice(0, header.value.headerBytes));
       return header;
     });
-  }
-
-  async #findPage(sha256: string, header: PackHeader, info: PageInfo, isHeaderInKv: boolean) {
-    // A page that was not written here is in KV only if the header is: every writer writes that last.
-    if (!isHeaderInKv && !this.#taken(sha256).has(info.number)) return ok(`KV has no ${pageKey(sha256, info.number)}`);
-    return this.#find(sha256, info.number, (bytes) => readPage(header, info, bytes, subtleSha256));
   }
 
   /** Why KV does not have a part; `undefined` when it has it. A part that it takes during the read is there. */

@@ -81,7 +81,7 @@ export abstract class JsonScanner {
   protected scan(chunk: Uint8Array): JsonError | undefined {
     for (let at = 0; at < chunk.length && this.#error === undefined; ) {
       const next = this.#step(chunk, at);
-      if (next < 0) this.#error ??= { reason: "malformed", at: this.#passed + at };
+      if (next < 0) this.#error ??= { reason: "malformed", at: this.#passed + ~next };
       at = next;
     }
     this.#passed += chunk.length;
@@ -95,11 +95,11 @@ export abstract class JsonScanner {
     return this.#error;
   }
 
-  /** Takes one byte or more from `at` on; the index of the first that is left, -1 at a fault. */
+  /** Takes one byte or more from `at` on; the index of the first that is left, or `~` of that of a fault. */
   #step(chunk: Uint8Array, at: number): number {
     if (this.#mode === "string") return this.#string(chunk, at);
     if (this.#mode === "number") return this.#digits(chunk, at);
-    return this.#byte(chunk[at] as number, at) ? at + 1 : -1;
+    return this.#byte(chunk[at] as number, at) ? at + 1 : ~at;
   }
 
   #byte(byte: number, at: number): boolean {
@@ -199,7 +199,7 @@ export abstract class JsonScanner {
       at++;
     }
     if (at === chunk.length) return at;
-    if (byte < 0x20) return this.#fail(at);
+    if (byte < 0x20) return ~at;
     if (byte === BACKSLASH) this.#mode = "escape";
     else this.#endToken(at + 1);
     return at + 1;
@@ -209,19 +209,13 @@ export abstract class JsonScanner {
     for (let at = from; at < chunk.length; at++) {
       const next = STEPS[this.#number][COLUMNS[chunk[at] as number] as number];
       if (next === undefined) {
-        if (!ENDS.has(this.#number)) return this.#fail(at);
+        if (!ENDS.has(this.#number)) return ~at;
         this.#endToken(at);
         return at;
       }
       this.#number = next;
     }
     return chunk.length;
-  }
-
-  /** A fault further on than where the step began. */
-  #fail(at: number): -1 {
-    this.#error = { reason: "malformed", at: this.#passed + at };
-    return -1;
   }
 
   #startLiteral(literal: string): boolean {

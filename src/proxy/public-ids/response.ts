@@ -52,8 +52,15 @@ export function publicResponse(answer: Response, options: PublicResponseOptions)
   const obstacle = answer.body === null ? undefined : obstacleTo(framing, answer, options.otherBodies);
   if (obstacle !== undefined) return err(obstacle);
   if (framing === undefined) {
-    const isRefused = options.otherBodies === "refuse" && answer.body !== null;
-    return ok(new Response(isRefused ? answer.body.pipeThrough(nothing(onBroken)) : answer.body, init));
+    if (options.otherBodies === "pass" || answer.body === null) return ok(new Response(answer.body, init));
+    const empty = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        if (chunk.length === 0) return;
+        onBroken({ reason: "not-json" });
+        controller.error(new Error("the origin's body is not JSON"));
+      },
+    });
+    return ok(new Response(answer.body.pipeThrough(empty), init));
   }
   for (const name of BYTE_FIELDS) headers.delete(name);
   headers.delete("content-encoding");
@@ -79,16 +86,6 @@ const obstacleTo = (
   const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   return DECODED_CODINGS.has(coding) ? undefined : `its coding ${coding} cannot be decoded`;
 };
-
-/** Lets a body pass that has no byte. */
-const nothing = (onBroken: PublicResponseOptions["onBroken"]): TransformStream<Uint8Array, Uint8Array> =>
-  new TransformStream({
-    transform: (chunk, controller) => {
-      if (chunk.length === 0) return;
-      onBroken({ reason: "not-json" });
-      controller.error(new Error("the origin's body is not JSON"));
-    },
-  });
 
 /** How a body is framed whose `content-type` is JSON (RFC 8259 §11, RFC 6839 §3.1); `undefined` if it is none. */
 const jsonFraming = (contentType: string): JsonFraming | undefined => {
