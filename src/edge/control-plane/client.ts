@@ -21,7 +21,6 @@ export const CALL_DEADLINES = {
 };
 
 const READ = { deadline: "read", isIdempotent: true } as const;
-const CHECK = { deadline: "check", isIdempotent: true } as const;
 const CHANGE = { deadline: "check", isIdempotent: false } as const;
 /** Storing a part twice changes nothing. */
 const PACK = { deadline: "pack", isIdempotent: true } as const;
@@ -31,7 +30,7 @@ const CALLS = {
   revisions: READ,
   audit: READ,
   status: READ,
-  packFaults: CHECK,
+  packFaults: { deadline: "check", isIdempotent: true },
   publish: CHANGE,
   rollback: CHANGE,
   startCanary: CHANGE,

@@ -35,6 +35,7 @@ export interface KvSnapshot {
 
 /** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
 export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines = DEADLINES) {
+  const save = (publication: Publication): void => log.save({ ...log.state(), publication });
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
   /** A newer revision of another publisher is imported; any other difference is written again. Concurrent callers share one read. */
@@ -144,10 +145,6 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
     if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
       save(afterStep(made, step, outcome, clock.nowMs()));
     } else if (step.do === "put-pointer") save(markUncertain(latest, clock.nowMs()));
-  }
-
-  function save(publication: Publication): void {
-    log.save({ ...log.state(), publication });
   }
 
   return { reconcile, run };

@@ -174,6 +174,7 @@ type BackoffOptions = Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax" 
 export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE_DEADLINE_MS }: BackoffOptions) {
   const waits = new Map<string, Wait>();
   const waitMsMax = Math.min(retryMsMax, WAIT_MS_MAX);
+  const isOver = ({ dueMs }: Wait): boolean => clock.nowMs() >= dueMs;
   let store = NO_WAIT;
   let isProbing = false;
 
@@ -198,10 +199,6 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
     isProbing = false;
   }
 
-  function succeeded(key: string): void {
-    waits.delete(key);
-  }
-
   /** False when the key waits already: nothing new. */
   function failed(key: string, why: string, isOfStore: boolean): boolean {
     const last = waits.get(key) ?? NO_WAIT;
@@ -223,9 +220,5 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
     return { failures, dueMs: nowMs + Math.min(doubledMs, waitMsMax) * jitter, why };
   }
 
-  function isOver({ dueMs }: Wait): boolean {
-    return clock.nowMs() >= dueMs;
-  }
-
-  return { of, beginRead, answered, succeeded, failed };
+  return { of, beginRead, answered, succeeded: (key: string) => waits.delete(key), failed };
 }

@@ -130,20 +130,16 @@ export abstract class JsonScanner {
       case "colon":
         this.#mode = "value";
         return byte === 0x3a;
-      case "after":
-        return this.#follow(byte);
+      case "after": {
+        const inArray = this.#isArray[this.depth - 1] === 1;
+        if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
+        if (inArray) this.elementFollows();
+        this.#mode = inArray ? "value" : "key";
+        return true;
+      }
       default:
         return false;
     }
-  }
-
-  /** What stands after a value inside an object or array. */
-  #follow(byte: number): boolean {
-    const inArray = this.#isArray[this.depth - 1] === 1;
-    if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
-    if (inArray) this.elementFollows();
-    this.#mode = inArray ? "value" : "key";
-    return true;
   }
 
   #startValue(byte: number, at: number): boolean {
