@@ -22,16 +22,20 @@ export interface App {
 
 /** The whole HTTP surface: the gateway's own pages by Hono; every other path belongs to the entities of the table. */
 export function createApp(gateway: Gateway): App {
-  const pages = createPages(gateway);
+  let pages: Hono<PageEnv> | undefined;
+  // Most isolates serve none of them.
+  const own = () => (pages ??= createPages(gateway));
   return {
-    routes: pages.routes,
+    get routes() {
+      return own().routes;
+    },
     async fetch(request, _env, execution) {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
         const isOwn = GATEWAY_PATH.test(context.path);
         if (isOwn) context.watchClient();
-        response = await (isOwn ? pages.fetch(request, { context }, execution) : serve(context));
+        response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
       } catch (error) {
         gateway.logDefect(error);
         context.outcome = "internal-error";
