@@ -5,7 +5,6 @@ import type { GatewayError } from "../problems/index.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
 import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
-import { pathWithId } from "../routing/lookup/paths.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
 import { type DecideInput, decidePath, failure } from "./decide.ts";
 import { withPages } from "./pages.ts";
@@ -98,6 +97,8 @@ async function checkMinted(
   const regions = await withPages(gateway, checkRegions);
   if (regions.kind === "error") return err(regions.error);
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
+  const idAt = pattern.indexOf(":id");
+  const [before, after] = [pattern.slice(0, idAt), pattern.slice(idAt + ":id".length)];
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
   const ids: (MintedId | undefined)[] = [];
   for (const [index, words] of minted.entries()) {
@@ -108,7 +109,10 @@ async function checkMinted(
     if (!shown.ok) return shown;
     const text = shown.value;
     if (text === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
-    const outcome = await withPages(gateway, () => decidePath(input, pathWithId(pattern, text)));
+    const path = before + text + after;
+    const decided = decidePath(input, path);
+    // A promise for each ID would cost as much as its decision.
+    const outcome = decided.kind === "page" ? await withPages(gateway, () => decidePath(input, path)) : decided;
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.
     const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
