@@ -88,7 +88,7 @@ const mintedAtOf = (table: LayoutTable, fields: readonly Field[]): Layout["minte
 
 const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed"] => {
   const mask = new Array<number>(wordsFor(bitsOf(table))).fill(0);
-  // Begun with fractions for the reason in `fourWords`: every ID of a minter is a copy of these words.
+  // Begun with fractions for the reason in `readUuid`: every ID of a minter is a copy of these words.
   const value = new Array<number>(mask.length).fill(0.5).fill(0);
   for (const field of ofRole(fields, "fixed")) {
     for (const [word, bits] of field.mask.entries()) mask[word] = ((mask[word] as number) | bits) >>> 0;

@@ -160,19 +160,6 @@ export const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] =>
     0;
 };
 
-/**
- * Four words of 32 bits each. V8 stores an array that starts with fractions as plain doubles, and boxes no word. In
- * workerd that saves a third of reading an ID.
- */
-export const fourWords = (first: number, second: number, third: number, fourth: number): number[] => {
-  const words = [0.5, 0.5, 0.5, 0.5];
-  words[0] = first >>> 0;
-  words[1] = second >>> 0;
-  words[2] = third >>> 0;
-  words[3] = fourth >>> 0;
-  return words;
-};
-
 /** Not for the hot path. */
 export const wordsToBig = (words: Words): bigint =>
   words.reduce((value, word) => (value << BigInt(WORD_BITS)) | BigInt(word), 0n);

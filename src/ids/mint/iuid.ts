@@ -1,5 +1,5 @@
 import type { Words } from "../layout/layout.ts";
-import { fieldOf, fourWords, maskOf } from "../layout/words.ts";
+import { fieldOf, maskOf } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkClock, checkKey, type MintError, type MintResult, type RandomWords } from "./mint.ts";
@@ -62,8 +62,12 @@ const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): MintResu
   return minted(timeMs, words);
 };
 
-const follow = (words: Words, head: number, tail: number): number[] =>
-  fourWords(words[0] as number, words[1] as number, head, tail);
+const follow = (lastWords: Words, head: number, tail: number): number[] => {
+  const words = lastWords.slice();
+  words[HEAD] = head;
+  words[TAIL] = tail;
+  return words;
+};
 
 const minted = (timeMs: number, words: Words): MintResult<IuidState> =>
   ok({ state: { lastMs: timeMs, lastWords: words }, words });

@@ -1,7 +1,6 @@
 import { AES } from "@stablelib/aes";
 import { CMAC } from "@stablelib/cmac";
 import type { Words } from "../layout/layout.ts";
-import { fourWords } from "../layout/words.ts";
 
 // This library makes its tables with the first key. One that makes them at import costs each start of a gateway 7 ms.
 
@@ -27,7 +26,7 @@ export const aesBlock = (key: Uint8Array): AesBlock => {
     view.setUint32(8, block[2] as number);
     view.setUint32(12, block[3] as number);
     cipher[step](bytes, bytes);
-    return fourWords(view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12));
+    return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
   };
   return { encrypt: (block) => run(block, "encryptBlock"), decrypt: (block) => run(block, "decryptBlock") };
 };
