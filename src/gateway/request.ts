@@ -89,7 +89,10 @@ export class RequestContext {
     unwatched.delete(this);
     if (this.#isWatched || this.#isLogged) return;
     this.#isWatched = true;
-    this.request.signal.addEventListener("abort", () => this.log(CLIENT_LEFT_STATUS, "client-left"));
+    const { signal } = this.request;
+    const left = (): void => this.log(CLIENT_LEFT_STATUS, "client-left");
+    if (signal.aborted) left();
+    else signal.addEventListener("abort", left);
   }
 
   /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */
