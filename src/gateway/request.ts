@@ -38,6 +38,7 @@ export class RequestContext {
   readonly query: string;
   /** Unix ms. */
   readonly arrivedAtMs: number;
+  readonly client: Client;
   /** Keeps work alive that outlives the response. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 
@@ -63,7 +64,6 @@ export class RequestContext {
   isPlainId: boolean;
   #isLogged = false;
   #isWatched = false;
-  #client: Client | undefined;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
     const { url } = request;
@@ -77,6 +77,7 @@ export class RequestContext {
     this.path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
     this.query = queryStart === -1 ? "" : url.slice(queryStart);
     this.arrivedAtMs = gateway.clock.nowMs();
+    this.client = gateway.clientOf(request);
     this.waitUntil = (work) => execution.waitUntil(work);
     this.outcome = "own";
     this.attempts = 0;
@@ -107,11 +108,6 @@ export class RequestContext {
       if (this.arrivedAtMs - left.arrivedAtMs < LEFT_AFTER_MS) break;
       left.log(CLIENT_LEFT_STATUS, "client-left", left.arrivedAtMs + SLOW_MS, this.waitUntil);
     }
-  }
-
-  get client(): Client {
-    this.#client ??= this.gateway.clientOf(this.request);
-    return this.#client;
   }
 
   /** The canary's table decides. */

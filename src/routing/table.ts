@@ -1,4 +1,4 @@
-import type { Layout, TextForm, Words } from "../ids/layout/layout.ts";
+import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
@@ -136,6 +136,13 @@ export interface Owner {
   readonly id: EntityId;
 }
 
+/** The entities of a layout's IDs, in the order of the table, by the number that marks an entity. */
+export interface Owners {
+  readonly mark: Field | undefined;
+  readonly marked: ReadonlyMap<number, readonly Owner[]>;
+  readonly unmarked: readonly Owner[];
+}
+
 export interface EnabledLayout {
   readonly layout: Layout;
   readonly isOwn: boolean;
@@ -147,8 +154,7 @@ export interface EnabledLayout {
   readonly overrides: WordsMap | undefined;
   /** Whether an ID of the layout can have other words too, see `identityWords`. */
   readonly hasOtherWords: boolean;
-  /** The entities that claim words of this layout, in the order of the table. */
-  readonly ownersOf: (words: Words) => readonly Owner[];
+  readonly owners: Owners;
 }
 
 export interface Slice {

@@ -147,7 +147,8 @@ class IsolateCounters {
   request({ entity, region, outcome, status, ms, originMs, attempts }: RequestLine): void {
     const cells = this.#regions.get(region) ?? added(this.#regions, region, new RegionCells());
     const outcomes = cells.entities.get(entity) ?? added(cells.entities, entity, new Map());
-    raise(outcomes, outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome);
+    const ending = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
+    outcomes.set(ending, (outcomes.get(ending) ?? 0) + 1);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;
@@ -159,7 +160,8 @@ class IsolateCounters {
   }
 
   count(name: MetricName, ...labels: readonly string[]): void {
-    raise(this.#events, seriesKey(name, ...labels));
+    const key = seriesKey(name, ...labels);
+    this.#events.set(key, (this.#events.get(key) ?? 0) + 1);
   }
 
   /** Returns all counts as series and resets them. */
@@ -197,8 +199,4 @@ function observe(into: Histogram, ms: number): void {
   into.buckets[index] = (into.buckets[index] as number) + 1;
   // A clock may step back; a counter must not.
   if (ms > 0) into.sumMs += ms;
-}
-
-function raise(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -1,4 +1,4 @@
-import { type Field, luuid } from "../../ids/index.ts";
+import { luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
@@ -18,6 +18,7 @@ import type {
   Entity,
   EntityId,
   Owner,
+  Owners,
   Regions,
   SentSlice,
   SentSlices,
@@ -98,10 +99,16 @@ const viewOf = (table: CompiledTable): CompiledTable | undefined => {
   return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
 };
 
-const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => ({
-  ...enabled,
-  ownersOf: (words) => enabled.ownersOf(words).filter(({ entity }) => entity.public === undefined),
-});
+const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => {
+  const others = (owners: readonly Owner[]) => owners.filter(({ entity }) => entity.public === undefined);
+  const { mark, marked, unmarked } = enabled.owners;
+  const owners = {
+    mark,
+    marked: new Map([...marked].map(([number, of]) => [number, others(of)])),
+    unmarked: others(unmarked),
+  };
+  return { ...enabled, owners };
+};
 
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   const sent = new Map<string, readonly SentSlice[]>();
@@ -134,12 +141,11 @@ const compileEntities = (
   const targets = targetsOf(draft, regions);
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
-  const ownersByLayout = new Map<string, Owners>();
+  const ownersByLayout = new Map<string, OwnersInMaking>();
   for (const [name, { plan, indexes, packs }] of routes) {
-    const owners: Owners = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
+    const owners: OwnersInMaking = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
     ownersByLayout.set(name, owners);
     const { layout, slices, window } = plan;
-    const { mark, marked, unmarked } = owners;
     const enabled: EnabledLayout = {
       layout,
       isOwn: draft.layouts.get(name)?.rows !== undefined,
@@ -147,7 +153,7 @@ const compileEntities = (
       window,
       overrides: byForm.get(layout.table.text),
       hasOtherWords: hasOtherWords(layout),
-      ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
+      owners,
     };
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
@@ -156,6 +162,7 @@ const compileEntities = (
       // Without packs the index alone decides.
       const find = own.length === 0 ? index.targetFinder(targets) : packFinder(index, own, targets);
       const number = ownerKeyOf(id);
+      const { mark } = enabled.owners;
       const takes = mark === undefined || number === undefined ? layout.fits : fitsWith(layout, mark, number);
       const { service, group } = id;
       if (ids !== undefined) ids[id.place] = Object.freeze({ enabled, service, group, takes, find });
@@ -198,14 +205,12 @@ const hintsOf = (patterns: readonly DeclaredPattern[], layouts: ReadonlyMap<stri
     ),
   );
 
-/** The entities of a layout's IDs, by the number that marks an entity. */
-interface Owners {
-  readonly mark: Field | undefined;
+interface OwnersInMaking extends Owners {
   readonly marked: Map<number, Owner[]>;
   readonly unmarked: Owner[];
 }
 
-const addOwner = (owners: Owners | undefined, owner: Owner): void => {
+const addOwner = (owners: OwnersInMaking | undefined, owner: Owner): void => {
   const mark = ownerKeyOf(owner.id);
   if (mark === undefined) owners?.unmarked.push(owner);
   else owners?.marked.set(mark, [...(owners.marked.get(mark) ?? []), owner]);

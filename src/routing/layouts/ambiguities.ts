@@ -1,7 +1,7 @@
 import type { Words } from "../../ids/index.ts";
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
-import { ownerKeyField } from "./fields.ts";
+import { ownerKeyField, ownersOf } from "./fields.ts";
 import { bothReadings, overlapOf } from "./overlap.ts";
 
 /** Two kinds of IDs whose texts are ambiguous, and what would separate them. Plain JSON. */
@@ -33,14 +33,14 @@ export type Hint =
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
   const table = whole.withoutPublic ?? whole;
   const layouts = [...table.layouts.values()];
-  const owners = new Map(layouts.map((enabled) => [enabled, ownersOf(table, enabled)]));
+  const owners = new Map(layouts.map((enabled) => [enabled, entitiesOf(table, enabled)]));
   return layouts.flatMap((a, at) => [
     ...sharedBy(a, owners.get(a) ?? []),
     ...layouts.slice(at + 1).flatMap((b) => compare(a, b, owners.get(a) ?? [], owners.get(b) ?? [])),
   ]);
 };
 
-const ownersOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity[] =>
+const entitiesOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity[] =>
   [...table.entities.values()].filter(({ ids }) => ids.some((id) => id.enabled === enabled));
 
 /** Entities that share a layout, without a number that marks the entity. */
@@ -117,7 +117,7 @@ const ownedExample = (a: EnabledLayout, b: EnabledLayout, owners: readonly Entit
     }),
   );
   const isOwned = (each: string) => (enabled: EnabledLayout) =>
-    enabled.ownersOf(wordsOf(enabled, each) ?? []).length > 0;
+    ownersOf(enabled, wordsOf(enabled, each) ?? []).length > 0;
   return marked.find((each) => bothReadings(a, b, each) && [a, b].every(isOwned(each))) ?? text;
 };
 

@@ -1,5 +1,6 @@
-import { type Field, groupOfClass, type Layout } from "../../ids/index.ts";
+import { type Field, groupOfClass, type Layout, type Words } from "../../ids/index.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
+import type { EnabledLayout, Owner } from "../table.ts";
 
 /** The LUUID group that an entity's `ids` entry declares, by number or by class name. */
 export const groupOfId = ({ group, class: className }: DeclaredEntityId): number | undefined =>
@@ -50,3 +51,7 @@ export const parseTime = (text: string): number | undefined => {
 };
 
 export const noSuchDay = (time: string): string => `${JSON.stringify(time)} is not a valid date and time; correct it.`;
+
+/** The entities that claim words of a layout, in the order of the table. */
+export const ownersOf = ({ owners: { mark, marked, unmarked } }: EnabledLayout, words: Words): readonly Owner[] =>
+  (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked;

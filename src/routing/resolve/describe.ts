@@ -8,7 +8,7 @@ import {
   type Words,
 } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
-import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
+import { keyFieldOf, ownerKeyField, ownersOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { patternFor } from "../lookup/paths.ts";
@@ -34,7 +34,7 @@ export const describeAll = (table: CompiledTable, text: string, nowMs: number, h
     enabled.layout.texts.flatMap((form) => {
       const words = form.read(text, 0, text.length);
       if (words === undefined) return [];
-      const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
+      const owners = enabled.layout.fits(words) ? ownersOf(enabled, words) : [];
       if (owners.length === 0) return [describe(table, { enabled, form, words }, undefined, nowMs)];
       return owners.map((owner) => describe(table, { enabled, form, words }, owner, nowMs));
     }),

@@ -39,7 +39,9 @@ export const allOwners = (table: CompiledTable, text: string, nowMs: number, hin
     if (words === undefined) continue;
     for (const enabled of hinted) {
       if (!enabled.layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
-      for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, form, words });
+      const { mark, marked, unmarked } = enabled.owners;
+      const own = (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked;
+      for (const { entity, id } of own) owners.push({ entity, id, form, words });
     }
   }
   return owners;
