@@ -115,14 +115,15 @@ const chunked = (statements: readonly string[]): readonly string[] =>
     ["(function()", ...statements.slice(at * CHUNK, (at + 1) * CHUNK), "end)();"].join("\n"),
   );
 
-const HEAD = `local byte, find, lower, match, sub, upper = string.byte, string.find, string.lower, string.match, string.sub, string.upper
+const HEAD = `local byte, find, lower, sub, upper = string.byte, string.find, string.lower, string.sub, string.upper
 local floor, gmatch, number = math.floor, string.gmatch, tonumber
 local unpack = table.unpack or unpack
 -- The greatest whole number that is exact.
 local EXACT = 9007199254740991
--- R: readers of text forms. M: IDs that the table names one by one. N: segments of routes. T: regions of routes.
+-- R: readers of text forms. M: IDs that the table names one by one. T: regions of routes. N: segments of routes, by
+-- the value at which each starts; C: the segments of the next field.
 -- I: layouts of entities. D: what goes with their IDs. S: readings of a path's ID. P: path patterns. G: regions.
-local R, M, N, T, I, D, S, P, G = {}, {}, {}, {}, {}, {}, {}, {}, {}
+local R, M, N, C, T, I, D, S, P, G = {}, {}, {}, {}, {}, {}, {}, {}, {}, {}
 
 local function numbers(text)
   local list = {}
@@ -136,30 +137,37 @@ local function set(text)
   return found
 end
 
--- Segments: where each starts, and what it leads to. Where the values are few, each has its own cell.
-local function node(starts, leads, next, flat)
-  local made = { starts = numbers(starts), leads = numbers(leads), next = next and numbers(next) }
-  if flat > 0 then
-    local cells, at = {}, 1
-    for value = 0, flat - 1 do
-      while made.starts[at + 1] and made.starts[at + 1] <= value do at = at + 1 end
-      cells[value] = made.leads[at]
-    end
-    made.cells = cells
+-- The value of each hex digit by its code; for any other code a value that differs from itself.
+local function hexes(digits)
+  local values = {}
+  for code = 0, 255 do values[code] = 0 / 0 end
+  for at = 1, #digits do values[byte(digits, at)] = number(sub(digits, at, at), 16) end
+  return values
+end
+local FOLDED, LOWER, UPPER = hexes("0123456789abcdefABCDEF"), hexes("0123456789abcdef"), hexes("0123456789ABCDEF")
+
+-- Where the values are few, each has its own cell.
+local function flat(starts, leads, count)
+  starts, leads = numbers(starts), numbers(leads)
+  local cells, at = {}, 1
+  for value = 0, count - 1 do
+    while starts[at + 1] and starts[at + 1] <= value do at = at + 1 end
+    cells[value] = leads[at]
   end
-  return made
+  return function(value) return cells[value] end
 end
 
-local function step(one, value)
-  local cells = one.cells
-  if cells then return cells[value] end
-  local starts = one.starts
-  local low, high = 1, #starts
-  while low < high do
-    local middle = floor((low + high + 1) / 2)
-    if starts[middle] <= value then low = middle else high = middle - 1 end
+local function search(starts, leads)
+  starts, leads = numbers(starts), numbers(leads)
+  local count = #starts
+  return function(value)
+    local low, high = 1, count
+    while low < high do
+      local middle = floor((low + high + 1) / 2)
+      if starts[middle] <= value then low = middle else high = middle - 1 end
+    end
+    return leads[low]
   end
-  return one.leads[low]
 end
 
 -- Days above the low 32 bits, and units of 1/300 s in them.
@@ -250,14 +258,25 @@ end
 local PATH = "^/[%w%-._~!$&()*+,;=:@/]*"
 local QUERY = "^%?[%w%-._~!$&()*+,;=:@/?%%%[%]]*$"
 
+-- Where the path ends; nothing for a target with other characters.
+local function path_end(target)
+  local _, to = find(target, PATH)
+  if not to or to < #target and not find(target, QUERY, to + 1) then return nil end
+  return to
+end
+
 local waybill = { regions = G, ids = D }
 
 -- target: raw path and query, as sent. now: Unix milliseconds. Returns the place of the region, or 0 for Waybill, or -1
 -- where the table surely has no entity for the path; then what the ID is, its canonical text and its words.
 function waybill.decide(target, now)
-  local from, to = find(target, PATH)
-  if not from or to < #target and not find(target, QUERY, to + 1) then return 0 end
-  local path = sub(target, 1, to)
+  local to = path_end(target)
+  if not to then return 0 end
+  return waybill.decide_path(sub(target, 1, to), now)
+end
+
+-- The same for the path of a target that is known to have no other characters.
+function waybill.decide_path(path, now)
   -- A segment that begins with a dot may be one that others resolve.
   if find(path, "/.", 1, true) then return 0 end
   if path == "/mint" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end

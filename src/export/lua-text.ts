@@ -100,21 +100,36 @@ export class Nodes {
     const next = segments.next.map((inner) => this.placeOf(inner, dimensions, slots.slice(1)));
     const dimension = dimensions[slots[0] ?? 0];
     const count = dimension?.kind === "number" ? dimension.count : Number.POSITIVE_INFINITY;
-    const leads = segments.leads;
-    const starts = leads.map(([start]) => start).join(" ");
-    const targets = leads.map(([, lead]) => lead).join(" ");
-    const flat = count <= FLAT_MAX && leads.length > 1 ? count : 0;
     const own = this.lines.length + 1;
-    this.lines.push(
-      `N[${own}] = node("${starts}", "${targets}", ${next.length === 0 ? "nil" : `"${next.join(" ")}"`}, ${flat})`,
-    );
+    const children = next.length === 0 ? "" : `\nC[${own}] = numbers("${next.join(" ")}")`;
+    this.lines.push(`N[${own}] = ${segmentsText(segments.leads, count)}${children}`);
     this.known.set(segments, own);
     return own;
   }
 }
 
-/** Fields of up to 12 bits are looked up by their value, others searched. */
+/** Fields of up to 12 bits are looked up by their value. */
 const FLAT_MAX = 4096;
+
+/** So few segments are told apart by comparisons: LuaJIT compiles no function with a loop into its caller. */
+const COMPARED_MAX = 16;
+
+type Leads = Segments["leads"];
+
+const segmentsText = (leads: Leads, count: number): string => {
+  if (leads.length <= COMPARED_MAX) return `function(v) ${comparedText(leads)} end`;
+  const starts = leads.map(([start]) => start).join(" ");
+  const targets = leads.map(([, lead]) => lead).join(" ");
+  return count <= FLAT_MAX ? `flat("${starts}", "${targets}", ${count})` : `search("${starts}", "${targets}")`;
+};
+
+const comparedText = (leads: Leads): string => {
+  const [only, second] = leads;
+  if (second === undefined) return `return ${only?.[1] ?? NO_ROUTE}`;
+  const middle = Math.ceil(leads.length / 2);
+  const start = leads[middle]?.[0] ?? 0;
+  return `if v < ${start} then ${comparedText(leads.slice(0, middle))} else ${comparedText(leads.slice(middle))} end`;
+};
 
 /** The function of one layout of an entity: nil where it does not take the words, else the region, or 0 for Waybill. */
 export const decisionText = (id: IdDecision, nodes: Nodes): readonly string[] => {
@@ -161,11 +176,11 @@ const indexText = (
   const [outer, ...inner] = slots as readonly [number, ...number[]];
   return [
     `  if ${first} < lowest then`,
-    `    local n = N[${nodes.placeOf(root, dimensions, slots)}]`,
-    `    local lead = step(n, ${name(outer)})`,
+    `    local n = ${nodes.placeOf(root, dimensions, slots)}`,
+    `    local lead = N[n](${name(outer)})`,
     ...inner.flatMap((slot) => [
-      "    n = n.next and N[n.next[lead + 1]]",
-      `    if n then lead = step(n, ${name(slot)}) end`,
+      "    n = n and C[n] and C[n][lead + 1]",
+      `    if n then lead = N[n](${name(slot)}) end`,
     ]),
     "    if lead < lowest then lowest = lead end",
     "  end",
@@ -184,32 +199,33 @@ export const readerText = (shape: TextShape): string => {
   return `reader(${luaString(prefix)}, ${length}, ${isFixed}, { ${places} }, { ${values} }, ${radix}, ${count}, ${top})`;
 };
 
-/** Eight digits are a word, wherever separators stand between them. */
+/** Eight digits are a word, wherever separators stand between them. Without patterns, LuaJIT compiles the whole of it. */
 const hexReaderText = ({ prefix, length, separators, digits, bits }: TextShape): string => {
-  const kinds = digits.has("a") && digits.has("A") ? "%x" : digits.has("a") ? "[0-9a-f]" : "[0-9A-F]";
+  const kind = digits.has("a") && digits.has("A") ? "FOLDED" : digits.has("a") ? "LOWER" : "UPPER";
   const places = Array.from({ length }, (_, at) => at);
-  const pattern = places.map((at) => (separators.has(at) ? `%${separators.get(at)}` : kinds)).join("");
+  const digit = (at: number): string => `${kind}[c${at}]`;
   const own = places.filter((at) => !separators.has(at));
-  const words = Array.from({ length: bits / 32 }, (_, word) => {
-    const cells = own.slice(word * 8, word * 8 + 8);
-    const runs: [number, number][] = [];
-    for (const at of cells) {
-      const last = runs.at(-1);
-      if (last !== undefined && last[1] === at - 1) last[1] = at;
-      else runs.push([at, at]);
-    }
-    let left = 8;
-    return runs
-      .map(([from, to]) => {
-        left -= to - from + 1;
-        const part = `number(sub(t, ${prefix.length + from + 1}, ${prefix.length + to + 1}), 16)`;
-        return left === 0 ? part : `${part} * ${16 ** left}`;
-      })
-      .join(" + ");
-  });
+  const words = Array.from({ length: bits / 32 }, (_, word) =>
+    own
+      .slice(word * 8 + 1, word * 8 + 8)
+      .reduce((sum, at) => `(${sum}) * 16 + ${digit(at)}`, digit(own[word * 8] as number)),
+  );
+  const names = wordNames.slice(0, words.length);
   const total = prefix.length + length;
-  const start = prefix === "" ? "" : ` or sub(t, 1, ${prefix.length}) ~= ${luaString(prefix)}`;
-  return `function(t) if #t ~= ${total}${start} or not find(t, "^${pattern}$", ${prefix.length + 1}) then return nil end return ${words.join(", ")} end`;
+  const wrong = [
+    ...[...separators].map(([at, character]) => `c${at} ~= ${character.charCodeAt(0)}`),
+    // What is no digit makes a word that differs from itself.
+    ...names.map((name) => `${name} ~= ${name}`),
+  ];
+  return [
+    "function(t)",
+    `  if #t ~= ${total}${prefix === "" ? "" : ` or sub(t, 1, ${prefix.length}) ~= ${luaString(prefix)}`} then return nil end`,
+    `  local ${places.map((at) => `c${at}`).join(", ")} = byte(t, ${prefix.length + 1}, ${total})`,
+    ...words.map((text, at) => `  local ${names[at]} = ${text}`),
+    `  if ${wrong.join(" or ")} then return nil end`,
+    `  return ${names.join(", ")}`,
+    "end",
+  ].join("\n");
 };
 
 export const canonicalLua = ({ prefix, canonical }: TextShape): string => {

@@ -30,7 +30,7 @@ export const NGINX_LIMITS: readonly string[] = [
 
 /** A value in double quotes. nginx would expand `$`, which no escape prevents. */
 export const nginxString = (text: string): string => {
-  if (/[$\x00-\x1f\x7f]/.test(text)) throw new Error(`nginx cannot hold ${JSON.stringify(text)}`);
+  if (/[^ -#%-~]/.test(text)) throw new Error(`nginx cannot hold ${JSON.stringify(text)}`);
   return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
 };
 
@@ -76,6 +76,11 @@ ${leftText(plan)}
 init_by_lua_block { waybill_nginx = require "waybill_nginx" }
 # Origins that failed, and those that are passed over.
 lua_shared_dict waybill_failures 1m;
+
+# The path of a target that all programs on the way leave as it is; other targets are for Waybill.
+map $request_uri $waybill_path {
+  "~^(?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
+}
 
 # Fields that need a second look: most requests have none of them.
 map "$http_id_layout$http_upgrade$http_max_forwards$http_tracestate$http_via$http_cdn_loop" $waybill_extra {
