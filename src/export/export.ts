@@ -1,9 +1,10 @@
 import type { DeclaredTable } from "../routing/schema/table.ts";
+import { HAPROXY_LIMITS, haproxyFiles } from "./haproxy.ts";
 import { NGINX_LIMITS, nginxFiles } from "./nginx.ts";
 import { type Forwarded, planExport } from "./plan.ts";
 
 /** The engines that a table can be exported to. */
-export const ENGINES = ["nginx"] as const;
+export const ENGINES = ["nginx", "haproxy"] as const;
 export type Engine = (typeof ENGINES)[number];
 
 export interface ExportFile {
@@ -42,5 +43,7 @@ export const exportTable = (engine: Engine, declared: DeclaredTable, options: Ex
   switch (engine) {
     case "nginx":
       return { files: nginxFiles(plan, options), forwarded: plan.forwarded, limits: NGINX_LIMITS };
+    case "haproxy":
+      return { files: haproxyFiles(plan, options), forwarded: plan.forwarded, limits: HAPROXY_LIMITS };
   }
 };
