@@ -1,7 +1,28 @@
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "../problems/catalogue.ts";
 import type { Deadlines, Entity, Region } from "../routing/table.ts";
-import type { ExportOptions } from "./export.ts";
 import type { ExportPlan } from "./plan.ts";
+
+export interface ExportFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface ExportOptions {
+  /** Address and port, as the engine writes them. */
+  readonly listen: string;
+  /** URL of the gateway for what the engine cannot decide; `undefined`: such requests get a 503. */
+  readonly waybill: string | undefined;
+  /** The deployment's own deadlines, in milliseconds; 0 for none. */
+  readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number };
+  /** Certificates that origins' ones are verified by. */
+  readonly caFile: string;
+  /** Where nginx's modules are. */
+  readonly modulesFolder: string;
+  /** For nginx's process ID, log and temporary files; `undefined`: where its package has them. */
+  readonly stateFolder: string | undefined;
+  /** Where the files will be, for engines that need whole paths. */
+  readonly folder: string;
+}
 
 const isSlug = (what: string): what is ProblemSlug => what in CATALOGUE;
 

@@ -1,8 +1,7 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Region } from "../routing/table.ts";
-import { deadlineClasses, problemText } from "./common.ts";
-import type { ExportFile, ExportOptions } from "./export.ts";
+import { deadlineClasses, type ExportFile, type ExportOptions, problemText } from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import type { ExportPlan } from "./plan.ts";
@@ -120,7 +119,7 @@ frontend waybill_in
   http-request set-var(txn.waybill_named) bool(true) if named !unnamed
   http-request set-var(txn.waybill) url,lua.waybill if plain_host one_host !extra !other_method !named_not_unnamed
   acl decided var(txn.waybill),field(1,|) -m beg waybill_
-  acl left var(txn.waybill) -m found
+  acl unrouted var(txn.waybill) -m str unrouted
   http-request unset-var(txn.waybill) if reads with_body
 ${options.waybill === undefined ? refusals() : ""}
   http-request set-var(txn.waybill_backend) var(txn.waybill),field(1,|) if decided
@@ -159,7 +158,7 @@ ${waybillText(options)}`;
 const refusals = (): string => {
   const unrouted = CATALOGUE["unrouted-path"].status;
   const refused = problemText("Needs Waybill, and this configuration names none", 503);
-  return `  http-request return status ${unrouted} content-type application/problem+json hdr cache-control no-store string ${haproxyWord(problemText("unrouted-path", unrouted))} if left !decided
+  return `  http-request return status ${unrouted} content-type application/problem+json hdr cache-control no-store string ${haproxyWord(problemText("unrouted-path", unrouted))} if unrouted
   http-request return status 503 content-type application/problem+json hdr cache-control no-store string ${haproxyWord(refused)} if !decided`;
 };
 

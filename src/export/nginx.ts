@@ -1,8 +1,7 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { deadlineClasses, problemText } from "./common.ts";
-import type { ExportFile, ExportOptions } from "./export.ts";
+import { deadlineClasses, type ExportFile, type ExportOptions, problemText } from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import { luaFields, NGINX_PROGRAM } from "./nginx-program.ts";
@@ -119,6 +118,7 @@ server {
   client_max_body_size 0;
   large_client_header_buffers 4 64k;
   keepalive_requests 100000;
+  recursive_error_pages on;
 
   proxy_http_version 1.1;
   proxy_request_buffering off;
