@@ -1,11 +1,12 @@
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { ExportFile, ExportOptions } from "./common.ts";
+import { ENVOY_LIMITS, envoyFiles, envoyForwarded } from "./envoy.ts";
 import { HAPROXY_LIMITS, haproxyFiles } from "./haproxy.ts";
 import { NGINX_LIMITS, nginxFiles } from "./nginx.ts";
 import { type Forwarded, planExport } from "./plan.ts";
 
 /** The engines that a table can be exported to. */
-export const ENGINES = ["nginx", "haproxy"] as const;
+export const ENGINES = ["nginx", "haproxy", "envoy"] as const;
 export type { ExportOptions };
 export type Engine = (typeof ENGINES)[number];
 
@@ -25,5 +26,9 @@ export const exportTable = (engine: Engine, declared: DeclaredTable, options: Ex
       return { files: nginxFiles(plan, options), forwarded: plan.forwarded, limits: NGINX_LIMITS };
     case "haproxy":
       return { files: haproxyFiles(plan, options), forwarded: plan.forwarded, limits: HAPROXY_LIMITS };
+    case "envoy": {
+      const forwarded = [...plan.forwarded, ...envoyForwarded(plan)];
+      return { files: envoyFiles(plan, options), forwarded, limits: ENVOY_LIMITS };
+    }
   }
 };

@@ -14,6 +14,7 @@ import { checkTable } from "../../src/routing/index.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { tableFiles } from "../cli/memory-files.ts";
 import { EXPORT_OPTIONS } from "./engines.ts";
+import envoyFields from "./envoy-fields.json" with { type: "json" };
 import richTable from "./rich-table.json" with { type: "json" };
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-export-"));
@@ -143,5 +144,62 @@ describe("a folder that is replaced", () => {
   it("says so where the program is not installed", () => {
     const check = { program: "waybill-no-such-program", args: [], files: [], leaves: [] };
     expect(replaceFolder(out, [{ name: "a", text: "4" }], check)).toBe("not-installed");
+  });
+});
+
+describe("the file for Envoy", () => {
+  const { messages } = envoyFields as { readonly messages: Readonly<Record<string, Readonly<Record<string, string>>>> };
+
+  /** As `google.protobuf` writes them in JSON. */
+  const WELL_KNOWN: Readonly<Record<string, (value: unknown) => boolean>> = {
+    "google.protobuf.Duration": (value) => /^\d+(?:\.\d+)?s$/.test(String(value)),
+    "google.protobuf.BoolValue": (value) => typeof value === "boolean",
+    "google.protobuf.UInt32Value": Number.isInteger,
+    "google.protobuf.Struct": (value) => typeof value === "object",
+  };
+
+  const faultsOf = (type: string, value: unknown, at: string): readonly string[] => {
+    const isValid = WELL_KNOWN[type];
+    if (isValid !== undefined) return isValid(value) ? [] : [`${at} is no ${type}`];
+    if (type.startsWith("enum "))
+      return type.slice(5).split("|").includes(String(value)) ? [] : [`${at} has no value ${value}`];
+    if (type === "string") return typeof value === "string" ? [] : [`${at} is no text`];
+    if (type === "bool") return typeof value === "boolean" ? [] : [`${at} is no boolean`];
+    if (/^u?int(?:32|64)$/.test(type)) return /^\d+$/.test(String(value)) ? [] : [`${at} is no number`];
+    const { "@type": named, ...members } = value as Record<string, unknown>;
+    const own = type === "google.protobuf.Any" ? String(named).replace("type.googleapis.com/", "") : type;
+    const fields = messages[own];
+    if (fields === undefined) return [`${at}: no message ${own}`];
+    return Object.entries(members).flatMap(([name, member]) => {
+      const kind = fields[name];
+      if (kind === undefined) return [`${at}: ${own} has no field ${name}`];
+      if (!kind.startsWith("repeated ")) return faultsOf(kind, member, `${at}.${name}`);
+      return Array.isArray(member)
+        ? member.flatMap((one, place) => faultsOf(kind.slice("repeated ".length), one, `${at}.${name}[${place}]`))
+        : [`${at}.${name} is no list`];
+    });
+  };
+
+  const bootstrapOf = (regions: typeof rich.value.regions) => {
+    const { files } = exportTable(
+      "envoy",
+      { ...rich.value, regions },
+      { ...EXPORT_OPTIONS, waybill: "http://127.0.0.1:8787" },
+    );
+    return JSON.parse(files[0]?.text ?? "");
+  };
+
+  it("has only fields of the published protobuf files, with values of their types", () => {
+    const ap = { origins: [{ url: "https://a.example" }, { url: "https://b.example" }], health: { path: "/healthz" } };
+    const bootstrap = bootstrapOf({ ...rich.value.regions, ap });
+    expect(faultsOf("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "")).toEqual([]);
+    bootstrap.static_resources.listeners[0].adress = {};
+    expect(faultsOf("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "")).toHaveLength(1);
+  });
+
+  it("refuses where its script fails, and never falls back to a region", () => {
+    const text = JSON.stringify(bootstrapOf(rich.value.regions));
+    expect(text).toContain('"default_cluster":"waybill_refuse"');
+    expect(text).toContain('{"name":"waybill_refuse","type":"STATIC","connect_timeout":"1s"}');
   });
 });

@@ -10,7 +10,7 @@ const COUNT = 4_000;
 
 const TABLES = { demo: JSON.parse(readFileSync(TABLE_FILE, "utf8")), rich: richTable };
 
-const RUNNABLE = ENGINES.filter((engine) => engine !== ("envoy" as string));
+const RUNNABLE = ENGINES.filter((engine) => engine !== "envoy");
 
 describe.each(RUNNABLE)("%s", (engine) => {
   const isHere = isInstalled(engine);

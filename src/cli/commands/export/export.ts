@@ -159,5 +159,12 @@ const checkOf = (
       const file = { name: "check.cfg", text };
       return { program: "haproxy", args: ["-c", "-q", "-f", join(folder, file.name)], files: [file], leaves: [] };
     }
+    case "envoy":
+      return {
+        program: "envoy",
+        args: ["--mode", "validate", "-c", join(folder, "envoy.json")],
+        files: [],
+        leaves: [],
+      };
   }
 };
