@@ -1,5 +1,5 @@
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "../problems/catalogue.ts";
-import type { Deadlines, Entity, Region } from "../routing/table.ts";
+import type { Deadlines, FieldSet, Region } from "../routing/table.ts";
 import type { ExportPlan } from "./plan.ts";
 
 export interface ExportFile {
@@ -34,25 +34,32 @@ export const problemText = (what: string, status: number): string =>
       : { type: "about:blank", title: what, status },
   ).replaceAll("'", "\\u0027");
 
-/** Deadlines that differ need locations of their own, as nginx takes none from a variable. */
-export const deadlineClasses = (plan: ExportPlan, { deadlines }: ExportOptions) => {
-  const keys = new Map<string, { readonly region: Region; readonly ms: number }>();
-  const keyOf = (region: Region, entity: Entity): string => {
-    const ms = waitMs(region.deadlines, entity.deadlines, deadlines);
-    const key = `${region.name} ${ms}`;
-    keys.set(key, { region, ms });
-    return key;
-  };
-  const places = new Map(
-    plan.patterns.flatMap(({ entity }) =>
-      plan.regions.map((region) => [`${region.name} ${entity.name}`, keyOf(region, entity)] as const),
-    ),
-  );
-  const list = [...keys.keys()];
+/** A region under one deadline and one set of fields: engines take neither from a variable. */
+export interface RegionClass {
+  readonly region: Region;
+  readonly ms: number;
+  readonly fields: FieldSet;
+  /** Counts from 1. */
+  readonly at: number;
+}
+
+export const regionClasses = (plan: ExportPlan, { deadlines }: ExportOptions) => {
+  const classes = new Map<string, RegionClass>();
+  const places = new Map<string, number>();
+  for (const { entity } of plan.patterns) {
+    for (const region of plan.regions) {
+      const ms = waitMs(region.deadlines, entity.deadlines, deadlines);
+      const { fields } = entity;
+      const key = `${region.name} ${ms} ${fields}`;
+      const known = classes.get(key) ?? { region, ms, fields, at: classes.size + 1 };
+      classes.set(key, known);
+      places.set(`${region.name} ${entity.name}`, known.at);
+    }
+  }
   return {
-    all: [...keys].map(([, one], at) => ({ ...one, at: at + 1 })),
+    all: [...classes.values()],
     /** The class of an entity in a region. */
-    placeOf: (region: Region, entity: string): number => list.indexOf(places.get(`${region.name} ${entity}`) ?? "") + 1,
+    placeOf: (region: Region, entity: string): number => places.get(`${region.name} ${entity}`) ?? 0,
   };
 };
 

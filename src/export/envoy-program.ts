@@ -58,6 +58,7 @@ local function request(handle)
       handle:respond({ [":status"] = status, ["content-type"] = "application/problem+json", ["cache-control"] = "no-store" }, problem)
       return
     end
+    handle:streamInfo():dynamicMetadata():set("waybill_left", "is", "true")
     headers:remove("forwarded")
     headers:remove("x-forwarded-host")
     headers:replace("x-forwarded-for", gsub(address, "^%[(.*)%]$", "%1"))
@@ -72,23 +73,30 @@ local function request(handle)
   local about = decision.ids[which]
   local host = headers:get(":authority")
   local plain = gsub(address, "^%[(.*)%]$", "%1")
+  local set = sets[about.entity]
   headers:replace("waybill-entity-id", text)
-  headers:replace("waybill-layout", about.layout)
-  headers:replace("waybill-region", names[region])
-  headers:replace("waybill-revision", "0")
   for _, sent in ipairs(about.sent) do headers:replace(sent[1], string.format("%d", sent[2](a, b, c, d, e))) end
   headers:replace("x-forwarded-for", plain)
-  headers:replace("x-forwarded-host", host)
-  headers:replace("x-forwarded-proto", scheme)
-  local node = string.find(plain, ":", 1, true) and '"[' .. plain .. ']"' or plain
-  headers:replace("forwarded", "for=" .. node .. ';host="' .. host .. '";proto=' .. scheme)
   headers:add("cdn-loop", "waybill")
   local trace = headers:get("traceparent")
-  if not trace or not is_traceparent(trace) then
-    headers:replace("traceparent", "00-" .. hex(28) .. "0001-" .. hex(12) .. "0001-00")
+  if trace and not is_traceparent(trace) then
+    headers:remove("traceparent")
+    trace = nil
+  end
+  if set == "minimal" then return end
+  headers:replace("waybill-region", names[region])
+  headers:replace("x-forwarded-host", host)
+  headers:replace("x-forwarded-proto", scheme)
+  headers:add("via", "1.1 waybill")
+  if not trace then headers:replace("traceparent", "00-" .. hex(28) .. "0001-" .. hex(12) .. "0001-00") end
+  if set == "full" then
+    headers:replace("waybill-layout", about.layout)
+    headers:replace("waybill-revision", "0")
+    local node = string.find(plain, ":", 1, true) and '"[' .. plain .. ']"' or plain
+    headers:replace("forwarded", "for=" .. node .. ';host="' .. host .. '";proto=' .. scheme)
+    handle:streamInfo():dynamicMetadata():set("waybill", "layout", about.layout)
   end
   handle:streamInfo():dynamicMetadata():set("waybill", "region", names[region])
-  handle:streamInfo():dynamicMetadata():set("waybill", "layout", about.layout)
 end
 
 -- A script that fails must not let a request pass with fields that should have stopped.
@@ -101,9 +109,10 @@ function envoy_on_request(handle)
 end
 
 function envoy_on_response(handle)
-  local about = handle:streamInfo():dynamicMetadata():get("waybill")
-  if not about then return end
   local headers = handle:headers()
+  local about = handle:streamInfo():dynamicMetadata():get("waybill")
+  -- Waybill's own answers pass as they are.
+  if handle:streamInfo():dynamicMetadata():get("waybill_left") then return end
   local gone = {}
   for name in pairs(headers) do
     if string.sub(lower(name), 1, 8) == "waybill-" then gone[#gone + 1] = name end
@@ -111,7 +120,11 @@ function envoy_on_response(handle)
   for _, name in ipairs(gone) do headers:remove(name) end
   headers:remove("proxy-authenticate")
   headers:remove("proxy-connection")
+  if not about then return end
   headers:replace("waybill-region", about["region"])
-  headers:replace("waybill-layout", about["layout"])
+  if about["layout"] then
+    headers:replace("waybill-layout", about["layout"])
+    headers:add("via", "1.1 waybill")
+  end
 end
 `;

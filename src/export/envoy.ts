@@ -25,7 +25,7 @@ export const ENVOY_LIMITS: readonly string[] = [
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers all pauses of all regions: the longest of the table's.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing.",
+  "Clients get no waybill-table and server-timing, and origins revision 0.",
 ];
 
 /** Regions whose origins have a base path: a cluster cannot have one. */
@@ -75,6 +75,7 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
     `local has_waybill = ${options.waybill !== undefined}`,
     `local clusters = { ${plan.regions.map((region) => (isReachable(region) ? "true" : "false")).join(", ")} }`,
     `local names = { ${plan.regions.map(({ name }) => luaString(name)).join(", ")} }`,
+    `local sets = { ${[...plan.table.entities.values()].map(({ name, fields }) => `[${luaString(name)}] = ${luaString(fields)}`).join(", ")} }`,
     `local stopped = { ${stoppedNames()
       .map((name) => `[${luaString(name)}] = true`)
       .join(", ")} }`,
@@ -100,7 +101,6 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
               use_remote_address: true,
               generate_request_id: false,
               server_header_transformation: "PASS_THROUGH",
-              via: "1.1 waybill",
               stream_idle_timeout: seconds(longestMs(plan, options)),
               local_reply_config: {
                 body_format: {

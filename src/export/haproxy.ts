@@ -1,7 +1,7 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
-import type { Region } from "../routing/table.ts";
-import { deadlineClasses, type ExportFile, type ExportOptions, problemText } from "./common.ts";
+import type { FieldSet } from "../routing/table.ts";
+import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import type { ExportPlan } from "./plan.ts";
@@ -21,7 +21,7 @@ export const HAPROXY_LIMITS: readonly string[] = [
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Requests of more than 16 KiB are sent once.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing.",
+  "Clients get no waybill-table and server-timing, and origins revision 0.",
 ];
 
 /** One word of the configuration, whatever is in it. */
@@ -67,15 +67,13 @@ const stoppedExpressions = (): readonly string[] => {
   return lines.map((line) => `^(${line})$`);
 };
 
-interface Backend {
+interface Backend extends RegionClass {
   readonly name: string;
-  readonly region: Region;
-  readonly ms: number;
 }
 
 const configText = (plan: ExportPlan, options: ExportOptions): string => {
-  const classes = deadlineClasses(plan, options);
-  const backends = classes.all.map(({ region, ms, at }): Backend => ({ name: `waybill_${at}`, region, ms }));
+  const classes = regionClasses(plan, options);
+  const backends = classes.all.map((one): Backend => ({ ...one, name: `waybill_${one.at}` }));
   const headers = sentHeaders(plan);
   return `# Generated from a routing table; do not edit.
 # Start: haproxy -f <this folder>/haproxy.cfg
@@ -129,25 +127,17 @@ ${stoppedExpressions()
   .map((expression) => `  http-request del-header ${haproxyWord(expression)} -m reg if decided`)
   .join("\n")}
   http-request set-header waybill-entity-id %[var(txn.waybill),field(3,|)] if decided
-  http-request set-header waybill-layout %[var(txn.waybill),field(2,|)] if decided
-  http-request set-header waybill-revision 0 if decided
 ${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.waybill),field(${at + 5},|)] if decided { var(txn.waybill),field(${at + 5},|) -m len gt 0 }`).join("\n")}
   http-request set-header x-forwarded-for %[src] if decided
-  http-request set-header x-forwarded-host %[var(txn.waybill_host)] if decided
-  http-request set-header x-forwarded-proto http if decided !{ ssl_fc }
-  http-request set-header x-forwarded-proto https if decided { ssl_fc }
-  http-request set-header forwarded 'for=%[src];host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if decided !{ src -m sub : }
-  http-request set-header forwarded 'for="[%[src]]";host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if decided { src -m sub : }
-  http-request add-header via '1.1 waybill' if decided
   http-request add-header cdn-loop waybill if decided
   acl traced req.fhdr(traceparent) -m reg '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
   acl traced req.fhdr(traceparent) -m reg '^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$'
-  http-request set-header traceparent 00-%[uuid(),regsub(-,,g)]-%[uuid(),regsub(-,,g),bytes(16,16)]-00 if decided !traced
+  http-request del-header traceparent if decided !traced
   # A share of the body may have been read: nothing is sent again but what is safe to repeat.
   http-request disable-l7-retry if !repeats
   http-request disable-l7-retry if with_body
   use_backend waybill if !decided
-${failovers(plan, backends).join("\n")}
+${failovers(backends).join("\n")}
   use_backend %[var(txn.waybill_backend)] if decided
   default_backend waybill
 
@@ -172,13 +162,12 @@ const sentHeaders = (plan: ExportPlan): readonly string[] => [
 ];
 
 /** While no origin of a region is up, its reads go to the next one that has some. */
-const failovers = (plan: ExportPlan, backends: readonly Backend[]): readonly string[] =>
-  backends.flatMap(({ name, region, ms }) =>
+const failovers = (backends: readonly Backend[]): readonly string[] =>
+  backends.flatMap(({ name, region, ms, fields }) =>
     region.failover.flatMap((other) => {
-      const found =
-        backends.find((one) => one.region.name === other && one.ms === ms) ??
-        backends.find((one) => one.region.name === other);
-      if (found === undefined || !plan.regions.includes(found.region)) return [];
+      const alike = backends.filter((one) => one.region.name === other && one.fields === fields);
+      const found = alike.find((one) => one.ms === ms) ?? alike[0];
+      if (found === undefined) return [];
       const who = region.failoverWrites ? "repeats" : "reads";
       return [
         `  use_backend ${found.name} if decided ${who} { var(txn.waybill_backend) -m str ${name} } { nbsrv(${name}) lt 1 } { nbsrv(${found.name}) gt 0 }`,
@@ -186,7 +175,25 @@ const failovers = (plan: ExportPlan, backends: readonly Backend[]): readonly str
     }),
   );
 
-const backendText = ({ name, region, ms }: Backend, { caFile }: ExportOptions): string => {
+/** What origins are told, by the set of fields of the entity. */
+const standardFields = (region: string): string => `  http-request set-header waybill-region ${region}
+  http-request set-header x-forwarded-host %[var(txn.waybill_host)]
+  http-request set-header x-forwarded-proto http if !{ ssl_fc }
+  http-request set-header x-forwarded-proto https if { ssl_fc }
+  http-request add-header via '1.1 waybill'
+  http-request set-header traceparent 00-%[uuid(),regsub(-,,g)]-%[uuid(),regsub(-,,g),bytes(16,16)]-00 if !{ req.fhdr(traceparent) -m found }`;
+
+const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
+  minimal: () => "",
+  standard: standardFields,
+  full: (region) => `${standardFields(region)}
+  http-request set-header waybill-layout %[var(txn.waybill),field(2,|)]
+  http-request set-header waybill-revision 0
+  http-request set-header forwarded 'for=%[src];host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
+  http-request set-header forwarded 'for="[%[src]]";host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if { src -m sub : }`,
+};
+
+const backendText = ({ name, region, ms, fields }: Backend, { caFile }: ExportOptions): string => {
   const { origins, health, breaker, failover } = region;
   const used = origins
     .map((origin, at) => ({ ...origin, at: at + 1, url: new URL(origin.url) }))
@@ -218,15 +225,14 @@ const backendText = ({ name, region, ms }: Backend, { caFile }: ExportOptions): 
   retries 3
   retry-on conn-failure empty-response
   option redispatch 1
-${health === undefined || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}  http-request set-header waybill-region ${region.name}
+${health === undefined || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${TOLD[fields](region.name)}
 ${hosts.join("\n")}
   http-response del-header waybill- -m beg
   http-response del-header proxy-authenticate
   http-response del-header proxy-connection
   http-response del-header keep-alive
-  http-response set-header waybill-region ${region.name}
-  http-response set-header waybill-layout %[var(txn.waybill),field(2,|)]
-  http-response add-header via '1.1 waybill'
+${fields === "minimal" ? "" : `  http-response set-header waybill-region ${region.name}`}
+${fields === "full" ? "  http-response set-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
 ${used.length > 1 ? used.map(({ at }) => `  use-server origin_${at} if { var(txn.waybill_origin) -m str origin_${at} }`).join("\n") : ""}
 ${lines.join("\n")}
 `;
@@ -249,7 +255,7 @@ backend waybill
 };
 
 const programText = (plan: ExportPlan, options: ExportOptions): string => {
-  const classes = deadlineClasses(plan, options);
+  const classes = regionClasses(plan, options);
   const headers = sentHeaders(plan);
   const entities = [...new Set(plan.patterns.map(({ entity }) => entity.name))];
   const rows = plan.regions.map((region, at) => {

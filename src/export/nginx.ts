@@ -1,7 +1,7 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
-import type { Origin, Region } from "../routing/table.ts";
-import { deadlineClasses, type ExportFile, type ExportOptions, problemText } from "./common.ts";
+import type { FieldSet, Origin, Region } from "../routing/table.ts";
+import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import { luaFields, NGINX_PROGRAM } from "./nginx-program.ts";
@@ -11,7 +11,7 @@ import type { ExportPlan } from "./plan.ts";
 export const nginxFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => [
   { name: "nginx.conf", text: mainText(options) },
   { name: "waybill.conf", text: httpText(plan, options) },
-  { name: "waybill-fields.conf", text: fieldsText() },
+  ...FIELD_SETS.map((set) => ({ name: `waybill-fields-${set}.conf`, text: fieldsText(set) })),
   { name: "waybill_decision.lua", text: luaDecision(plan, "Generated from a routing table; do not edit.") },
   { name: "waybill_nginx.lua", text: programText(plan, options) },
 ];
@@ -25,7 +25,7 @@ export const NGINX_LIMITS: readonly string[] = [
   "Bodies are never kept, so a request with a body is sent once.",
   "Origins are not checked actively; one that failed so often within the breaker's time as the table says is passed over, where the region has another.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing; waybill-* fields of origins other than the known ones pass.",
+  "Clients get no waybill-table and server-timing, and origins revision 0; waybill-* fields of origins other than the known ones pass.",
 ];
 
 /** A value in double quotes. nginx would expand `$`, which no escape prevents. */
@@ -69,7 +69,7 @@ interface Place {
 }
 
 const httpText = (plan: ExportPlan, options: ExportOptions): string => {
-  const classes = deadlineClasses(plan, options);
+  const classes = regionClasses(plan, options);
   const places = plan.regions.map((region, at): Place => ({ region, at: at + 1 }));
   return `# Generated from a routing table; do not edit. For the http block.
 ${leftText(plan)}
@@ -98,10 +98,13 @@ map $http_connection $waybill_connection {
 map $request_id $waybill_span {
   "~^.{16}(?<waybill_tail>.{16})" $waybill_tail;
 }
-map $http_traceparent $waybill_traceparent {
+map $http_traceparent $waybill_given_trace {
   "~^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\\z" $http_traceparent;
   "~^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?\\z" $http_traceparent;
-  default "00-$request_id-$waybill_span-00";
+}
+map $waybill_given_trace $waybill_traceparent {
+  "" "00-$request_id-$waybill_span-00";
+  default $waybill_given_trace;
 }
 map $remote_addr $waybill_for {
   "~:" '"[$remote_addr]"';
@@ -218,17 +221,17 @@ const upstreamsText = ({ region, at }: Place): string =>
     ),
   ].join("\n");
 
-const locationsText = ({ region, at }: Place, { all }: ReturnType<typeof deadlineClasses>): string =>
+const locationsText = ({ region, at }: Place, { all }: ReturnType<typeof regionClasses>): string =>
   all
     .filter((one) => one.region === region)
-    .flatMap(({ ms, at: place }) =>
+    .flatMap((one) =>
       region.origins.map((origin, index) =>
-        locationText(region, origin, `${at}_${index + 1}_${place}`, upstreamName(at, index + 1), ms),
+        locationText(one, origin, `${at}_${index + 1}_${one.at}`, upstreamName(at, index + 1)),
       ),
     )
     .join("\n");
 
-const locationText = (region: Region, origin: Origin, key: string, upstream: string, ms: number): string => {
+const locationText = ({ region, ms, fields }: RegionClass, origin: Origin, key: string, upstream: string): string => {
   const { protocol, pathname, host, hostname } = new URL(origin.url);
   const base = pathname.replace(/\/$/, "");
   // With a variable the whole URL is taken as it stands; without one nginx passes the raw target.
@@ -242,12 +245,8 @@ const locationText = (region: Region, origin: Origin, key: string, upstream: str
     proxy_send_timeout ${ms}ms;
     proxy_connect_timeout ${Math.min(ms, 75_000)}ms;
     proxy_set_header Host ${nginxString(host)};
-    proxy_set_header waybill-region ${region.name};
-    include waybill-fields.conf;
-    ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}add_header waybill-region ${region.name} always;
-    add_header waybill-layout $waybill_layout always;
-    add_header via "1.1 waybill" always;
-    error_page 502 = @waybill_failed_502;
+${fields === "minimal" ? "" : `    proxy_set_header waybill-region ${region.name};\n    add_header waybill-region ${region.name} always;\n`}${fields === "full" ? `    add_header waybill-layout $waybill_layout always;\n    add_header via "1.1 waybill" always;\n` : ""}    include waybill-fields-${fields}.conf;
+    ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}    error_page 502 = @waybill_failed_502;
     error_page 504 = @waybill_failed_504;
   }`;
 };
@@ -268,31 +267,45 @@ const waybillText = (url: string): string => {
     error_page 502 504 /-/engine/500;`;
 };
 
+const FIELD_SETS: readonly FieldSet[] = ["standard", "full", "minimal"];
+
+const ALL: readonly FieldSet[] = FIELD_SETS;
+const NOT_MINIMAL: readonly FieldSet[] = ["standard", "full"];
+const FULL: readonly FieldSet[] = ["full"];
+
+/** What origins are told, and by which sets. */
+const TOLD: readonly (readonly [name: string, value: string, sets: readonly FieldSet[]])[] = [
+  ["waybill-entity-id", "$waybill_id", ALL],
+  ["X-Forwarded-For", "$remote_addr", ALL],
+  ["cdn-loop", "$waybill_loop", ALL],
+  ["X-Forwarded-Host", "$http_host", NOT_MINIMAL],
+  ["X-Forwarded-Proto", "$scheme", NOT_MINIMAL],
+  ["Via", "$waybill_via", NOT_MINIMAL],
+  ["waybill-layout", "$waybill_layout", FULL],
+  ["waybill-revision", '"0"', FULL],
+  ["Forwarded", `'for=$waybill_for;host="$http_host";proto=$scheme'`, FULL],
+];
+
 /** Fields for origins, and those of clients that stop here: by the proxy's own list. */
-const fieldsText = (): string => {
-  const own = new Set(["host", "forwarded"]);
+const fieldsText = (set: FieldSet): string => {
   const stopped = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
-    (name) => !own.has(name) && /^[a-z][a-z0-9-]*$/.test(name),
+    (name) => !["host", "forwarded"].includes(name) && /^[a-z][a-z0-9-]*$/.test(name),
   );
+  // Without its own `via` the client's passes.
+  const told = TOLD.flatMap(([name, value, sets]) =>
+    sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],
+  );
+  const trace = set === "minimal" ? "$waybill_given_trace" : "$waybill_traceparent";
   return `# Generated. What origins are told, and what clients cannot tell them.
 proxy_set_header Connection "";
 proxy_set_header Upgrade "";
-proxy_set_header waybill-entity-id $waybill_id;
-proxy_set_header waybill-layout $waybill_layout;
-proxy_set_header waybill-revision "0";
-proxy_set_header X-Forwarded-For $remote_addr;
-proxy_set_header X-Forwarded-Host $http_host;
-proxy_set_header X-Forwarded-Proto $scheme;
-proxy_set_header Forwarded 'for=$waybill_for;host="$http_host";proto=$scheme';
-proxy_set_header Via $waybill_via;
-proxy_set_header cdn-loop $waybill_loop;
-proxy_set_header traceparent $waybill_traceparent;
+${[...told, ["traceparent", trace]].map(([name, value]) => `proxy_set_header ${name} ${value};`).join("\n")}
 ${stopped.map((name) => `proxy_set_header ${name} "";`).join("\n")}
 `;
 };
 
 const programText = (plan: ExportPlan, options: ExportOptions): string => {
-  const classes = deadlineClasses(plan, options);
+  const classes = regionClasses(plan, options);
   const entities = [...new Set(plan.patterns.map(({ entity }) => entity.name))];
   const places = new Map(plan.regions.map(({ name }, at) => [name, at + 1]));
   const regions = plan.regions.map((region, at) => {

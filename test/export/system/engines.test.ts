@@ -39,10 +39,13 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   });
   afterAll(() => beside?.stop());
 
-  const PATH = `/parcels/${Buffer.from("6a1ccb7fbbaa01cc02010203", "hex").toString("hex")}d0000000`.replace(
-    /\/([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/,
-    "/$1-$2-$3-$4-$5",
-  );
+  /** IDs that go to one origin of a region: one for each set of fields. */
+  const PATHS = {
+    full: "/parcels/6a1ccb7f-bbaa-01cc-0201-0203d0000000",
+    standard: "/posts/1541815603606036480",
+    minimal: "/rides/0192f0c1-7a30-8005-8080-8f3b2a1c9d78",
+  };
+  const PATH = PATHS.full;
 
   /** What an origin gets, without what differs by nature. */
   const seen = async (port: number, fields: readonly string[], method = "GET", path = PATH) => {
@@ -78,6 +81,20 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   ])("origins get the same of a request with %s", async (_, fields) => {
     const [ours, theirs] = [await seen(beside.gateway, fields), await seen(beside.beside.port, fields)];
     expect(theirs).toEqual(ours);
+    for (const path of [PATHS.standard, PATHS.minimal]) {
+      expect(await seen(beside.beside.port, fields, "GET", path)).toEqual(
+        await seen(beside.gateway, fields, "GET", path),
+      );
+    }
+  });
+
+  it.each(Object.entries(PATHS))("clients get the labels of %s", async (_, path) => {
+    const labels = async (port: number) => {
+      const [answer] = await askAll(port, [requestFor(path)]);
+      const lines = answer?.head.toLowerCase().split("\r\n") ?? [];
+      return lines.filter((line) => /^(?:via|waybill-(?!table))/.test(line)).toSorted();
+    };
+    expect(await labels(beside.beside.port)).toEqual(await labels(beside.gateway));
   });
 
   it("a client names no address for itself", async () => {
