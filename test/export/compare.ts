@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/export/export.ts";
+import type { Engine } from "../../src/export/index.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
 import type { DemoTable } from "../system/demo/demo.ts";
 import { startStack } from "../system/stack.ts";

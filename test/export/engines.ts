@@ -5,7 +5,7 @@ import { connect, createServer as createSocket, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Engine, type ExportOptions, exportTable } from "../../src/export/export.ts";
+import { type Engine, type ExportOptions, exportTable } from "../../src/export/index.ts";
 import { stopChild } from "../../src/host/child.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
 

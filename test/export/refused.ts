@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/export/export.ts";
+import type { Engine } from "../../src/export/index.ts";
 
 /** Targets that an engine refuses by itself before any rule, each with its status: the only ones that may differ. */
 const REFUSED: Readonly<

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TABLE_FILE } from "../../../src/demo/table.ts";
-import { ENGINES } from "../../../src/export/export.ts";
+import { ENGINES } from "../../../src/export/index.ts";
 import { type Beside, compare, startBeside } from "../compare.ts";
 import { askAll, isInstalled, requestFor } from "../engines.ts";
 import richTable from "../rich-table.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { ENGINES } from "../../../src/export/export.ts";
+import { ENGINES } from "../../../src/export/index.ts";
 import type { DeclaredTable } from "../../../src/routing/index.ts";
 import { askAll, freePort, isInstalled, type RunningEngine, requestFor, startEngine } from "../engines.ts";
 

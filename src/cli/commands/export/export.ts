@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "../../../edge/config.ts";
-import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/export.ts";
+import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
 import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
 import { checkTable } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
@@ -69,8 +69,7 @@ Examples:
   $ waybill export nginx --out /etc/waybill/nginx --waybill http://127.0.0.1:8787
   $ waybill export haproxy --table table.json --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --listen 0.0.0.0:80
 
-The engine answers what it can decide for certain, and sends the rest to the gateway. The parts of the table that always
-go there, and what the engine does in another way, are listed on stdout. docs/guides/exports.md has more.
+Lists on stdout what goes to the gateway, and what the engine does in another way (docs/guides/exports.md).
 Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
