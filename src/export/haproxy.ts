@@ -98,50 +98,34 @@ frontend waybill_in
   bind ${haproxyWord(options.listen)}
   # The raw target decides. Lua gives a region only where the table says it for certain:
   # backend | layout | canonical ID | origin | slices of its key
-  acl plain_host req.hdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
-  acl one_host req.hdr_cnt(host) eq 1
+  acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
   # Fields that Waybill looks at.
   acl extra req.fhdr(id-layout) -m found
   acl extra req.fhdr(upgrade) -m found
   acl extra req.fhdr(tracestate) -m found
-  acl extra req.fhdr(cdn-loop) -m sub -i waybill
   acl extra req.fhdr(max-forwards) -m found
-  acl named req.hdr(connection) -m found
+  acl extra req.fhdr(cdn-loop) -m sub -i waybill
+  acl extra req.hdr_cnt(host) gt 1
+  # Other tokens than these name fields of one connection.
+  acl named req.fhdr(connection) -m found
   acl unnamed req.fhdr(connection) -i close keep-alive
-  acl other_method method TRACE CONNECT
+  acl no_method method TRACE CONNECT
   acl reads method GET HEAD OPTIONS
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
-  acl with_body req.hdr_val(content-length) gt 0
-  acl named_not_unnamed var(txn.waybill_named) -m found
-  http-request set-var(txn.waybill_named) bool(true) if named !unnamed
-  http-request set-var(txn.waybill) url,lua.waybill if plain_host one_host !extra !other_method !named_not_unnamed
-  acl decided var(txn.waybill),field(1,|) -m beg waybill_
+  acl with_body req.fhdr(content-length) -m found
+  http-request set-var(txn.waybill) url,lua.waybill if reads plain_host !extra !named !with_body
+  http-request set-var(txn.waybill) url,lua.waybill if reads named unnamed plain_host !extra !with_body
+  http-request set-var(txn.waybill) url,lua.waybill if !reads !no_method plain_host !extra !named
+  http-request set-var(txn.waybill) url,lua.waybill if !reads named unnamed !no_method plain_host !extra
+  acl decided var(txn.waybill) -m beg waybill_
   acl unrouted var(txn.waybill) -m str unrouted
-  http-request unset-var(txn.waybill) if reads with_body
 ${options.waybill === undefined ? refusals() : ""}
-  http-request set-var(txn.waybill_backend) var(txn.waybill),field(1,|) if decided
-  http-request set-var(txn.waybill_origin) var(txn.waybill),field(4,|) if decided
-  http-request set-var(txn.waybill_host) req.hdr(host) if decided
-${stoppedExpressions()
-  .map((expression) => `  http-request del-header ${haproxyWord(expression)} -m reg if decided`)
-  .join("\n")}
-  http-request set-header waybill-entity-id %[var(txn.waybill),field(3,|)] if decided
-${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.waybill),field(${at + 5},|)] if decided { var(txn.waybill),field(${at + 5},|) -m len gt 0 }`).join("\n")}
-  http-request set-header x-forwarded-for %[src] if decided
-  http-request add-header cdn-loop waybill if decided
-  acl traced req.fhdr(traceparent) -m reg '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
-  acl traced req.fhdr(traceparent) -m reg '^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$'
-  http-request del-header traceparent if decided !traced
-  # A share of the body may have been read: nothing is sent again but what is safe to repeat.
-  http-request disable-l7-retry if !repeats
-  http-request disable-l7-retry if with_body
-  use_backend waybill if !decided
 ${failovers(backends).join("\n")}
-  use_backend %[var(txn.waybill_backend)] if decided
+  use_backend %[var(txn.waybill),field(1,|)] if decided
   default_backend waybill
 
-${backends.map((backend) => backendText(backend, options)).join("\n")}
+${backends.map((backend) => backendText(backend, headers, options)).join("\n")}
 ${waybillText(options)}`;
 };
 
@@ -170,18 +154,39 @@ const failovers = (backends: readonly Backend[]): readonly string[] =>
       if (found === undefined) return [];
       const who = region.failoverWrites ? "repeats" : "reads";
       return [
-        `  use_backend ${found.name} if decided ${who} { var(txn.waybill_backend) -m str ${name} } { nbsrv(${name}) lt 1 } { nbsrv(${found.name}) gt 0 }`,
+        `  use_backend ${found.name} if decided ${who} { var(txn.waybill) -m beg ${name}| } { nbsrv(${name}) lt 1 } { nbsrv(${found.name}) gt 0 }`,
       ];
     }),
   );
 
+/** What stops of the client's fields, and what every origin is told. */
+const receivedText = (
+  headers: readonly string[],
+): string => `  acl traced req.fhdr(traceparent) -m reg '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
+  acl traced req.fhdr(traceparent) -m reg '^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$'
+  # A part of the body may have been read: nothing is sent again but what is safe to repeat.
+  acl repeats method GET HEAD OPTIONS PUT DELETE
+  acl with_body req.fhdr(transfer-encoding) -m found
+  acl with_body req.fhdr_cnt(content-length) gt 0
+  http-request disable-l7-retry if !repeats
+  http-request disable-l7-retry if with_body
+  http-request del-header traceparent if !traced
+${stoppedExpressions()
+  .map((expression) => `  http-request del-header ${haproxyWord(expression)} -m reg`)
+  .join("\n")}
+  http-request set-header waybill-entity-id %[var(txn.waybill),field(3,|)]
+${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.waybill),field(${at + 5},|)] if { var(txn.waybill),field(${at + 5},|) -m len gt 0 }`).join("\n")}
+  http-request set-header x-forwarded-for %[src]
+  http-request add-header cdn-loop waybill`;
+
 /** What origins are told, by the set of fields of the entity. */
 const standardFields = (region: string): string => `  http-request set-header waybill-region ${region}
-  http-request set-header x-forwarded-host %[var(txn.waybill_host)]
+  http-request set-header x-forwarded-host %[req.fhdr(host)]
   http-request set-header x-forwarded-proto http if !{ ssl_fc }
   http-request set-header x-forwarded-proto https if { ssl_fc }
   http-request add-header via '1.1 waybill'
-  http-request set-header traceparent 00-%[uuid(),regsub(-,,g)]-%[uuid(),regsub(-,,g),bytes(16,16)]-00 if !{ req.fhdr(traceparent) -m found }`;
+  http-request set-var(txn.waybill_trace) uuid(),sha1,hex,lower if !traced
+  http-request set-header traceparent 00-%[var(txn.waybill_trace),bytes(0,32)]-%[var(txn.waybill_trace),bytes(24,16)]-00 if !traced`;
 
 const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
   minimal: () => "",
@@ -189,11 +194,15 @@ const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
   full: (region) => `${standardFields(region)}
   http-request set-header waybill-layout %[var(txn.waybill),field(2,|)]
   http-request set-header waybill-revision 0
-  http-request set-header forwarded 'for=%[src];host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
-  http-request set-header forwarded 'for="[%[src]]";host="%[var(txn.waybill_host)]";proto=%[req.hdr(x-forwarded-proto)]' if { src -m sub : }`,
+  http-request set-header forwarded 'for=%[src];host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
+  http-request set-header forwarded 'for="[%[src]]";host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if { src -m sub : }`,
 };
 
-const backendText = ({ name, region, ms, fields }: Backend, { caFile }: ExportOptions): string => {
+const backendText = (
+  { name, region, ms, fields }: Backend,
+  headers: readonly string[],
+  { caFile }: ExportOptions,
+): string => {
   const { origins, health, breaker, failover } = region;
   const used = origins
     .map((origin, at) => ({ ...origin, at: at + 1, url: new URL(origin.url) }))
@@ -212,7 +221,7 @@ const backendText = ({ name, region, ms, fields }: Backend, { caFile }: ExportOp
     return [`  server origin_${at} ${url.hostname}:${port}${tls}${checks}`];
   });
   const hosts = used.map(({ at, url }) => {
-    const only = used.length === 1 ? "" : ` if { var(txn.waybill_origin) -m str origin_${at} }`;
+    const only = used.length === 1 ? "" : ` if { var(txn.waybill),field(4,|) -m str origin_${at} }`;
     const base = url.pathname.replace(/\/$/, "");
     return [
       `  http-request set-header host ${haproxyFormat(url.host)}${only}`,
@@ -225,7 +234,8 @@ const backendText = ({ name, region, ms, fields }: Backend, { caFile }: ExportOp
   retries 3
   retry-on conn-failure empty-response
   option redispatch 1
-${health === undefined || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${TOLD[fields](region.name)}
+${health === undefined || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${receivedText(headers)}
+${TOLD[fields](region.name)}
 ${hosts.join("\n")}
   http-response del-header waybill- -m beg
   http-response del-header proxy-authenticate
@@ -233,7 +243,7 @@ ${hosts.join("\n")}
   http-response del-header keep-alive
 ${fields === "minimal" ? "" : `  http-response set-header waybill-region ${region.name}`}
 ${fields === "full" ? "  http-response set-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
-${used.length > 1 ? used.map(({ at }) => `  use-server origin_${at} if { var(txn.waybill_origin) -m str origin_${at} }`).join("\n") : ""}
+${used.length > 1 ? used.map(({ at }) => `  use-server origin_${at} if { var(txn.waybill),field(4,|) -m str origin_${at} }`).join("\n") : ""}
 ${lines.join("\n")}
 `;
 };
