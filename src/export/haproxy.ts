@@ -98,6 +98,8 @@ frontend waybill_in
   bind ${haproxyWord(options.listen)}
   # The raw target decides. Lua gives a region only where the table says it for certain:
   # backend | layout | canonical ID | origin | slices of its key
+  # Characters that every program on the way leaves as they are.
+  acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*([?][][A-Za-z0-9._~!$&()*+,;=:@/?%-]*)?$
   acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
   # Fields that Waybill looks at.
   acl extra req.fhdr(id-layout) -m found
@@ -114,10 +116,10 @@ frontend waybill_in
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
   acl with_body req.fhdr(content-length) -m found
-  http-request set-var(txn.waybill) url,lua.waybill if reads plain_host !extra !named !with_body
-  http-request set-var(txn.waybill) url,lua.waybill if reads named unnamed plain_host !extra !with_body
-  http-request set-var(txn.waybill) url,lua.waybill if !reads !no_method plain_host !extra !named
-  http-request set-var(txn.waybill) url,lua.waybill if !reads named unnamed !no_method plain_host !extra
+  http-request set-var(txn.waybill) path,lua.waybill if reads plain_target plain_host !extra !named !with_body
+  http-request set-var(txn.waybill) path,lua.waybill if reads named unnamed plain_target plain_host !extra !with_body
+  http-request set-var(txn.waybill) path,lua.waybill if !reads !no_method plain_target plain_host !extra !named
+  http-request set-var(txn.waybill) path,lua.waybill if !reads named unnamed !no_method plain_target plain_host !extra
   acl decided var(txn.waybill) -m beg waybill_
   acl unrouted var(txn.waybill) -m str unrouted
 ${options.waybill === undefined ? refusals() : ""}
@@ -282,13 +284,13 @@ end)()
 local regions = {
 ${rows.join("\n")}
 }
+local format, time = string.format, os.time
 local headers = { ${headers.map(luaString).join(", ")} }
 
 -- The backend, the layout, the ID's canonical text, its origin and the slices of its key, between bars. Nothing where
 -- Waybill decides, and "unrouted" where the table surely has no entity for the path.
-local function decide(target)
-  local now = core.now()
-  local region, which, text, a, b, c, d, e = decision.decide(target, now.sec * 1000 + now.usec // 1000)
+local function decide(path)
+  local region, which, text, a, b, c, d, e = decision.decide_path(path, time() * 1000)
   if region == -1 then return "unrouted" end
   if region < 1 then return nil end
   local about = decision.ids[which]
@@ -302,7 +304,7 @@ local function decide(target)
   for at = 1, #headers do
     answer = answer .. "|"
     for _, sent in ipairs(about.sent) do
-      if sent[1] == headers[at] then answer = answer .. string.format("%d", sent[2](a, b, c, d, e)) end
+      if sent[1] == headers[at] then answer = answer .. format("%d", sent[2](a, b, c, d, e)) end
     end
   end
   return answer

@@ -279,7 +279,11 @@ end
 function waybill.decide_path(path, now)
   -- A segment that begins with a dot may be one that others resolve.
   if find(path, "/.", 1, true) then return 0 end
-  if path == "/mint" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end
+  local first = byte(path, 2)
+  if first == 45 or first == 97 or first == 109 then
+    -- The gateway's own.
+    if path == "/mint" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end
+  end
   local leaf, id_from, id_to = walk(1, path, 2, 0, 0)
   if not leaf then return ${table.withoutId.entries.length === 0 ? 'path ~= "/" and -1 or 0' : "0"} end
   local reading = S[leaf]
