@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect, createServer as createSocket, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,7 +11,9 @@ import type { DeclaredTable } from "../../src/routing/index.ts";
 
 /** Real engines with exported configurations, and the means to ask them. */
 
-export const isInstalled = (program: string): boolean => spawnSync(program, ["-v"]).error === undefined;
+export const isInstalled = (program: string): boolean =>
+  spawnSync(program, ["-v"]).error === undefined &&
+  (program !== "nginx" || existsSync(join(EXPORT_OPTIONS.modulesFolder, "ngx_http_lua_module.so")));
 
 const COMMANDS: Readonly<Record<string, (folder: string) => readonly string[]>> = {
   nginx: (folder) => ["-p", folder, "-c", "nginx.conf", "-g", "daemon off;"],
@@ -222,11 +224,3 @@ export function outcomeOf({ status, head, body }: Answer): string {
 
 export const requestFor = (target: string, method = "GET", fields: readonly string[] = []): string =>
   [`${method} ${target} HTTP/1.1`, "host: gw.test", ...fields, "", ""].join("\r\n");
-
-export const logOf = (folder: string): string => {
-  try {
-    return readFileSync(join(folder, "state", "error.log"), "utf8");
-  } catch {
-    return "";
-  }
-};

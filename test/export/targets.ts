@@ -154,6 +154,8 @@ export function makeTargets(
     const id = pick(entity.ids);
     const other = below(12) === 0 ? pick(entities) : entity;
     let text = idOf(id);
+    // Half of all are good as far as their IDs are.
+    if (below(2) === 0) return pathOf(entity, text, pick) + pick(GOOD_RESTS);
     if (below(3) === 0) text = change(text);
     let path = pathOf(other, text, pick);
     switch (below(40)) {
@@ -205,6 +207,8 @@ export function makeTargets(
     Buffer.from(target.replaceAll(" ", "%20"), "utf8").toString("latin1"),
   );
 }
+
+const GOOD_RESTS = ["", "", "?a=1", "/items", "/items/7?x=%20y&z", "/", "?", "/a//b?c=[d]"];
 
 const pathOf = ({ paths }: Entity, id: string, pick: <Item>(items: readonly Item[]) => Item): string =>
   pick(paths)
