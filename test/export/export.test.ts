@@ -97,7 +97,8 @@ describe("the command", () => {
   });
 
   it.each(ENGINES)("writes %s", async (engine) => {
-    const out = join(folder, engine);
+    // The slash at the end must not put the new folder into the old one.
+    const out = `${join(folder, engine)}/`;
     const { code, stdout, stderr } = await run(
       engine,
       "--out",
@@ -115,6 +116,7 @@ describe("the command", () => {
   it.each([
     ["caddy"],
     ["nginx", "--out", "relative"],
+    ["nginx", "--out", "/"],
     ["nginx", "--out", '/a"b'],
     ["nginx", "--out", "/a", "--waybill", "http://h/path"],
   ])("refuses %j %j %j", async (...args) => {

@@ -1,4 +1,4 @@
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "../../../edge/config.ts";
 import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
@@ -36,7 +36,9 @@ const gatewayUrl = (text: string): string => {
 };
 
 const path = (text: string): string => {
-  if (isAbsolute(text) && /^[ !#%-~]+$/.test(text)) return text;
+  // What is written beside a folder needs its path without a slash at the end.
+  const whole = resolve(text);
+  if (isAbsolute(text) && whole !== "/" && /^[ !#%-~]+$/.test(whole)) return whole;
   throw new InvalidArgumentError("Write a whole path of ASCII characters without quotes and `$`.");
 };
 
