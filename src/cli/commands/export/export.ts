@@ -48,30 +48,20 @@ export const exportCommand = command({
   args: [["<engine>", ENGINES.join(", "), engineNamed]],
   options: [
     withDefault("--table <file>", "the routing table", TABLE_FILE_DEFAULT),
-    required("--out <folder>", "where to write it: a whole path; what is there becomes <folder>.previous", path),
-    option("--waybill <url>", "a running gateway, for all that the engine cannot decide", gatewayUrl),
-    option("--without-waybill", "answer 503 where the engine cannot decide"),
+    required("--out <folder>", "where to write it, a whole path", path),
+    option("--waybill <url>", "the gateway for all else", gatewayUrl),
+    option("--without-waybill", "answer all else with 503"),
     withDefault("--listen <address>", "where clients connect", "127.0.0.1:8080", listenAddress),
-    withDefault(
-      "--ca-file <file>",
-      "certificates by which those of origins are verified",
-      "/etc/ssl/certs/ca-certificates.crt",
-      path,
-    ),
-    withDefault("--modules <folder>", "nginx: where its modules are", "/usr/lib/nginx/modules", path),
-    option(
-      "--state <folder>",
-      "nginx: process ID, log and temporary files (default: where its package has them)",
-      path,
-    ),
-    option("--no-check", "do not have the engine check the result"),
+    withDefault("--ca-file <file>", "certificates that verify origins", "/etc/ssl/certs/ca-certificates.crt", path),
+    withDefault("--modules <folder>", "modules of nginx", "/usr/lib/nginx/modules", path),
+    option("--state <folder>", "log and temporary files of nginx", path),
+    option("--no-check", "skip the engine's own check"),
   ],
   help: `
 Examples:
   $ waybill export nginx --out /etc/waybill/nginx --waybill http://127.0.0.1:8787
   $ waybill export haproxy --table table.json --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --listen 0.0.0.0:80
 
-Lists on stdout what goes to the gateway, and what the engine does in another way (docs/guides/exports.md).
 Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
