@@ -74,6 +74,12 @@ const ZONES = [
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {
+    name: "export",
+    from: "^src/export/",
+    may: ["^src/(export|ids|routing)/", "^src/problems/catalogue\\.ts$", "^src/proxy/headers\\.ts$"],
+    why: "a table becomes files of other engines as text alone: data in, data out",
+  },
+  {
     name: "origin",
     from: "^src/origin/",
     may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/ids/result\\.ts$"],
@@ -84,10 +90,10 @@ const ZONES = [
     from: "^src/cli/",
     may: [
       "^src/cli/",
-      "^src/(published|ids|routing|problems)/",
+      "^src/(export|published|ids|routing|problems)/",
       "^src/gateway/(decide|public-ids|replay)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
-      "^src/host/(self-hosting\\.ts|run\\.mjs)$",
+      "^src/host/(self-hosting\\.ts|replace-folder\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "yaml"),
     ],
     to: NODE,

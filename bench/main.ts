@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { attacksBench } from "./attacks/attacks.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
+import { exportsBench } from "./exports/exports.bench.ts";
 import { gatewayBench } from "./gateway/gateway.bench.ts";
 import { idsBench } from "./ids/ids.bench.ts";
 import { oracleBench } from "./ids/oracle.bench.ts";
@@ -21,6 +22,7 @@ const BENCHES: readonly Bench[] = [
   packsBench,
   misrouteBench,
   gatewayBench,
+  exportsBench,
   attacksBench,
   signatureBench,
   scaleBench,
@@ -33,7 +35,7 @@ const SAMPLE_MS_DEFAULT = 40;
 
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
---count: the number of random values in distributed-id, oracle and misroute.
+--count: the number of random values in distributed-id, oracle, misroute and exports.
 --against: another checkout, whose gateway runs beside this one in gateway.`;
 
 class UsageError extends Error {}

@@ -4,6 +4,7 @@ import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
 import { explainIds } from "./commands/explain.ts";
+import { exportCommand } from "./commands/export/export.ts";
 import { build as buildCommand, serve } from "./commands/host.ts";
 import { idCapacity } from "./commands/id-capacity.ts";
 import { idConvert } from "./commands/id-convert.ts";
@@ -58,6 +59,7 @@ const ROWS: readonly Row[] = [
   canary,
   token,
   layout,
+  exportCommand,
   buildCommand,
   serve,
 ];

@@ -37,6 +37,22 @@ describe("the benchmark", () => {
     }
   });
 
+  it("reports that exported engines answer as the gateway does", () => {
+    const { status, stdout, stderr } = bench(
+      "exports",
+      "--rounds",
+      "1",
+      "--sample-ms",
+      "1",
+      "--count",
+      "400",
+      "--json",
+    );
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    for (const row of sections[0]?.rows ?? []) expect(row.at(-1)).toBe(0);
+  });
+
   it("reports what a signature costs, beside the HMAC alone", () => {
     const { status, stdout, stderr } = bench("signature", "--rounds", "1", "--sample-ms", "1", "--json");
     expect(status, stderr).toBe(0);

@@ -48,6 +48,12 @@ export class Segments {
     return this.next.reduce((sum, inner) => sum + inner.size, this.cells.length / 2);
   }
 
+  /** Each segment's start with its lead, in rising order. */
+  get leads(): readonly (readonly [start: number, lead: number])[] {
+    const { cells } = this;
+    return Array.from({ length: cells.length / 2 }, (_, at) => [cells[at * 2] as number, cells[at * 2 + 1] as number]);
+  }
+
   find(value: number): number {
     const { cells, buckets, bucketCount } = this;
     const place = (value - this.bucketsFrom) * this.bucketsPerUnit;
@@ -131,7 +137,7 @@ export interface RouteTargets<Target> {
 }
 
 export class IdIndex {
-  private readonly indexes: readonly SegmentIndex[];
+  readonly indexes: readonly SegmentIndex[];
   private readonly slots: readonly number[];
   private readonly reads: readonly Dimension["read"][];
   private readonly values: Float64Array;

@@ -1,0 +1,161 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { readConfig } from "../../../edge/config.ts";
+import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
+import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
+import { checkTable } from "../../../routing/index.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { command, option, required, withDefault } from "../../command.ts";
+import { countOf, escapeControls, linesText } from "../../lib/output.ts";
+import { readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { EXIT, fail } from "../../runtime.ts";
+
+const engineNamed = (text: string): Engine => {
+  const engine = ENGINES.find((name) => name === text);
+  if (engine === undefined) throw new InvalidArgumentError(`Write one of ${ENGINES.join(", ")}.`);
+  return engine;
+};
+
+/** As the engines read it: an address and a port, an IPv6 address in brackets. */
+const listenAddress = (text: string): string => {
+  if (/^(?:[\w.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i.test(text)) return text;
+  throw new InvalidArgumentError("Write an address and a port, such as 0.0.0.0:8080.");
+};
+
+const gatewayUrl = (text: string): string => {
+  const url = URL.parse(text);
+  if (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.pathname === "/" &&
+    url.search === "" &&
+    url.username === ""
+  )
+    return url.origin;
+  throw new InvalidArgumentError("Write a URL of scheme, host and port, such as http://127.0.0.1:8787.");
+};
+
+const path = (text: string): string => {
+  // What is written beside a folder needs its path without a slash at the end.
+  const whole = resolve(text);
+  if (isAbsolute(text) && whole !== "/" && /^[ !#%-~]+$/.test(whole)) return whole;
+  throw new InvalidArgumentError("Write a whole path of ASCII characters without quotes and `$`.");
+};
+
+export const exportCommand = command({
+  name: "export",
+  description: "write a routing table as configuration of nginx, HAProxy or Envoy",
+  args: [["<engine>", ENGINES.join(", "), engineNamed]],
+  options: [
+    withDefault("--table <file>", "the routing table", TABLE_FILE_DEFAULT),
+    required("--out <folder>", "where to write it, a whole path", path),
+    option("--waybill <url>", "the gateway for all else", gatewayUrl),
+    option("--without-waybill", "answer all else with 503"),
+    withDefault("--listen <address>", "where clients connect", "127.0.0.1:8080", listenAddress),
+    withDefault("--ca-file <file>", "certificates that verify origins", "/etc/ssl/certs/ca-certificates.crt", path),
+    withDefault("--modules <folder>", "modules of nginx", "/usr/lib/nginx/modules", path),
+    option("--state <folder>", "log and temporary files of nginx", path),
+    option("--no-check", "skip the engine's own check"),
+  ],
+  help: `
+Examples:
+  $ waybill export nginx --out /etc/waybill/nginx --waybill http://127.0.0.1:8787
+  $ waybill export haproxy --table table.json --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --listen 0.0.0.0:80
+
+Exit code: 0, or 1 if nothing was written.`,
+  run: async (runtime, [name = ""], options) => {
+    const engine = engineNamed(name);
+    const { out, table: file, waybill, withoutWaybill, listen, caFile, modules, state } = options;
+    const { table } = await readTableFile(file, runtime, checkTable);
+    const { deadlines } = readConfig({
+      FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
+      IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
+    });
+    const settings: ExportOptions = {
+      listen,
+      waybill,
+      deadlines,
+      caFile,
+      modulesFolder: modules,
+      stateFolder: state,
+      folder: out,
+    };
+    const made = exported(engine, table, settings);
+    const left = made.forwarded.map(({ what, why }) => `  ${escapeControls(what)}: ${why}`);
+    if (left.length > 0 && waybill === undefined && withoutWaybill !== true) {
+      return fail(
+        `error: ${engine} cannot decide ${countOf(left.length, "part")} of the table:\n${linesText(left)}Name a gateway for them with --waybill, or answer them with 503 by --without-waybill. Nothing was written.\n`,
+      );
+    }
+    const { newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
+    const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(out));
+    let replaced: Replaced;
+    try {
+      replaced = replaceFolder(out, made.files, check);
+    } catch (error) {
+      return fail(`error: ${error instanceof Error ? error.message : error}\n${out} is as it was.\n`);
+    }
+    runtime.report(NOTES[replaced](engine));
+    await runtime.print(
+      linesText([
+        `${out}: ${made.files.map((one) => one.name).join(", ")}`,
+        ...(left.length === 0
+          ? []
+          : [waybill === undefined ? "Answered with 503:" : `Decided by ${waybill}:`, ...left]),
+        `Other than Waybill:`,
+        ...made.limits.map((limit) => `  ${limit}`),
+      ]),
+    );
+    return EXIT.ok;
+  },
+});
+
+const NOTES: Readonly<Record<Replaced, (engine: Engine) => string>> = {
+  checked: (engine) => `${engine} accepts it.\n`,
+  "not-installed": (engine) => `note: ${engine} is not installed here, so the result was not checked by it\n`,
+  "not-asked": () => "note: the result was not checked (--no-check)\n",
+};
+
+/** An engine cannot hold every text of a table: the error names the one. */
+const exported = (engine: Engine, table: DeclaredTable, settings: ExportOptions): TableExport => {
+  try {
+    return exportTable(engine, table, settings);
+  } catch (error) {
+    return fail(`error: ${error instanceof Error ? error.message : error}. Nothing was written.\n`);
+  }
+};
+
+const checkOf = (
+  engine: Engine,
+  table: DeclaredTable,
+  settings: ExportOptions,
+  folder: string,
+): FolderCheck | undefined => {
+  switch (engine) {
+    case "nginx": {
+      // Without a folder of its own the package's process ID would be touched.
+      const global =
+        settings.stateFolder === undefined ? ["-g", `pid ${JSON.stringify(join(folder, "check.pid"))};`] : [];
+      return {
+        program: "nginx",
+        args: ["-t", "-q", "-p", folder, "-c", "nginx.conf", ...global],
+        files: [],
+        leaves: ["check.pid"],
+      };
+    }
+    case "haproxy": {
+      // HAProxy loads no Lua of threads in a check; in this copy it is that of the process.
+      const { files } = exportTable(engine, table, { ...settings, folder });
+      const text = files[0]?.text.replace("lua-load-per-thread", "lua-load") ?? "";
+      const file = { name: "check.cfg", text };
+      return { program: "haproxy", args: ["-c", "-q", "-f", join(folder, file.name)], files: [file], leaves: [] };
+    }
+    case "envoy":
+      return {
+        program: "envoy",
+        args: ["--mode", "validate", "-c", join(folder, "envoy.json")],
+        files: [],
+        leaves: [],
+      };
+  }
+};

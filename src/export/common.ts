@@ -1,0 +1,71 @@
+import { CATALOGUE, type ProblemSlug, problemTypePath } from "../problems/catalogue.ts";
+import type { Deadlines, FieldSet, Region } from "../routing/table.ts";
+import type { ExportPlan } from "./plan.ts";
+
+export interface ExportFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface ExportOptions {
+  /** Address and port, as the engine writes them. */
+  readonly listen: string;
+  /** URL of the gateway for what the engine cannot decide; `undefined`: such requests get a 503. */
+  readonly waybill: string | undefined;
+  /** The deployment's own deadlines, in milliseconds; 0 for none. */
+  readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number };
+  /** Certificates that origins' ones are verified by. */
+  readonly caFile: string;
+  /** Where nginx's modules are. */
+  readonly modulesFolder: string;
+  /** For nginx's process ID, log and temporary files; `undefined`: where its package has them. */
+  readonly stateFolder: string | undefined;
+  /** Where the files will be, for engines that need whole paths. */
+  readonly folder: string;
+}
+
+const isSlug = (what: string): what is ProblemSlug => what in CATALOGUE;
+
+/** A problem document without quotes of its own language: it stands in single quotes. */
+export const problemText = (what: string, status: number): string =>
+  JSON.stringify(
+    isSlug(what)
+      ? { type: problemTypePath(what), title: CATALOGUE[what].title, status }
+      : { type: "about:blank", title: what, status },
+  ).replaceAll("'", "\\u0027");
+
+/** A region under one deadline and one set of fields: engines take neither from a variable. */
+export interface RegionClass {
+  readonly region: Region;
+  readonly ms: number;
+  readonly fields: FieldSet;
+  /** Counts from 1. */
+  readonly at: number;
+}
+
+export const regionClasses = (plan: ExportPlan, { deadlines }: ExportOptions) => {
+  const classes = new Map<string, RegionClass>();
+  const places = new Map<string, number>();
+  for (const { entity } of plan.patterns) {
+    for (const region of plan.regions) {
+      const ms = waitMs(region.deadlines, entity.deadlines, deadlines);
+      const { fields } = entity;
+      const key = `${region.name} ${ms} ${fields}`;
+      const known = classes.get(key) ?? { region, ms, fields, at: classes.size + 1 };
+      classes.set(key, known);
+      places.set(`${region.name} ${entity.name}`, known.at);
+    }
+  }
+  return {
+    all: [...classes.values()],
+    /** The class of an entity in a region. */
+    placeOf: (region: Region, entity: string): number => places.get(`${region.name} ${entity}`) ?? 0,
+  };
+};
+
+/** The longer of both deadlines: nothing is cut off here that Waybill would wait for. 0 is a day. */
+export const waitMs = (region: Deadlines, entity: Deadlines, own: ExportOptions["deadlines"]): number => {
+  const first = entity.firstByteMs ?? region.firstByteMs ?? own.firstByteMs;
+  const idle = entity.idleMs ?? region.idleMs ?? own.idleMs;
+  return first === 0 || idle === 0 ? 86_400_000 : Math.max(first, idle);
+};

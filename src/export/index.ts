@@ -1,0 +1,34 @@
+import type { DeclaredTable } from "../routing/schema/table.ts";
+import type { ExportFile, ExportOptions } from "./common.ts";
+import { ENVOY_LIMITS, envoyFiles, envoyForwarded } from "./envoy.ts";
+import { HAPROXY_LIMITS, haproxyFiles } from "./haproxy.ts";
+import { NGINX_LIMITS, nginxFiles } from "./nginx.ts";
+import { type Forwarded, planExport } from "./plan.ts";
+
+/** The engines that a table can be exported to. */
+export const ENGINES = ["nginx", "haproxy", "envoy"] as const;
+export type { ExportOptions };
+export type Engine = (typeof ENGINES)[number];
+
+export interface TableExport {
+  readonly files: readonly ExportFile[];
+  /** What Waybill decides, with reasons. */
+  readonly forwarded: readonly Forwarded[];
+  /** What the engine does in another way than Waybill. */
+  readonly limits: readonly string[];
+}
+
+/** A table as configuration of an engine. The table must have been checked. */
+export const exportTable = (engine: Engine, declared: DeclaredTable, options: ExportOptions): TableExport => {
+  const plan = planExport(declared);
+  switch (engine) {
+    case "nginx":
+      return { files: nginxFiles(plan, options), forwarded: plan.forwarded, limits: NGINX_LIMITS };
+    case "haproxy":
+      return { files: haproxyFiles(plan, options), forwarded: plan.forwarded, limits: HAPROXY_LIMITS };
+    case "envoy": {
+      const forwarded = [...plan.forwarded, ...envoyForwarded(plan)];
+      return { files: envoyFiles(plan, options), forwarded, limits: ENVOY_LIMITS };
+    }
+  }
+};

@@ -1,0 +1,334 @@
+import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
+import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
+import type { FieldSet, Origin, Region } from "../routing/table.ts";
+import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
+import { luaDecision } from "./lua-program.ts";
+import { luaString } from "./lua-text.ts";
+import { luaFields, NGINX_PROGRAM } from "./nginx-program.ts";
+import type { ExportPlan } from "./plan.ts";
+
+/** A configuration for nginx with its Lua module: complete, and for `include` in one of the operator's. */
+export const nginxFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => [
+  { name: "nginx.conf", text: mainText(options) },
+  { name: "waybill.conf", text: httpText(plan, options) },
+  ...FIELD_SETS.map((set) => ({ name: `waybill-fields-${set}.conf`, text: fieldsText(set) })),
+  { name: "waybill_decision.lua", text: luaDecision(plan, "Generated from a routing table; do not edit.") },
+  { name: "waybill_nginx.lua", text: programText(plan, options) },
+];
+
+/** What nginx does in another way than Waybill. The command prints it. */
+export const NGINX_LIMITS: readonly string[] = [
+  "nginx answers by itself, as a problem: 400 for escapes such as %zz and %00, for `..` above the root and for invalid fields; 405 for TRACE; 414 and 431 for more than 64 KiB; 501 for transfer codings other than chunked.",
+  "Fields whose names hold `_` or `.` are dropped.",
+  "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
+  "One deadline covers the first byte and each pause; there is none for the whole request.",
+  "Bodies are never kept, so a request with a body is sent once.",
+  "Origins are not checked actively; one that failed so often within the breaker's time as the table says is passed over, where the region has another.",
+  "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
+  "Clients get no waybill-table and server-timing, and origins revision 0; waybill-* fields of origins other than the known ones pass.",
+];
+
+/** A value in double quotes. nginx would expand `$`, which no escape prevents. */
+export const nginxString = (text: string): string => {
+  if (/[^ -#%-~]/.test(text)) throw new Error(`nginx cannot hold ${JSON.stringify(text)}`);
+  return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
+};
+
+const nginxComment = (text: string): string => `# ${text.replaceAll(/[^\x20-\x7e]/g, "?")}`;
+
+const mainText = ({
+  listen,
+  modulesFolder,
+  stateFolder,
+}: ExportOptions): string => `# Generated from a routing table; do not edit.
+# Start: nginx -p <this folder> -c nginx.conf
+load_module ${nginxString(`${modulesFolder}/ndk_http_module.so`)};
+load_module ${nginxString(`${modulesFolder}/ngx_http_lua_module.so`)};
+worker_processes auto;
+${stateFolder === undefined ? "" : `pid ${nginxString(`${stateFolder}/nginx.pid`)};\nerror_log ${nginxString(`${stateFolder}/error.log`)} warn;\n`}events {
+  worker_connections 4096;
+}
+http {
+${
+  stateFolder === undefined
+    ? ""
+    : ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map((kind) => `  ${kind}_temp_path ${nginxString(`${stateFolder}/${kind}`)};\n`)
+        .join("")
+}  access_log off;
+  lua_package_path "$prefix/?.lua;;";
+  include waybill.conf;
+}
+# Listens on ${nginxComment(listen).slice(2)}
+`;
+
+interface Place {
+  readonly region: Region;
+  /** Counts from 1, as in Lua. */
+  readonly at: number;
+}
+
+const httpText = (plan: ExportPlan, options: ExportOptions): string => {
+  const classes = regionClasses(plan, options);
+  const places = plan.regions.map((region, at): Place => ({ region, at: at + 1 }));
+  return `# Generated from a routing table; do not edit. For the http block.
+${leftText(plan)}
+init_by_lua_block { waybill_nginx = require "waybill_nginx" }
+# Origins that failed, and those that are passed over.
+lua_shared_dict waybill_failures 1m;
+
+# The path of a target that all programs on the way leave as it is; other targets are for Waybill.
+map $request_uri $waybill_path {
+  "~^(?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
+}
+
+# Fields that need a second look: most requests have none of them.
+map "$http_id_layout$http_upgrade$http_max_forwards$http_tracestate$http_via$http_cdn_loop" $waybill_extra {
+  "" "";
+  default "1";
+}
+# Other tokens than these name fields of one connection.
+map $http_connection $waybill_connection {
+  "" "";
+  "close" "";
+  "keep-alive" "";
+  default $http_connection;
+}
+# W3C Trace Context: one that is not valid is replaced by a new trace.
+map $request_id $waybill_span {
+  "~^.{16}(?<waybill_tail>.{16})" $waybill_tail;
+}
+map $http_traceparent $waybill_given_trace {
+  "~^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\\z" $http_traceparent;
+  "~^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?\\z" $http_traceparent;
+}
+map $waybill_given_trace $waybill_traceparent {
+  "" "00-$request_id-$waybill_span-00";
+  default $waybill_given_trace;
+}
+map $remote_addr $waybill_for {
+  "~:" '"[$remote_addr]"';
+  default $remote_addr;
+}
+
+${places.map(upstreamsText).join("\n")}
+${options.waybill === undefined ? "" : `upstream waybill {\n  server ${nginxString(hostOf(options.waybill))};\n  keepalive 64;\n}\n`}
+server {
+  listen ${nginxString(options.listen)} default_server;
+  server_name _;
+  server_tokens off;
+  # The gateway sets no limit either; a head may be as long as 64 KiB.
+  client_max_body_size 0;
+  large_client_header_buffers 4 64k;
+  keepalive_requests 100000;
+  recursive_error_pages on;
+
+  proxy_http_version 1.1;
+  proxy_request_buffering off;
+  proxy_buffering off;
+  proxy_redirect off;
+  # Origins must not steer nginx, and their own words reach clients.
+  proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset Expires Cache-Control Set-Cookie Vary;
+${["Date", "Server", "X-Accel-Redirect", "X-Accel-Limit-Rate", "X-Accel-Buffering", "X-Accel-Charset", "X-Pad"].map((name) => `  proxy_pass_header ${name};`).join("\n")}
+${HIDDEN_ANSWER_FIELDS.map((name) => `  proxy_hide_header ${name};`).join("\n")}
+  proxy_ssl_server_name on;
+  proxy_ssl_verify on;
+  proxy_ssl_verify_depth 5;
+  proxy_ssl_trusted_certificate ${nginxString(options.caFile)};
+  proxy_next_upstream error;
+  proxy_next_upstream_tries 2;
+
+  set $waybill_id "";
+  set $waybill_layout "";
+  set $waybill_via "1.1 waybill";
+  set $waybill_loop "waybill";
+  set $waybill_turn "";
+  set $waybill_status "";
+
+  error_page 404 /-/engine/404;
+${ENGINE_ERRORS.map(([status]) => `  error_page ${status} /-/engine/${status};`).join("\n")}
+${[[404, "not-found"] as const, ...ENGINE_ERRORS].map(([status, what]) => `  location = /-/engine/${status} {\n    internal;\n    default_type application/problem+json;\n    add_header cache-control no-store always;\n    return ${status === 494 ? 431 : status} '${problemText(what, status === 494 ? 431 : status)}';\n  }`).join("\n")}
+
+  # Every request: the raw target decides, never the decoded one of nginx's own locations.
+  location / {
+    rewrite_by_lua_block { return waybill_nginx.route() }
+    content_by_lua_block { return ngx.exit(500) }
+  }
+${places.map((place) => locationsText(place, classes)).join("\n")}
+
+  # What the table cannot decide here.
+  location @waybill {
+${options.waybill === undefined ? `    content_by_lua_block { return waybill_nginx.refuse() }` : waybillText(options.waybill)}
+  }
+  # No answer of an origin: the next one, or a problem.
+  location @waybill_failed_502 {
+    rewrite_by_lua_block { return waybill_nginx.failed(502) }
+    content_by_lua_block { return ngx.exit(500) }
+  }
+  location @waybill_failed_504 {
+    rewrite_by_lua_block { return waybill_nginx.failed(504) }
+    content_by_lua_block { return ngx.exit(500) }
+  }
+}
+`;
+};
+
+/** Requests of these parts of the table go to Waybill. */
+const leftText = ({ forwarded }: ExportPlan): string =>
+  forwarded.length === 0
+    ? ""
+    : ["# Decided by Waybill, not here:", ...forwarded.map(({ what, why }) => nginxComment(`  ${what}: ${why}`))].join(
+        "\n",
+      );
+
+const HIDDEN_ANSWER_FIELDS = [
+  "Proxy-Authenticate",
+  "Proxy-Connection",
+  "Keep-Alive",
+  ...["region", "layout", "table", "revision", "entity-id", "epoch", "signature", "client-country"].map(
+    (name) => `waybill-${name}`,
+  ),
+];
+
+/** Statuses with which nginx answers before any rule. */
+const ENGINE_ERRORS: readonly (readonly [number, ProblemSlug | string])[] = [
+  [400, "malformed-request"],
+  [405, "method-not-allowed"],
+  [408, "request-timeout"],
+  [411, "Length required"],
+  [413, "body-too-large"],
+  [414, "Target too long"],
+  [494, "Fields too large"],
+  [500, "internal-error"],
+  [501, "transfer-coding-unsupported"],
+  [505, "Version not supported"],
+];
+
+const hostOf = (url: string): string => {
+  const { host, protocol, port, hostname } = new URL(url);
+  return port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
+};
+
+const upstreamName = (place: number, origin: number): string => `waybill_${place}_${origin}`;
+
+/** One upstream for each origin: each has its own host field, and the choice is Waybill's own. */
+const upstreamsText = ({ region, at }: Place): string =>
+  [
+    nginxComment(`region ${region.name}`),
+    ...region.origins.map(
+      ({ url }, origin) =>
+        `upstream ${upstreamName(at, origin + 1)} {\n  server ${nginxString(hostOf(url))};\n  keepalive 64;\n}`,
+    ),
+  ].join("\n");
+
+const locationsText = ({ region, at }: Place, { all }: ReturnType<typeof regionClasses>): string =>
+  all
+    .filter((one) => one.region === region)
+    .flatMap((one) =>
+      region.origins.map((origin, index) =>
+        locationText(one, origin, `${at}_${index + 1}_${one.at}`, upstreamName(at, index + 1)),
+      ),
+    )
+    .join("\n");
+
+const locationText = ({ region, ms, fields }: RegionClass, origin: Origin, key: string, upstream: string): string => {
+  const { protocol, pathname, host, hostname } = new URL(origin.url);
+  const base = pathname.replace(/\/$/, "");
+  // With a variable the whole URL is taken as it stands; without one nginx passes the raw target.
+  const target =
+    base === ""
+      ? `${protocol}//${upstream}`
+      : nginxString(`${protocol}//${upstream}${base}`).replace(/"$/, '$request_uri"');
+  return `  location @waybill_${key} {
+    proxy_pass ${target};
+    proxy_read_timeout ${ms}ms;
+    proxy_send_timeout ${ms}ms;
+    proxy_connect_timeout ${Math.min(ms, 75_000)}ms;
+    proxy_set_header Host ${nginxString(host)};
+${fields === "minimal" ? "" : `    proxy_set_header waybill-region ${region.name};\n    add_header waybill-region ${region.name} always;\n`}${fields === "full" ? `    add_header waybill-layout $waybill_layout always;\n    add_header via "1.1 waybill" always;\n` : ""}    include waybill-fields-${fields}.conf;
+    ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}    error_page 502 = @waybill_failed_502;
+    error_page 504 = @waybill_failed_504;
+  }`;
+};
+
+const waybillText = (url: string): string => {
+  const { protocol, hostname } = new URL(url);
+  return `    proxy_pass ${protocol}//waybill;
+    proxy_set_header Host $http_host;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Host "";
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header Forwarded "";
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $waybill_connection;
+    ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}proxy_read_timeout 1d;
+    proxy_send_timeout 1d;
+    proxy_next_upstream off;
+    error_page 502 504 /-/engine/500;`;
+};
+
+const FIELD_SETS: readonly FieldSet[] = ["standard", "full", "minimal"];
+
+const ALL: readonly FieldSet[] = FIELD_SETS;
+const NOT_MINIMAL: readonly FieldSet[] = ["standard", "full"];
+const FULL: readonly FieldSet[] = ["full"];
+
+/** What origins are told, and by which sets. */
+const TOLD: readonly (readonly [name: string, value: string, sets: readonly FieldSet[]])[] = [
+  ["waybill-entity-id", "$waybill_id", ALL],
+  ["X-Forwarded-For", "$remote_addr", ALL],
+  ["cdn-loop", "$waybill_loop", ALL],
+  ["X-Forwarded-Host", "$http_host", NOT_MINIMAL],
+  ["X-Forwarded-Proto", "$scheme", NOT_MINIMAL],
+  ["Via", "$waybill_via", NOT_MINIMAL],
+  ["waybill-layout", "$waybill_layout", FULL],
+  ["waybill-revision", '"0"', FULL],
+  ["Forwarded", `'for=$waybill_for;host="$http_host";proto=$scheme'`, FULL],
+];
+
+/** Fields for origins, and those of clients that stop here: by the proxy's own list. */
+const fieldsText = (set: FieldSet): string => {
+  const stopped = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
+    (name) => !["host", "forwarded"].includes(name) && /^[a-z][a-z0-9-]*$/.test(name),
+  );
+  // Without its own `via` the client's passes.
+  const told = TOLD.flatMap(([name, value, sets]) =>
+    sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],
+  );
+  const trace = set === "minimal" ? "$waybill_given_trace" : "$waybill_traceparent";
+  return `# Generated. What origins are told, and what clients cannot tell them.
+proxy_set_header Connection "";
+proxy_set_header Upgrade "";
+${[...told, ["traceparent", trace]].map(([name, value]) => `proxy_set_header ${name} ${value};`).join("\n")}
+${stopped.map((name) => `proxy_set_header ${name} "";`).join("\n")}
+`;
+};
+
+const programText = (plan: ExportPlan, options: ExportOptions): string => {
+  const classes = regionClasses(plan, options);
+  const entities = [...new Set(plan.patterns.map(({ entity }) => entity.name))];
+  const places = new Map(plan.regions.map(({ name }, at) => [name, at + 1]));
+  const regions = plan.regions.map((region, at) => {
+    const { failover, failoverWrites, breaker, origins } = region;
+    const others = failover.flatMap((name) => places.get(name) ?? []).join(", ");
+    const keys = entities.map((entity) => `[${luaString(entity)}] = ${classes.placeOf(region, entity)}`).join(", ");
+    const failures =
+      breaker === undefined ? "nil" : `{ failures = ${breaker.failures}, seconds = ${breaker.openMs / 1000} }`;
+    return `  { -- ${region.name}\n    at = ${at + 1}, count = ${origins.length}, failover = { ${others} }, writes = ${failoverWrites}, breaker = ${failures},\n    classes = { ${keys} },\n  },`;
+  });
+  const problems = (["unrouted-path", "origin-unreachable", "origin-timeout"] as const).map((slug) => {
+    const { status } = CATALOGUE[slug];
+    return `  [${luaString(slug)}] = { ${status}, ${luaString(problemText(slug, status))} },`;
+  });
+  return `-- Generated from a routing table; do not edit.
+local regions = {
+${regions.join("\n")}
+}
+local problems = {
+${problems.join("\n")}
+  ["left"] = { 503, ${luaString(problemText("Needs Waybill, and this configuration names none", 503))} },
+}
+local has_waybill = ${options.waybill !== undefined}
+${luaFields()}
+${NGINX_PROGRAM}`;
+};

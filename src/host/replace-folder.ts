@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A program that checks the new folder. Files that only the check needs are removed after it. */
+export interface FolderCheck {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly files: readonly NamedText[];
+  /** Names that the check itself leaves behind. */
+  readonly leaves: readonly string[];
+}
+
+export type Replaced = "checked" | "not-installed" | "not-asked";
+
+/** Where the new folder is until it is checked. */
+export const newFolder = (out: string): string => `${out}.new`;
+
+/**
+ * Writes a folder beside the one in use, has it checked, and puts it in its place by renaming: the folder is the old one or
+ * the new one, never a mixture. The one before stays as `.previous`. Throws with the check's words; then nothing changed.
+ */
+export function replaceFolder(out: string, files: readonly NamedText[], check: FolderCheck | undefined): Replaced {
+  const made = newFolder(out);
+  rmSync(made, { recursive: true, force: true });
+  mkdirSync(dirname(out), { recursive: true });
+  mkdirSync(made);
+  for (const { name, text } of files) writeFileSync(join(made, name), text);
+  const replaced = check === undefined ? "not-asked" : runCheck(made, check);
+  const previous = `${out}.previous`;
+  if (existsSync(out)) {
+    rmSync(previous, { recursive: true, force: true });
+    renameSync(out, previous);
+  }
+  renameSync(made, out);
+  return replaced;
+}
+
+function runCheck(folder: string, { program, args, files, leaves }: FolderCheck): Replaced {
+  for (const { name, text } of files) writeFileSync(join(folder, name), text);
+  const { error, status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  for (const name of [...files.map((file) => file.name), ...leaves]) rmSync(join(folder, name), { force: true });
+  if (error !== undefined && "code" in error && error.code === "ENOENT") return "not-installed";
+  if (status === 0) return "checked";
+  throw new Error(
+    `${program} refuses the new configuration, which is left in ${folder}:\n${error?.message ?? `${stdout}${stderr}`.trim()}`,
+  );
+}

@@ -1,0 +1,207 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { haproxyWord } from "../../src/export/haproxy.ts";
+import { ENGINES, exportTable } from "../../src/export/index.ts";
+import { luaComment, luaString } from "../../src/export/lua-text.ts";
+import { nginxString } from "../../src/export/nginx.ts";
+import { planExport } from "../../src/export/plan.ts";
+import { readShape, shapeOf } from "../../src/export/text-shape.ts";
+import { replaceFolder } from "../../src/host/replace-folder.ts";
+import { everyLayout } from "../../src/ids/index.ts";
+import { checkTable } from "../../src/routing/index.ts";
+import { waybill } from "../cli/fake-runtime.ts";
+import { tableFiles } from "../cli/memory-files.ts";
+import { EXPORT_OPTIONS } from "./engines.ts";
+import envoyFields from "./envoy-fields.json" with { type: "json" };
+import richTable from "./rich-table.json" with { type: "json" };
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-export-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const rich = checkTable(richTable);
+if (!rich.ok) throw new Error(JSON.stringify(rich.error));
+
+describe("text shapes", () => {
+  it("are known for each canonical form that is one number", () => {
+    const without = everyLayout.filter(({ table }) => shapeOf(table.text) === undefined).map(({ name }) => name);
+    expect(without).toEqual(["distributed-id", "sid", "xid", "cuid"]);
+  });
+
+  it("read no text that the form does not", () => {
+    for (const { table } of everyLayout) {
+      const shape = shapeOf(table.text);
+      if (shape === undefined) continue;
+      for (const text of ["", "-", " ", "0", "zz", "0".repeat(shape.length + 1), "İ".repeat(shape.length)]) {
+        expect(readShape(shape, text)).toEqual(table.text.read(text, 0, text.length));
+      }
+    }
+  });
+});
+
+describe("values of the table", () => {
+  it.each(['a"b', "a\\b", "a;b}", "#", "a\nb", "é", "]]"])("stay one string in Lua: %j", (text) => {
+    const written = luaString(text);
+    expect(written).toMatch(/^"[ -~]*"$/);
+    const read = written.slice(1, -1).replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number(code)));
+    expect(Buffer.from(read, "latin1").toString("utf8")).toBe(text);
+    expect(read).not.toContain("\\000");
+  });
+
+  it("do not end a comment", () => {
+    expect(luaComment("a\nos.exit()")).toBe("-- a?os.exit()");
+  });
+
+  it("are quoted for nginx, or refused where it would expand them", () => {
+    expect(nginxString('a"b\\c;}')).toBe('"a\\"b\\\\c;}"');
+    expect(() => nginxString("$host")).toThrow("nginx cannot hold");
+    expect(() => nginxString("a\nb")).toThrow("nginx cannot hold");
+  });
+
+  it("are quoted for HAProxy", () => {
+    expect(haproxyWord("it's $HOME #1")).toBe("'it'\\''s $HOME #1'");
+    expect(() => haproxyWord("a\nb")).toThrow("HAProxy cannot hold");
+  });
+});
+
+it("lists all that Waybill decides, with its reason", () => {
+  const { forwarded } = planExport(rich.value);
+  expect(forwarded).toEqual(
+    expect.arrayContaining([
+      { what: "route 2", why: "a canary" },
+      { what: "route 3", why: "a split" },
+      { what: "secret at /secrets/:id", why: "public IDs" },
+      { what: "login at /login", why: "requests without an ID" },
+      { what: "3 IDs of moved, moves and gone", why: "overrides of single IDs" },
+      { what: "short keys of person", why: "short keys" },
+    ]),
+  );
+});
+
+it.each(ENGINES)("an export to %s names each part that goes to Waybill in its own comments", (engine) => {
+  const { files, forwarded } = exportTable(engine, rich.value, EXPORT_OPTIONS);
+  const text = files.map((file) => file.text).join("\n");
+  for (const { what } of forwarded) expect(text).toContain(what);
+});
+
+describe("the command", () => {
+  const run = (...args: string[]) => waybill(["export", ...args], { files: tableFiles(richTable) });
+
+  it("writes nothing without a gateway for what the engine cannot decide", async () => {
+    const { code, stderr } = await run("nginx", "--out", join(folder, "none"));
+    expect(code).toBe(1);
+    expect(stderr).toContain("secret at /secrets/:id: public IDs");
+    expect(stderr).toContain("--without-waybill");
+    expect(readdirSync(folder)).not.toContain("none");
+  });
+
+  it.each(ENGINES)("writes %s", async (engine) => {
+    // The slash at the end must not put the new folder into the old one.
+    const out = `${join(folder, engine)}/`;
+    const { code, stdout, stderr } = await run(
+      engine,
+      "--out",
+      out,
+      "--waybill",
+      "http://127.0.0.1:8787",
+      "--no-check",
+    );
+    expect(stderr).toContain("--no-check");
+    expect(code).toBe(0);
+    expect(stdout).toContain("Decided by http://127.0.0.1:8787:");
+    expect(readdirSync(out)).not.toEqual([]);
+  });
+
+  it.each([
+    ["caddy"],
+    ["nginx", "--out", "relative"],
+    ["nginx", "--out", "/"],
+    ["nginx", "--out", '/a"b'],
+    ["nginx", "--out", "/a", "--waybill", "http://h/path"],
+  ])("refuses %j %j %j", async (...args) => {
+    expect((await run(...args)).code).toBe(1);
+  });
+});
+
+describe("a folder that is replaced", () => {
+  const out = join(folder, "replaced");
+  const read = (path: string) => readFileSync(path, "utf8");
+  const write = (text: string, status: number) =>
+    replaceFolder(out, [{ name: "a", text }], {
+      program: "sh",
+      args: ["-c", `echo no >&2; exit ${status}`],
+      files: [{ name: "check", text }],
+      leaves: [],
+    });
+
+  it("is the new one only if the check accepts it, and the one before is kept", () => {
+    expect(write("1", 0)).toBe("checked");
+    expect(write("2", 0)).toBe("checked");
+    expect([read(join(out, "a")), read(join(`${out}.previous`, "a")), readdirSync(out)]).toEqual(["2", "1", ["a"]]);
+    expect(() => write("3", 1)).toThrow("no");
+    expect([read(join(out, "a")), read(join(`${out}.previous`, "a"))]).toEqual(["2", "1"]);
+  });
+
+  it("says so where the program is not installed", () => {
+    const check = { program: "waybill-no-such-program", args: [], files: [], leaves: [] };
+    expect(replaceFolder(out, [{ name: "a", text: "4" }], check)).toBe("not-installed");
+  });
+});
+
+describe("the file for Envoy", () => {
+  const { messages } = envoyFields as { readonly messages: Readonly<Record<string, Readonly<Record<string, string>>>> };
+
+  /** As `google.protobuf` writes them in JSON. */
+  const WELL_KNOWN: Readonly<Record<string, (value: unknown) => boolean>> = {
+    "google.protobuf.Duration": (value) => /^\d+(?:\.\d+)?s$/.test(String(value)),
+    "google.protobuf.BoolValue": (value) => typeof value === "boolean",
+    "google.protobuf.UInt32Value": Number.isInteger,
+    "google.protobuf.Struct": (value) => typeof value === "object",
+  };
+
+  const faultsOf = (type: string, value: unknown, at: string): readonly string[] => {
+    const isValid = WELL_KNOWN[type];
+    if (isValid !== undefined) return isValid(value) ? [] : [`${at} is no ${type}`];
+    if (type.startsWith("enum "))
+      return type.slice(5).split("|").includes(String(value)) ? [] : [`${at} has no value ${value}`];
+    if (type === "string") return typeof value === "string" ? [] : [`${at} is no text`];
+    if (type === "bool") return typeof value === "boolean" ? [] : [`${at} is no boolean`];
+    if (/^u?int(?:32|64)$/.test(type)) return /^\d+$/.test(String(value)) ? [] : [`${at} is no number`];
+    const { "@type": named, ...members } = value as Record<string, unknown>;
+    const own = type === "google.protobuf.Any" ? String(named).replace("type.googleapis.com/", "") : type;
+    const fields = messages[own];
+    if (fields === undefined) return [`${at}: no message ${own}`];
+    return Object.entries(members).flatMap(([name, member]) => {
+      const kind = fields[name];
+      if (kind === undefined) return [`${at}: ${own} has no field ${name}`];
+      if (!kind.startsWith("repeated ")) return faultsOf(kind, member, `${at}.${name}`);
+      return Array.isArray(member)
+        ? member.flatMap((one, place) => faultsOf(kind.slice("repeated ".length), one, `${at}.${name}[${place}]`))
+        : [`${at}.${name} is no list`];
+    });
+  };
+
+  const bootstrapOf = (regions: typeof rich.value.regions) => {
+    const { files } = exportTable(
+      "envoy",
+      { ...rich.value, regions },
+      { ...EXPORT_OPTIONS, waybill: "http://127.0.0.1:8787" },
+    );
+    return JSON.parse(files[0]?.text ?? "");
+  };
+
+  it("has only fields of the published protobuf files, with values of their types", () => {
+    const ap = { origins: [{ url: "https://a.example" }, { url: "https://b.example" }], health: { path: "/healthz" } };
+    const bootstrap = bootstrapOf({ ...rich.value.regions, ap });
+    expect(faultsOf("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "")).toEqual([]);
+    bootstrap.static_resources.listeners[0].adress = {};
+    expect(faultsOf("envoy.config.bootstrap.v3.Bootstrap", bootstrap, "")).toHaveLength(1);
+  });
+
+  it("refuses where its script fails, and never falls back to a region", () => {
+    const text = JSON.stringify(bootstrapOf(rich.value.regions));
+    expect(text).toContain('"default_cluster":"waybill_refuse"');
+    expect(text).toContain('{"name":"waybill_refuse","type":"STATIC","connect_timeout":"1s"}');
+  });
+});

@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TABLE_FILE } from "../../../src/demo/table.ts";
+import { ENGINES } from "../../../src/export/index.ts";
+import { type Beside, compare, startBeside } from "../compare.ts";
+import { askAll, isInstalled, requestFor } from "../engines.ts";
+import richTable from "../rich-table.json" with { type: "json" };
+
+const COUNT = 4_000;
+
+const TABLES = { demo: JSON.parse(readFileSync(TABLE_FILE, "utf8")), rich: richTable };
+
+const RUNNABLE = ENGINES.filter((engine) => engine !== "envoy");
+
+describe.each(RUNNABLE)("%s", (engine) => {
+  const isHere = isInstalled(engine);
+  if (!isHere) process.stderr.write(`note: ${engine} is not installed here, so what is exported to it was not tried\n`);
+
+  describe.runIf(isHere).each(["demo", "rich"] as const)("with the %s table", (name) => {
+    let beside: Beside;
+    beforeAll(async () => {
+      beside = await startBeside(engine, TABLES[name]);
+    });
+    afterAll(() => beside?.stop());
+
+    it("answers as the gateway does, for good, odd and hostile targets", async () => {
+      const { differences, forwarded, alone } = await compare(engine, beside, COUNT, 20_261_122);
+      expect(differences).toEqual([]);
+      // It would be easy to answer as the gateway does by asking it about everything.
+      expect(alone).toBeGreaterThan(forwarded * 0.3);
+    });
+  });
+});
+
+describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) => {
+  let beside: Beside;
+  beforeAll(async () => {
+    beside = await startBeside(engine, TABLES.rich);
+  });
+  afterAll(() => beside?.stop());
+
+  /** IDs that go to one origin of a region: one for each set of fields. */
+  const PATHS = {
+    full: "/parcels/6a1ccb7f-bbaa-01cc-0201-0203d0000000",
+    standard: "/posts/1541815603606036480",
+    minimal: "/rides/0192f0c1-7a30-8005-8080-8f3b2a1c9d78",
+  };
+  const PATH = PATHS.full;
+
+  /** What an origin gets, without what differs by nature. */
+  const seen = async (port: number, fields: readonly string[], method = "GET", path = PATH) => {
+    const [answer] = await askAll(port, [requestFor(path, method, fields)]);
+    const body = answer?.body ?? "";
+    const { fields: got } = JSON.parse(body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1)) as {
+      fields: Record<string, string>;
+    };
+    const { "waybill-revision": _, traceparent, connection: _own, ...rest } = got;
+    return { ...rest, traceparent: /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/.test(traceparent ?? "") };
+  };
+
+  const TRACE = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+  it.each([
+    ["nothing", []],
+    [
+      "usual fields",
+      ["accept: */*", "user-agent: test", "cookie: a=b; c=d", "authorization: Bearer x", "x-api-key: 1"],
+    ],
+    ["another's address", ["x-real-ip: 1.2.3.4", "true-client-ip: 9.9.9.9"]],
+    [
+      "fields with a stopped prefix",
+      ["waybill-region: us", "waybill-anything: 1", "x-forwarded-server: a", "X-Forwarded-Port: 1"],
+    ],
+    ["a trace", [TRACE]],
+    ["a trace that is none", ["traceparent: 00-xyz"]],
+    ["a trace with its state", [TRACE, "tracestate: a=1,b=2"]],
+    ["via and cdn-loop", ["via: 1.0 other", "cdn-loop: other"]],
+    ["a method override", ["x-http-method-override: DELETE"]],
+    ["fields named away", ["connection: keep-alive, x-gone", "x-gone: 1", "x-kept: 2"]],
+    ["a target of others", ["x-original-url: /other", "x-rewrite-url: /other"]],
+  ])("origins get the same of a request with %s", async (_, fields) => {
+    const [ours, theirs] = [await seen(beside.gateway, fields), await seen(beside.beside.port, fields)];
+    expect(theirs).toEqual(ours);
+    for (const path of [PATHS.standard, PATHS.minimal]) {
+      expect(await seen(beside.beside.port, fields, "GET", path)).toEqual(
+        await seen(beside.gateway, fields, "GET", path),
+      );
+    }
+  });
+
+  it.each(Object.entries(PATHS))("clients get the labels of %s", async (_, path) => {
+    const labels = async (port: number) => {
+      const [answer] = await askAll(port, [requestFor(path)]);
+      const lines = answer?.head.toLowerCase().split("\r\n") ?? [];
+      return lines.filter((line) => /^(?:via|waybill-(?!table))/.test(line)).toSorted();
+    };
+    expect(await labels(beside.beside.port)).toEqual(await labels(beside.gateway));
+  });
+
+  it("a client names no address for itself", async () => {
+    const fields = await seen(beside.beside.port, ["x-forwarded-for: 1.2.3.4", "forwarded: for=1.2.3.4"]);
+    expect(fields).toMatchObject({ "x-forwarded-for": "127.0.0.1" });
+    expect(JSON.stringify(fields)).not.toContain("1.2.3.4");
+  });
+
+  it("a write of any kind goes where the gateway sends it", async () => {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const fields = ["content-length: 0"];
+      expect(await seen(beside.beside.port, fields, method)).toEqual(await seen(beside.gateway, fields, method));
+    }
+  });
+
+  it("an origin's labels are the gateway's, and those of the origin do not pass", async () => {
+    const [answer] = await askAll(beside.beside.port, [requestFor(PATH)]);
+    expect(answer?.head).toMatch(/\r\nwaybill-region: eu/i);
+    expect(answer?.head).toMatch(/\r\nwaybill-layout: hotguid/i);
+    expect(answer?.head).toMatch(/\r\nvia: 1\.1 waybill/i);
+  });
+
+  it("refuses a request that passed it before", async () => {
+    const [answer] = await askAll(beside.beside.port, [requestFor(PATH, "GET", ["cdn-loop: waybill"])]);
+    expect(answer?.status).toBe(508);
+  });
+
+  it("its own refusals are problems", async () => {
+    const [unknown, odd] = await askAll(beside.alone.port, [requestFor("/nowhere"), requestFor(`${PATH}x`)]);
+    // The rich table has paths without IDs, which only Waybill knows.
+    for (const answer of [unknown, odd]) {
+      expect(answer?.status).toBe(503);
+      expect(answer?.head).toMatch(/\r\ncontent-type: application\/problem\+json/i);
+      expect(JSON.parse(answer?.body.replace(/^[0-9a-f]+\r\n/, "").replace(/\r\n0\r\n\r\n$/, "") ?? "")).toMatchObject({
+        status: 503,
+      });
+    }
+  });
+});
