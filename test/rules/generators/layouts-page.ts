@@ -19,10 +19,9 @@ export const layoutsPage = (): string =>
     "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
     "  the request header `id-layout` identifies it.",
     "- Each section ends with the least ID minted at 2026-01-01T00:00:00Z, or the least ID of all where there is no time.",
-    "- Columns below: bits, fixed bits, unit of the time, keys, text forms, whether the general minter mints it.",
     "",
     "```text",
-    ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "minted"], ...everyLayout.map(summaryOf)]),
+    ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "mints"], ...everyLayout.map(summaryOf)]),
     "```",
     "",
     ...everyLayout.flatMap(section),
@@ -38,7 +37,7 @@ const summaryOf = (layout: Layout): readonly string[] => [
   MINTED[layout.table.minter ?? "general"],
 ];
 
-const MINTED = { general: "yes", own: "own minter", none: "no" } as const;
+const MINTED = { general: "yes", own: "own", none: "no" } as const;
 
 /** Cells below each other, with two spaces between. */
 const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
