@@ -185,6 +185,13 @@ export const CATALOGUE = {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",
     remedy: "Send a value from 0 to the `max` given.",
   },
+  "too-many-fields": {
+    status: 431,
+    title: "Too many header fields",
+    meaning:
+      "The request has over 256 header fields. An origin may drop some of so many, and with them the gateway's own.",
+    remedy: "Send fewer fields.",
+  },
   "loop-detected": {
     status: 508,
     title: "Routing loop detected",

@@ -58,6 +58,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
       : `This deployment has no key for the public IDs of "${entity}".`,
   "answer-withheld": ({ why }) => `The origin's response was withheld: ${why}.`,
   "table-unavailable": "No verified copy of the routing table is available.",
+  "too-many-fields": "At most 256 header fields of a client are sent on.",
   "loop-detected": "The request's cdn-loop header already names this gateway.",
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",

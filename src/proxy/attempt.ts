@@ -93,7 +93,7 @@ export async function attemptOnce(
   const region = at.region.name;
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, deps, signature);
-  if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
+  if (typeof outgoing === "string") return err({ error: { reason: outgoing }, fault: undefined });
   const { body, method, watchClient } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;

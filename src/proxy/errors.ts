@@ -20,6 +20,7 @@ export type OriginFault =
 /** Why a request did not get an answer from an origin. `region` is the last one tried. */
 export type ProxyError =
   | { readonly reason: "loop-detected" }
+  | { readonly reason: "too-many-fields" }
   /** The client broke its body off, or framed it wrongly. */
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
   /** The client stopped sending its body. */

@@ -149,8 +149,12 @@ export interface OriginRequest {
   readonly asksUpgrade: boolean;
 }
 
+/** Node keeps the first 1,000 fields of a request and drops the rest silently. The runtime sends them by name, so those may be ours. */
+export const FIELDS_MAX = 256;
+
 /**
- * The request for the origin, or `undefined` when it passed this gateway before (RFC 8586 §2) and must not be sent on.
+ * The request for the origin, or why it must not be sent on: it passed this gateway before (RFC 8586 §2), or has so many
+ * fields that an origin may drop ours.
  * Same method, target, body stream and end-to-end fields. The URL is concatenated: every byte of path and query stays,
  * and nothing in a path can change the origin's host.
  *
@@ -161,7 +165,7 @@ export function originRequest(
   attempt: Attempt,
   { entropy, fieldRules: { stopped } }: Pick<ProxyPorts, "entropy" | "fieldRules">,
   signature?: string,
-): OriginRequest | undefined {
+): OriginRequest | "loop-detected" | "too-many-fields" {
   const { request, decision, id, client, host, scheme } = proxyRequest;
   const address = client.address ?? UNKNOWN_ADDRESS;
   const isFull = decision.entity.fields === "full";
@@ -192,7 +196,9 @@ export function originRequest(
   let connection: string | undefined;
   let loops = false;
   let isLossy = false;
+  let count = 0;
   request.headers.forEach((value, name) => {
+    count++;
     if (value.includes(REPLACEMENT)) isLossy = true;
     switch (name) {
       case "via":
@@ -234,7 +240,8 @@ export function originRequest(
         if (!isDropped(name, stopped)) fields[name] = value;
     }
   });
-  if (loops) return undefined;
+  if (loops) return "loop-detected";
+  if (count > FIELDS_MAX) return "too-many-fields";
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
   if (!fields["traceparent"]) {
     if (!isMinimal) fields["traceparent"] = proxyRequest.traceparent ??= newTraceparent(entropy.word);

@@ -165,7 +165,7 @@ async function sendToShadow(
   const { fetch, isOnEdge } = deps;
   const signature = deps.sign && (await deps.sign(signableOf(proxyRequest, at)));
   const outgoing = originRequest(proxyRequest, at, deps, signature);
-  if (outgoing === undefined) throw new Error("the request loops");
+  if (typeof outgoing === "string") throw new Error(outgoing);
   const headers = new Headers(outgoing.init.headers);
   // Tells the origin that its response is not read.
   headers.set("waybill-shadow", "1");

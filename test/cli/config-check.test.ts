@@ -48,6 +48,23 @@ it("reads NAME=value lines and the environment, and prints no secret", async () 
   expect(await waybill(["config", "check"])).toMatchObject({ code: 0, stdout: "settings: no faults; none set\n" });
 });
 
+it("refuses lines that are no setting, and takes empty values as the host does", async () => {
+  const files = MemoryFiles.of({
+    "bad.env": "# a comment\n\nMINT=open\nMINT open\n",
+    "good.env": "export MINT=open\nPUBLIC_ID_KEYS=\nIDLE_DEADLINE_MS=\nADMIN_TOKENS='[\n]'\n",
+    "open.env": "ADMIN_TOKENS=\n",
+  });
+  expect(await waybill(["config", "check", "bad.env"], { files })).toMatchObject({
+    code: 1,
+    stderr: "error: bad.env cannot be read: line 4 is not NAME=value\n",
+  });
+  const good = await waybill(["config", "check", "good.env"], { files });
+  expect(good.stderr).not.toMatch(/line|PUBLIC_ID_KEYS|IDLE/);
+  expect((await waybill(["config", "check", "open.env"], { files })).stderr).toMatch(/^error: ADMIN_TOKENS/);
+  const env = { PUBLIC_ID_KEYS: "", REQUEST_LOG: "" };
+  expect(await waybill(["config", "check"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
 it("says why a file cannot be read", async () => {
   const missing = await waybill(["config", "check", "nothing.env"], { files: MemoryFiles.of({}) });
   expect(missing).toMatchObject({

@@ -34,6 +34,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "public-ids-unavailable", why: "no-keys" },
   { reason: "answer-withheld", region: "eu", why: "it is a partial document" },
   { reason: "loop-detected" },
+  { reason: "too-many-fields" },
   { reason: "precondition-required" },
   { reason: "stale-revision", expected: 41, current: 42, canary: undefined },
   { reason: "canary-running", canary: 43 },

@@ -41,13 +41,24 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 type Given = Readonly<Record<string, unknown>>;
 
 const fromEnvironment = (runtime: Runtime): Given =>
-  Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)]));
+  withoutEmpty(Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)])));
 
 async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Given> {
   if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);
   const file = runtime.readFile(path);
-  return file.ok ? parseEnv(new TextDecoder().decode(file.value)) : unreadable(path, file.error);
+  if (!file.ok) return unreadable(path, file.error);
+  const text = new TextDecoder().decode(file.value);
+  // What the parser skips in silence would count as checked. Quoted values may have several lines.
+  const lines = text
+    .replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${"\n".repeat(quoted.split("\n").length - 1)}`)
+    .split("\n");
+  const at = lines.findIndex((line) => !/^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/.test(line));
+  return at === -1 ? withoutEmpty(parseEnv(text)) : unreadable(path, `line ${at + 1} is not NAME=value`);
 }
+
+/** As the host takes them: an empty value counts as unset, except where unset would mean open. */
+const withoutEmpty = (given: Given): Given =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== "" || /^(?:ADMIN|ACCESS)_/.test(name)));
 
 /** The variables and the rate limits; secrets are not in it. */
 async function fromWrangler(path: string, env: string | undefined): Promise<Given> {

@@ -107,4 +107,19 @@ describe("what does not go anywhere", () => {
     expect(response.status).toBe(508);
     expect(seen).toEqual([]);
   });
+
+  it.each([
+    [250, 200],
+    [257, 431],
+  ])(
+    "%i fields of a client are %i: an origin may drop some of too many, and the gateway's own among them",
+    async (count, status) => {
+      const { request, seen } = setUp();
+      const headers = Object.fromEntries(Array.from({ length: count }, (_, at) => [`aaa-${at}`, "1"]));
+      const response = await request(`/orders/${IDS.orderDe}`, { headers });
+      expect(response.status).toBe(status);
+      expect(seen).toHaveLength(status === 200 ? 1 : 0);
+      if (status === 431) expect(slug(await problemOf(response))).toBe("too-many-fields");
+    },
+  );
 });
