@@ -47,6 +47,8 @@ describe("any document in any pieces", () => {
   it("means what JSON.parse and a map over the values give", () => {
     const map = (value: unknown): unknown => {
       if (typeof value === "string") return shout("order", value) ?? value;
+      // Whole numbers that start with 1 and a digit are IDs here too.
+      if (typeof value === "number" && /^\d+$/.test(`${value}`)) return shout("order", `${value}`) ?? value;
       if (Array.isArray(value)) return value.map(map);
       if (typeof value !== "object" || value === null) return value;
       return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, map(member)]));
@@ -56,8 +58,7 @@ describe("any document in any pieces", () => {
       fc.property(anyValue, anyCuts, (text, cuts) => {
         const out = runThrough(rewriterOf(entityFields("/**")), cutAt(bytes(text), cuts));
         if (!("text" in out)) throw new Error(JSON.stringify(out.error));
-        // Whole numbers that start with 1 and a digit are IDs here too.
-        expect(JSON.parse(out.text.replace(/"order \\"(\d+)\\"\\\\"/g, "$1"))).toEqual(map(JSON.parse(text)));
+        expect(JSON.parse(out.text)).toEqual(map(JSON.parse(text)));
       }),
     );
   });
