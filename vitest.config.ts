@@ -42,8 +42,12 @@ const onNode = {
 } as const;
 const onWorkerd = { ...timeouts, isolate: false, setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"] };
 
-const once = { propertyRuns: 1 };
-const often = { propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20) };
+const SEED = 20261122;
+const once = { propertyRuns: 1, propertySeed: SEED };
+const often = {
+  propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20),
+  propertySeed: process.env["PROPERTY_RUNS"] === undefined ? null : SEED,
+};
 const slowTimeouts = { testTimeout: 600_000, hookTimeout: 60_000 };
 
 /**
