@@ -67,3 +67,10 @@ export const SETTING_NAMES = [
 
 /** The Worker's settings as they come: by the platform's variables and secrets, of any type, or by an operator's environment. */
 export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unknown };
+
+/** Access control: unset means open, so an empty value there is an error. */
+const ACCESS: readonly string[] = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"];
+
+/** Whether a setting of an environment counts as unset. */
+export const isUnset = (name: string, value: unknown): boolean =>
+  value === undefined || (value === "" && !ACCESS.includes(name));

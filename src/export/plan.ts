@@ -1,6 +1,6 @@
 import { type Field, hotguidSql, type Layout, luuid } from "../ids/index.ts";
 import { bitsOf, type Piece, piecesOf, runsOf } from "../ids/layout/runs.ts";
-import { EVEN_UNITS, timeRowOf } from "../ids/layout/time.ts";
+import { EVEN_UNITS, SQL_TICKS_A_DAY, timeRowOf } from "../ids/layout/time.ts";
 import { assemble, planChecked } from "../routing/compile/compile.ts";
 import { allFormsOf, TextReader } from "../routing/compile/overrides.ts";
 import type { RoutePlan } from "../routing/compile/route-plans.ts";
@@ -93,8 +93,6 @@ export interface Bound {
   readonly max: number;
   readonly isTimeOfDay: boolean;
 }
-
-const SQL_TICKS_A_DAY = 25_920_000;
 
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}

@@ -1,24 +1,21 @@
 import { readConfig } from "../edge/config.ts";
-import { SETTING_NAMES } from "../edge/settings.ts";
+import { isUnset, SETTING_NAMES } from "../edge/settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The host decides on these itself, and has no rate limit bindings. */
 const NOT_FROM_ENVIRONMENT: readonly string[] = ["CLIENT_ADDRESS", "OPEN_PAGES", "RATE_LIMIT_PERIOD_SECONDS"];
 
-/** Access control. Empty values are errors: unset means open. */
-const ACCESS = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"] as const;
-
 /** Whether the gateway's own pages are open: the default on this machine. */
 export const isOpen = (environment: Environment): boolean =>
   environment["ADMIN_TOKENS"] === undefined && environment["ACCESS_TEAM_DOMAIN"] === undefined;
 
-/** The Worker's settings in the environment, and sentences on the invalid ones. Empty values count as unset. */
+/** The Worker's settings in the environment, and sentences on the invalid ones. */
 export function readSettings(environment: Environment) {
   const settings: Record<string, string> = {};
   for (const name of SETTING_NAMES) {
     const value = NOT_FROM_ENVIRONMENT.includes(name) ? undefined : environment[name];
-    if (value || (value !== undefined && ACCESS.some((each) => each === name))) settings[name] = value;
+    if (value !== undefined && !isUnset(name, value)) settings[name] = value;
   }
   return { settings, faults: readConfig(settings).faults.map(({ why }) => why) };
 }

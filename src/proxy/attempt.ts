@@ -9,13 +9,6 @@ import { edgeFailure, type Failure, failureOf, isFailedHandshake } from "./origi
 import type { Attempt } from "./origins.ts";
 import type { BodyEnd } from "./pump.ts";
 
-/** The deployment's own deadlines, in milliseconds; 0 for none. */
-export interface DefaultDeadlines {
-  readonly firstByteMs: number;
-  readonly idleMs: number;
-  readonly totalMs: number;
-}
-
 export interface AttemptLimits {
   readonly firstByteMs: number;
   readonly idleMs: number;
@@ -29,7 +22,7 @@ export interface AttemptLimits {
 export function limitsFor(
   { deadlines: first }: Entity,
   { deadlines: second }: Region,
-  own: DefaultDeadlines,
+  own: ProxyPorts["deadlines"],
   startedMs: number,
 ): AttemptLimits {
   const totalMs = first.totalMs ?? second.totalMs ?? own.totalMs;

@@ -17,6 +17,7 @@ export interface Repeatability {
   readonly isRead: boolean;
 }
 
+/** RFC 9110 §9.2.1, without TRACE, which goes no further. */
 const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
 const IDEMPOTENT = new Set([...SAFE, "PUT", "DELETE"]);
 
@@ -166,9 +167,6 @@ const PING_TIMEOUT_MS = 2_000;
 /** A fence stands for as long as the last changes are copied and a table is published: often a matter of seconds. */
 const RETRY_AFTER_MS = 2_000;
 
-/** RFC 9110 §9.2.1. */
-const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-
 /**
  * Refuses a write to an entity whose move is fenced, before any origin is asked; reads go on to where the entity is. An
  * upgrade is no read: what comes over a WebSocket would be written in a region that the entity is about to leave.
@@ -180,7 +178,7 @@ export const rejectFenced = (
   method: string,
   isUpgrade: boolean,
 ): ProxyError | undefined => {
-  if (move?.state !== "fenced" || (READS.has(method) && !isUpgrade)) return undefined;
+  if (move?.state !== "fenced" || (SAFE.has(method) && !isUpgrade)) return undefined;
   return { reason: "entity-moving", retryAfterMs: RETRY_AFTER_MS };
 };
 

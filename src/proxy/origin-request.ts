@@ -150,7 +150,7 @@ export interface OriginRequest {
 }
 
 /** Node keeps the first 1,000 fields of a request and drops the rest silently. The runtime sends them by name, so those may be ours. */
-export const FIELDS_MAX = 256;
+const HEADER_FIELDS_MAX = 256;
 
 /**
  * The request for the origin, or why it must not be sent on: it passed this gateway before (RFC 8586 §2), or has so many
@@ -241,7 +241,7 @@ export function originRequest(
     }
   });
   if (loops) return "loop-detected";
-  if (count > FIELDS_MAX) return "too-many-fields";
+  if (count > HEADER_FIELDS_MAX) return "too-many-fields";
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
   if (!fields["traceparent"]) {
     if (!isMinimal) fields["traceparent"] = proxyRequest.traceparent ??= newTraceparent(entropy.word);

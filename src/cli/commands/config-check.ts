@@ -1,6 +1,6 @@
 import { parseEnv } from "node:util";
 import { readConfig } from "../../edge/config.ts";
-import { SETTING_NAMES, type Settings } from "../../edge/settings.ts";
+import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
@@ -41,7 +41,7 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 type Given = Readonly<Record<string, unknown>>;
 
 const fromEnvironment = (runtime: Runtime): Given =>
-  withoutEmpty(Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)])));
+  withoutUnset(Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)])));
 
 async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Given> {
   if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);
@@ -53,12 +53,12 @@ async function readSettings(path: string, env: string | undefined, runtime: Runt
     .replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${"\n".repeat(quoted.split("\n").length - 1)}`)
     .split("\n");
   const at = lines.findIndex((line) => !/^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/.test(line));
-  return at === -1 ? withoutEmpty(parseEnv(text)) : unreadable(path, `line ${at + 1} is not NAME=value`);
+  return at === -1 ? withoutUnset(parseEnv(text)) : unreadable(path, `line ${at + 1} is not NAME=value`);
 }
 
-/** As the host takes them: an empty value counts as unset, except where unset would mean open. */
-const withoutEmpty = (given: Given): Given =>
-  Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== "" || /^(?:ADMIN|ACCESS)_/.test(name)));
+/** As the host takes them. */
+const withoutUnset = (given: Given): Given =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isUnset(name, value)));
 
 /** The variables and the rate limits; secrets are not in it. */
 async function fromWrangler(path: string, env: string | undefined): Promise<Given> {
