@@ -35,6 +35,8 @@ async function run({ port, durationMs, messages, pace }: ClientsRequest): Promis
   const idle: Socket[] = [];
   let sent = 0;
   const ask = async (dueMs: number): Promise<void> => {
+    // One that the gateway has closed meanwhile says so only once.
+    while (idle.at(-1)?.destroyed) idle.pop();
     const socket = idle.pop() ?? connect({ port, host: "127.0.0.1", noDelay: true });
     const status = await exchange(socket, messages[sent++ % messages.length] ?? "");
     latenciesMs.push(performance.now() - dueMs);
