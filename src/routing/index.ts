@@ -27,13 +27,4 @@ export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredTable } from "./schema/table.ts";
-export type {
-  Candidate,
-  CompiledTable,
-  Decision,
-  Entity,
-  EntityId,
-  PathMatch,
-  Rule,
-  WithoutId,
-} from "./table.ts";
+export type { Candidate, CompiledTable, Decision, Entity, EntityId, PathMatch, Rule, WithoutId } from "./table.ts";

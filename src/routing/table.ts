@@ -235,12 +235,7 @@ export type Rule =
   | { readonly kind: "source" }
   /** Moving: the current region, whatever the routes say. */
   | { readonly kind: "moving" }
-  | {
-      readonly kind: "route";
-      readonly index: number;
-      readonly part?: number;
-      readonly pack?: string;
-    }
+  | { readonly kind: "route"; readonly index: number; readonly part?: number; readonly pack?: string }
   | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" };
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { TEXT_NAMES } from "../../ids/index.ts";
 import { ROWS_PER_LAYOUT_MAX, SLICES_PER_LAYOUT_MAX, TABLE_TEXT_BYTES_MAX } from "../limits.ts";
-import { described, integer, name, optional, time, wholeNumber } from "./parts.ts";
+import { described, integer, list, name, named, optional, time, wholeNumber } from "./parts.ts";
 
 /** Layouts in the declared table: its own, and what it adds to the built-in ones. */
 
@@ -48,10 +48,7 @@ const minted = v.strictObject({
 export const layoutSchema = v.strictObject({
   like: optional(name, "The built-in layout that this one is, but for its `epoch`."),
   epoch: optional(time, "When the time is 0: for snowflake, sharding-id, flake-id, sonyflake and those like them."),
-  rows: optional(
-    v.pipe(v.array(row), v.minLength(1), v.maxLength(ROWS_PER_LAYOUT_MAX)),
-    "A custom layout: its fields, most significant first.",
-  ),
+  rows: optional(list(row, ROWS_PER_LAYOUT_MAX), "A custom layout: its fields, most significant first."),
   text: optional(v.picklist(TEXT_NAMES), "Text form of a custom layout."),
   prefix: optional(v.string(), "Prefix of each text, such as `ord_`."),
   octetOrder: optional(
@@ -59,7 +56,7 @@ export const layoutSchema = v.strictObject({
     "For each byte of the rows its place in the text; absent: the same order.",
   ),
   slices: optional(
-    v.pipe(v.record(name, slice), v.maxEntries(SLICES_PER_LAYOUT_MAX)),
+    named(slice, SLICES_PER_LAYOUT_MAX),
     "Parts of the layout's key: [offset, bits], counted from the key's most significant bit.",
   ),
   mintedWithin: optional(

@@ -11,6 +11,17 @@ export const described = <const Schema extends v.GenericSchema>(schema: Schema, 
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
   v.exactOptional(described(schema, description));
 
+/** A text of one form; the sentence says which. */
+export const matching = (form: RegExp, sentence: string) => v.pipe(v.string(), v.regex(form, sentence));
+
+/** A list that is not empty. */
+export const list = <const Item extends v.GenericSchema>(item: Item, max: number, whenEmpty?: string) =>
+  v.pipe(v.array(item), v.minLength(1, whenEmpty), v.maxLength(max));
+
+/** Entries by name. */
+export const named = <const Entry extends v.GenericSchema>(entry: Entry, max: number) =>
+  v.pipe(v.record(name, entry), v.maxEntries(max));
+
 export const name = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "A name starts with a letter and has only letters, digits, `-` and `_`."),
@@ -18,7 +29,7 @@ export const name = v.pipe(
 );
 
 export const oneOrMore = <const Item extends v.GenericSchema>(item: Item) =>
-  v.union([item, v.pipe(v.array(item), v.minLength(1), v.maxLength(limits.CONDITION_VALUES_MAX))]);
+  v.union([item, list(item, limits.CONDITION_VALUES_MAX)]);
 
 export const text = v.pipe(v.string(), v.minLength(1), v.maxLength(limits.PATTERN_LENGTH_MAX));
 
@@ -28,15 +39,12 @@ export const integer = (min: number, max: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(min), v.maxValue(max));
 
 const NUMBER_TEXT = /^[0-9]{1,16}(-[0-9]{1,16})?$/;
-const numberText = v.pipe(
-  v.string(),
-  v.regex(NUMBER_TEXT, 'Write a decimal number such as "7", or an inclusive range such as "0-1023".'),
-);
+const numberText = matching(NUMBER_TEXT, 'Write a decimal number such as "7", or an inclusive range such as "0-1023".');
 
 export const numbers = oneOrMore(v.union([wholeNumber, numberText]));
 
 const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
-export const time = v.pipe(v.string(), v.regex(TIME, "Write a time with its offset, such as 2026-06-01T00:00:00Z."));
+export const time = matching(TIME, "Write a time with its offset, such as 2026-06-01T00:00:00Z.");
 
 export const jsonPath = described(
   v.string(),
@@ -115,7 +123,7 @@ export const breakerSchema = described(
 export const healthSchema = described(
   v.strictObject({
     path: described(
-      v.pipe(v.string(), v.regex(/^\/[!-~]{0,255}$/, "A path, such as /healthz.")),
+      matching(/^\/[!-~]{0,255}$/, "A path, such as /healthz."),
       "Requested with GET; any status from 200 to 399 is healthy.",
     ),
     timeoutMs: optional(integer(100, 30_000), "Until a check counts as failed; default 2000."),
@@ -164,7 +172,7 @@ export type DeclaredBreaker = v.InferOutput<typeof breakerSchema>;
 
 export const packSchema = v.strictObject({
   sha256: described(
-    v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "A digest is 64 hexadecimal digits in lower case.")),
+    matching(/^[0-9a-f]{64}$/, "A digest is 64 hexadecimal digits in lower case."),
     "SHA-256 of the pack's header, which has those of its pages.",
   ),
   bytes: described(integer(1, PACK_BYTES_MAX), "Bytes of the file."),
@@ -172,14 +180,11 @@ export const packSchema = v.strictObject({
   bits: described(integer(1, FIELD_BITS_MAX), "Width of the field of the ranges."),
   field: optional(name, "The field; without a field and a slice: the layout's key."),
   slice: optional(name, "The slice of the layout's key, instead of a field."),
-  regions: described(
-    v.pipe(v.array(name), v.minLength(1), v.maxLength(PACK_REGIONS_MAX)),
-    "The regions that it names, in the order of their numbers.",
-  ),
+  regions: described(list(name, PACK_REGIONS_MAX), "The regions that it names, in the order of their numbers."),
 });
 
 export const packsSchema = described(
-  v.pipe(v.record(name, packSchema), v.maxEntries(limits.PACKS_MAX)),
+  named(packSchema, limits.PACKS_MAX),
   "Ranges in separate files, by name; written by `waybill table pack`.",
 );
 

@@ -13,9 +13,11 @@ import {
   healthSchema,
   integer,
   jsonPath,
+  list,
   movedSchema,
   moveSchema,
   name,
+  named,
   numbers,
   oneOrMore,
   optional,
@@ -47,11 +49,7 @@ const origin = v.strictObject({
 
 export const regionSchema = v.strictObject({
   origins: described(
-    v.pipe(
-      v.array(origin),
-      v.minLength(1, "A region needs at least one origin."),
-      v.maxLength(limits.ORIGINS_PER_REGION_MAX),
-    ),
+    list(origin, limits.ORIGINS_PER_REGION_MAX, "A region needs at least one origin."),
     "The servers of the region.",
   ),
   failover: optional(
@@ -113,19 +111,11 @@ const publicSchema = v.union([
 
 export const entitySchema = v.strictObject({
   path: described(
-    v.union([
-      pattern,
-      layoutPattern,
-      v.pipe(v.array(v.union([pattern, layoutPattern])), v.minLength(1), v.maxLength(limits.PATHS_PER_ENTITY_MAX)),
-    ]),
+    v.union([pattern, layoutPattern, list(v.union([pattern, layoutPattern]), limits.PATHS_PER_ENTITY_MAX)]),
     "Path pattern or patterns; /any/:id uses the first for IDs of its layout.",
   ),
   ids: described(
-    v.pipe(
-      v.array(entityId),
-      v.minLength(1, "An entity needs at least one layout of IDs."),
-      v.maxLength(limits.IDS_PER_ENTITY_MAX),
-    ),
+    list(entityId, limits.IDS_PER_ENTITY_MAX, "An entity needs at least one layout of IDs."),
     "The layouts that IDs of this entity may have.",
   ),
   any: optional(v.picklist(["proxy", "redirect"]), "What /any/:id does: proxy (the default) or redirect with 307."),
@@ -199,7 +189,7 @@ export const tableSchema = v.strictObject({
   fields: v.exactOptional(fieldsSchema),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
-    v.pipe(v.record(name, withoutIdSchema), v.maxEntries(limits.WITHOUT_ID_MAX)),
+    named(withoutIdSchema, limits.WITHOUT_ID_MAX),
     "Requests without an ID, by name, such as lists and logins: `sources` give their region.",
   ),
   layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),

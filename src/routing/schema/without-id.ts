@@ -7,6 +7,8 @@ import {
   fieldsSchema,
   integer,
   jsonPath,
+  list,
+  matching,
   name,
   oneOrMore,
   optional,
@@ -17,9 +19,9 @@ import {
 
 /** Requests without an ID in the declared table. Rules about more than one value are in `check/without-id.ts`. */
 
-const token = v.pipe(
-  v.string(),
-  v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "Write the name of a header or a cookie, such as x-home-region."),
+const token = matching(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/,
+  "Write the name of a header or a cookie, such as x-home-region.",
 );
 
 const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
@@ -55,7 +57,7 @@ const sourceSchema = v.strictObject({
 });
 
 export const sourcesSchema = described(
-  v.pipe(v.array(sourceSchema), v.minLength(1, "A list of sources has at least one."), v.maxLength(limits.SOURCES_MAX)),
+  list(sourceSchema, limits.SOURCES_MAX, "A list of sources has at least one."),
   "Sources of the region of a request without an ID; the first that gives one decides.",
 );
 
@@ -68,9 +70,9 @@ const pattern = v.pipe(
   ),
 );
 
-const method = v.pipe(
-  v.string(),
-  v.regex(/^(?!TRACE$|CONNECT$)[A-Z][A-Z-]{0,31}$/, "Write a method in capitals, other than TRACE and CONNECT."),
+const method = matching(
+  /^(?!TRACE$|CONNECT$)[A-Z][A-Z-]{0,31}$/,
+  "Write a method in capitals, other than TRACE and CONNECT.",
 );
 
 const stickySchema = v.strictObject({
@@ -80,7 +82,7 @@ const stickySchema = v.strictObject({
 
 export const withoutIdSchema = v.strictObject({
   path: described(
-    v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(limits.PATHS_PER_ENTITY_MAX))]),
+    v.union([pattern, list(pattern, limits.PATHS_PER_ENTITY_MAX)]),
     "Path or paths: literal segments, `*` for any one, and `**` last for one and all below it.",
   ),
   methods: optional(oneOrMore(method), "Methods that match; GET includes HEAD. All unless given."),
