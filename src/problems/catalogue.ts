@@ -5,325 +5,233 @@ export interface ProblemType {
   readonly remedy: string;
 }
 
+type Texts = Pick<ProblemType, "meaning" | "remedy">;
+
+const problem = (status: number, title: string, texts: Texts): ProblemType => ({ status, title, ...texts });
+
 /** Every problem type (RFC 9457). Slugs are stable: clients switch on them. `meaning` and `remedy` are its page. */
 export const CATALOGUE = {
-  "malformed-request": {
-    status: 400,
-    title: "Malformed request",
+  "malformed-request": problem(400, "Malformed request", {
     meaning: "The request's host, target, body or a header does not have the form that this endpoint requires.",
     remedy: "Fix the field named in `detail`. Sending the same request again gives the same response.",
-  },
-  "malformed-id": {
-    status: 400,
-    title: "Malformed ID",
+  }),
+  "malformed-id": problem(400, "Malformed ID", {
     meaning:
       "The text is not a valid ID of any layout allowed here. Parsing is strict: exact length and punctuation, ASCII only, no trimming, no decoding. No origin was contacted.",
     remedy: "Compare the text with the `faults`: each names a layout and why the text does not match it.",
-  },
-  "region-unknown": {
-    status: 400,
-    title: "No region in the request",
+  }),
+  "region-unknown": problem(400, "No region in the request", {
     meaning:
       "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region.",
     remedy: "Send what one of the `sources` reads.",
-  },
-  unauthenticated: {
-    status: 401,
-    title: "Authentication required",
+  }),
+  unauthenticated: problem(401, "Authentication required", {
     meaning:
       "This endpoint is for viewers or operators, and the request has no valid credential. Wrong, unknown and expired tokens get the same response.",
     remedy:
       "Send a token of the deployment as `authorization: Bearer …`, or sign in through its Cloudflare Access. The log has the reason for the operator.",
-  },
-  forbidden: {
-    status: 403,
-    title: "Insufficient permissions",
+  }),
+  forbidden: problem(403, "Insufficient permissions", {
     meaning:
       "The credential is valid, but its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`). Or the pages are open without a credential (`OPEN_PAGES`), and `host` is neither an address nor localhost: any web site can point a name of its own at this machine (DNS rebinding).",
     remedy:
       "Use a credential with the scope in `needs`. Programs send a bearer token, which no browser adds by itself. Call a gateway with open pages by localhost or its address. To call it by another name, set `ADMIN_TOKENS` or Access, which close the pages.",
-  },
-  "unrouted-path": {
-    status: 404,
-    title: "No entity for this path",
+  }),
+  "unrouted-path": problem(404, "No entity for this path", {
     meaning: "The path is neither one of the gateway's own nor one that the routing table gives to an entity.",
     remedy: "Check the path, or declare an entity for it in the routing table.",
-  },
-  "unknown-id": {
-    status: 404,
-    title: "Unknown ID",
+  }),
+  "unknown-id": problem(404, "Unknown ID", {
     meaning:
       "No layout and key in the routing table matches the text. `candidates` lists how it can be read and what excludes each reading. It is empty where the table has public IDs, so that callers cannot tell a wrong ID from an unassigned one.",
     remedy: "Check where the ID comes from; `GET /-/ids/:id` explains it in full.",
-  },
-  "unassigned-key": {
-    status: 404,
-    title: "No region is assigned to this ID's key",
+  }),
+  "unassigned-key": problem(404, "No region is assigned to this ID's key", {
     meaning:
       "The ID was read unambiguously, but no route of the table matches its key, and the table declares no default.",
     remedy: "Assign the key to a region in the routing table. The gateway never guesses one.",
-  },
-  "not-found": {
-    status: 404,
-    title: "No such gateway endpoint",
+  }),
+  "not-found": problem(404, "No such gateway endpoint", {
     meaning: "Paths below `/-/` belong to the gateway itself, and it has no endpoint at this one.",
     remedy: "`GET /-/openapi.json` lists all endpoints.",
-  },
-  "method-not-allowed": {
-    status: 405,
-    title: "Method not allowed",
+  }),
+  "method-not-allowed": problem(405, "Method not allowed", {
     meaning: "This endpoint does not support the method; the `allow` header lists those it supports.",
     remedy: "Use one of the methods listed.",
-  },
-  "request-timeout": {
-    status: 408,
-    title: "Request body timed out",
+  }),
+  "request-timeout": problem(408, "Request body timed out", {
     meaning: "The client stopped sending the request's body for longer than the idle timeout.",
     remedy: "Send the request again. The origin received an incomplete message.",
-  },
-  "ambiguous-id": {
-    status: 409,
-    title: "Ambiguous ID",
+  }),
+  "ambiguous-id": problem(409, "Ambiguous ID", {
     meaning:
       "More than one layout or entity matches the text, and they do not route to the same place. A guess could send the request to the wrong region.",
     remedy: "Use the entity's own path, which says what the ID is, or name its layout in the header `id-layout`.",
-  },
-  "canary-running": {
-    status: 409,
-    title: "A canary of the table is running",
+  }),
+  "canary-running": problem(409, "A canary of the table is running", {
     meaning: "The change is based on the current revision, while another table serves a part of the IDs.",
     remedy: "Promote or abort the canary first, or name its revision in `if-match`: then the change replaces it.",
-  },
-  "no-canary": {
-    status: 409,
-    title: "No canary of the table is running",
+  }),
+  "no-canary": problem(409, "No canary of the table is running", {
     meaning: "There is nothing to promote or to abort.",
     remedy: "Check `GET /-/table/status`: another operator may have ended it.",
-  },
-  "unknown-revision": {
-    status: 404,
-    title: "Revision not available",
+  }),
+  "unknown-revision": problem(404, "Revision not available", {
     meaning: "The revision does not exist, or its text is no longer stored: the last 1,000 revisions are.",
     remedy: "Check `GET /-/table/revisions`. For older texts, check the version control of their publisher.",
-  },
-  "stale-revision": {
-    status: 412,
-    title: "The table was changed by someone else",
+  }),
+  "stale-revision": problem(412, "The table was changed by someone else", {
     meaning: "The revision in `if-match` is not the latest one. Nothing was changed.",
     remedy: "Get the current table, make the change on it, and send it with its revision.",
-  },
-  "precondition-required": {
-    status: 428,
-    title: "Missing `if-match`",
+  }),
+  "precondition-required": problem(428, "Missing `if-match`", {
     meaning: "Without `if-match`, two operators could overwrite each other's changes unnoticed.",
     remedy: "Send `if-match` with the `etag` of `GET /-/table`.",
-  },
-  "invalid-table": {
-    status: 422,
-    title: "Invalid routing table",
+  }),
+  "invalid-table": problem(422, "Invalid routing table", {
     meaning:
       "The text is not a valid routing table: each of the `faults` has a JSON pointer, a kind and a message. The first 100 are listed. `faultCount` is their number; with `more` it is a lower bound, because the check stopped there. Nothing was changed.",
     remedy: "Fix the table; `waybill table check` shows the line and column of each fault.",
-  },
-  "unknown-pack": {
-    status: 404,
-    title: "Unknown pack or page",
+  }),
+  "unknown-pack": problem(404, "Unknown pack or page", {
     meaning:
       "A page was sent before the pack's header, or the pack has no page of this number. Without the header the bytes cannot be verified.",
     remedy: "Send the header first: `PUT /-/table/packs/:sha256`. `waybill table upload-packs` does all of it.",
-  },
-  "invalid-pack": {
-    status: 422,
-    title: "Bytes do not match the pack",
+  }),
+  "invalid-pack": problem(422, "Bytes do not match the pack", {
     meaning:
       "The digest of the header is not that in the path, the digest of the page is not that in the header, or the ranges are invalid. `part` names the part and `fault` the error. Nothing was stored.",
     remedy:
       "Send the bytes of the file again, cut at the offsets of its header; `waybill table check` verifies the file.",
-  },
-  "control-plane-unavailable": {
-    status: 503,
-    title: "Control plane unavailable",
+  }),
+  "control-plane-unavailable": problem(503, "Control plane unavailable", {
     meaning:
       "The Durable Object that stores the tables, or KV behind it, did not respond in time. Requests are still routed by the tables that the gateway has loaded. `outcome` says whether a change may have been made: `unknown` or `none`.",
     remedy:
       "After `unknown`, check `GET /-/table/revisions` before you repeat a change, which may still be in progress. With the same `if-match` it is made at most once.",
-  },
-  "entity-gone": {
-    status: 410,
-    title: "Entity permanently removed",
+  }),
+  "entity-gone": problem(410, "Entity permanently removed", {
     meaning: "The routing table lists the ID among those removed from every region. No origin was contacted.",
     remedy: "Forget the ID. It is never assigned to another entity.",
-  },
-  "body-too-large": {
-    status: 413,
-    title: "Request body too large",
+  }),
+  "body-too-large": problem(413, "Request body too large", {
     meaning: "The body is larger than the endpoint's limit.",
     remedy: "Send less; `POST /mint` takes a `count` instead of repeated bodies.",
-  },
-  "wrong-entity": {
-    status: 422,
-    title: "ID of another entity",
+  }),
+  "wrong-entity": problem(422, "ID of another entity", {
     meaning: "The ID is well-formed, but it belongs to another entity than this path is for.",
     remedy: "Use the path of the entity named in `candidates`, or `/any/:id`.",
-  },
-  "layout-mismatch": {
-    status: 422,
-    title: "ID layout does not match the path",
+  }),
+  "layout-mismatch": problem(422, "ID layout does not match the path", {
     meaning:
       "The routing table allows one ID layout on this path, and the request's header `id-layout` names another. Neither takes precedence.",
     remedy: "Omit `id-layout`, or use a path of the entity for the layout it names, or `/any/:id`.",
-  },
-  "unknown-name": {
-    status: 422,
-    title: "Name not in the routing table",
+  }),
+  "unknown-name": problem(422, "Name not in the routing table", {
     meaning: "The request names an entity, layout, country or slice that the current routing table does not declare.",
     remedy: "Use one of the names listed in `known`, or declare it in the table.",
-  },
-  "key-out-of-range": {
-    status: 422,
-    title: "Key out of range",
+  }),
+  "key-out-of-range": problem(422, "Key out of range", {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",
     remedy: "Send a value from 0 to the `max` given.",
-  },
-  "too-many-fields": {
-    status: 431,
-    title: "Too many header fields",
+  }),
+  "too-many-fields": problem(431, "Too many header fields", {
     meaning:
       "The request has over 256 header fields. An origin may drop some of so many, and with them the gateway's own.",
     remedy: "Send fewer fields.",
-  },
-  "loop-detected": {
-    status: 508,
-    title: "Routing loop detected",
+  }),
+  "loop-detected": problem(508, "Routing loop detected", {
     meaning: "The request already passed this gateway (RFC 8586): an origin in the routing table points back to it.",
     remedy: "Correct the origin's URL in the routing table.",
-  },
-  "rate-limited": {
-    status: 429,
-    title: "Too many requests",
+  }),
+  "rate-limited": problem(429, "Too many requests", {
     meaning:
       "A limit of this deployment was exceeded: for a client, an entity's paths, look-ups under `/any`, or failed credentials from one network.",
     remedy: "Wait as long as `retry-after` says.",
-  },
-  "internal-error": {
-    status: 500,
-    title: "Internal error",
+  }),
+  "internal-error": problem(500, "Internal error", {
     meaning: "A defect of the gateway. Whether an origin has acted on the request is unknown.",
     remedy: "Report it with the time and the `traceparent` of the request.",
-  },
-  "transfer-coding-unsupported": {
-    status: 501,
-    title: "Transfer coding not supported",
+  }),
+  "transfer-coding-unsupported": problem(501, "Transfer coding not supported", {
     meaning:
       "The body uses a transfer coding other than `chunked` alone (RFC 9112 §6.1). It cannot be forwarded without changing what the bytes mean.",
     remedy: "Send the body chunked or with its length; a `content-encoding` passes through unchanged.",
-  },
-  "origin-unreachable": {
-    status: 502,
-    title: "Origin unreachable",
+  }),
+  "origin-unreachable": problem(502, "Origin unreachable", {
     meaning:
       "No connection could be made, or it failed before a response began. `proxy-status` says which, as far as the platform reports it.",
     remedy: "Retry safe requests. For others the origin may have acted: check before you repeat them.",
-  },
-  "invalid-response": {
-    status: 502,
-    title: "Invalid response from the origin",
+  }),
+  "invalid-response": problem(502, "Invalid response from the origin", {
     meaning:
       "The origin responded, but its response cannot be passed on: a status above 599, a 101 that was not asked for, a failed handshake, a transfer coding other than chunked, or two framings.",
     remedy: "Do not repeat the request: the origin acted on it. Its operator must correct the response.",
-  },
-  "origin-timeout": {
-    status: 504,
-    title: "Origin timed out",
+  }),
+  "origin-timeout": problem(504, "Origin timed out", {
     meaning: "The origin did not begin its response before its deadline, or the deadline of the whole request.",
     remedy: "Retry safe requests. For others the origin may have acted: check before you repeat them.",
-  },
-  "origin-open-circuit": {
-    status: 503,
-    title: "Origin circuit breaker is open",
+  }),
+  "origin-open-circuit": problem(503, "Origin circuit breaker is open", {
     meaning: "The region's origins keep failing, and enough requests wait for one already. The first answer ends this.",
     remedy: "Wait as long as `retry-after` says. No origin has seen this request.",
-  },
-  "origins-disagree": {
-    status: 502,
-    title: "No origin accepts the entity",
+  }),
+  "origins-disagree": problem(502, "No origin accepts the entity", {
     meaning:
       "The region's origin says that the entity is elsewhere, and the region that it names is unavailable or says so too.",
     remedy: "Retry shortly: the entity may be moving. The log has the regions for the operator.",
-  },
-  "entity-moving": {
-    status: 503,
-    title: "Entity is moving to another region",
+  }),
+  "entity-moving": problem(503, "Entity is moving to another region", {
     meaning:
       "The last step of the entity's move has begun: reads continue, and writes wait until the new region has all data.",
     remedy: "Retry after `retry-after`. No origin has seen the request.",
-  },
-  "body-too-large-to-replay": {
-    status: 503,
-    title: "Request not replayed to the entity's new region",
+  }),
+  "body-too-large-to-replay": problem(503, "Request not replayed to the entity's new region", {
     meaning:
       "The region's origin reported after the body had been sent that the entity had moved. The body is larger than the replay buffer of this entity.",
     remedy: "Send the same request again: the new region is known now. The old one has not acted on it.",
-  },
-  "table-unavailable": {
-    status: 503,
-    title: "Routing table unavailable",
+  }),
+  "table-unavailable": problem(503, "Routing table unavailable", {
     meaning: "No copy of the routing table could be loaded and verified, so nothing can be routed.",
     remedy: "Retry shortly; `/-/ready` shows the operator why.",
-  },
-  "authentication-unavailable": {
-    status: 503,
-    title: "Credentials cannot be verified now",
+  }),
+  "authentication-unavailable": problem(503, "Credentials cannot be verified now", {
     meaning:
       "The signing keys of Cloudflare Access could not be fetched, and no cached key is still valid. Or a setting of access is invalid, so that valid credentials may be unknown.",
     remedy: "Retry in a minute, or use a bearer token. Fix the setting that `/-/ready` and the log name.",
-  },
-  "signing-unavailable": {
-    status: 503,
-    title: "Requests cannot be signed",
+  }),
+  "signing-unavailable": problem(503, "Requests cannot be signed", {
     meaning: "The setting `ORIGIN_SIGNING_KEYS` is invalid. No origin was contacted: it would get an unsigned request.",
     remedy: "Fix the setting; `waybill config check` shows what is wrong.",
-  },
-  "clock-behind": {
-    status: 503,
-    title: "Clock went backwards",
+  }),
+  "clock-behind": problem(503, "Clock went backwards", {
     meaning: "The clock is further behind the last minted ID than can be bridged without repeating IDs.",
     remedy: "Retry shortly; another instance may respond.",
-  },
-  "public-ids-unavailable": {
-    status: 503,
-    title: "Public IDs unavailable",
+  }),
+  "public-ids-unavailable": problem(503, "Public IDs unavailable", {
     meaning: "The routing table makes an entity public, and this deployment has no key for its public IDs.",
     remedy: "Give the deployment the secret `PUBLIC_ID_KEYS`. Internal IDs are never shown instead.",
-  },
-  "answer-withheld": {
-    status: 502,
-    title: "Origin response withheld",
+  }),
+  "answer-withheld": problem(502, "Origin response withheld", {
     meaning:
       "The response may contain internal IDs of public entities that cannot be found and replaced: it is not JSON where only JSON is allowed, a partial document, in a coding that cannot be decoded, or marked `no-transform`.",
     remedy:
       "Change the origin's response, or the entity's entry in the routing table. The origin has acted on the request.",
-  },
-  "sequence-unavailable": {
-    status: 503,
-    title: "Sequence unavailable",
+  }),
+  "sequence-unavailable": problem(503, "Sequence unavailable", {
     meaning: "Numbers for this group are reserved from a durable sequence, which did not respond.",
     remedy: "Retry shortly. No number is ever given twice.",
-  },
-  "sequence-ahead": {
-    status: 503,
-    title: "Numbers used up for now",
+  }),
+  "sequence-ahead": problem(503, "Numbers used up for now", {
     meaning:
       "IDs of this layout take their time and counter from a sequence, which is 60 s ahead of the clock. The refused request used none of it up.",
     remedy: "Retry after `retry-after`, or ask for fewer IDs.",
-  },
-  "sequence-exhausted": {
-    status: 503,
-    title: "Sequence exhausted",
+  }),
+  "sequence-exhausted": problem(503, "Sequence exhausted", {
     meaning: "Every primary key that fits the field has been assigned.",
     remedy: "Use another group for new entities.",
-  },
-} as const satisfies Readonly<Record<string, ProblemType>>;
+  }),
+} as const;
 
 export type ProblemSlug = keyof typeof CATALOGUE;
 
