@@ -24,63 +24,51 @@ export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeData
 const NO_ORIGIN_MS = -1;
 
 /** What operators see: one JSON object a line, each with an `event`. */
-const event =
-  <What extends object>(name: string, level: "warn" | "error" = "warn") =>
-  (what: What): void =>
-    console[level](JSON.stringify({ event: name, time: new Date().toISOString(), ...what }));
+const write = (event: string, what: object, level: "warn" | "error" = "warn"): void =>
+  console[level](JSON.stringify({ event, time: new Date().toISOString(), ...what }));
 
 /** One line a request, when its answer begins. */
 export function writeRequestLine({ atMs, ...line }: RequestLine): void {
   console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 
-export const reportLoadFailure = event<LoadFailure>("table-load-failed");
+export const reportLoadFailure = (failure: LoadFailure): void => write("table-load-failed", failure);
 
 /** A pack of the table, or a page of one, that could not be had: IDs that need it are answered 503. */
-export const reportPackFailure = event<PackFailure>("pack-load-failed");
+export const reportPackFailure = (failure: PackFailure): void => write("pack-load-failed", failure);
 
 /** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */
-export function reportBreaker(region: string, url: string, state: "open" | "closed"): void {
-  const { host } = new URL(url);
-  console.warn(JSON.stringify({ event: `breaker-${state}`, time: new Date().toISOString(), region, host }));
-}
+export const reportBreaker = (region: string, url: string, state: "open" | "closed"): void =>
+  write(`breaker-${state}`, { region, host: new URL(url).host });
 
 /** Counts that could not be reported, or sums that could not be read. They go with the next report. */
-export function reportMetricsFailure(why: string): void {
-  console.warn(JSON.stringify({ event: "traffic-report-failed", time: new Date().toISOString(), why }));
-}
+export const reportMetricsFailure = (why: string): void => write("traffic-report-failed", { why });
 
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
-export const reportMissingBindings = event<MissingBindings>("bindings-missing");
+export const reportMissingBindings = (missing: MissingBindings): void => write("bindings-missing", missing);
 
 /** A shadow whose answer was not the client's: what differs, and of what entity. */
-export const reportDifference = event<LoggedDifference>("shadow-differs");
+export const reportDifference = (difference: LoggedDifference): void => write("shadow-differs", difference);
 
 /** Credentials that were refused, without anything of them. */
-export const reportRefusedCredentials = event<RefusedCredentials>("credentials-refused");
+export const reportRefusedCredentials = (refused: RefusedCredentials): void => write("credentials-refused", refused);
 
 /** The keys of Cloudflare Access could not be fetched: those that are known stay in use. */
-export function reportKeyFailure(why: string): void {
-  console.warn(JSON.stringify({ event: "access-keys-failed", time: new Date().toISOString(), why }));
-}
+export const reportKeyFailure = (why: string): void => write("access-keys-failed", { why });
 
 /** A change of the table that was refused to a known caller, and that the audit lacks. */
-export function reportLostRejection(refused: RejectedChange, why: string): void {
-  console.warn(JSON.stringify({ event: "audit-entry-lost", time: new Date().toISOString(), ...refused, why }));
-}
+export const reportLostRejection = (refused: RejectedChange, why: string): void =>
+  write("audit-entry-lost", { ...refused, why });
 
 /** Settings that are invalid, and for which safe values are taken. */
-export function reportInvalidSettings(faults: readonly SettingFault[]): void {
-  console.error(JSON.stringify({ event: "settings-invalid", time: new Date().toISOString(), faults }));
-}
+export const reportInvalidSettings = (faults: readonly SettingFault[]): void =>
+  write("settings-invalid", { faults }, "error");
 
 export function reportDefect(error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  console.error(JSON.stringify({ event: "defect", time: new Date().toISOString(), error: text }));
+  write("defect", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "error");
 }
 
 /** An answer whose body ended before its end. That a client has left is counted, and no line's worth. */
 export function reportBrokenBody(entity: string, reason: string): void {
-  if (reason === "sink-failed") return;
-  console.warn(JSON.stringify({ event: "body-broken", time: new Date().toISOString(), entity, reason }));
+  if (reason !== "sink-failed") write("body-broken", { entity, reason });
 }

@@ -196,12 +196,6 @@ const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
 const leastBound = (table: LayoutTable): readonly Bound[] => {
   if (table.least === undefined) return [];
   const least = bigToWords(BigInt(table.least), wordsFor(bitsOf(table)));
-  return [
-    {
-      holds: (words) => compareWords(words, least) >= 0,
-      field: undefined,
-      min: table.least,
-      max: `2^${bitsOf(table)} - 1`,
-    },
-  ];
+  const holds = (words: Words): boolean => compareWords(words, least) >= 0;
+  return [{ holds, field: undefined, min: table.least, max: `2^${bitsOf(table)} - 1` }];
 };

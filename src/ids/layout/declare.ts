@@ -3,7 +3,7 @@ import { type Alphabet, BASE32HEX, BASE62, BASE64URL, CROCKFORD, DECIMAL, HEX } 
 import { digitsFor, radixText } from "../text/radix.ts";
 import { uuidText } from "../text/uuid.ts";
 import { prefixedText } from "../text/wrapped.ts";
-import type { LayoutTableFault } from "./check-table.ts";
+import { LAYOUT_BITS_MAX, type LayoutTableFault } from "./check-table.ts";
 import { compileLayout } from "./compile.ts";
 import type { Layout, Row, TextForm } from "./layout.ts";
 import { bitsOf } from "./runs.ts";
@@ -63,9 +63,8 @@ const LAYOUT_NAME = /^[a-z][a-z0-9-]{0,63}$/;
  */
 const PREFIX = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 
-/** With fewer bits almost any number would match. No known ID has more than 160. */
+/** With fewer bits almost any number would match. */
 const BITS_MIN = 32;
-const BITS_MAX = 160;
 
 /** Compiles a declaration, or reports its first fault. */
 export const declareLayout = (declaration: LayoutDeclaration): Result<Layout, DeclarationFault> => {
@@ -74,16 +73,10 @@ export const declareLayout = (declaration: LayoutDeclaration): Result<Layout, De
   if (!TEXT_NAMES.includes(text)) return err({ reason: "text-name", text, known: TEXT_NAMES });
   if (prefix !== undefined && !PREFIX.test(prefix)) return err({ reason: "text-prefix", prefix });
   const bits = bitsOf({ rows });
-  if (!Number.isInteger(bits) || bits < BITS_MIN || bits > BITS_MAX) {
-    return err({ reason: "layout-bits", bits, min: BITS_MIN, max: BITS_MAX });
+  if (!Number.isInteger(bits) || bits < BITS_MIN || bits > LAYOUT_BITS_MAX) {
+    return err({ reason: "layout-bits", bits, min: BITS_MIN, max: LAYOUT_BITS_MAX });
   }
   const bare = textNamed(text, bits);
-  return compileLayout({
-    name,
-    title,
-    source,
-    text: prefix === undefined ? bare : prefixedText(prefix, bare),
-    rows,
-    ...(octetOrder === undefined ? {} : { octetOrder }),
-  });
+  const form = prefix === undefined ? bare : prefixedText(prefix, bare);
+  return compileLayout({ name, title, source, text: form, rows, ...(octetOrder && { octetOrder }) });
 };

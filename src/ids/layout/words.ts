@@ -68,12 +68,10 @@ const fourPieceReader = (pieces: readonly Piece[]): Field["read"] => {
   const { word: wordB, shift: shiftB, place: placeB } = second;
   const { word: wordC, shift: shiftC, place: placeC } = third;
   const { word: wordD, shift: shiftD, place: placeD } = fourth;
-  const [maskA, maskB, maskC, maskD] = [
-    lowBits(first.bits),
-    lowBits(second.bits),
-    lowBits(third.bits),
-    lowBits(fourth.bits),
-  ];
+  const maskA = lowBits(first.bits);
+  const maskB = lowBits(second.bits);
+  const maskC = lowBits(third.bits);
+  const maskD = lowBits(fourth.bits);
   return (words) =>
     (((((words[wordA] as number) >>> shiftA) & maskA) << placeA) |
       ((((words[wordB] as number) >>> shiftB) & maskB) << placeB) |
