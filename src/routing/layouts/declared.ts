@@ -36,74 +36,65 @@ const reject = (...faults: readonly EntryFault[]): LayoutReading => ({ layout: u
 const LAYOUT_NAME_SENTENCE =
   "The name of a layout has lower-case letters, digits and hyphens, and begins with a letter; rename it.";
 
+type Explained<Fault extends DeclarationFault> = readonly [place: Place, message: (fault: Fault) => string];
+
+/** The key at fault, which is one of a row where the fault names a field; and what to do about it. */
+const EXPLAINED: { readonly [Fault in DeclarationFault as Fault["reason"]]: Explained<Fault> } = {
+  "layout-name": [[], () => LAYOUT_NAME_SENTENCE],
+  "text-name": [
+    ["text"],
+    ({ text, known }) => `There is no text form ${JSON.stringify(text)}; use one of ${known.join(", ")}.`,
+  ],
+  "text-prefix": [
+    ["prefix"],
+    () => "A prefix begins with a letter and has at most 32 letters, digits, `-` and `_`; correct it.",
+  ],
+  "layout-bits": [
+    ["rows"],
+    ({ bits, min, max }) => `The rows have ${bits} bits together, and an ID has ${min} to ${max}; add or remove bits.`,
+  ],
+  "total-bits": [
+    ["rows"],
+    ({ actual: rows, expected: text }) =>
+      `The rows have ${rows} bits together, and the text holds ${text}; make them the same.`,
+  ],
+  "text-bits": [
+    ["text"],
+    ({ actual, expected }) => `The text holds ${actual} bits, and the rows have ${expected}; make them the same.`,
+  ],
+  "octet-order": [
+    ["octetOrder"],
+    (fault) => `The bits must fill whole bytes, and each of the ${fault.octets} must be in the order once; correct it.`,
+  ],
+  "field-name": [
+    ["field"],
+    () => "A field's name begins with a lower-case letter and has at most 32 letters and digits; correct it.",
+  ],
+  "row-bits": [["bits"], ({ max }) => `A row has 1 to ${max} bits; correct the number.`],
+  "fixed-bits": [["bits"], ({ max }) => `A fixed field has at most ${max} bits; give its parts different names.`],
+  "fixed-value": [["value"], ({ value, bits }) => `${value} does not fit into ${bits} bits; lower it.`],
+  "max-value": [["max"], ({ max, bits }) => `${max} must be above 0 and fit into ${bits} bits; correct it.`],
+  unit: [["unit"], ({ unit }) => `There is no unit ${JSON.stringify(unit)}; correct it.`],
+  epoch: [["epoch"], () => "The epoch is out of range; correct it."],
+  "sql-datetime-bits": [["bits"], ({ max }) => `A time in sql-datetime has at most ${max} bits; lower them.`],
+  "split-field": [
+    ["field"],
+    () =>
+      "Rows of one name are parts of one field: they have one role, unit and epoch, and no `max`; rename one of them.",
+  ],
+  "two-times": [
+    ["role"],
+    ({ fields: [first] }) => `An ID has one time, and ${first} is it already; give this row another role.`,
+  ],
+  "least-value": [[], () => "The least value does not fit; remove it."],
+};
+
 /** The rows are those of the declaration, in its order. */
 const faultOfDeclaration = (fault: DeclarationFault, rows: readonly Row[]): EntryFault => {
-  const inRow = (field: string, key: string, message: string): EntryFault =>
-    faultAt(["rows", rows.findLastIndex((row) => row.field === field), key], message);
-  switch (fault.reason) {
-    case "layout-name":
-      return faultAt([], LAYOUT_NAME_SENTENCE);
-    case "text-name": {
-      const known = fault.known.join(", ");
-      return faultAt(["text"], `There is no text form ${JSON.stringify(fault.text)}; use one of ${known}.`);
-    }
-    case "text-prefix": {
-      const message = "A prefix begins with a letter and has at most 32 letters, digits, `-` and `_`; correct it.";
-      return faultAt(["prefix"], message);
-    }
-    case "layout-bits": {
-      const { bits, min, max } = fault;
-      const message = `The rows have ${bits} bits together, and an ID has ${min} to ${max}; add or remove bits.`;
-      return faultAt(["rows"], message);
-    }
-    case "total-bits": {
-      const { actual, expected } = fault;
-      const message = `The rows have ${actual} bits together, and the text holds ${expected}; make them the same.`;
-      return faultAt(["rows"], message);
-    }
-    case "text-bits": {
-      const { actual, expected } = fault;
-      return faultAt(["text"], `The text holds ${actual} bits, and the rows have ${expected}; make them the same.`);
-    }
-    case "octet-order": {
-      const message = `The bits must fill whole bytes, and each of the ${fault.octets} must be in the order once; correct it.`;
-      return faultAt(["octetOrder"], message);
-    }
-    case "field-name": {
-      const message =
-        "A field's name begins with a lower-case letter and has at most 32 letters and digits; correct it.";
-      return inRow(fault.field, "field", message);
-    }
-    case "row-bits":
-      return inRow(fault.field, "bits", `A row has 1 to ${fault.max} bits; correct the number.`);
-    case "fixed-bits": {
-      const message = `A fixed field has at most ${fault.max} bits; give its parts different names.`;
-      return inRow(fault.field, "bits", message);
-    }
-    case "fixed-value":
-      return inRow(fault.field, "value", `${fault.value} does not fit into ${fault.bits} bits; lower it.`);
-    case "max-value": {
-      const message = `${fault.max} must be above 0 and fit into ${fault.bits} bits; correct it.`;
-      return inRow(fault.field, "max", message);
-    }
-    case "unit":
-      return inRow(fault.field, "unit", `There is no unit ${JSON.stringify(fault.unit)}; correct it.`);
-    case "epoch":
-      return inRow(fault.field, "epoch", "The epoch is out of range; correct it.");
-    case "sql-datetime-bits":
-      return inRow(fault.field, "bits", `A time in sql-datetime has at most ${fault.max} bits; lower them.`);
-    case "split-field": {
-      const message =
-        "Rows of one name are parts of one field: they have one role, unit and epoch, and no `max`; rename one of them.";
-      return inRow(fault.field, "field", message);
-    }
-    case "two-times": {
-      const [first, second] = fault.fields;
-      return inRow(second, "role", `An ID has one time, and ${first} is it already; give this row another role.`);
-    }
-    case "least-value":
-      return faultAt([], "The least value does not fit; remove it.");
-  }
+  const [place, message] = EXPLAINED[fault.reason] as Explained<DeclarationFault>;
+  const named = "fields" in fault ? fault.fields[1] : "field" in fault ? fault.field : undefined;
+  const row = named === undefined ? [] : ["rows", rows.findLastIndex(({ field }) => field === named)];
+  return faultAt([...row, ...place], message(fault));
 };
 
 const readCustomLayout = (name: string, declared: DeclaredLayout, declaredRows: readonly DeclaredRow[]) => {

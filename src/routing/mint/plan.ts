@@ -73,10 +73,7 @@ function strayError(layout: Layout, wanted: readonly Field[], request: MintReque
   const strayField = Object.keys(request.fields ?? {}).find((name) => !has(name));
   if (strayField === undefined) return undefined;
   const takes = wanted.length === 0 ? "it takes none" : `it takes ${wanted.map(({ name }) => name).join(", ")}`;
-  return malformed(
-    `Field ${strayField} is not to be given for layout ${layout.name}; ${takes}.`,
-    pointerTo(["fields", strayField]),
-  );
+  return malformedField(strayField, `Field ${strayField} is not to be given for layout ${layout.name}; ${takes}.`);
 }
 
 function valueFor(table: CompiledTable, entity: Entity, id: EntityId, field: Field, request: MintRequest) {
@@ -86,7 +83,7 @@ function valueFor(table: CompiledTable, entity: Entity, id: EntityId, field: Fie
   if (!others.ok) return others;
   const values = [...others.value, ...(given === undefined ? [] : [numberOf(field, given)])];
   const [value, second] = values;
-  if (second !== undefined) return err(malformed(`${name} is given twice.`, pointerTo(["fields", name])));
+  if (second !== undefined) return err(malformedField(name, `${name} is given twice.`));
   return value === undefined ? err(missingError(entity, id.enabled, field)) : ok(value);
 }
 
@@ -116,17 +113,15 @@ function numberOf({ bits }: Field, given: number | string): FieldValue {
 function missingError(entity: Entity, { layout, slices }: EnabledLayout, { name, max }: Field): MintPlanError {
   if (name === "country") return malformed(`An ID of ${entity.name} needs a "country".`, "/country");
   if (name === ownerKeyField(layout)?.name) {
-    return malformed(
-      `Entity ${entity.name} has no ${name} number; give it among "fields".`,
-      pointerTo(["fields", name]),
-    );
+    return malformedField(name, `Entity ${entity.name} has no ${name} number; give it among "fields".`);
   }
   const others = name === keyFieldOf(layout)?.name && slices.size > 0 ? ' or "slices"' : "";
   if (name === "shardKey") return malformed(`An ID of ${entity.name} needs a "shardKey"${others}.`, "/shardKey");
-  return malformed(
-    `An ID of ${entity.name} needs "fields" with ${name}, 0 to ${max}${others}.`,
-    pointerTo(["fields", name]),
-  );
+  return malformedField(name, `An ID of ${entity.name} needs "fields" with ${name}, 0 to ${max}${others}.`);
+}
+
+function malformedField(name: string, detail: string): MintPlanError {
+  return malformed(detail, pointerTo(["fields", name]));
 }
 
 function rangeError({ name, max }: Pick<Field, "name" | "max">, value: FieldValue): MintPlanError | undefined {

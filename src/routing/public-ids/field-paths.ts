@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
+import { keysOfPointer } from "../schema/faults.ts";
 
 // Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901) in which `*` stands for any
 // one member or element, and `**` for any number of them, none included: `/id`, `/items/*/orderId`, `/**/order/id`.
@@ -73,14 +74,8 @@ export const compileFieldPaths = (fields: readonly PublicField[], budget = new B
 const parsePath = (path: string): readonly Segment[] | undefined => {
   if (path === "") return [];
   if (!path.startsWith("/") || path.length > PATH_UNITS_MAX || /~(?![01])/.test(path)) return undefined;
-  return path
-    .slice(1)
-    .split("/")
-    .map((segment) => {
-      if (segment === "*") return ANY;
-      if (segment === "**") return ANY_DEPTH;
-      return segment.replaceAll("~1", "/").replaceAll("~0", "~");
-    })
+  return keysOfPointer(path)
+    .map((key) => (key === "*" ? ANY : key === "**" ? ANY_DEPTH : key))
     .filter((segment, at, all) => segment !== ANY_DEPTH || all[at - 1] !== ANY_DEPTH);
 };
 

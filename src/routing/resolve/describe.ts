@@ -1,12 +1,4 @@
-import {
-  type Field,
-  isoTime,
-  luuid,
-  type ParseError,
-  parseShortKey,
-  type TextForm,
-  type Words,
-} from "../../ids/index.ts";
+import { type Field, isoTime, type ParseError, parseShortKey, type TextForm, type Words } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { keyFieldOf, ownerKeyField, ownersOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
@@ -16,6 +8,8 @@ import type { Candidate, CompiledTable, EnabledLayout, Entity, NeedsPage, Owner,
 import {
   allOwners,
   canaryPlace,
+  type GroupOwner,
+  groupsOf,
   hintedIn,
   isInWindow,
   type LayoutHint,
@@ -71,10 +65,6 @@ const describe = (table: CompiledTable, reading: LayoutReading, owner: Owner | u
   };
 };
 
-interface GroupOwner extends Owner {
-  readonly group: number;
-}
-
 /** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
 export const describeShort = (
   table: CompiledTable,
@@ -82,9 +72,9 @@ export const describeShort = (
   primaryKey: number,
   onItsPath: boolean,
 ): Candidate => {
-  const { entity, id, group } = owner;
+  const { entity, group } = owner;
   const words = shortWords(group, primaryKey);
-  const target = shortTargetOf(table, id, group, primaryKey, words);
+  const target = shortTargetOf(table, owner, primaryKey);
   return {
     layout: LUUID_SHORT,
     entity: entity.name,
@@ -166,13 +156,7 @@ const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: 
 
 /** The LUUID groups of a table, with their entities, where some path takes their short keys. */
 export const shortKeyOwners = (table: CompiledTable): readonly GroupOwner[] =>
-  [...table.entities.values()]
-    .filter((entity) => patternFor(entity, LUUID_SHORT) !== undefined)
-    .flatMap((entity) =>
-      entity.ids.flatMap((id) =>
-        id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
-      ),
-    );
+  [...table.entities.values()].filter((entity) => patternFor(entity, LUUID_SHORT) !== undefined).flatMap(groupsOf);
 
 /** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
 export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short = false): RoutingError => {

@@ -5,6 +5,7 @@ import type {
   CanaryPlace,
   CompiledTable,
   EnabledLayout,
+  Entity,
   EntityId,
   FormReader,
   Found,
@@ -91,14 +92,19 @@ export const targetOf = (table: CompiledTable, { enabled, find }: EntityId, word
   return applyRollout(found, enabled.layout.name, words);
 };
 
+/** An entity with LUUIDs of a known group, which short keys can name. */
+export type GroupOwner = Owner & { readonly group: number };
+
+export const groupsOf = (entity: Entity): readonly GroupOwner[] =>
+  entity.ids.flatMap((id) =>
+    id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
+  );
+
 /** The same for a short key. */
-export const shortTargetOf = (
-  table: CompiledTable,
-  id: EntityId,
-  group: number,
-  primaryKey: number,
-  words: Words,
-): TargetOrNone => table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
+export const shortTargetOf = (table: CompiledTable, { id, group }: GroupOwner, primaryKey: number): TargetOrNone => {
+  const words = shortWords(group, primaryKey);
+  return table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
+};
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {

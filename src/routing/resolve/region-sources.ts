@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
+import { keysOfPointer } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 
@@ -20,12 +21,7 @@ export const bearerToken = (credentials: string): string | undefined => {
 
 /** The names that lead to a claim: a JSON pointer (RFC 6901) when it begins with a slash, else one name. */
 export const claimPathOf = (claim: string): readonly string[] =>
-  claim.startsWith("/")
-    ? claim
-        .slice(1)
-        .split("/")
-        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    : [claim];
+  claim.startsWith("/") ? keysOfPointer(claim) : [claim];
 
 /** A claim as text; `undefined` without one, or for no JWT. Strict: one spelling, UTF-8, one JSON object. Never throws. */
 export const claimOf = (token: string, path: readonly string[]): string | undefined => {

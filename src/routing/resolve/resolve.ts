@@ -10,7 +10,6 @@ import {
   readShortKey,
   textsOf,
   toSql,
-  type Words,
 } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords } from "../identity.ts";
@@ -46,6 +45,7 @@ import {
 import {
   allOwners,
   dropUnlikelyDigits,
+  groupsOf,
   hintedIn,
   isHinted,
   isInWindow,
@@ -173,27 +173,21 @@ const nowhere = ({ entity, id, words }: Owned, text: string, target: NoTarget, l
 
 /** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
 const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?: LayoutHint): Resolution => {
-  const groups = entity.ids.flatMap((id) => {
-    const { group, enabled } = id;
-    return group === undefined || enabled.layout !== luuid ? [] : [{ entity, id, group }];
-  });
+  const groups = groupsOf(entity);
   const primaryKey = readShortKey(text, 0, text.length);
   const [first] = groups;
   if (primaryKey === undefined || first === undefined) {
     const readers = hint === undefined ? new Set(entity.ids.map(({ enabled }) => enabled)) : [];
     return err(malformed(readers, text, first !== undefined));
   }
-  const wordsIn = (group: number): Words => shortWords(group, primaryKey);
-  const [target, ...others] = groups.map(({ id, group }) =>
-    shortTargetOf(table, id, group, primaryKey, wordsIn(group)),
-  );
+  const [target, ...others] = groups.map((owner) => shortTargetOf(table, owner, primaryKey));
   const unknown = [target, ...others].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
   if (!others.every((other) => sameTarget(other, target))) {
     const candidates = groups.map((owner) => describeShort(table, owner, primaryKey, true));
     return err({ reason: "ambiguous-id", id: text, candidates });
   }
-  const words = wordsIn(first.group);
+  const words = shortWords(first.group, primaryKey);
   if (target?.region === undefined) return err(nowhere({ entity, id: first.id, words }, text, target, LUUID_SHORT));
   const identity = identityWords(LUUID_SHORT, words);
   const canonical = formatShortKey(primaryKey);
@@ -309,9 +303,8 @@ const plain = ({ entity, layout, id, target: { region, rule, move, shadow } }: D
 const missingPage = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {
   if (table.packs.size === 0 || text.length > ID_LENGTH_MAX) return undefined;
   const primaryKey = readShortKey(text, 0, text.length);
-  const short = (primaryKey === undefined ? [] : shortKeyOwners(table)).map(({ id, group }) =>
-    shortTargetOf(table, id, group, primaryKey as number, shortWords(group, primaryKey as number)),
-  );
+  const owners = primaryKey === undefined ? [] : shortKeyOwners(table);
+  const short = owners.map((owner) => shortTargetOf(table, owner, primaryKey as number));
   const targets = allOwners(table, text, nowMs, hint).map(({ id, words }) => targetOf(table, id, words));
   const target = [...targets, ...short].find(isWithoutPage);
   return target && needsPage(target);

@@ -45,6 +45,13 @@ export type Place = readonly (string | number)[];
 export const pointerTo = (place: Place): string =>
   place.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
+/** The keys of a pointer that is not empty, from the top. */
+export const keysOfPointer = (pointer: string): readonly string[] =>
+  pointer
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+
 export type Report = (kind: FaultKind, place: Place, message: string) => void;
 
 export const faultList = () => {
