@@ -20,39 +20,26 @@ export type Step =
 
 /** The location after a step, or the sentence that rejects it. Each step raises the epoch. */
 export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocation, string> => {
-  switch (before.state) {
-    case "gone":
-      return err("it is permanently removed");
-    case "started":
-    case "fenced":
-      return stepOfMove(step, before);
-    default:
-      return stepAtRest(step, before);
-  }
+  if (before.state === "gone") return err("it is permanently removed");
+  return before.state === "routed" || before.state === "moved" ? stepAtRest(step, before) : stepOfMove(step, before);
 };
 
 const stepOfMove = ({ name }: Step, move: DeclaredMove): Result<EntityLocation, string> => {
   const { from, to, state } = move;
   const epoch = move.epoch + 1;
   const itIs = `its move to ${JSON.stringify(to)} is`;
-  switch (name) {
-    case "start":
-      return err(`${itIs} ${state} already`);
-    case "fence":
-      return state === "fenced"
-        ? err(`${itIs} fenced already; switch or abort it`)
-        : ok({ ...move, state: "fenced", epoch });
-    case "switch":
-      return state === "started"
-        ? err("its move is not fenced: writes would be lost; fence it first")
-        : ok({ state: "moved", region: to, epoch });
-    case "abort":
-      return ok({ state: "moved", region: from, epoch });
-    case "finish":
-      return err(`${itIs} ${state}; switch or abort it first`);
-    case "gone":
-      return err(`${itIs} in progress; switch or abort it first`);
-  }
+  const isFenced = state === "fenced";
+  const outcomes: Record<Step["name"], Result<EntityLocation, string>> = {
+    start: err(`${itIs} ${state} already`),
+    fence: isFenced ? err(`${itIs} fenced already; switch or abort it`) : ok({ ...move, state: "fenced", epoch }),
+    switch: isFenced
+      ? ok({ state: "moved", region: to, epoch })
+      : err("its move is not fenced: writes would be lost; fence it first"),
+    abort: ok({ state: "moved", region: from, epoch }),
+    finish: err(`${itIs} ${state}; switch or abort it first`),
+    gone: err(`${itIs} in progress; switch or abort it first`),
+  };
+  return outcomes[name];
 };
 
 type AtRest = Extract<EntityLocation, { readonly state: "routed" | "moved" }>;

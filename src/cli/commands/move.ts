@@ -121,12 +121,6 @@ const countsOf = ({ moves = {}, moved = {}, gone = {} }: DeclaredTable): string 
   return `${countOf(count(moves), "move")} in progress, ${count(moved)} moved, ${count(gone)} gone`;
 };
 
-interface Change {
-  readonly id: string;
-  readonly before: EntityLocation;
-  readonly after: EntityLocation;
-}
-
 const findAll = <Found>(ids: readonly string[], find: (text: string) => Result<Found, string>) => {
   const found: Found[] = [];
   let refusals = "";
@@ -183,7 +177,7 @@ const takeSteps =
     const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
     const locate = locator(table, runtime.nowMs());
     const done = new Set<string>();
-    const { found: changes, refusals } = findAll(ids, (text): Result<Change, string> => {
+    const { found: changes, refusals } = findAll(ids, (text) => {
       const located = locate(text);
       if (!located.ok) return located;
       const { id, at: before, routed } = located.value;

@@ -81,10 +81,8 @@ const joined = (segments: readonly string[]): string => segments.map((segment) =
 const formatHint = ({ base, before, after }: BaseHint, paths: readonly ContractPath[], given?: string) => {
   const used = [...new Set(paths.map(baseOf))].map((each) => (each === "" ? "none" : each));
   const whose = given === undefined ? "of the document's servers" : "given";
-  const which =
-    before === 1
-      ? "the path that disagrees"
-      : `${formatCount(before - after)} of the ${formatCount(before)} paths that disagree`;
+  const some = `${formatCount(before - after)} of the ${formatCount(before)} paths that disagree`;
+  const which = before === 1 ? "the path that disagrees" : some;
   return `hint: the base path ${whose} is ${used.slice(0, 3).join(", ")}; with --base-path ${base === "" ? "/" : base} ${which} would agree`;
 };
 
@@ -196,7 +194,7 @@ const originBases = ({ regions }: CompiledTable): readonly string[] => {
 /** `openapi.yaml: /paths/~1orders~1{id}: /orders/{id}: … (id-without-entity)`. */
 const formatFinding =
   (document: string, table: string) =>
-  ({ kind, pointer, table: place, path, message }: Finding): string =>
-    escapeControls(
-      `${pointer === undefined ? `${table}: ${place}` : `${document}: ${pointer}`}: ${path}: ${message} (${kind})`,
-    );
+  ({ kind, pointer, table: place, path, message }: Finding): string => {
+    const where = pointer === undefined ? `${table}: ${place}` : `${document}: ${pointer}`;
+    return escapeControls(`${where}: ${path}: ${message} (${kind})`);
+  };

@@ -171,13 +171,10 @@ export const pathsOf = (
 /** Parameters of an operation override those of its path (OpenAPI 3.1, section 4.8.10). */
 const parametersOf = (document: Members, template: string, owners: readonly Members[]): readonly Parameter[] => {
   const formats = new Map<string, string | undefined>();
-  for (const owner of owners) {
-    const declared = memberOf(owner, "parameters");
-    for (const entry of Array.isArray(declared) ? declared : []) {
-      const parameter = resolve(document, entry) ?? {};
-      const [name, place] = [memberOf(parameter, "name"), memberOf(parameter, "in")];
-      if (typeof name === "string" && place === "path") formats.set(name, formatOf(document, parameter));
-    }
+  for (const entry of owners.flatMap((owner) => listOf(memberOf(owner, "parameters")))) {
+    const parameter = resolve(document, entry) ?? {};
+    const [name, place] = [memberOf(parameter, "name"), memberOf(parameter, "in")];
+    if (typeof name === "string" && place === "path") formats.set(name, formatOf(document, parameter));
   }
   return [...template.matchAll(/\{([^{}/]+)\}/g)].map(([, name = ""]) => ({ name, format: formats.get(name) }));
 };
@@ -193,11 +190,10 @@ const basesOf = (owners: readonly Members[], origins: readonly string[]): readon
   const declared = owners.findLast((owner) => listOf(memberOf(owner, "servers")).length > 0);
   const servers = listOf(declared && memberOf(declared, "servers"));
   const bases = servers.length === 0 ? [""] : servers.map((server) => basePathOf(objectOf(server) ?? {}));
-  const beyondOrigin = bases.flatMap((base) =>
-    origins
-      .filter((origin) => base === origin || base.startsWith(`${origin}/`))
-      .map((origin) => base.slice(origin.length)),
-  );
+  const beyondOrigin = bases.flatMap((base) => {
+    const own = origins.filter((origin) => base === origin || base.startsWith(`${origin}/`));
+    return own.map((origin) => base.slice(origin.length));
+  });
   return [...new Set([...bases, ...beyondOrigin])];
 };
 

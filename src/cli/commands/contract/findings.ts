@@ -10,19 +10,10 @@ export type IdTest = (parameter: Parameter) => string | undefined;
 const ID_NAME = /^(?:.*[a-z0-9]I[dD]|(?:.*[_-])?(?:id|ID|uuid|guid|UUID|GUID)|.*[a-z0-9](?:Uuid|Guid|UUID|GUID))$/;
 
 /** Formats of IDs in common use; only `uuid` is registered (OpenAPI Format Registry). */
-const ID_FORMATS: ReadonlySet<string> = new Set([
-  "uuid",
-  "guid",
-  "ulid",
-  "ksuid",
-  "xid",
-  "cuid",
-  "objectid",
-  "snowflake",
-]);
+const ID_FORMAT = /^(?:uuid|guid|ulid|ksuid|xid|cuid|objectid|snowflake)$/i;
 
 export const looksLikeId: IdTest = ({ name, format }) => {
-  if (format !== undefined && ID_FORMATS.has(format.toLowerCase())) return `its format is ${format}`;
+  if (format !== undefined && ID_FORMAT.test(format)) return `its format is ${format}`;
   return ID_NAME.test(name) ? "it is named like one" : undefined;
 };
 
@@ -32,9 +23,12 @@ export const matchesGiven =
   ({ name }) =>
     expression.test(name) ? "--id-param says so" : undefined;
 
-/** A disagreement between document and table. Kinds are stable. Plain JSON. */
+/** A disagreement between document and table. Plain JSON. */
 export interface Finding {
-  readonly kind: FindingKind;
+  /** Kinds are stable; docs/reference/cli.md lists them. */
+  readonly kind:
+    | ("id-without-entity" | "id-elsewhere" | "literal-for-id" | "reserved-path")
+    | ("entity-without-operation" | "without-id-without-operation" | "operation-unrouted");
   /** JSON pointer into the document; absent if only the table has the path. */
   readonly pointer?: string;
   /** JSON pointer into the table, if the finding concerns an entry. */
@@ -44,32 +38,14 @@ export interface Finding {
   readonly message: string;
 }
 
-export type FindingKind =
-  /** No entity reads the ID in the path. */
-  | "id-without-entity"
-  /** An entity reads another segment than the apparent ID. */
-  | "id-elsewhere"
-  /** The segment that the entity reads is literal, or has text around the ID. */
-  | "literal-for-id"
-  /** No operation has this path of an entity. */
-  | "entity-without-operation"
-  /** No operation has this path without an ID. */
-  | "without-id-without-operation"
-  /** An operation without an ID that is not routed. */
-  | "operation-unrouted"
-  /** The gateway serves this path itself. */
-  | "reserved-path";
-
 /** Paths of the gateway itself, or of IDs alone. */
 const OWN_PATH = /^\/(?:mint$|any\/|-\/)/;
 
-/** Findings for one path of the document. */
 export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
-    return [
-      { kind: "reserved-path", ...at, message: "the gateway serves this path itself: the operation is never reached" },
-    ];
+    const message = "the gateway serves this path itself: the operation is never reached";
+    return [{ kind: "reserved-path", ...at, message }];
   }
   const match = table.paths.match(path.path);
   if (match !== undefined) return entityFinding(path, match.entity, path.path.slice(match.idStart, match.idEnd), isId);
@@ -80,17 +56,13 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
     const message = `{${id.name}} looks like an ID (${id.why}), but no entity reads it: ${how}`;
     return [{ kind: "id-without-entity", ...at, message }];
   }
-  return path.methods
-    .filter((method) => !takes(entry, method))
-    .map((method) => ({
-      kind: "operation-unrouted",
-      pointer: `${path.pointer}/${method.toLowerCase()}`,
-      path: path.path,
-      message:
-        entry === undefined
-          ? `${method} is not routed here`
-          : `${entry.entity.name} matches the path, but not ${method}`,
-    }));
+  const unrouted = path.methods.filter((method) => !takes(entry, method));
+  return unrouted.map((method) => {
+    const pointer = `${path.pointer}/${method.toLowerCase()}`;
+    const name = entry?.entity.name;
+    const message = name ? `${name} matches the path, but not ${method}` : `${method} is not routed here`;
+    return { kind: "operation-unrouted", ...at, pointer, message };
+  });
 };
 
 const takes = (entry: WithoutId | undefined, method: string): boolean =>
@@ -130,19 +102,14 @@ const isLike = (pattern: readonly string[], path: readonly string[], isEntity = 
   });
 };
 
-/** A path of the table, and which of its operations the document has. */
-interface Pattern {
-  readonly text: string;
-  readonly segments: readonly string[];
-  readonly owner: Entity;
-  readonly isEntity: boolean;
-  readonly index: number;
-  /** The methods of a path without an ID. `undefined`: all. */
-  readonly methods: readonly string[] | undefined;
-  hasPath: boolean;
-  /** Whether an operation on it has one of these methods. */
-  hasMethod: boolean;
-}
+type Pattern = ReturnType<typeof patternsOf>[number];
+
+/** Paths of the table, and whether the document has the path and one of `methods`. `undefined`: all methods. */
+const patternsOf = (owner: Entity, isEntity: boolean, methods?: readonly string[]) =>
+  owner.paths.map((text, index) => {
+    const seen = { hasPath: false, hasMethod: false };
+    return { text, segments: segmentsOf(text), owner, isEntity, index, methods, ...seen };
+  });
 
 /** Routed paths without an operation. `isMeant`: whether the document covers the path. */
 export const missingOperations = (
@@ -150,15 +117,10 @@ export const missingOperations = (
   table: CompiledTable,
   isMeant: (pattern: string) => boolean,
 ): readonly Finding[] => {
-  const patternsOf = (owner: Entity, isEntity: boolean, methods?: readonly string[]): Pattern[] =>
-    owner.paths.flatMap((text, index) => {
-      const pattern = { text, segments: segmentsOf(text), owner, isEntity, index, methods };
-      return isMeant(text) ? [{ ...pattern, hasPath: false, hasMethod: false }] : [];
-    });
   const patterns = [
     ...[...table.entities.values()].flatMap((owner) => patternsOf(owner, true)),
     ...table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, false, methods)),
-  ];
+  ].filter(({ text }) => isMeant(text));
   // Thousands of each: only those with the same first segment are compared.
   const byFirst = Map.groupBy(patterns, ({ segments: [first = ""] }) => (/^[:*]/.test(first) ? ANY : first));
   for (const { path, methods } of paths) {

@@ -1,16 +1,17 @@
 import { checkTable } from "../../../routing/index.ts";
 import { measureTable } from "../../../routing/load.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
 import { faultsAtGateway } from "../../gateway/change.ts";
-import { openGateway, readInForce } from "../../gateway/client.ts";
-import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayOptions } from "../../gateway/http.ts";
+import { type GatewayClient, openGateway, readInForce } from "../../gateway/client.ts";
+import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { EFFECT } from "../../gateway/propagation.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff.ts";
 import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
-import { faultLine, readPublishable, readTableFile } from "../../lib/table-file.ts";
+import { faultLine, readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";
 import { formatWarning, warningsOf } from "../../lib/warnings.ts";
-import { EXIT, fail, type Runtime, Stop } from "../../runtime.ts";
+import { EXIT, fail, Stop } from "../../runtime.ts";
 
 type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
 
@@ -27,39 +28,31 @@ Examples:
 ${GATEWAY_HELP}
 Exit code: 0, or 1 if the table has faults or cannot be read.`,
   run: async (runtime, [path], options) => {
-    const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
+    const uses =
+      path === undefined
+        ? await usesAt(openGateway(options, runtime))
+        : usesOf(await readTableFile(path, runtime, checkTable));
     await runtime.print(options.json ? jsonText(uses) : formatUses(uses));
     return EXIT.ok;
   },
 });
 
-const usesOfFile = async (path: string, runtime: Runtime): Promise<Uses> => {
-  const { table, bytes } = await readTableFile(path, runtime, checkTable);
-  return usesOf(table, bytes.length);
-};
+const usesAt = async (gateway: GatewayClient): Promise<Uses> => answerOf(gateway, await gateway.capacity());
 
-const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise<Uses> => {
-  const gateway = openGateway(options, runtime);
-  return answerOf(gateway, await gateway.capacity());
-};
-
-const usesOf = (declared: unknown, bytes: number): Uses => {
-  const uses = measureTable(declared, bytes);
+const usesOf = ({ table, bytes }: TableFile<DeclaredTable>): Uses => {
+  const uses = measureTable(table, bytes.length);
   if (!uses.ok) throw new Error("the table was not checked");
   return { ...uses.value };
 };
 
 /** `routes  11 of 200,000  0.006 %`. */
-const formatUses = (uses: Uses): string =>
-  linesText(
-    alignColumns(
-      Object.entries(uses).map(([part, { used, max }]) => [
-        part,
-        `${formatCount(used)} of ${formatCount(max)}`,
-        `${Number(((used / max) * 100).toFixed(3))} %`,
-      ]),
-    ),
-  );
+const formatUses = (uses: Uses): string => {
+  const rows = Object.entries(uses).map(([part, { used, max }]) => {
+    const percent = Number(((used / max) * 100).toFixed(3));
+    return [part, `${formatCount(used)} of ${formatCount(max)}`, `${percent} %`];
+  });
+  return linesText(alignColumns(rows));
+};
 
 export const tablePlan = command({
   name: "plan",
@@ -88,11 +81,11 @@ Exit code: 0 if it can be published, otherwise 1.`,
       if (json) throw new Stop(why, EXIT.failed, jsonText(...faults.map((fault) => ({ file: file.name, ...fault }))));
       fail(why + faults.map((fault) => faultLine(file.name, fault)).join(""));
     }
-    const { name, table, bytes, digest } = file;
+    const { name, table, digest } = file;
     const { counts: changes, notes } = await countChanges(inForce, file, path, runtime);
     const basedOn = inForce.revision;
     const isInForce = inForce.digest === digest;
-    const capacity = usesOf(table, bytes.length);
+    const capacity = usesOf(file);
     const warnings = warningsOf(inForce.table, table, changes, status.canary?.revision);
     const summaries = uploads.map(summaryOf);
     const same = isInForce
