@@ -26,6 +26,7 @@ export * from "./mint/hotguid.ts";
 export * from "./mint/iuid.ts";
 export * from "./mint/luuid.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint/mint.ts";
+export * from "./mint/scoped.ts";
 export * from "./mint/short-comb.ts";
 export * from "./parse-id.ts";
 export * from "./recognise.ts";

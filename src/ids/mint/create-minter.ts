@@ -138,7 +138,7 @@ export const createMinter = ({ layout, ...keys }: MinterOptions): (() => string)
   return () => layout.format(orThrow(layout, minter(Date.now())));
 };
 
-const orThrow = <Value>(layout: Layout, result: Result<Value, { readonly reason: string }>): Value => {
+export const orThrow = <Value>(layout: Layout, result: Result<Value, { readonly reason: string }>): Value => {
   if (result.ok) return result.value;
   const { reason, ...evidence } = result.error;
   throw new Error(`no ID of ${layout.name}: ${reason} ${JSON.stringify(evidence)}`, { cause: result.error });
