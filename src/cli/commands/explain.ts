@@ -12,7 +12,7 @@ import { detailOf, formatError } from "../lib/errors.ts";
 import { eachId, requireIds } from "../lib/input.ts";
 import { objectOf, readJsonText } from "../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
-import { alignColumns, escapeControls, jsonText } from "../lib/output.ts";
+import { alignColumns, escapeControls, indented, jsonText, section } from "../lib/output.ts";
 import { compile, openTableFile, type TableFile } from "../lib/table-file.ts";
 import { fail, type Runtime, type Style } from "../runtime.ts";
 import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
@@ -69,38 +69,25 @@ const formatExplanation = (
   const hasStrip = isWatched || paint("red", "x") !== "x";
   // Without a table most layouts are excluded: one line each is enough.
   const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
+  const ruledOut = candidates.filter(isShort).map(({ layout, against }) => [layout, against[0] ?? ""]);
   const blocks = [
     [paint("bold", escapeControls(text))],
-    decision === undefined
-      ? ambiguityLines(explanation)
-      : [
-          `  ${chainOf(explanation.declared?.pointer, decision, paint)}`,
-          ...ruleLines(explanation),
-          ...shadowLines(decision),
-        ],
-    chosen === undefined || !hasStrip ? [] : diagramOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
+    indented(decision === undefined ? ambiguityLines(explanation) : decisionLines(explanation, decision, paint)),
+    chosen === undefined || !hasStrip ? [] : indented(diagramOf(chosen, text, layouts, paint)),
     ...candidates
       .filter((candidate) => !isShort(candidate))
-      .map((candidate) => candidateLines(candidate, table, paint).map((line) => `  ${line}`)),
-    forms.length === 0 ? [] : ["  texts", ...formLines(forms).map((line) => `    ${line}`)],
-    ruledOutLines(candidates.filter(isShort)),
+      .map((candidate) => indented(candidateLines(candidate, table, paint))),
+    indented(section("texts", formLines(forms))),
+    indented(section("ruled out", alignColumns(ruledOut))),
   ];
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+  const texts = blocks.map((lines) => lines.join("\n"));
+  return `${texts.filter((block) => block !== "").join("\n\n")}\n`;
 };
 
 const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
   if (error !== undefined && error.reason !== "ambiguous-id") return [];
   const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
-  return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text is ambiguous`];
-};
-
-const ruledOutLines = (candidates: readonly Candidate[]): readonly string[] => {
-  if (candidates.length === 0) return [];
-  const lines = alignColumns(candidates.map(({ layout, against }) => [layout, against[0] ?? ""]));
-  return ["  ruled out", ...lines.map((line) => `    ${line}`)];
+  return possible.length < 2 ? [] : [`one of ${possible.join(", ")}: the text is ambiguous`];
 };
 
 /** The deciding candidate; without a table, the only one not excluded. */
@@ -112,30 +99,27 @@ const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined =>
 
 type Decision = NonNullable<Explained["decision"]>;
 
-/** `iuid → order → /routes/3 → eu`. */
-const chainOf = (pointer = "", decision: Decision, paint: Runtime["paint"]): string => {
-  const { entity, layout, rule, region, path } = decision;
-  const source = [layout, entity, pointer + ruleAddition(rule), paint(["bold", "green"], region)].join(" → ");
-  return `${source}   ${paint("dim", path)}`;
+/** First `iuid → order → /routes/3 → eu`. */
+const decisionLines = ({ declared, learned }: Explained, decision: Decision, paint: Runtime["paint"]) => {
+  const { entity, layout, rule, region, path, shadow } = decision;
+  const pointer = `${declared?.pointer ?? ""}${ruleAddition(rule)}`;
+  const where = learned && `an origin said with a 421 that it is in ${learned.region}; requests go there first`;
+  return [
+    `${[layout, entity, pointer, paint(["bold", "green"], region)].join(" → ")}   ${paint("dim", path)}`,
+    ...(declared === undefined ? [] : [ruleLine(declared)]),
+    ...(where === undefined ? [] : [`learned: ${where}`]),
+    ...(shadow === undefined ? [] : [`shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`]),
+  ];
 };
-
-/** `routing-table.json:31  { "when": … }`, and what an origin said. */
-const ruleLines = ({ declared, learned }: Explained): readonly string[] => [
-  ...(declared === undefined
-    ? []
-    : [`  ${escapeControls(`${declared.source}:${declared.line}  ${shortened(JSON.stringify(declared.value))}`)}`]),
-  ...(learned === undefined
-    ? []
-    : [`  learned: an origin said with a 421 that it is in ${learned.region}; requests go there first`]),
-];
-
-const shortened = (text: string): string =>
-  text.length > RULE_LENGTH_MAX ? `${text.slice(0, RULE_LENGTH_MAX)} …` : text;
 
 const RULE_LENGTH_MAX = 200;
 
-const shadowLines = ({ shadow }: Decision): readonly string[] =>
-  shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`];
+/** `routing-table.json:31  { "when": … }`. */
+const ruleLine = ({ source, line, value }: DeclaredRule): string => {
+  const text = JSON.stringify(value);
+  const shown = text.length > RULE_LENGTH_MAX ? `${text.slice(0, RULE_LENGTH_MAX)} …` : text;
+  return escapeControls(`${source}:${line}  ${shown}`);
+};
 
 const ruleAddition = (rule: Rule): string => {
   if (rule.kind !== "route") return "";
@@ -180,8 +164,7 @@ const candidateLines = (candidate: Candidate, table: CompiledTable | undefined, 
     ...stateLines(candidate),
   ];
   const head = `${paint("bold", layout)}${entity === undefined ? "" : ` of ${entity}`}`;
-  const lines = alignColumns(details).map((line) => `  ${line}`);
-  return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...lines];
+  return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...indented(alignColumns(details))];
 };
 
 /** At which percent of the route's canary the ID is, and what it takes. */
@@ -304,12 +287,9 @@ const locate = (table: CompiledTable, text: string): { readonly id: string | und
 const unrouted = (path: string) => ({ reason: "unrouted-path", path }) as const;
 
 const withRule = (explained: Explained, file: TableFile<CompiledTable>): Explained => {
-  const { decision, forms } = explained;
+  const { decision, text, forms } = explained;
   if (decision === undefined) return explained;
-  return {
-    ...explained,
-    declared: declaredRule(decision.rule, [explained.text, ...forms.map(({ text }) => text)], file),
-  };
+  return { ...explained, declared: declaredRule(decision.rule, [text, ...forms.map((form) => form.text)], file) };
 };
 
 /** As the gateway decides, except for public IDs: their keys are not available here. */

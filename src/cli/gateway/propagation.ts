@@ -2,11 +2,11 @@ import { InvalidArgumentError } from "commander";
 import type { Status } from "../../published/table-api.ts";
 import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
+import { ERASE } from "../lib/output.ts";
 import type { Runtime } from "../runtime.ts";
 import type { GatewayClient } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
-/** The table versions that a number of probes saw. */
 export type Tally = Awaited<ReturnType<typeof probe>>;
 
 export interface ReadyVersion extends TableVersion {
@@ -96,7 +96,6 @@ export const lagsOf = (status: Status, seen: readonly TableVersion[]): readonly 
   return lags.flatMap(([lag, isBehind]) => (isBehind ? [lag] : []));
 };
 
-/** How long to wait, and how many consecutive probes must see the last change. */
 export interface WaitOptions {
   readonly seconds: number;
   readonly probes: number;
@@ -116,7 +115,6 @@ export interface PropagationResult {
   readonly failure?: GatewayFailure | undefined;
 }
 
-/** A result as plain JSON. */
 export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationResult) => ({
   seen: isSeen,
   firstSeenMs,
@@ -126,16 +124,12 @@ export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationRe
 /** KV may be stale for 60 s, and an isolate checks every 33 s by default. */
 const SECONDS_DEFAULT = 120;
 
-/** The default number of consecutive probes. */
 export const PROBES_DEFAULT = 10;
-
 const EVERY_MS = 1_000;
 
 /** When a change counts, for the one who confirms it. */
 export const EFFECT =
   "takes effect isolate by isolate, as a rule within 2 minutes: KV may lag 60 s, and isolates refresh every 30 s by default\n";
-
-const ERASE = "\r\u001b[K";
 
 /** At a terminal a change is watched by default, unless JSON is read. */
 export const secondsToWait = (

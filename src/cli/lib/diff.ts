@@ -2,7 +2,6 @@ import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
 import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
 import {
   formatPlace,
-  type OverrideChange,
   type OverridesDiff,
   type OverrideTarget,
   type Undone,
@@ -11,13 +10,18 @@ import {
 import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
-import { alignColumns, countOf, escapeControls, formatCount, formatPercent, linesText } from "./output.ts";
+import { alignColumns, countOf, escapeControls, formatCount, formatPercent, linesText, section } from "./output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { NamedTable } from "./table-file.ts";
 
 /** The overridden entities that are routed differently, one per line. If truncated, with sums. */
 const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
-  const each = alignColumns(listed.map(overrideCells));
+  const each = alignColumns(
+    listed.map(({ id, entity = "(no entity)", before, after }) => [
+      ...[id, entity, `${formatPlace(before)} → ${formatPlace(after)}`],
+      `${formatReason(before)} → ${formatReason(after)}`,
+    ]),
+  );
   if (changed === listed.length) return each;
   const sums = changes.map(({ entity = "(no entity)", from, to, entities }) => [
     entity,
@@ -26,13 +30,6 @@ const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly 
   ]);
   return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
 };
-
-const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideChange): readonly string[] => [
-  id,
-  entity,
-  `${formatPlace(before)} → ${formatPlace(after)}`,
-  `${formatReason(before)} → ${formatReason(after)}`,
-];
 
 /** `moved, epoch 3`. */
 const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
@@ -97,19 +94,21 @@ export const formatDiff = (diff: TableDiff, paint: Paint): string => {
     [`overridden entities routed differently: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
     ["undone steps of moves", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
   ] as const;
-  return `${sections
-    .filter(([, lines]) => lines.length > 0)
-    .map(([title, lines]) => [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n"))
-    .join("\n\n")}\n`;
+  const texts = sections.map(([title, lines]) => section(paint("bold", title), lines).join("\n"));
+  return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
 };
 
 const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
   routes.differ && overrides.changed === 0 ? ["none"] : [];
 
-const partLines = ({ added, removed, changed }: PartDiff<unknown>, paint: Paint): readonly string[] => [
-  ...Object.entries(removed).flatMap(([name, before]) => changeLines({ before, after: undefined }, paint, `${name}  `)),
-  ...Object.entries(added).flatMap(([name, after]) => changeLines({ before: undefined, after }, paint, `${name}  `)),
-  ...Object.entries(changed).flatMap(([name, change]) => changeLines(change, paint, `${name}  `)),
+const partLines = (part: PartDiff<unknown>, paint: Paint): readonly string[] =>
+  sidesOf(part).flatMap(({ name, before, after }) => changeLines({ before, after }, paint, `${name}  `));
+
+/** The entries of a part that differ. */
+const sidesOf = <Entry>({ added, removed, changed }: PartDiff<Entry>) => [
+  ...Object.entries(removed).map(([name, before]) => ({ name, before, after: undefined })),
+  ...Object.entries(added).map(([name, after]) => ({ name, before: undefined, after })),
+  ...Object.entries(changed).map(([name, both]) => ({ name, ...both })),
 ];
 
 const changeLines = ({ before, after }: Partial<Changed<unknown>> = {}, paint: Paint, name = ""): readonly string[] => [
@@ -176,22 +175,15 @@ export type DiffCounts = ReturnType<typeof countDiff>;
 
 type OriginChange = ReturnType<typeof originChanges>[number];
 
-interface PartCounts {
-  readonly added: number;
-  readonly removed: number;
-  readonly changed: number;
-  readonly names: readonly string[];
-}
+type PartCounts = typeof CHANGED;
 
-/** Keys of one entity's layout with the same change. */
-export interface KeyCount extends Pick<KeyChange, "layout" | "mintedFrom" | "mintedBefore"> {
-  /** `order`, or `order → ride` if the entity changes. */
-  readonly entity: string;
-  readonly from: string;
-  readonly to: string;
-  /** Decimal. */
-  readonly keys: string;
-  /** Share of all keys of such IDs. `undefined`: routes depend on other fields. */
+/**
+ * Keys of one entity's layout with the same change. `entity`: `order`, or `order → ride` if it changes. `keys`: decimal.
+ * `percentOfSpace`: of all keys of such IDs; `undefined`: routes depend on other fields.
+ */
+export interface KeyCount
+  extends Pick<KeyChange, "layout" | "mintedFrom" | "mintedBefore">,
+    Readonly<Record<"entity" | "from" | "to" | "keys", string>> {
   readonly percentOfSpace: number | undefined;
 }
 
@@ -231,22 +223,16 @@ const shorten = (change: KeyChange): KeyChange => ({
   ),
 });
 
-const originChanges = ({ added, removed, changed }: TableDiff["regions"]) => {
-  const sides = [
-    ...Object.entries(removed).map(([region, before]) => ({ region, before, after: undefined })),
-    ...Object.entries(added).map(([region, after]) => ({ region, before: undefined, after })),
-    ...Object.entries(changed).map(([region, both]) => ({ region, ...both })),
-  ];
-  return sides.flatMap(({ region, before, after }) => {
+const originChanges = (regions: TableDiff["regions"]) =>
+  sidesOf(regions).flatMap(({ name: region, before, after }) => {
     const [old, next] = [urlsOf(before), urlsOf(after)];
     const [gone, come] = [old.filter((url) => !next.includes(url)), next.filter((url) => !old.includes(url))];
     return gone.length + come.length === 0 ? [] : [{ region, removed: gone, added: come }];
   });
-};
 
 const urlsOf = (region: DeclaredRegion | undefined): readonly string[] => region?.origins.map(({ url }) => url) ?? [];
 
-const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
+const CHANGED = { added: 0, removed: 0, changed: 1, names: [] as readonly string[] };
 
 const countPart = ({ added, removed, changed }: PartDiff<unknown>): PartCounts => {
   const count = (entries: object): number => Object.keys(entries).length;
@@ -293,9 +279,6 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, ove
     ...section(`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
   ]);
 };
-
-const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 
 const originCells = ({ region, removed, added }: OriginChange): readonly string[] => {
   const [from, to] = [removed, added].map((urls) => (urls.length === 0 ? "none" : urls.join(", ")));

@@ -7,12 +7,8 @@ export const alignColumns = (untrusted: readonly (readonly string[])[]): readonl
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
   }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] as number))
-      .join("  ")
-      .trimEnd(),
-  );
+  const padded = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] as number));
+  return rows.map((row) => padded(row).join("  ").trimEnd());
 };
 
 /** `1,204`. */
@@ -24,6 +20,12 @@ export const countOf = (count: number, noun: string, nouns = `${noun}s`): string
 
 /** Each line with its end. */
 export const linesText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
+export const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+
+/** A title with its lines; nothing without lines. */
+export const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [title, ...indented(lines)];
 
 /** Values for `--json`, one per line. */
 export const jsonText = (...values: readonly unknown[]): string =>
@@ -65,7 +67,8 @@ const BAR_CELLS = 30;
 /** A wrapped line cannot be rewritten. In UTF-16 units. */
 const LABEL_LENGTH_MAX = 24;
 
-const ERASE = "\r\u001b[K";
+/** Erases the line of a terminal. */
+export const ERASE = "\r\u001b[K";
 
 /**
  * Shows progress on stderr: a bar on a terminal, otherwise a line at intervals. `add`: bytes done since the last call.

@@ -19,13 +19,6 @@ const countries = (before: Numbers, after: Numbers) => {
   });
 };
 
-interface Claim {
-  readonly layout: string;
-  /** `service 1`; absent if the entity owns all IDs of the layout. */
-  readonly mark?: string;
-  readonly entity: string;
-}
-
 /** IDs of the layout belong to another entity: those with the number, or all. A renamed entity is not a change of owner. */
 const entities = (before: DeclaredTable, after: DeclaredTable) => {
   const now = claimsIn(after);
@@ -37,20 +30,22 @@ const entities = (before: DeclaredTable, after: DeclaredTable) => {
   });
 };
 
-/** By layout and number. IDs of several entities are distinguished by path, and omitted here. */
-const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Claim> => {
+/**
+ * By layout and number. `mark`: `service 1`; `undefined` if the entity owns all IDs of the layout. IDs of several entities are
+ * distinguished by path, and omitted here.
+ */
+const claimsIn = ({ entities: declared }: DeclaredTable) => {
   const claims = Object.entries(declared).flatMap(([entity, { ids }]) =>
-    ids.map(({ layout, service, group, class: className }): Claim => {
+    ids.map(({ layout, service, group, class: className }) => {
       const marks = Object.entries({ service, group, class: className });
       const [mark] = marks.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-      return { layout, ...(mark === undefined ? {} : { mark }), entity };
+      return { layout, mark, entity };
     }),
   );
   const byMark = Map.groupBy(claims, ({ layout, mark }) => JSON.stringify([layout, mark]));
-  const isShared = ([first, ...others]: readonly Claim[]) => others.some(({ entity }) => entity !== first?.entity);
   return new Map(
-    [...byMark].flatMap(([key, [claim, ...more]]) =>
-      claim && !isShared([claim, ...more]) ? [[key, claim] as const] : [],
+    [...byMark].flatMap(([key, [claim, ...others]]) =>
+      claim && others.every(({ entity }) => entity === claim.entity) ? [[key, claim] as const] : [],
     ),
   );
 };
