@@ -157,6 +157,9 @@ export interface EnabledLayout {
   readonly owners: Owners;
 }
 
+/** A layout, and when its IDs are minted. */
+export type TimedLayout = Pick<EnabledLayout, "layout" | "window">;
+
 export interface Slice {
   readonly name: string;
   readonly offset: number;

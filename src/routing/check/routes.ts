@@ -40,14 +40,12 @@ export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsO
   const layouts = new Set(ids.map(({ layout }) => layout));
   const idsByEntity = groupBy(ids, ({ entity }) => entity);
   return (when) => {
-    if (namesIn(when.country).some((code) => countries.has(code))) return true;
-    const wanted = when.layout === undefined ? layouts : new Set(namesIn(when.layout));
+    if (listOf(when.country ?? []).some((code) => countries.has(code))) return true;
+    const wanted = when.layout === undefined ? layouts : new Set(listOf(when.layout));
     if (when.entity === undefined) return [...wanted].some((name) => layouts.has(name));
-    return namesIn(when.entity).some((name) => idsByEntity.get(name)?.some(({ layout }) => wanted.has(layout)));
+    return listOf(when.entity).some((name) => idsByEntity.get(name)?.some(({ layout }) => wanted.has(layout)));
   };
 };
-
-const namesIn = (names: string | readonly string[] = []): readonly string[] => [names].flat();
 
 /** `/entities/order/ids/0` for whatever is below it. */
 const toEntry = (pointer: string): string => pointer.split("/").slice(0, 5).join("/");

@@ -177,15 +177,13 @@ const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, fault:
     if (declared !== undefined) add(name, readNumbers(declared, maxIn(scope, name) ?? FIELD_MAX[name], [name], fault));
   }
   if (when.country !== undefined) {
-    const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
-    add("country", rangesOf(numbers.map((number) => [number, number])));
+    add("country", setOf(listOf(when.country).flatMap((code) => draft.countries.get(code) ?? [])));
   }
-  if (when.class !== undefined) {
-    const groups = listOf(when.class).map(groupOfClass);
-    add("group", rangesOf(groups.map((group) => [group, group])));
-  }
+  if (when.class !== undefined) add("group", setOf(listOf(when.class).map(groupOfClass)));
   return fields;
 };
+
+const setOf = (numbers: readonly number[]): Ranges => rangesOf(numbers.map((number) => [number, number]));
 
 /** Times have whole milliseconds, so the last one before a bound is the bound less one. */
 const readMinted = (when: DeclaredConditions, fault: Report): Ranges | undefined => {

@@ -56,17 +56,12 @@ const readIpv6 = (text: string): Result<string, string> => {
 
 /** IPv6 addresses with an IPv4 one inside: the prefix, and the group at which it begins. */
 const EMBEDDED_IPV4 = [
-  // Mapped, RFC 4291 section 2.5.5.2.
-  { prefix: [0, 0, 0, 0, 0, 0xffff], at: 6, isSameHost: true },
-  // Compatible, section 2.5.5.1.
-  { prefix: [0, 0, 0, 0, 0, 0], at: 6, isSameHost: false },
-  // Translated, RFC 2765 section 2.1.
-  { prefix: [0, 0, 0, 0, 0xffff, 0], at: 6, isSameHost: false },
-  // NAT64, RFC 6052 section 2.1 and RFC 8215.
-  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: 6, isSameHost: false },
-  { prefix: [0x64, 0xff9b, 1], at: 6, isSameHost: false },
-  // 6to4, RFC 3056 section 2.
-  { prefix: [0x2002], at: 1, isSameHost: false },
+  { prefix: [0, 0, 0, 0, 0, 0xffff], at: 6, isSameHost: true }, // mapped, RFC 4291 section 2.5.5.2
+  { prefix: [0, 0, 0, 0, 0, 0], at: 6, isSameHost: false }, // compatible, section 2.5.5.1
+  { prefix: [0, 0, 0, 0, 0xffff, 0], at: 6, isSameHost: false }, // translated, RFC 2765 section 2.1
+  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: 6, isSameHost: false }, // NAT64, RFC 6052 section 2.1
+  { prefix: [0x64, 0xff9b, 1], at: 6, isSameHost: false }, // NAT64, RFC 8215
+  { prefix: [0x2002], at: 1, isSameHost: false }, // 6to4, RFC 3056 section 2
 ] as const;
 
 const beginsWith = (groups: readonly number[], prefix: readonly number[]): boolean =>

@@ -8,9 +8,10 @@ import {
   toSql,
   type Words,
 } from "../../ids/index.ts";
+import type { Reading } from "../layouts/fields.ts";
 import { WordsMap } from "../lookup/id-index.ts";
 import { type Draft, overridesIn } from "../schema/draft.ts";
-import type { EnabledLayout, Gone, MovedIndex, Target } from "../table.ts";
+import type { Gone, MovedIndex, Target, TimedLayout } from "../table.ts";
 
 /** Overrides by ID. An entry's number is its place in `overridesIn`. */
 export interface OverrideIndex {
@@ -20,8 +21,7 @@ export interface OverrideIndex {
   readonly isDistinct: boolean;
 }
 
-type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
-type DatedLayouts = ReadonlyMap<string, DatedLayout>;
+type TimedLayouts = ReadonlyMap<string, TimedLayout>;
 
 /** Rows of words, and the number of the entry of each. Plain arrays, since there may be 100,000. */
 interface Rows {
@@ -40,7 +40,7 @@ const addRow = ({ words: all, numbers }: Rows, words: Words, number: number): vo
 type Accepts = (reader: TextReader) => boolean;
 
 /** Indexes the entries whose texts are accepted. Of several with the same ID or short key the first is found. */
-export const indexOverrides = (draft: Draft, layouts: DatedLayouts, accepts: Accepts): OverrideIndex => {
+export const indexOverrides = (draft: Draft, layouts: TimedLayouts, accepts: Accepts): OverrideIndex => {
   const forms = new Map<TextForm, Rows>();
   const shortKeys = newRows(SHORT_KEY_WORDS);
   const reader = new TextReader();
@@ -76,14 +76,11 @@ export const movedIndex = ({ findShort }: OverrideIndex, targets: readonly (Targ
   return { counts, targets, findShort: (group, primaryKey) => targets[findShort(group, primaryKey) ?? -1] };
 };
 
-/** Equal words are the same ID only in the same text form: XID and ObjectId share words and not texts. */
-interface Reading {
-  readonly form: TextForm;
-  readonly words: Words;
-}
-
-/** The ID in its own text form, and in the other HotGuid form where the table reads both. */
-export const allFormsOf = (reader: TextReader, layouts: DatedLayouts): readonly Reading[] => {
+/**
+ * The ID in its own text form, and in the other HotGuid form where the table reads both. Equal words are the same ID
+ * only in the same form: XID and ObjectId share words and not texts.
+ */
+export const allFormsOf = (reader: TextReader, layouts: TimedLayouts): readonly Reading[] => {
   const forms: Reading[] = [];
   for (const dated of layouts.values()) {
     const { name, table } = dated.layout;
@@ -122,13 +119,13 @@ export class TextReader {
 }
 
 /** Whether words can be an ID of a layout now or later: only the start of its time window is fixed. */
-export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boolean =>
+export const canBeLater = ({ layout, window }: TimedLayout, words: Words): boolean =>
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
 type ShortKey = readonly [group: number, primaryKey: number];
 
-export const shortKeyIn = (reader: TextReader, layouts: DatedLayouts): ShortKey | undefined => {
+export const shortKeyIn = (reader: TextReader, layouts: TimedLayouts): ShortKey | undefined => {
   const words = layouts.has(luuid.name) ? reader.read(luuid) : undefined;
   if (words === undefined || !luuid.fits(words)) return undefined;
   return [fieldOf(luuid, "group").read(words), fieldOf(luuid, "primaryKey").read(words)];

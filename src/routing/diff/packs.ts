@@ -19,14 +19,10 @@ import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "./ke
 /** The contents of a pack by its digest, as far as they are at hand. */
 export type PackContents = (sha256: string) => PackRanges | undefined;
 
-/** So many keys that go one way. `undefined`: no pack of that side holds them, and they come to the route behind. */
-export interface PackedKeys {
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-  readonly keys: number;
-}
-
-/** Counts the keys of a set by where the packs of either side send them. Of several packs the first one that holds a key counts. */
+/**
+ * Counts the keys of a set by where the packs of either side send them: `undefined` where no pack of a side holds them,
+ * and they come to the route behind. Of several packs the first one that holds a key counts.
+ */
 export const countPackedKeys = (set: Ranges, before: readonly PackRanges[], after: readonly PackRanges[]) => {
   const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
   const cursorsOf = (side: readonly PackRanges[]) => side.map((pack) => new Cursor(pack, names));
@@ -141,7 +137,7 @@ export type PackedCounter = ReturnType<typeof packedCounter>;
 
 /** Many entities ask the same of the same packs. */
 export const packedCounter = () => {
-  const counted = new Map<string, readonly PackedKeys[]>();
+  const counted = new Map<string, ReturnType<typeof countPackedKeys>>();
   return (names: readonly (readonly string[])[], set: Ranges, packs: KnownPacks) => {
     const key = JSON.stringify([names, set]);
     const [before = [], after = []] = names.map((side) => side.flatMap((name) => packs.get(name)?.ranges ?? []));

@@ -20,18 +20,14 @@ export const diffPart = <Value>(
   before: ReadonlyMap<string, Value>,
   after: ReadonlyMap<string, Value>,
 ): PartDiff<Value> => {
-  const added: [string, Value][] = [];
-  const removed: [string, Value][] = [];
-  const changed: [string, Changed<Value>][] = [];
-  for (const [name, value] of after) {
+  const changed = [...after].flatMap(([name, value]) => {
     const old = before.get(name);
-    if (old === undefined) added.push([name, value]);
-    else if (!isSame(old, value)) changed.push([name, { before: old, after: value }]);
-  }
-  for (const [name, value] of before) if (!after.has(name)) removed.push([name, value]);
+    const change = old === undefined ? undefined : diffValue(old, value);
+    return change === undefined ? [] : [[name, change] as const];
+  });
   return {
-    added: Object.fromEntries(added),
-    removed: Object.fromEntries(removed),
+    added: Object.fromEntries([...after].filter(([name]) => !before.has(name))),
+    removed: Object.fromEntries([...before].filter(([name]) => !after.has(name))),
     changed: Object.fromEntries(changed),
   };
 };

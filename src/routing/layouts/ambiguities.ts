@@ -1,7 +1,7 @@
 import type { Words } from "../../ids/index.ts";
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
-import { ownerKeyField, ownersOf } from "./fields.ts";
+import { ownerKeyField, ownersOf, readingsOf } from "./fields.ts";
 import { bothReadings, overlapOf } from "./overlap.ts";
 
 /** Two kinds of IDs whose texts are ambiguous, and what would separate them. Plain JSON. */
@@ -121,8 +121,7 @@ const ownedExample = (a: EnabledLayout, b: EnabledLayout, owners: readonly Entit
   return marked.find((each) => bothReadings(a, b, each) && [a, b].every(isOwned(each))) ?? text;
 };
 
-const wordsOf = ({ layout }: EnabledLayout, text: string): Words | undefined =>
-  layout.texts.map((form) => form.read(text, 0, text.length)).find((words) => words !== undefined);
+const wordsOf = ({ layout }: EnabledLayout, text: string): Words | undefined => readingsOf(layout, text)[0]?.words;
 
 const namesOf = (entities: readonly Entity[]): readonly string[] => entities.map(({ name }) => name);
 

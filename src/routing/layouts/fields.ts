@@ -1,4 +1,4 @@
-import { type Field, groupOfClass, type Layout, type Words } from "../../ids/index.ts";
+import { type Field, groupOfClass, type Layout, type TextForm, type Words } from "../../ids/index.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 import type { EnabledLayout, Owner } from "../table.ts";
 
@@ -36,6 +36,18 @@ export const routableFields = (layout: Layout): readonly Field[] => {
   const own = KEY_NAMES.flatMap((name) => layout.field(name) ?? []);
   return [...own, ...layout.fields.filter((field) => isRoutable(field) && !own.includes(field))];
 };
+
+export interface Reading {
+  readonly form: TextForm;
+  readonly words: Words;
+}
+
+/** The bits of a text in each text form of a layout that can read it, whether or not they fit the layout. */
+export const readingsOf = ({ texts }: Layout, text: string): readonly Reading[] =>
+  texts.flatMap((form) => {
+    const words = form.read(text, 0, text.length);
+    return words === undefined ? [] : [{ form, words }];
+  });
 
 const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T/;
 

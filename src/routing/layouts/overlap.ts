@@ -1,16 +1,12 @@
 import type { Layout, Row, TextForm } from "../../ids/index.ts";
 import { ticksIn, timeValue } from "../../ids/layout/time.ts";
 import { HORIZON_MS } from "../limits.ts";
-import { isPlausibleNumeral } from "../resolve/match.ts";
-import type { TimeWindow } from "../table.ts";
+import { isInWindow, isPlausibleNumeral } from "../resolve/match.ts";
+import type { TimedLayout } from "../table.ts";
+import { readingsOf } from "./fields.ts";
 
 /** Sample texts of layouts, to find which others can parse them. They are the same each time, and so are the faults. */
 const SAMPLES = 128;
-
-export interface TimedLayout {
-  readonly layout: Layout;
-  readonly window: TimeWindow | undefined;
-}
 
 /** Times that double from the first one on: texts of few digits occur in the first days only. */
 const DOUBLINGS = 42;
@@ -49,14 +45,12 @@ export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): bool
   return isUsual(first) === isUsual(second);
 };
 
-const formsOf = ({ layout, window }: TimedLayout, text: string): readonly TextForm[] =>
-  layout.texts.filter((form) => {
-    const words = form.read(text, 0, text.length);
-    if (words === undefined || !layout.fits(words)) return false;
-    if (window === undefined || layout.mintedAtMs === undefined) return true;
-    const mintedMs = layout.mintedAtMs(words);
-    return mintedMs >= window.fromMs && mintedMs <= HORIZON_MS;
-  });
+const formsOf = (timed: TimedLayout, text: string): readonly TextForm[] => {
+  const lastMs = HORIZON_MS - (timed.window?.aheadMs ?? 0);
+  return readingsOf(timed.layout, text).flatMap(({ form, words }) =>
+    timed.layout.fits(words) && isInWindow(timed, words, lastMs) ? [form] : [],
+  );
+};
 
 const randomWords = ({ fields, fixed }: Layout, next: () => number): number[] => {
   const words = fixed.value.slice();

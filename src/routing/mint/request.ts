@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
-import { faultList } from "../schema/faults.ts";
+import { faultList, type UnknownName } from "../schema/faults.ts";
 import { duplicateKey, parseJson } from "../schema/json-scanner.ts";
 import { described } from "../schema/parts.ts";
 import { checkShape, reportIssue } from "../schema/validate.ts";
 
 export type MintPlanError =
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
-  | { readonly reason: "unknown-name"; readonly what: string; readonly name: string; readonly known: readonly string[] }
+  | UnknownName
   | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string };
 
 export function malformed(detail: string, pointer: string): MintPlanError {

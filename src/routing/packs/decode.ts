@@ -7,7 +7,9 @@ import {
   faultOfRange,
   HEADER_BYTES_MAX,
   hexOf,
+  type Keys,
   keyBytesOf,
+  keysIn,
   MAGIC,
   PACK_RANGES_MAX,
   PACK_REGIONS_MAX,
@@ -46,9 +48,6 @@ export interface PageInfo {
   /** SHA-256 in lower-case hex. */
   readonly sha256: string;
 }
-
-/** At 32 bits where that is enough. */
-type Keys = Uint32Array | Float64Array;
 
 type Read<Value> = Result<Value, PackFault>;
 
@@ -265,10 +264,7 @@ export const decodePage = (
   // A column of keys must begin at a multiple of their size.
   const own = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const count = info.ranges * 2;
-  const keys =
-    keyBytes === 4
-      ? new Uint32Array(own.buffer, own.byteOffset, count)
-      : new Float64Array(own.buffer, own.byteOffset, count);
+  const keys = keysIn(own, keyBytes, count);
   const numbers = own.subarray(count * keyBytes, count * keyBytes + info.ranges);
   const max = 2 ** fieldBits - 1;
   let lastFirst = -1;

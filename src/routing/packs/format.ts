@@ -61,6 +61,13 @@ export const FIELD_BITS_MAX = 53;
 /** Fields of up to 32 bits have keys of 4 bytes. */
 export const keyBytesOf = (fieldBits: number): 4 | 8 => (fieldBits <= 32 ? 4 : 8);
 
+/** A page's column of keys, which begins at a multiple of their size. */
+export const keysIn = ({ buffer, byteOffset }: Bytes, keyBytes: 4 | 8, count: number): Keys =>
+  keyBytes === 4 ? new Uint32Array(buffer, byteOffset, count) : new Float64Array(buffer, byteOffset, count);
+
+/** At 32 bits where that is enough. */
+export type Keys = Uint32Array | Float64Array;
+
 /** Up to the next multiple of 8, where a column of wide keys may begin. */
 export const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
@@ -248,9 +255,7 @@ export const faultOfRange = (
 
 const encodePage = (bounds: readonly number[], numbers: readonly number[], keyBytes: 4 | 8) => {
   const page = new Uint8Array(pageBytes(numbers.length, keyBytes));
-  const keys =
-    keyBytes === 4 ? new Uint32Array(page.buffer, 0, bounds.length) : new Float64Array(page.buffer, 0, bounds.length);
-  keys.set(bounds);
+  keysIn(page, keyBytes, bounds.length).set(bounds);
   page.set(numbers, bounds.length * keyBytes);
   return page;
 };

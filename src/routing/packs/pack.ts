@@ -11,7 +11,7 @@ import {
   type PageInfo,
   wrongLength,
 } from "./decode.ts";
-import { type Bytes, hexOf, type PackFault, type Sha256 } from "./format.ts";
+import { type Bytes, hexOf, type Keys, type PackFault, type Sha256 } from "./format.ts";
 
 export { NOT_LOADED };
 
@@ -112,7 +112,7 @@ export const formatEntryFault = ({ what, declared, found }: EntryFault): string 
   `the table says ${what} ${declared}, and it has ${found}`;
 
 export interface PackRanges {
-  readonly bounds: Uint32Array | Float64Array;
+  readonly bounds: Keys;
   /** The region of each, by its place in `regions`. */
   readonly numbers: Uint8Array;
   readonly regions: readonly string[];

@@ -13,6 +13,7 @@ import {
 } from "../../ids/public/index.ts";
 import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
 import { canBeLater } from "../compile/overrides.ts";
+import { readingsOf } from "../layouts/fields.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { Entity, PublicKind } from "../table.ts";
 
@@ -95,14 +96,9 @@ const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: Ke
 };
 
 /** Both ways between the internal and the public texts of one entity; `undefined` for what is neither. */
-export interface PublicCodec {
-  readonly show: (internal: string) => string | undefined;
-  readonly open: (text: string) => string | undefined;
-}
-
-interface Codec {
-  readonly show: (words: Words) => string | undefined;
-  readonly open: (text: string) => Words | undefined;
+export interface PublicCodec<Internal = string> {
+  readonly show: (internal: Internal) => string | undefined;
+  readonly open: (text: string) => Internal | undefined;
 }
 
 const SEALED_BLOCKS = 4;
@@ -126,38 +122,35 @@ export function publicCodec(entity: Entity, keys: PublicKeys): PublicCodec | und
   );
 }
 
-function codecOf(entity: Entity, { sealed, compatible }: PublicKeys, wordCount: number): Codec | undefined {
+function codecOf(
+  entity: Entity,
+  { sealed, compatible }: PublicKeys,
+  wordCount: number,
+): PublicCodec<Words> | undefined {
   const kind = kindOf(entity);
   if (kind.as === "sealed") {
     const ring = sealRing(sealed, entity.name);
     if (!ring.ok) return undefined;
     return {
-      show: (words) => {
-        const sealed = sealId(ring.value, words);
-        return sealed.ok ? sealed.value : undefined;
-      },
-      open: (text) => {
-        const opened = openId(ring.value, text);
-        return opened.ok ? opened.value.words : undefined;
-      },
+      show: (words) => whenOk(sealId(ring.value, words)),
+      open: (text) => whenOk(openId(ring.value, text))?.words,
     };
   }
   const ring = keyRing(compatible);
   if (!ring.ok) return undefined;
   const { as: type, form } = kind;
   return {
-    show: (words) => {
-      const shown = encodePublic(ring.value, wordsToBig(words), { type, form });
-      return shown.ok ? shown.value : undefined;
-    },
+    show: (words) => whenOk(encodePublic(ring.value, wordsToBig(words), { type, form })),
     open: (text) => {
-      const opened = decodePublic(ring.value, text, { type, form });
+      const opened = whenOk(decodePublic(ring.value, text, { type, form }));
       // One text for a value: a second spelling of the same public ID is no public ID.
-      if (!opened.ok || opened.value.canonical !== text) return undefined;
-      return opened.value.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.value.id, wordCount) : undefined;
+      if (opened?.canonical !== text) return undefined;
+      return opened.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.id, wordCount) : undefined;
     },
   };
 }
+
+const whenOk = <Value>(result: Result<Value, unknown>): Value | undefined => (result.ok ? result.value : undefined);
 
 function kindOf({ name, public: kind }: Entity): PublicKind {
   if (kind === undefined) throw new Error(`entity ${name} is not public`);
@@ -176,9 +169,6 @@ export function hasPublicForm(entity: Entity, text: string): boolean {
 function readInternal({ ids }: Entity, text: string): Words | undefined {
   const enabled = ids[0]?.enabled;
   if (enabled === undefined) return undefined;
-  const readings = enabled.layout.texts.flatMap((form) => {
-    const words = form.read(text, 0, text.length);
-    return words !== undefined && enabled.layout.fits(words) ? [words] : [];
-  });
-  return readings.find((words) => canBeLater(enabled, words)) ?? readings[0];
+  const readings = readingsOf(enabled.layout, text).filter(({ words }) => enabled.layout.fits(words));
+  return (readings.find(({ words }) => canBeLater(enabled, words)) ?? readings[0])?.words;
 }

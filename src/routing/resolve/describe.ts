@@ -1,6 +1,6 @@
-import { type Field, isoTime, type ParseError, parseShortKey, type TextForm, type Words } from "../../ids/index.ts";
+import { type Field, isoTime, type ParseError, parseShortKey, type Words } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
-import { keyFieldOf, ownerKeyField, ownersOf } from "../layouts/fields.ts";
+import { keyFieldOf, ownerKeyField, ownersOf, type Reading, readingsOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { patternFor } from "../lookup/paths.ts";
@@ -25,23 +25,17 @@ import {
 /** Every layout in use that can read the text, with each entity that can own the ID, or with the reason why none can. */
 export const describeAll = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Candidate[] =>
   hintedIn(table, hint).flatMap((enabled) =>
-    enabled.layout.texts.flatMap((form) => {
-      const words = form.read(text, 0, text.length);
-      if (words === undefined) return [];
-      const owners = enabled.layout.fits(words) ? ownersOf(enabled, words) : [];
-      if (owners.length === 0) return [describe(table, { enabled, form, words }, undefined, nowMs)];
-      return owners.map((owner) => describe(table, { enabled, form, words }, owner, nowMs));
+    readingsOf(enabled.layout, text).flatMap((reading) => {
+      const owners = enabled.layout.fits(reading.words) ? ownersOf(enabled, reading.words) : [];
+      const found = owners.length === 0 ? [undefined] : owners;
+      return found.map((owner) => describe(table, { ...reading, enabled }, owner, nowMs));
     }),
   );
 
 export const describeOwner = (table: CompiledTable, owner: OwnerReading, nowMs: number): Candidate =>
   describe(table, { ...owner, enabled: owner.id.enabled }, owner, nowMs);
 
-interface LayoutReading {
-  readonly enabled: EnabledLayout;
-  readonly form: TextForm;
-  readonly words: Words;
-}
+type LayoutReading = Reading & { readonly enabled: EnabledLayout };
 
 const describe = (table: CompiledTable, reading: LayoutReading, owner: Owner | undefined, nowMs: number): Candidate => {
   const { enabled, form, words } = reading;

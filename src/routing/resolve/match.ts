@@ -1,5 +1,6 @@
 import { fieldOf, type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
+import type { Reading } from "../layouts/fields.ts";
 import type { DeclaredSplit } from "../schema/parts.ts";
 import type {
   CanaryPlace,
@@ -13,23 +14,21 @@ import type {
   Owner,
   Target,
   TargetOrNone,
+  TimedLayout,
 } from "../table.ts";
 
 export type { LayoutHint };
 export { LUUID_SHORT };
 
 /** Whether the ID was minted when IDs of its layout are. Both ends of the window belong to it. */
-export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowMs: number): boolean => {
+export const isInWindow = ({ layout, window }: TimedLayout, words: Words, nowMs: number): boolean => {
   if (window === undefined || layout.mintedAtMs === undefined) return true;
   const mintedMs = layout.mintedAtMs(words);
   return mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
 };
 
 /** An owner with the bits in which it reads the text, and the form in which it reads them. */
-export interface OwnerReading extends Owner {
-  readonly form: TextForm;
-  readonly words: Words;
-}
+export type OwnerReading = Owner & Reading;
 
 /** Everyone who can own an ID, over all layouts and entities, or over the one layout that a hint names. */
 export const allOwners = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): OwnerReading[] => {

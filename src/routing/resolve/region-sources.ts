@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
-import { keysOfPointer } from "../schema/faults.ts";
+import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 
@@ -115,12 +115,7 @@ export interface RegionChoice {
 
 export type RegionSourceError =
   | { readonly reason: "region-unknown"; readonly sources: readonly string[] }
-  | {
-      readonly reason: "unknown-name";
-      readonly what: "region";
-      readonly name: string;
-      readonly known: readonly string[];
-    }
+  | UnknownName<"region">
   | { readonly reason: "malformed-request"; readonly detail: string };
 
 /** A source's word: `undefined` when it says nothing, and the next one is asked. */

@@ -13,8 +13,10 @@ import {
 } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords } from "../identity.ts";
+import { readingsOf } from "../layouts/fields.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { hintName, pathWithId, primaryPattern } from "../lookup/paths.ts";
+import type { UnknownName } from "../schema/faults.ts";
 import type {
   Candidate,
   CompiledTable,
@@ -57,13 +59,6 @@ import {
   shortWords,
   targetOf,
 } from "./match.ts";
-
-export interface UnknownLayout {
-  readonly reason: "unknown-name";
-  readonly what: "layout";
-  readonly name: string;
-  readonly known: readonly string[];
-}
 
 type Resolution = Result<Decision, RoutingError>;
 type Hint = LayoutHint | undefined;
@@ -119,7 +114,7 @@ export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hi
 };
 
 /** A request may name its ID's layout, or say `luuid-short`. Nothing said is no hint; an unknown name is an error. */
-export const hintNamed = (table: CompiledTable, name: string | undefined): Result<Hint, UnknownLayout> => {
+export const hintNamed = (table: CompiledTable, name: string | undefined): Result<Hint, UnknownName<"layout">> => {
   if (name === undefined) return ok(undefined);
   const enabled = table.layouts.get(name);
   const isShort = name === LUUID_SHORT && table.layouts.has(luuid.name);
@@ -265,8 +260,7 @@ const shortCandidates = (table: CompiledTable, text: string, hint: Hint, where: 
 /** A text that is too long for any layout is not looked at more closely. */
 const unreadableBy = (layouts: readonly EnabledLayout[], text: string): readonly LayoutFault[] => {
   const unreadable = layouts.filter(
-    ({ layout }) =>
-      text.length > ID_LENGTH_MAX || layout.texts.every((form) => form.read(text, 0, text.length) === undefined),
+    ({ layout }) => text.length > ID_LENGTH_MAX || readingsOf(layout, text).length === 0,
   );
   return faultsOf(unreadable, text);
 };
@@ -275,9 +269,8 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
   const { layout } = enabled;
   const forms = new Map<string, TextFormOf>();
   const add = (form: string, own: string) => forms.set(`${form} ${own}`, { layout: layout.name, form, text: own });
-  for (const form of layout.texts) {
-    const words = form.read(text, 0, text.length);
-    if (words === undefined || !layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
+  for (const { words } of readingsOf(layout, text)) {
+    if (!layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
     const texts = textsOf(layout, words);
     for (const [name, own] of Object.entries(texts)) add(name, own);
     if (texts["uuid"] !== undefined && texts["hex"] === undefined) add("hex", texts["uuid"].replaceAll("-", ""));

@@ -108,6 +108,14 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best;
 };
 
+/** A name in a request that the table does not have. */
+export interface UnknownName<What extends string = string> {
+  readonly reason: "unknown-name";
+  readonly what: What;
+  readonly name: string;
+  readonly known: readonly string[];
+}
+
 export const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report) => {
   const names = [...known];
   const near = nearest(name === "uuid" ? "uuid-v4" : name, names);

@@ -51,37 +51,25 @@ export const checkShape = (value: unknown, report: Report): void => visit(value,
 /** Reports parts with more entries than the limit; their entries are then not checked. */
 export const checkSizes = (value: unknown, report: Report): boolean => {
   if (typeof value !== "object" || value === null) return true;
-  let fit = true;
-  const reportSize = (place: Place, message: string): void => {
-    fit = false;
-    report("size", place, message);
-  };
-  const maxima = [
-    ...Object.entries(PARTS).map(([part, { max }]) => [part, max] as const),
-    ["routes", limits.ROUTES_MAX] as const,
-  ];
-  for (const [part, max] of maxima) {
-    const count = countIn(value, part);
-    if (count > max) reportSize([part], `At most ${max} entries are allowed here; there are ${count}.`);
+  const parts = Object.entries({ ...PARTS, routes: { max: limits.ROUTES_MAX } });
+  const large = parts.filter(([part, { max }]) => countIn(value, part) > max);
+  for (const [part, { max }] of large) {
+    report("size", [part], `At most ${max} entries are allowed here; there are ${countIn(value, part)}.`);
   }
+  if (large.length > 0) return false;
   const sum = OVERRIDE_PARTS.reduce((count, part) => count + countIn(value, part), 0);
-  if (fit && sum > limits.MOVED_MAX) {
+  if (sum > limits.MOVED_MAX) {
     const first = OVERRIDE_PARTS.find((part) => countIn(value, part) > 0) as string;
-    reportSize(
-      [first],
-      `At most ${limits.MOVED_MAX} entries are allowed in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
-    );
+    const message = `At most ${limits.MOVED_MAX} entries are allowed in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`;
+    report("size", [first], message);
+    return false;
   }
-  if (!fit) return false;
   const counts = valuesIn(value);
-  if (counts.reduce((count, [, values]) => count + values, 0) > limits.VALUES_MAX) {
-    const [largest] = counts.toSorted(([, a], [, b]) => b - a);
-    reportSize(
-      largest === undefined ? [] : [largest[0]],
-      `At most ${limits.VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`,
-    );
-  }
-  return fit;
+  if (counts.reduce((count, [, values]) => count + values, 0) <= limits.VALUES_MAX) return true;
+  const [[largest] = [""]] = counts.toSorted(([, a], [, b]) => b - a);
+  const message = `At most ${limits.VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`;
+  report("size", [largest], message);
+  return false;
 };
 
 /** How many values each part has, without routes and overrides. Counting stops soon after the limit. */
@@ -234,16 +222,12 @@ const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, plac
   return [...own, ...(next ? keysAt(next, rest) : []), ...options.flatMap((option) => keysAt(option, place))];
 };
 
-export interface Fitting {
-  /** Without parts and entries that do not fit. What is in it has the type of the schema. */
-  readonly table: Json;
-  /** The routes with their places in the declared `routes`. */
-  readonly routes: readonly { readonly index: number; readonly route: DeclaredRoute }[];
-  readonly isWhole: boolean;
-}
-
-/** `undefined` where there are more faults than a report lists. Overrides and most routes are not copied: there may be 100,000. */
-export const keepFitting = (value: unknown, report: Report): Fitting | undefined => {
+/**
+ * The parts and entries that fit, which have the type of the schema, and the routes with their places in the declared
+ * list. `undefined` where there are more faults than a report lists. Overrides and most routes are not copied: there
+ * may be 100,000.
+ */
+export const keepFitting = (value: unknown, report: Report) => {
   const given = isRecord(value) ? value : {};
   let found = 0;
   const parse = <Schema extends v.GenericSchema>(schema: Schema, part: unknown, place: Place) => {
