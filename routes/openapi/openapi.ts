@@ -82,17 +82,16 @@ const PROBLEM_TYPE = {
   properties: { type: TEXT, slug: SLUG, status: { type: "integer" }, title: TEXT, meaning: TEXT, remedy: TEXT },
 };
 
+const text = (description: string) => ({ type: "string", description });
+
 const AMBIGUOUS = {
   type: "object",
   description: "Only if `/any` would reject some of the IDs, and minting others does not help.",
   required: ["count", "path"],
   properties: {
     count: { type: "integer", minimum: 1 },
-    path: { type: "string", description: "The path of the entity that accepts them." },
-    idLayout: {
-      type: "string",
-      description: "The value of the header `id-layout` that makes them unambiguous on `/any`.",
-    },
+    path: text("The path of the entity that accepts them."),
+    idLayout: text("The value of the header `id-layout` that makes them unambiguous on `/any`."),
   },
 };
 

@@ -91,12 +91,14 @@ export function pathParameter(name: string, limits: object = {}) {
   return { name, in: "path", required: true, schema: { type: "string", ...limits } };
 }
 
-const layoutParameter = (table: CompiledTable): object => ({
-  name: "id-layout",
-  in: "header",
-  description: "The layout of the ID, for texts that several layouts can read.",
-  schema: { type: "string", examples: [...table.layouts.keys()] },
-});
+export function parameter(place: string, name: string, description: string, limits: object = {}) {
+  return { name, in: place, description, schema: { type: "string", ...limits } };
+}
+
+function layoutParameter({ layouts }: CompiledTable): object {
+  const description = "The layout of the ID, for texts that several layouts can read.";
+  return parameter("header", "id-layout", description, { examples: [...layouts.keys()] });
+}
 
 /** Without `authorization`: OpenAPI 3.1 §4.8.12 ignores it as a parameter. */
 function sourceParameters({ sources }: WithoutId): readonly object[] {
@@ -104,13 +106,12 @@ function sourceParameters({ sources }: WithoutId): readonly object[] {
   for (const source of sources) {
     if (source.kind === "header" || source.kind === "claim") {
       if (source.header === "authorization") continue;
-      const schema =
-        source.kind === "header" ? { type: "string", enum: [...source.regions.keys()] } : { type: "string" };
-      const description = `Says the region: ${source.label}.`;
-      described.set(`header ${source.header}`, { name: source.header, in: "header", description, schema });
+      const limits = source.kind === "header" ? { enum: [...source.regions.keys()] } : {};
+      const says = `Says the region: ${source.label}.`;
+      described.set(`header ${source.header}`, parameter("header", source.header, says, limits));
     } else if (source.kind === "cookie") {
-      const description = "Names the region; ignored if it names none.";
-      described.set(source.label, { name: source.cookie, in: "cookie", description, schema: { type: "string" } });
+      const says = "Names the region; ignored if it names none.";
+      described.set(source.label, parameter("cookie", source.cookie, says));
     }
   }
   return [...described.values()];

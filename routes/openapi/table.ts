@@ -1,7 +1,7 @@
 import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/published/table-requests.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
-import { type Paths, PROBLEM_CONTENT, pathParameter } from "./paths.ts";
+import { type Paths, PROBLEM_CONTENT, parameter, pathParameter } from "./paths.ts";
 
 /** Either is enough. */
 export const VIEWERS = [{ token: [] }, { access: [] }];
@@ -42,7 +42,7 @@ export const json = (schema: object = { type: "object" }): object => ({ "applica
 const ref = (name: keyof typeof API): object => json({ $ref: `#/components/schemas/${name}` });
 
 const WHOLE = { type: "integer", minimum: 0 };
-const OLD_TABLE = { name: "old", in: "query", description: "A revision; by default the one in force.", schema: WHOLE };
+const OLD_TABLE = parameter("query", "old", "A revision; by default the one in force.", WHOLE);
 
 const SHA256 = {
   name: "sha256",
@@ -54,7 +54,7 @@ const SHA256 = {
 
 /** `?before=41&limit=20`. */
 const PAGE_PARAMETERS = [
-  { name: "before", in: "query", description: "Only those with a lower number.", schema: WHOLE },
+  parameter("query", "before", "Only those with a lower number.", WHOLE),
   {
     name: "limit",
     in: "query",
@@ -69,12 +69,7 @@ const IF_MATCH = {
   description: "The revision that the change is made for, of the canary where one runs.",
   schema: { type: "string", pattern: '^"[0-9]+"$', examples: ['"41"'] },
 };
-const NOTE = {
-  name: "waybill-note",
-  in: "header",
-  description: "Why, percent-encoded UTF-8; at most 500 characters.",
-  schema: { type: "string" },
-};
+const NOTE = parameter("header", "waybill-note", "Why, percent-encoded UTF-8; at most 500 characters.");
 const NEW_TABLE = {
   name: "new",
   in: "query",

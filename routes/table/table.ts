@@ -198,7 +198,6 @@ async function endCanary({ controlPlane }: Gateway, c: Context, how: "promote" |
   return request.ok ? controlPlane[how](request.value) : request;
 }
 
-/** `?before=41&limit=20`. */
 function readPageQuery(c: Context) {
   const { before: beforeText, limit: limitText } = c.req.query();
   const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
