@@ -22,7 +22,6 @@ export interface Recognisable {
 /** A layout and text form that can parse the text. Each reason is a sentence without a full stop. */
 export interface Reading {
   readonly layout: Layout;
-  /** The text form that parsed the text. */
   readonly form: string;
   readonly words: Words;
   readonly for: readonly string[];

@@ -2,7 +2,6 @@ import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
 import { bitsOf, NUMBER_BITS_MAX } from "./runs.ts";
 import { EVEN_UNITS } from "./time.ts";
 
-/** Why a layout table is invalid. */
 export type LayoutTableFault =
   | { readonly reason: "field-name"; readonly field: string }
   | { readonly reason: "row-bits"; readonly field: string; readonly bits: number; readonly max: number }
@@ -24,7 +23,6 @@ export const LAYOUT_BITS_MAX = 160;
 
 const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
 
-/** The first fault of a table, or `undefined`. */
 export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>
   firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table, otherTexts) ?? checkLeast(table);
 

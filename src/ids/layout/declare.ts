@@ -47,7 +47,6 @@ export interface LayoutDeclaration {
   readonly prefix?: string;
 }
 
-/** Why a declaration is invalid. */
 export type DeclarationFault =
   | LayoutTableFault
   | { readonly reason: "layout-name"; readonly name: string }
@@ -66,7 +65,6 @@ const PREFIX = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 /** With fewer bits almost any number would match. */
 const BITS_MIN = 32;
 
-/** Compiles a declaration, or reports its first fault. */
 export const declareLayout = (declaration: LayoutDeclaration): Result<Layout, DeclarationFault> => {
   const { name, title = name, source = "the routing table", rows, octetOrder, text, prefix } = declaration;
   if (!LAYOUT_NAME.test(name)) return err({ reason: "layout-name", name });

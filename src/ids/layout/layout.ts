@@ -77,7 +77,6 @@ export interface Field {
   readonly name: string;
   readonly role: Role;
   readonly bits: number;
-  /** The greatest value. */
   readonly max: FieldValue;
   /** The value as an exact unsigned integer. Throws for fields of more than 53 bits. */
   readonly read: (words: Words) => number;

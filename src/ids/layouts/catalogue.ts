@@ -48,5 +48,4 @@ export const everyLayout: readonly Layout[] = [
   sixteen.cuid,
 ];
 
-/** The layout with this name, or `undefined`. */
 export const layoutNamed = (name: string): Layout | undefined => everyLayout.find((layout) => layout.name === name);

@@ -13,7 +13,6 @@ import { formatBase62, type PublicTextError, parseBase62 } from "./public-text.t
 /** Keys of 32, 48 or 64 bytes, bound to one context. */
 export type SealRing = Ring<SivBlock>;
 
-/** Length of a sealed ID in characters. */
 export const SEALED_TEXT_LENGTH = 44;
 /** Words of an ID, and blocks of two words in a sealed one. */
 const BLOCKS = 4;
@@ -21,7 +20,6 @@ const BLOCKS = 4;
 export type SealRingError = KeyRingError | { readonly reason: "context"; readonly expected: string };
 
 export interface OpenedId {
-  /** The four words of the ID. */
   readonly words: Words;
   /** Name of the key that sealed it. */
   readonly key: string;

@@ -39,6 +39,13 @@ export const characterError = (text: string, at: number): ParseError => ({
   at,
 });
 
+/** The first place with a digit instead of a hyphen, or the reverse. */
+export const misplacedHyphen = (text: string, hyphensAt: readonly number[]): number => {
+  let at = 0;
+  while (at < text.length && (text.charAt(at) === "-") === hyphensAt.includes(at)) at += 1;
+  return at;
+};
+
 /** Printable ASCII except space. */
 export const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 

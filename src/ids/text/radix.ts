@@ -84,8 +84,10 @@ export const radixText = (options: RadixOptions): TextForm => {
   const explain = (text: string): ParseError => {
     const fault = explainCharacters(text, (code) => digitAt(code) >= 0, lengthMin, lengthMax);
     if (fault !== undefined) return fault;
-    if (width === undefined && text.length > 1 && text.charCodeAt(0) === zero)
-      return withoutZeros(text, digits, lengthMin);
+    if (width === undefined && text.length > 1 && text.charCodeAt(0) === zero) {
+      const suggestion = text.slice(leadingZeros(text, 1));
+      return { reason: "shape", at: 0, ...(suggestion.length >= lengthMin && { suggestion }) };
+    }
     const lastValue = digitAt(text.charCodeAt(text.length - 1));
     if (lastValue % padScale !== 0) return { reason: "shape", at: text.length - 1 };
     return { reason: "range", min: "0", max: `2^${bits} - 1` };
@@ -139,11 +141,4 @@ export const digitsFor = (bits: number, radix: number): number => {
     count += 1;
   }
   return count;
-};
-
-const withoutZeros = (text: string, digits: string, lengthMin: number): ParseError => {
-  let significant = 0;
-  while (significant < text.length - 1 && text.charAt(significant) === digits.charAt(0)) significant += 1;
-  const suggestion = text.slice(significant);
-  return suggestion.length < lengthMin ? { reason: "shape", at: 0 } : { reason: "shape", at: 0, suggestion };
 };

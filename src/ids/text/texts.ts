@@ -27,7 +27,6 @@ export const parseAs = (layout: Layout, name: string, text: string): Result<Word
   return fault === undefined ? words : err(fault);
 };
 
-/** Formats words of the layout in the named form. */
 export const formatAs = (layout: Layout, name: string, words: Words): Result<string, UnknownText | UnwritableText> => {
   const form = formOf(layout, name);
   if (form === undefined) return err(unknownText(layout, name));

@@ -1,6 +1,6 @@
 import type { ParseError, TextForm, Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
-import { characterError, EXPLAINED_CHARACTERS_MAX, shiftError } from "./form.ts";
+import { characterError, EXPLAINED_CHARACTERS_MAX, misplacedHyphen, shiftError } from "./form.ts";
 
 /** UUID text, RFC 9562 section 4: 32 case-insensitive hexadecimal digits in groups of 8-4-4-4-12. */
 
@@ -68,8 +68,9 @@ export const explainUuid = (text: string): ParseError => {
   if (invalidAt >= 0) return characterError(text, invalidAt);
 
   const digits = text.replaceAll("-", "").toLowerCase();
-  if (digits.length === HEX_DIGITS) return { reason: "shape", at: misplacedAt(text), suggestion: group(digits) };
-  if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at: misplacedAt(text) };
+  const at = misplacedHyphen(text, HYPHENS_AT);
+  if (digits.length === HEX_DIGITS) return { reason: "shape", at, suggestion: group(digits) };
+  if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at };
   return wrongLength(text);
 };
 
@@ -78,14 +79,6 @@ const wrongLength = (text: string): ParseError => ({
   expected: `${UUID_TEXT_LENGTH}`,
   actual: text.length,
 });
-
-/** The first place with a digit instead of a hyphen, or the reverse. */
-const misplacedAt = (text: string): number => {
-  for (let at = 0; at < text.length; at++) {
-    if ((text.charCodeAt(at) === HYPHEN) !== HYPHENS_AT.includes(at)) return at;
-  }
-  return text.length;
-};
 
 const group = (digits: string): string =>
   [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-");

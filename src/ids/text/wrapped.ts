@@ -1,5 +1,5 @@
 import type { ParseError, TextForm } from "../layout/layout.ts";
-import { explainCharacters, isVisibleAscii, shiftError, textForm } from "./form.ts";
+import { explainCharacters, isVisibleAscii, misplacedHyphen, shiftError, textForm } from "./form.ts";
 
 /** A text form with a constant prefix, such as `ord_`. */
 export const prefixedText = (prefix: string, form: TextForm): TextForm => ({
@@ -41,23 +41,16 @@ export const groupedText = (name: string, form: TextForm, groups: readonly numbe
   const explain = (text: string): ParseError => {
     const digits = text.length > 2 * lengthMax ? text : text.replaceAll(HYPHEN, "");
     const rest = form.parse(digits);
-    if (rest.ok) return { reason: "shape", at: misplaced(text), suggestion: group(digits) };
+    if (rest.ok) return { reason: "shape", at: misplacedHyphen(text, hyphensAt), suggestion: group(digits) };
     const fault = explainCharacters(text, isVisibleAscii, lengthMax, lengthMax);
     if (fault !== undefined) return fault;
     const grouped = hyphensAt.every((at) => text.charAt(at) === HYPHEN);
-    return grouped ? amongHyphens(rest.error) : { reason: "shape", at: misplaced(text) };
+    return grouped ? amongHyphens(rest.error) : { reason: "shape", at: misplacedHyphen(text, hyphensAt) };
   };
 
   /** Shifts an error of the bare digits to its place among the groups. */
   const amongHyphens = (error: ParseError): ParseError =>
     "at" in error ? { ...error, at: error.at + ends.filter((end, index) => end - index <= error.at).length } : error;
-
-  /** The first place with a digit instead of a hyphen, or the reverse. */
-  const misplaced = (text: string): number => {
-    let at = 0;
-    while (at < text.length && (text.charAt(at) === HYPHEN) === hyphensAt.includes(at)) at += 1;
-    return at;
-  };
 
   const group = (digits: string): string =>
     ends.map((end, index) => digits.slice(end - index - (groups[index] as number), end - index)).join(HYPHEN);

@@ -135,13 +135,8 @@ const rateOf = (layout: Layout, minters: number): Rate | undefined => {
   const ticksPerSecond = ticksPerSecondOf(row.unit);
   const idsPerTick = sequence === undefined ? 1 : idsOf(layout, sequence);
   const minterIdsPerSecond = idsPerTick * ticksPerSecond;
-  return {
-    field: sequence?.name,
-    idsPerTick,
-    ticksPerSecond,
-    minterIdsPerSecond,
-    allIdsPerSecond: minters * minterIdsPerSecond,
-  };
+  const allIdsPerSecond = minters * minterIdsPerSecond;
+  return { field: sequence?.name, idsPerTick, ticksPerSecond, minterIdsPerSecond, allIdsPerSecond };
 };
 
 /**

@@ -35,10 +35,8 @@ const shiftOf = (byte: number): number => 24 - 8 * (byte & 3);
  * them.
  */
 
-/** Converts an ordinary HotGuid to its SQL form. */
 export const toSql = (words: Words): Words => move(words, hotguidTable.octetOrder, hotguidSqlTable.octetOrder);
 
-/** Converts a HotGuid in SQL form to the ordinary form. */
 export const fromSql = (words: Words): Words => move(words, hotguidSqlTable.octetOrder, hotguidTable.octetOrder);
 
 /** Each byte from its place in one order to its place in the other. */
