@@ -25,7 +25,6 @@ export interface ServedTable {
   readonly confirmedAtMs: number;
   /** Value of the `waybill-table` header. */
   readonly label: string;
-  /** Decides some of the IDs. */
   readonly canary: ServedCanary | undefined;
 }
 
@@ -135,7 +134,6 @@ export interface PackPartRequest {
 /** `viewer` sees the gateway's own pages, `operator` changes what they show as well, `mint` mints IDs and no more. */
 export type Scope = "viewer" | "operator" | "mint";
 
-/** An authenticated caller of the gateway's own pages. */
 export interface Caller {
   /** Name of the token, or the e-mail address or service token from Access; the author in the audit. */
   readonly name: string;

@@ -15,9 +15,8 @@ export interface Clock {
   nowMs(): number;
 }
 
-/** Cryptographically strong random bits. */
+/** Cryptographically strong: one uniformly random unsigned 32-bit word a call. */
 export interface Entropy {
-  /** One uniformly random unsigned 32-bit word. */
   word(): number;
 }
 
@@ -212,11 +211,9 @@ export type { Signable } from "./proxy/signature.ts";
 /** The value of `waybill-signature` for one request to an origin. */
 export type Sign = (what: Signable) => Promise<string>;
 
-/** Fields that stop at the gateway: names in lower case, as the deployment has set them. */
+/** Fields of requests and of responses that stop at the gateway: names in lower case, as the deployment has set them. */
 export interface FieldRules {
-  /** Of requests. */
   readonly stopped: ReadonlySet<string>;
-  /** Of responses. */
   readonly hidden: ReadonlySet<string>;
 }
 
@@ -228,13 +225,12 @@ export interface RateLimit {
   waitSeconds(key: string, count?: number): Promise<number>;
 }
 
-/** The limits that the deployment has bound; absent ones are off. */
+/** The limits that the deployment has bound, by the client's address; absent ones are off. */
 export interface RateLimits {
-  /** By the client's address. */
   readonly client: RateLimit | undefined;
-  /** By entity and the client's address. */
+  /** By entity as well. */
   readonly entity: RateLimit | undefined;
-  /** Look-ups of IDs under `/any` and `/-/ids`, by the client's address. */
+  /** Of IDs under `/any` and `/-/ids`. */
   readonly lookup: RateLimit | undefined;
 }
 
@@ -286,44 +282,20 @@ export interface RequestLine {
   readonly ms: number;
   /** Until the origin's answer began; `undefined` where none did. */
   readonly originMs: number | undefined;
-  /** Requests sent to origins. */
   readonly attempts: number;
   /** Trace ID of the W3C trace context that origins were told. */
   readonly trace: string | undefined;
 }
 
 /** What sending a request to origins needs of the gateway. */
-export type ProxyPorts = Pick<
-  Gateway,
-  | "clock"
-  | "entropy"
-  | "fetch"
-  | "isOnEdge"
-  | "sign"
-  | "deadlines"
-  | "originHealth"
-  | "retryBudget"
-  | "movedMemory"
-  | "shadows"
-  | "pause"
-  | "fieldRules"
->;
-
-/** All that the gateway needs from the world, put together once per isolate. */
-export interface Gateway {
+export interface ProxyPorts {
   readonly clock: Clock;
   /** Waits before a retry. */
   readonly pause: (ms: number) => Promise<void>;
   readonly entropy: Entropy;
-  readonly tables: Tables;
-  readonly packs: Packs;
-  readonly controlPlane: ControlPlaneApi;
-  readonly minters: Minters;
-  readonly publicIds: PublicIds;
   readonly fetch: Fetch;
   /** Whether the platform answers with statuses of its own where an origin cannot be reached. */
   readonly isOnEdge: boolean;
-  readonly clientOf: (request: Request) => Client;
   /** Where neither the entity nor the region says otherwise, in milliseconds; 0 for no limit. */
   readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number; readonly totalMs: number };
   readonly originHealth: OriginHealth;
@@ -333,6 +305,17 @@ export interface Gateway {
   readonly shadows: Shadows;
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
+  readonly fieldRules: FieldRules;
+}
+
+/** All that the gateway needs from the world, put together once per isolate. */
+export interface Gateway extends ProxyPorts {
+  readonly tables: Tables;
+  readonly packs: Packs;
+  readonly controlPlane: ControlPlaneApi;
+  readonly minters: Minters;
+  readonly publicIds: PublicIds;
+  readonly clientOf: (request: Request) => Client;
   /** Requests to origins must be signed: without `sign` none is sent. */
   readonly mustSign: boolean;
   /** Names of the deployment's invalid settings, for which safe values are taken. */
@@ -343,11 +326,8 @@ export interface Gateway {
   readonly mintDoor: "open" | "off" | Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
-  /** Fields of requests and responses that stop here. */
-  readonly fieldRules: FieldRules;
   readonly counters: Counters;
   readonly metrics: Metrics;
-  /** Told of every request, for logs and metrics. */
   readonly observe: (line: RequestLine, waitUntil: (work: Promise<unknown>) => void) => void;
   /** For defects of our own, which a client is told nothing about. */
   readonly logDefect: (error: unknown) => void;

@@ -7,21 +7,6 @@ import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
-/** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
-const TABLE_REFRESH_SECONDS_DEFAULT = 30;
-
-/** Mobile clients commonly give up after 30 to 60 s; a later response is of no use. */
-const FIRST_BYTE_DEADLINE_MS_DEFAULT = 30_000;
-
-/** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
-const IDLE_DEADLINE_MS_DEFAULT = 60_000;
-
-/** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
-const REPORT_SECONDS_DEFAULT = 10;
-
-/** A dead origin is known after this at the latest, and an idle one is not kept busy. */
-const CHECK_SECONDS_DEFAULT = 15;
-
 const wholeNumber = (min: number, max: number) =>
   v.pipe(
     v.string("must be a text"),
@@ -46,12 +31,17 @@ const ENV = v.object({
   METHOD_OVERRIDE: v.optional(v.picklist(["remove", "pass"]), "remove"),
   SERVER_FIELDS: v.optional(v.picklist(["pass", "remove"]), "pass"),
   FORWARDED_FIELDS: v.optional(v.picklist(["replace", "append"]), "replace"),
-  TABLE_REFRESH_SECONDS: v.optional(refreshSeconds, String(TABLE_REFRESH_SECONDS_DEFAULT)),
-  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
-  IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(IDLE_DEADLINE_MS_DEFAULT)),
+  /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
+  TABLE_REFRESH_SECONDS: v.optional(refreshSeconds, "30"),
+  /** Mobile clients commonly give up after 30 to 60 s; a later response is of no use. */
+  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "30000"),
+  /** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
+  IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "60000"),
   TOTAL_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "0"),
-  REPORT_SECONDS: v.optional(wholeNumber(0, 3_600), String(REPORT_SECONDS_DEFAULT)),
-  CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), String(CHECK_SECONDS_DEFAULT)),
+  /** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
+  REPORT_SECONDS: v.optional(wholeNumber(0, 3_600), "10"),
+  /** A dead origin is known after this at the latest, and an idle one is not kept busy. */
+  CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), "15"),
 });
 
 /** The Worker's settings, read once when an isolate starts. */

@@ -3,7 +3,6 @@ import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports.ts"
 import { periodCounts } from "./platform.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
 
-/** A rate limit binding of the platform. */
 export interface RateBinding {
   limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>;
 }
@@ -72,7 +71,6 @@ export interface RateLimitsOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** The limits that the deployment has set. */
 export function rateLimits(settings: RateSettings, options: RateLimitsOptions): RateLimits {
   const limitOf = (setting: RateSetting | undefined): RateLimitPort | undefined => {
     if (setting === undefined) return undefined;

@@ -35,7 +35,6 @@ export function readSecret<const Schema extends v.GenericSchema>(
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Every setting by name. */
 export const SETTING_NAMES = [
   "REQUEST_LOG",
   "CLIENT_ADDRESS",
@@ -71,6 +70,5 @@ export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unk
 /** Access control: unset means open, so an empty value there is an error. */
 const ACCESS: readonly string[] = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"];
 
-/** Whether a setting of an environment counts as unset. */
 export const isUnset = (name: string, value: unknown): boolean =>
   value === undefined || (value === "" && !ACCESS.includes(name));

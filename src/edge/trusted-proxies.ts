@@ -22,7 +22,6 @@ const FAULT =
   'TRUSTED_PROXIES must be ranges such as "10.0.0.0/8, fd00::/8", hops=1 to hops=16, or both; ' +
   "field=forwarded reads forwarded instead of x-forwarded-for";
 
-/** Reads the setting `TRUSTED_PROXIES`. */
 export function parseTrustedProxies(text: string): Result<TrustedProxies, string> {
   const ranges: AddressRange[] = [];
   let hopsMax: number | undefined;

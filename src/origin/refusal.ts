@@ -41,11 +41,7 @@ function answerTo(fault: SignatureFault | EpochFault): Answer {
       };
     case "disowned":
       // The gateway follows a 421 once and never forwards it to clients (RFC 9110 §15.5.20).
-      return {
-        status: 421,
-        title: "The entity is in another region",
-        fields: { "waybill-region": fault.region },
-      };
+      return { status: 421, title: "The entity is in another region", fields: { "waybill-region": fault.region } };
     default:
       // A 401 must name a scheme (RFC 9110 §15.5.2).
       return {

@@ -33,7 +33,6 @@ export function problemOf(error: GatewayError): Problem {
 
 type ErrorOf<Reason extends ProblemSlug> = Extract<GatewayError, { readonly reason: Reason }>;
 
-/** The sentence of each error. */
 const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Reason>) => string) } = {
   "unrouted-path": "No entity of the routing table matches this path.",
   "malformed-id": ({ id }) => `"${shorten(id)}" is not an ID of any layout allowed here.`,

@@ -15,9 +15,7 @@ export interface JwtOptions {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly subtle: Pick<typeof crypto.subtle, "importKey">;
-  /** Receives the reason of every fetch of keys that failed. */
   readonly reportKeyFailure: (why: string) => void;
-  /** Of a fetch of keys. */
   readonly fetchDeadlineMs?: number;
 }
 
@@ -161,7 +159,6 @@ export function mintDoor(door: MintDoor, authenticate: Authenticate, options: Ke
   return jwtDoor({ ...options, settings: door });
 }
 
-/** By a token of the declared issuer. */
 function jwtDoor(options: JwtOptions): Authenticate {
   const { scope } = options.settings;
   const check = jwtCheck(options, ({ sub, scope: scopes }) => {

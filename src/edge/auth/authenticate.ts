@@ -17,7 +17,6 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
  */
 export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) {
   const encoder = new TextEncoder();
-  /** `authorization`: the value of the header. */
   return async (authorization: string): Promise<Result<Caller, AccessFault>> => {
     const [, token] = BEARER.exec(authorization) ?? [];
     if (token === undefined) return wrong("malformed");

@@ -96,7 +96,6 @@ const accessSettings = v.pipe(
 
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@([\x21-\x3f\x41-\x7e]+)$/;
 
-/** Whether an e-mail address from Access is an operator. */
 export function isOperator(email: string, { operators }: AccessSettings): boolean {
   if (!ADDRESS.test(email)) return false;
   const address = email.toLowerCase();

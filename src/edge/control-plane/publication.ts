@@ -109,7 +109,6 @@ function afterReading(publication: Publication, read: Pointer | undefined, nowMs
   return { ...later(publication, nowMs), lastError };
 }
 
-/** Starts again with the bodies. */
 export const restart = (publication: Publication, nowMs: number): Publication =>
   startPublication(publication.pointer, publication, nowMs);
 

@@ -6,7 +6,6 @@ import type { Publication } from "./publication.ts";
 export interface ControlPlaneState {
   /** Whether KV was ever read. Before that the current revision is unknown. */
   readonly isBegun: boolean;
-  /** Changes made so far. */
   readonly change: number;
   readonly canary: RunningCanary | undefined;
   /** The highest number in KV that could not be imported; the next revision must be above it. */

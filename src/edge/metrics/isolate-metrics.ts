@@ -18,7 +18,6 @@ export interface MetricsOptions {
 export interface IsolateMetrics extends Metrics {
   readonly originHealth: OriginHealth;
   readonly counters: Counters;
-  /** Counts a request, and sends a report when one is due. */
   observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void): void;
 }
 

@@ -15,7 +15,6 @@ import { setLast } from "../platform.ts";
 /** Origins remembered at once. A table names fewer; those of tables long gone make room, the oldest first. */
 const ORIGINS_MAX = 8_192;
 
-/** What this isolate knows of one origin. */
 class Known {
   breaker: Breaker = CLOSED;
   /** Of this half window, and of the one before. */
@@ -51,7 +50,6 @@ export interface HealthWatch {
 export interface IsolateHealth extends OriginHealth {
   /** What was found since the last call. */
   drainUpdates(): readonly OriginUpdate[];
-  /** Puts news back that could not be reported. */
   restoreUpdates(news: readonly OriginUpdate[]): void;
   /** What others have found. */
   learn(hints: readonly OriginHint[]): void;

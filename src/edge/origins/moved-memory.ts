@@ -33,7 +33,6 @@ interface Entry {
   readonly untilMs: number;
 }
 
-/** The memory of an isolate on the platform. */
 export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
   movedMemory({ clock, cache: caches.default, namespace, waitUntil });
 

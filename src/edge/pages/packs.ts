@@ -33,7 +33,6 @@ const HEADERS_MAX = 64;
 
 export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
-/** The packs of an isolate on the platform. */
 export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
   kvPacks({ ...options, cache: caches.default, waitUntil });
 

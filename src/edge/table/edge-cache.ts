@@ -5,13 +5,7 @@ import type { EdgeCache } from "../origins/moved-memory.ts";
 import { within } from "./kv.ts";
 
 /** What the isolates of one location share: parts, and the last pointer read. Errors of the cache are ignored; KV is read instead. */
-export interface TableCache {
-  /** `key`: as in KV. `open` verifies the bytes: contents of the cache are not trusted. */
-  part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined>;
-  putPart(key: string, bytes: ArrayBuffer): Promise<void>;
-  pointer(): Promise<ConfirmedPointer | undefined>;
-  putPointer(seen: ConfirmedPointer): Promise<void>;
-}
+export type TableCache = ReturnType<typeof edgeTableCache>;
 
 type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
@@ -38,7 +32,7 @@ const POINTER_SECONDS = 7 * 86_400;
 const CONFIRMED_FIELD = "waybill-confirmed";
 
 /** `namespace`: the deployment. All Workers of a zone share one cache; a pointer of another deployment must not be used. */
-export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, clock: Clock): TableCache {
+export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, clock: Clock) {
   let edge = cache;
   let quietUntilMs = 0;
   // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
@@ -67,13 +61,14 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
   };
 
   return {
-    async part(key, open) {
+    /** `key`: as in KV. `open` verifies the bytes: contents of the cache are not trusted. */
+    async part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined> {
       const bytes = await ask(async (from) => (await from.match(partUrl(key)))?.arrayBuffer());
       const opened = bytes && (await open(bytes));
       return opened?.ok ? opened : undefined;
     },
-    putPart: (key, bytes) => put(partUrl(key), bytes, PART_SECONDS),
-    pointer: () =>
+    putPart: (key: string, bytes: ArrayBuffer) => put(partUrl(key), bytes, PART_SECONDS),
+    pointer: (): Promise<ConfirmedPointer | undefined> =>
       ask(async (from) => {
         const response = await from.match(pointerUrl);
         if (response === undefined) return undefined;
@@ -83,7 +78,7 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
           ? { pointer: pointer.value, confirmedAtMs }
           : undefined;
       }),
-    putPointer: ({ pointer, confirmedAtMs }) =>
+    putPointer: ({ pointer, confirmedAtMs }: ConfirmedPointer) =>
       put(pointerUrl, formatPointer(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) }),
   };
 }

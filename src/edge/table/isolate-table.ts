@@ -182,17 +182,10 @@ export class IsolateTable implements Tables {
     const table = loadTable(bundled, 0);
     if (!table.ok)
       return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
+    const unpublished = { pointer: undefined, digest: undefined, canary: undefined };
     const source = "bundled";
     const confirmedAtMs = clock.nowMs();
-    this.#loaded = {
-      table: table.value,
-      pointer: undefined,
-      digest: undefined,
-      source,
-      laterSource: source,
-      confirmedAtMs,
-      canary: undefined,
-    };
+    this.#loaded = { ...unpublished, table: table.value, source, laterSource: source, confirmedAtMs };
     return ok(this.#loaded);
   }
 }
