@@ -40,6 +40,11 @@ export const ROUTES_MAX = 200_000;
 export const PACKS_MAX = 16;
 export const PACKS_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Of the body of an answer that is kept under an idempotency key. */
+export const KEPT_BYTES_MAX = 65_536;
+export const BULK_MAX = 100;
+export const KEY_SECONDS_MAX = 30 * 86_400;
+
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;

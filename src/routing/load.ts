@@ -13,6 +13,7 @@ import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { assemble } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
+import { checkCreates } from "./create/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
@@ -57,6 +58,7 @@ const check = (value: unknown, ownPort?: number) => {
   const budget = new Budget(COMPLEXITY_MAX);
   checkPublic(draft, report, budget);
   checkWithoutId(draft, report);
+  checkCreates(draft, report);
   checkDestinations(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);

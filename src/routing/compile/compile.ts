@@ -1,5 +1,6 @@
 import { luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
+import { indexCreates } from "../create/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
@@ -81,6 +82,7 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
     withoutId: indexWithoutId(draft, regions),
+    creates: indexCreates(draft, entities),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,

@@ -35,7 +35,7 @@ export const claimOf = (token: string, path: readonly string[]): string | undefi
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
-const memberOf = (value: unknown, name: string): unknown => {
+export const memberOf = (value: unknown, name: string): unknown => {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) && !ARRAY_INDEX.test(name)) return undefined;
   return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;

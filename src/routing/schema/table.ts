@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { createSchema } from "../create/schema.ts";
 import * as limits from "../limits.ts";
 import { layoutSchema } from "./layout.ts";
 import {
@@ -132,6 +133,7 @@ export const entitySchema = v.strictObject({
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),
   fields: v.exactOptional(fieldsSchema),
+  create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key."),
 });
 
 const when = v.strictObject({

@@ -19,9 +19,14 @@ import {
 
 /** Requests without an ID in the declared table. Rules about more than one value are in `check/without-id.ts`. */
 
-const token = matching(
+export const token = matching(
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/,
   "Write the name of a header or a cookie, such as x-home-region.",
+);
+
+export const claim = v.pipe(
+  text,
+  v.regex(/^(?:[^/][\s\S]*|(?:\/(?:[^/~]|~[01])*)+)$/, "Write a claim's name, or a JSON pointer such as /app/region."),
 );
 
 const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
@@ -36,16 +41,7 @@ const regionByContinent = v.pipe(
 /** One object and not a union of six, so that a fault points at the wrong key. Exactly one of the first six is set. */
 const sourceSchema = v.strictObject({
   header: optional(token, "A request header; beside `jwtClaim` the one that carries the token."),
-  jwtClaim: optional(
-    v.pipe(
-      text,
-      v.regex(
-        /^(?:[^/][\s\S]*|(?:\/(?:[^/~]|~[01])*)+)$/,
-        "Write a claim's name, or a JSON pointer such as /app/region.",
-      ),
-    ),
-    "A claim of a bearer token, whose signature is not verified; nested: a JSON pointer.",
-  ),
+  jwtClaim: optional(claim, "A claim of a bearer token, whose signature is not verified; nested: a JSON pointer."),
   cookie: optional(token, "A cookie. One that names no region is ignored."),
   clientCountry: optional(regionBy(v.string()), "Region by the client's country, ISO 3166-1 alpha-2."),
   clientContinent: optional(regionByContinent, "Region by the client's continent."),
