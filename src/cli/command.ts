@@ -88,7 +88,6 @@ export const command =
     made.action(act<OptionsOf<Rows>>(spec.run));
   };
 
-/** Commands under one name. */
 export const group =
   (name: string, description: string, rows: readonly Row[], help = ""): Row =>
   (parent, act) => {

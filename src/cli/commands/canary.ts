@@ -150,9 +150,7 @@ const rangeOf = (count: number): string => {
 const formatChange = (index: number, before: RouteTarget, after: RouteTarget, json: boolean): string => {
   const moved = percentMoved(before, after);
   const route = `/routes/${index}`;
-  if (json) {
-    return jsonText({ route, before, after, percentMoved: moved });
-  }
+  if (json) return jsonText({ route, before, after, percentMoved: moved });
   const share = moved === 0 ? "no ID is routed differently" : `${moved} % of its IDs change region`;
   return `${route}  ${formatTarget(before)} → ${formatTarget(after)}  ${share}\n`;
 };

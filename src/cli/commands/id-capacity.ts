@@ -2,7 +2,7 @@ import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.t
 import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
-import { alignColumns, countOf, jsonText, linesText } from "../lib/output.ts";
+import { alignColumns, countOf, indented, jsonText, linesText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint.ts";
 
@@ -19,7 +19,7 @@ const formatCapacity = (answer: Answer): string => {
     ["equal IDs", formatCollisions(answer)],
     ["verdict", formatVerdict(answer)],
   ];
-  return linesText([head, "", ...alignColumns(lines).map((line) => `  ${line}`)]);
+  return linesText([head, "", ...indented(alignColumns(lines))]);
 };
 
 const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => {
@@ -47,19 +47,14 @@ const formatMinters = ({ capacity: { minters, supply } }: Answer): string => {
 const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }: Answer): string => {
   if (collisions !== undefined) {
     const { probability, values, groups, expectedPairs } = collisions;
-    const any =
-      expectedPairs < 1
-        ? `a probability of ${odds(probability)} of any`
-        : `about ${amount(round(expectedPairs))} pairs`;
+    const pairs = `about ${amount(round(expectedPairs))} pairs`;
+    const any = expectedPairs < 1 ? `a probability of ${odds(probability)} of any` : pairs;
     return `${any}, by ${amount(values)} random values${groups === 1 ? "" : ` in each of ${amount(round(groups))} ticks`}`;
   }
-  const apart =
-    minters === undefined ? "no number is used twice" : `no two minters have the same ${minters.fields.join(" and ")}`;
-  const random =
-    sameNode === undefined || load.minters === 1
-      ? ""
-      : `; with random fields, two do with a probability of ${odds(sameNode)}`;
-  return `none while ${apart}${random}`;
+  if (minters === undefined) return "none while no number is used twice";
+  const apart = `none while no two minters have the same ${minters.fields.join(" and ")}`;
+  if (sameNode === undefined || load.minters === 1) return apart;
+  return `${apart}; with random fields, two do with a probability of ${odds(sameNode)}`;
 };
 
 const formatVerdict = ({ load, lasts, capacity }: Answer): string => {

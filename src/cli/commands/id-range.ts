@@ -1,11 +1,4 @@
-import {
-  isoTime,
-  type Layout,
-  type PeriodOrder,
-  type PeriodRangeError,
-  periodRange,
-  type TextForm,
-} from "../../ids/index.ts";
+import { isoTime, type Layout, type PeriodOrder, type PeriodRangeError, periodRange } from "../../ids/index.ts";
 import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
 import { findForm, openLayout, writtenForms } from "../lib/layouts.ts";
@@ -44,13 +37,10 @@ Both IDs belong to the period, and so does every ID between them, in the order p
     if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout, options)}\n`);
     const { order } = range.value;
     const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
-    if (options.json) {
-      const [from, to] = [isoTime(options.from), isoTime(options.to)];
-      await runtime.print(jsonText({ layout: name, text: form.name, order, from, to, least, greatest }));
-      return EXIT.ok;
-    }
-    await runtime.print(`${least}\n${greatest}\n`);
-    runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
+    const [from, to] = [isoTime(options.from), isoTime(options.to)];
+    const members = { layout: name, text: form.name, order, from, to, least, greatest };
+    await runtime.print(options.json ? jsonText(members) : `${least}\n${greatest}\n`);
+    if (!options.json) runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
     return EXIT.ok;
   },
 });
@@ -78,11 +68,8 @@ const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): s
 
 /** Names the text forms that sort by time. */
 const otherForms = (layout: Layout, { from, to }: Options): string => {
-  const isBound = (form: TextForm): boolean => periodRange(layout, from, to, form).ok;
-  const names = writtenForms(layout)
-    .filter(isBound)
-    .map(({ name }) => name);
-  return names.length === 0 ? "" : ` Use --text ${names.join(" or ")}.`;
+  const bounds = writtenForms(layout).filter((form) => periodRange(layout, from, to, form).ok);
+  return bounds.length === 0 ? "" : ` Use --text ${bounds.map(({ name }) => name).join(" or ")}.`;
 };
 
 const tickOf = ({ table }: Layout): string => {

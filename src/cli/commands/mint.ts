@@ -38,7 +38,6 @@ export const whyNotMinted = (layout: Layout): string => {
   return `IDs of ${name} cannot be minted${origin === undefined ? "" : `: they come from ${origin}`}.`;
 };
 
-/** Field values that the minter is given. */
 export type MintKeys = Readonly<Record<string, bigint>>;
 
 /** Field values by option. `country`: a code of the table, or a number. */
@@ -73,12 +72,10 @@ export const keysOf = (layout: Layout, given: GivenKeys, countries?: ReadonlyMap
   return refuse({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
 };
 
-const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKeys =>
-  Object.fromEntries(
-    Object.entries({ service, shardKey, group, primaryKey }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, BigInt(value)]],
-    ),
-  );
+const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKeys => {
+  const given = Object.entries({ service, shardKey, group, primaryKey });
+  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, BigInt(value)]])));
+};
 
 const countryOf = (country: string | undefined, countries: ReadonlyMap<string, number> | undefined): MintKeys => {
   if (country === undefined) return {};
@@ -117,23 +114,15 @@ const groupOption = (group: number | undefined, className: string | undefined): 
   return group === undefined ? groupOfClass(className) : malformed("Pass --group or --class, not both.");
 };
 
-/** Parameters besides the keys. No state is kept between runs. */
-interface OfflineMint {
-  readonly count: number;
-  readonly nowMs: number;
-  readonly entropy: RandomWords;
-  /** A bounded number of IDs that fail this test is skipped. */
-  readonly isWanted?: ((words: Words) => boolean) | undefined;
-}
-
 /** The counter of a HotGuid leaves any range of unwanted IDs in fewer steps. */
 const PASSED_OVER_MAX = 0x1_0000;
 
-/** Mints IDs, strictly increasing if the layout has an order. `keys` come from `keysOf`. */
+/** Strictly increasing if the layout has an order. `keys`: from `keysOf`. A bounded number of unwanted IDs is skipped. */
 const mintOffline = (
   layout: Layout,
   keys: MintKeys,
-  { count, nowMs, entropy, isWanted }: OfflineMint,
+  { count, nowMs, entropy }: { readonly count: number; readonly nowMs: number; readonly entropy: RandomWords },
+  isWanted = (_: Words): boolean => true,
 ): readonly Words[] => {
   const minter = wordMinter(layout, keys, entropy);
   if (!minter.ok) {
@@ -145,7 +134,7 @@ const mintOffline = (
   const ids: Words[] = [];
   while (ids.length < count) {
     const words = need(minter.value(nowMs));
-    if (passedOver > PASSED_OVER_MAX || isWanted === undefined || isWanted(words)) ids.push(words);
+    if (passedOver > PASSED_OVER_MAX || isWanted(words)) ids.push(words);
     else passedOver++;
   }
   return ids;
@@ -266,7 +255,7 @@ const mintByTable = (table: CompiledTable, given: MintOptions, runtime: Runtime)
   const isShown = owner.public === undefined || given.public === true;
   const isClear = (words: Words): boolean => !isShown || isUnambiguous(table, owner, textOf(words));
   const isWanted = isRandom(enabled.layout) ? isClear : undefined;
-  const minted = mintOffline(enabled.layout, keys, { count, nowMs: at ?? nowMs(), entropy, isWanted });
+  const minted = mintOffline(enabled.layout, keys, { count, nowMs: at ?? nowMs(), entropy }, isWanted);
   const unclear = minted.filter((words) => !isClear(words)).map(textOf);
   const ambiguous = findAmbiguous(table, plan, unclear);
   if (ambiguous !== undefined) report(formatAmbiguous(ambiguous));
@@ -281,11 +270,8 @@ const textsOf = (
   runtime: Runtime,
 ): ((internal: string) => string) => {
   if (given.public !== true) {
-    if (kind !== undefined) {
-      runtime.report(
-        `note: these are internal IDs of ${name}, which clients never see; --public prints the public ones\n`,
-      );
-    }
+    const note = `note: these are internal IDs of ${name}, which clients never see; --public prints the public ones\n`;
+    if (kind !== undefined) runtime.report(note);
     return (internal) => internal;
   }
   const codec = codecOf(table, name, runtime);
@@ -308,11 +294,7 @@ const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
 const route = ({ entity, enabled }: MintPlan, words: Words, nowMs: number, textOf: (words: Words) => string) => {
   const { layout, window } = enabled;
   const mintedMs = layout.mintedAtMs?.(words);
-  if (
-    window !== undefined &&
-    mintedMs !== undefined &&
-    (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)
-  ) {
+  if (window && mintedMs !== undefined && (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)) {
     const accepted = `times from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now`;
     malformed(`An ID of ${entity.name} with this time would be invalid: the table accepts ${accepted}. (--at)`);
   }

@@ -176,7 +176,6 @@ const BEFORE: Readonly<Record<NoAnswer, string>> = {
   interrupted: "\n",
 };
 
-/** A change that was sent. */
 export interface PendingChange {
   readonly kind: "publish" | "rollback" | "canary" | "promote" | "abort";
   readonly request: ChangeRequest;
@@ -303,7 +302,6 @@ export const endUnchanged = async (
   return fail("", code);
 };
 
-/** With `--wait`, waits until the published table has propagated. */
 const awaitChange = async ({ gateway, options: { json, wait }, runtime }: Session) => {
   if (wait === undefined) return { code: EXIT.ok, propagation: undefined };
   const options = { seconds: wait, probes: PROBES_DEFAULT };
@@ -315,7 +313,6 @@ const awaitChange = async ({ gateway, options: { json, wait }, runtime }: Sessio
 
 type SentTable = Pick<TableFile<unknown>, "name" | "bytes">;
 
-/** The faults that the gateway found in a table, with their positions in the text. */
 export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable) => {
   const read = v.safeParse(faultsSchema, failure.reason === "problem" ? failure.problem.members : {});
   return read.success ? placed(read.output.faults, bytes) : [];
@@ -329,7 +326,6 @@ const conflict = ({ request }: PendingChange, current: unknown): never => {
 
 const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";
 
-/** What to do after another change came first, for stderr. */
 const conflictAdvice = (expected: number, current: number): string =>
   `\`waybill table history\` shows who published revision ${current}, \`waybill table diff ${expected} ${current}\` what it changes,\n` +
   `  \`waybill table show ${current}\` its text; merge its changes and start again with --expect ${current}\n`;

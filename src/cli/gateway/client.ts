@@ -169,7 +169,6 @@ const readVersion = ({ status, header, bytes }: GatewayResponse) => {
   return ok({ revision: Number(revision), source, canary: body.output.canary?.revision });
 };
 
-/** A published table. */
 export interface PublishedTable<Table> extends TableFile<Table> {
   readonly revision: number;
 }
@@ -189,13 +188,11 @@ export const readRevision = async <Table>(
 export const readInForce = (gateway: GatewayClient): Promise<PublishedTable<DeclaredTable>> =>
   readRevision(gateway, undefined, checkTable);
 
-/** The history entry of a revision. */
 export const readRecord = async (gateway: GatewayClient, revision: number): Promise<TableRevision> => {
   const [record] = answerOf(gateway, await gateway.revisions({ before: revision + 1, limit: 1 }));
   return record?.revision === revision ? record : fail(`error: the history has no revision ${revision}\n`);
 };
 
-/** A table to be compared. */
 export interface TableSource<Table> extends TableFile<Table> {
   readonly revision?: number;
 }
@@ -208,7 +205,6 @@ const isRevision = (word: string): boolean => /^\d{1,15}$/.test(word);
 /** The file of a source; `undefined`: a revision has none. */
 export const fileOf = (word: string): string | undefined => (isRevision(word) ? undefined : word);
 
-/** Reads a file or a revision. */
 export const readTableSource = async <Table>(
   word: string,
   options: GatewayOptions,

@@ -168,12 +168,9 @@ export const gatewayAddress = (
   if (!/^[\x21-\x7e]+$/.test(token)) {
     return err(`error: ${TOKEN_VARIABLE} contains white space or non-ASCII characters, which no token has\n`);
   }
-  if (address.value.isOpen && insecure !== true) {
-    return err(
-      `error: refusing to send the token over plain http to ${escapeControls(given)}; use https or pass --insecure\n`,
-    );
-  }
-  return ok({ url: address.value.href, token });
+  if (!address.value.isOpen || insecure) return ok({ url: address.value.href, token });
+  const refusal = `refusing to send the token over plain http to ${escapeControls(given)}`;
+  return err(`error: ${refusal}; use https or pass --insecure\n`);
 };
 
 /** `href`: without a slash at the end. `isOpen`: the connection is unencrypted and leaves this machine. */
@@ -192,7 +189,6 @@ const readAddress = (text: string): Result<{ readonly href: string; readonly isO
 const isLoopback = (hostname: string): boolean =>
   /^(?:(?:.+\.)?localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(hostname);
 
-/** A failure for stderr. */
 export const formatFailure = (url: string, failure: GatewayFailure): string => {
   const where = escapeControls(url);
   switch (failure.reason) {
@@ -250,9 +246,8 @@ const waitHint: Hint = ({ members, retryAfterSeconds }) => {
 /** Gateway endpoints are at the root, unless a proxy strips a path. */
 const pathHint = (url: string): string | undefined => {
   const { origin, pathname } = new URL(url);
-  return pathname === "/"
-    ? undefined
-    : `the address has a path (${escapeControls(pathname)}): is the gateway ${origin}?`;
+  if (pathname === "/") return undefined;
+  return `the address has a path (${escapeControls(pathname)}): is the gateway ${origin}?`;
 };
 
 type Hint = (problem: GatewayProblem, url: string) => string | undefined;

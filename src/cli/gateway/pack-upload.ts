@@ -111,7 +111,6 @@ export const isForUploads = (
   return read.output.faults.every(({ kind, pointer }) => kind === "pack" && pointers.includes(pointer));
 };
 
-/** An upload as plain JSON. */
 export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload) => ({
   pack: name,
   sha256,

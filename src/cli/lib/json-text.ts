@@ -30,11 +30,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** `found`: the faulty characters. */
 export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
   if (found === "\ufeff") return "The file begins with a byte order mark; save it as UTF-8 without one.";
-  const sentence = SENTENCES[printParseErrorCode(code)];
-  return (
-    sentence ??
-    `${JSON.stringify(found)} is not JSON; put strings in double quotes. Other values are numbers, true, false or null.`
-  );
+  const remedy = "put strings in double quotes. Other values are numbers, true, false or null.";
+  return SENTENCES[printParseErrorCode(code)] ?? `${JSON.stringify(found)} is not JSON; ${remedy}`;
 };
 
 /** Both from 1; columns in UTF-16 units, as in editors. */
@@ -43,10 +40,8 @@ export interface Position {
   readonly column: number;
 }
 
-/** A fault with its position in the text. */
 export interface PlacedFault extends Fault, Position {}
 
-/** The members of a JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** The members of an object; `undefined` for any other value. */

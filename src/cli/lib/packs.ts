@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import { err, ok } from "../../ids/index.ts";
+import { err, ok, type Result } from "../../ids/index.ts";
 import type { PackContents } from "../../routing/diff/packs.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
 import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
@@ -27,10 +27,9 @@ export const packFile = (tablePath: string, digest: string): string =>
 export const loadPackFiles = async (table: CompiledTable, tablePath: string, runtime: Pick<Runtime, "readFile">) => {
   const faults: Fault[] = [];
   for (const slot of table.packs.values()) {
-    const one = await readPack(packFile(tablePath, slot.declared.sha256), slot.declared.sha256, runtime);
-    const why = one.ok ? attach(slot, one.value) : one.error;
-    if (why === undefined) continue;
-    const message = `The pack cannot be used: ${why}; make it again with \`waybill table pack\`.`;
+    const loaded = await loadPack(slot, packFile(tablePath, slot.declared.sha256), runtime);
+    if (loaded.ok) continue;
+    const message = `The pack cannot be used: ${loaded.error}; make it again with \`waybill table pack\`.`;
     faults.push({ pointer: pointerTo(["packs", slot.name]), kind: "pack", message });
   }
   return faults;
@@ -72,9 +71,8 @@ export const openPackFiles = async (
   const folders = [...new Set(beside.length === 0 ? ["."] : beside)].map((folder) => join(folder, "packs"));
   const found = new Map<string, Found>();
   const missing: MissingPack[] = [];
-  for (const { name, slot } of tables.flatMap(({ name, table }) =>
-    [...table.packs.values()].map((slot) => ({ name, slot })),
-  )) {
+  const slots = tables.flatMap(({ name, table }) => [...table.packs.values()].map((slot) => ({ name, slot })));
+  for (const { name, slot } of slots) {
     const digest = slot.declared.sha256;
     const files = folders.map((folder) => join(folder, `${digest}.pack`));
     const file = files.find(runtime.fileExists);
@@ -83,11 +81,9 @@ export const openPackFiles = async (
       missing.push({ pack: slot.name, sha256: digest, sentence });
       continue;
     }
-    const known = found.get(digest);
-    const one = known === undefined ? await readPack(file, digest, runtime) : ok(known);
-    const why = one.ok ? attach(slot, one.value) : one.error;
-    if (why !== undefined) fail(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
-    if (one.ok) found.set(digest, one.value);
+    const loaded = await loadPack(slot, file, runtime, found.get(digest));
+    const what = `${file} is not pack ${slot.name} of ${name}`;
+    found.set(digest, loaded.ok ? loaded.value : fail(`error: ${escapeControls(`${what}: ${loaded.error}`)}\n`));
   }
   const ranges = new Map<string, PackRanges>();
   const contents: PackContents = (digest) => {
@@ -98,16 +94,19 @@ export const openPackFiles = async (
   return { missing, contents };
 };
 
-const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">) => {
-  const bytes = runtime.readFile(file);
+/** Reads and verifies a pack, unless it is `known` already, and attaches it to its slot. The error is a sentence. */
+const loadPack = async (
+  slot: Pick<PackSlot, "attach" | "declared">,
+  file: string,
+  runtime: Pick<Runtime, "readFile">,
+  known?: Found,
+): Promise<Result<Found, string>> => {
+  const bytes = known ? ok(known.bytes) : runtime.readFile(file);
   if (!bytes.ok) return bytes;
-  const pack = await verifyPack(bytes.value, sha256, digest);
-  return pack.ok ? ok({ pack: pack.value, bytes: bytes.value }) : err(formatPackFault(pack.error));
-};
-
-const attach = (slot: Pick<PackSlot, "attach">, { pack }: Found): string | undefined => {
-  const attached = slot.attach(pack);
-  return attached.ok ? undefined : formatEntryFault(attached.error);
+  const pack = known ? ok(known.pack) : await verifyPack(bytes.value, sha256, slot.declared.sha256);
+  if (!pack.ok) return err(formatPackFault(pack.error));
+  const attached = slot.attach(pack.value);
+  return attached.ok ? ok({ pack: pack.value, bytes: bytes.value }) : err(formatEntryFault(attached.error));
 };
 
 /** Lines for stderr. */

@@ -131,14 +131,12 @@ const inline = (value: unknown, { space }: Style): string => {
   return `{${space}${members.join(`,${space}`)}${space}}`;
 };
 
-/** A table to be edited. */
 export interface OpenTable<Table = DeclaredTable> {
   readonly name: string;
   readonly text: string;
   readonly table: Table;
 }
 
-/** Opens the table of an option `--table`. */
 export const openForEdit = async (path: string | undefined, runtime: Runtime): Promise<OpenTable> =>
   openAs(path ?? TABLE_FILE_DEFAULT, runtime, (bytes) => checkText(bytes, checkTable));
 

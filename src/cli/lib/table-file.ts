@@ -26,7 +26,6 @@ export const idlePacks = ({ packs = {}, routes }: Pick<DeclaredTable, "packs" | 
 
 export const TABLE_FILE_DEFAULT = "routing-table.json";
 
-/** A valid table from a file. */
 export interface TableFile<Table> {
   readonly name: string;
   readonly table: Table;
@@ -36,7 +35,6 @@ export interface TableFile<Table> {
   readonly digest: string;
 }
 
-/** A declared table and what to call it. */
 export type NamedTable = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
 /** Where faults of a table are shown; `json`: as objects on stdout. */
@@ -61,29 +59,19 @@ export const readTableFile = async <Table>(path: string, runtime: Runtime, check
 };
 
 /** Reads a table with the packs beside it. A missing or faulty pack is a fault of the table. */
-export const readServable = async (path: string, runtime: Runtime, shown?: Shown) => {
-  const file = await readTableFile(path, runtime, compile, shown);
-  await checkPacks(file, file.table, path, runtime, shown);
-  return file;
-};
+const withPacks =
+  <Table>(check: Check<Table>, compiled: (table: Table) => CompiledTable) =>
+  async (path: string, runtime: Runtime, shown?: Shown) => {
+    const file = await readTableFile(path, runtime, check, shown);
+    const faults = await loadPackFiles(compiled(file.table), path, runtime);
+    if (faults.length > 0) valid(file.name, err(placed(faults, file.bytes)), shown);
+    return file;
+  };
 
-/** The same for a table to be published, as declared. */
-export const readPublishable = async (path: string, runtime: Runtime, shown?: Shown) => {
-  const file = await readTableFile(path, runtime, checkTable, shown);
-  await checkPacks(file, compileTable(file.table, 0), path, runtime, shown);
-  return file;
-};
+export const readServable = withPacks(compile, (table) => table);
 
-const checkPacks = async (
-  { name, bytes }: TableFile<unknown>,
-  compiled: CompiledTable,
-  path: string,
-  runtime: Runtime,
-  shown?: Shown,
-): Promise<void> => {
-  const faults = await loadPackFiles(compiled, path, runtime);
-  if (faults.length > 0) valid(name, err(placed(faults, bytes)), shown);
-};
+/** A table to be published, as declared. */
+export const readPublishable = withPacks(checkTable, (table) => compileTable(table, 0));
 
 /** Faults with their positions in a table's text. */
 export const placed = <Found extends { readonly pointer: string }>(faults: readonly Found[], bytes: Uint8Array) => {

@@ -13,8 +13,10 @@ import {
   escapeControls,
   formatCount,
   formatPercent,
+  indented,
   jsonText,
   linesText,
+  section,
   startProgress,
 } from "../../lib/output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
@@ -24,15 +26,9 @@ import { both, EXIT, fail, type Runtime } from "../../runtime.ts";
 /** Results of all requests of a log. Plain JSON of bounded size. */
 export type ReplaySummary = Awaited<ReturnType<typeof replayLog>>;
 
-interface LogChange {
-  /** Empty if neither table has one. */
-  readonly entity: string;
-  readonly from: string;
-  readonly to: string;
-  readonly requests: number;
-}
+/** `entity`: empty if neither table has one. */
+type LogChange = Readonly<Record<"entity" | "from" | "to", string>> & { readonly requests: number };
 
-/** A request replayed on both tables. */
 export interface ReplayStep extends Replayed {
   readonly line: number;
   readonly request: LoggedRequest;
@@ -117,15 +113,13 @@ const OPEN_TEXT = {
 } as const;
 
 /** `order  ap → us  120 requests  12 %`, the share of all requests. */
-export const changeLines = ({ requests, changes }: ReplaySummary): readonly string[] =>
-  alignColumns(changes.map((change) => changeCells(change, requests)));
-
-const changeCells = ({ entity, from, to, requests }: LogChange, all: number): readonly string[] => [
-  entity === "" ? "(no entity)" : entity,
-  `${from} → ${to}`,
-  countOf(requests, "request"),
-  formatPercent((requests / all) * 100),
-];
+export const changeLines = ({ requests: all, changes }: ReplaySummary): readonly string[] =>
+  alignColumns(
+    changes.map(({ entity, from, to, requests }) => [
+      ...[entity || "(no entity)", `${from} → ${to}`],
+      ...[countOf(requests, "request"), formatPercent((requests / all) * 100)],
+    ]),
+  );
 
 /** `1,000 requests: 12 routed differently, 985 unchanged, 3 undetermined by the log`. */
 const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
@@ -186,7 +180,7 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
         : await replayLog(log, left, right, runtime, { isQuiet: json });
     if (json) await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
     else if (found.isEmpty) runtime.report("no differences\n");
-    else await runtime.print(formatDiff(found, runtime.paint) + formatTraffic(traffic, runtime.paint));
+    else await runtime.print(formatDiff(found, runtime.paint) + (traffic ? formatTraffic(traffic, runtime.paint) : ""));
     runtime.report(formatMissing(log === undefined ? missedBy(found, missing) : missing));
     if (traffic !== undefined) runtime.report(formatSummary(traffic));
     return exitCode && !found.isEmpty ? EXIT.differs : EXIT.ok;
@@ -196,10 +190,10 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
 const plainSide = ({ name, revision, digest }: TableSource<unknown>): object =>
   revision === undefined ? { file: name, digest } : { revision, digest };
 
-const formatTraffic = (traffic: ReplaySummary | undefined, paint: Runtime["paint"]): string =>
-  traffic === undefined || traffic.changes.length === 0
-    ? ""
-    : `\n${[paint("bold", "requests routed differently"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;
+const formatTraffic = (traffic: ReplaySummary, paint: Runtime["paint"]): string => {
+  const lines = section(paint("bold", "requests routed differently"), changeLines(traffic));
+  return linesText(lines.length === 0 ? [] : ["", ...lines]);
+};
 
 export const tableReplay = command({
   name: "replay",
@@ -238,7 +232,7 @@ Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if som
     };
     const isQuiet = options.json === true;
     const tally = await replayLog(log, before.table, after.table, runtime, { isQuiet, report });
-    runtime.report(formatSummary(tally) + linesText(changeLines(tally).map((line) => `  ${line}`)));
+    runtime.report(formatSummary(tally) + linesText(indented(changeLines(tally))));
     return options.exitCode && tally.changed > 0 ? EXIT.differs : EXIT.ok;
   },
 });

@@ -18,7 +18,7 @@ import {
   waitUntilPropagated,
 } from "../../gateway/propagation.ts";
 import { countingNumber } from "../../lib/input.ts";
-import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
+import { alignColumns, escapeControls, jsonText, linesText, section } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail } from "../../runtime.ts";
 
 export const tableStatus = command({
@@ -83,7 +83,7 @@ const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally): stri
     ...alignColumns(rows),
     ...lags.map((lag) => escapeControls(LAGS[lag][1](target))),
     ...(lastError ? [escapeControls(`last error: ${lastError}`)] : []),
-    ...(probes.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)]),
+    ...section("probes", alignColumns(probes)),
   ]);
 };
 
