@@ -1,4 +1,5 @@
 import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type { IdempotencyKeys } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
@@ -37,6 +38,15 @@ export interface SequenceBounds {
 }
 
 export type { ServedCanary, ServedTable, Tables } from "./admin-ports.ts";
+export type {
+  BeginCall,
+  Begun,
+  CreateRecord,
+  FinishCall,
+  IdempotencyKeys,
+  KeptAnswer,
+  KeyEntry,
+} from "./idempotency-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {
@@ -314,6 +324,7 @@ export interface Gateway extends ProxyPorts {
   readonly packs: Packs;
   readonly controlPlane: ControlPlaneApi;
   readonly minters: Minters;
+  readonly idempotency: IdempotencyKeys;
   readonly publicIds: PublicIds;
   readonly clientOf: (request: Request) => Client;
   /** Requests to origins must be signed: without `sign` none is sent. */

@@ -6,6 +6,7 @@ import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
 import type { Env } from "./edge/env.ts";
+import { NO_IDEMPOTENCY } from "./edge/idempotency/none.ts";
 import {
   analyticsWriter,
   reportBreaker,
@@ -113,6 +114,7 @@ function compose(env: Env) {
     controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
     packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
+    idempotency: NO_IDEMPOTENCY,
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
     isOnEdge: config.isOnEdge,

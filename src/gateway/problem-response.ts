@@ -12,7 +12,8 @@ export function problemResponse(error: GatewayError, tableLabel?: string): Respo
   // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
   if (error.reason === "unauthenticated") headers.set("www-authenticate", 'Bearer realm="waybill"');
   if (error.reason === "method-not-allowed") headers.set("allow", error.allow.join(", "));
-  if (problem.status === 503 || problem.status === 429) headers.set("retry-after", String(retryAfterSeconds(error)));
+  if (problem.status === 503 || problem.status === 429 || error.reason === "idempotency-key-in-use")
+    headers.set("retry-after", String(retryAfterSeconds(error)));
   const fault = proxyFault(error);
   if (fault !== undefined) headers.set("proxy-status", `${GATEWAY_NAME}; error=${fault}`);
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });

@@ -144,6 +144,30 @@ export const CATALOGUE = {
     meaning: "The request already passed this gateway (RFC 8586): an origin in the routing table points back to it.",
     remedy: "Correct the origin's URL in the routing table.",
   }),
+  "idempotency-key-invalid": problem(400, "Invalid idempotency key", {
+    meaning: "`idempotency-key` is not one line of 1 to 255 visible ASCII characters, bare or as a quoted string.",
+    remedy: "Send one such key, for example a UUID. Nothing was done.",
+  }),
+  "idempotency-key-missing": problem(400, "Missing idempotency key", {
+    meaning: "The routing table requires `idempotency-key` for creates of this entity.",
+    remedy: "Send a new key for each create, and the same key with each retry.",
+  }),
+  "idempotency-key-in-use": problem(409, "Idempotency key in use", {
+    meaning: "Another request with the same key is in progress.",
+    remedy: "Retry with the same key after `retry-after`.",
+  }),
+  "idempotency-key-mismatch": problem(422, "Idempotency key of another request", {
+    meaning: "The key was used with another method, target, content type or body.",
+    remedy: "Use a new key for a new request; repeat a request byte for byte.",
+  }),
+  "idempotency-keys-exhausted": problem(429, "Too many idempotency keys", {
+    meaning: "Keys are kept until they expire. The caller, or all callers, reached the limit `max` of `which`.",
+    remedy: "Wait until keys expire. Nothing was done.",
+  }),
+  "idempotency-unavailable": problem(503, "Idempotency keys unavailable", {
+    meaning: "The Durable Object of the key did not respond. Without it a repeated request could act twice.",
+    remedy: "Retry with the same key.",
+  }),
   "rate-limited": problem(429, "Too many requests", {
     meaning:
       "A limit of this deployment was exceeded: for a client, an entity's paths, look-ups under `/any`, or failed credentials from one network.",

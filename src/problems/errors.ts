@@ -14,6 +14,16 @@ export type RequestError =
       readonly limit: "client" | "entity" | "lookup";
       readonly retryAfterSeconds: number;
     }
+  | { readonly reason: "idempotency-key-invalid" }
+  | { readonly reason: "idempotency-key-missing"; readonly entity: string }
+  | { readonly reason: "idempotency-key-in-use"; readonly retryAfterSeconds: number }
+  | { readonly reason: "idempotency-key-mismatch" }
+  | {
+      readonly reason: "idempotency-keys-exhausted";
+      readonly which: "keys" | "bytes";
+      readonly max: number;
+      readonly retryAfterSeconds: number;
+    }
   | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" | "mint" }
   | { readonly reason: "forbidden"; readonly why: "cross-site" }
   | { readonly reason: "transfer-coding-unsupported" }
@@ -29,6 +39,9 @@ export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
   | { readonly reason: "sequence-unavailable"; readonly name: string }
   | { readonly reason: "sequence-ahead"; readonly name: string; readonly retryAfterSeconds: number };
+
+/** `why` is only for the log. */
+export type IdempotencyError = { readonly reason: "idempotency-unavailable"; readonly why: string };
 
 /** `why` is only for metrics: clients must not learn whether a credential was nearly right. */
 export type AuthError =
@@ -77,4 +90,11 @@ export type TableChangeError =
   | { readonly reason: "unknown-revision"; readonly revision: number; readonly why: string }
   | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
 
-export type PortError = SequenceError | TableError | TableChangeError | PackChangeError | PublicIdsError | AuthError;
+export type PortError =
+  | SequenceError
+  | TableError
+  | TableChangeError
+  | PackChangeError
+  | PublicIdsError
+  | IdempotencyError
+  | AuthError;

@@ -68,6 +68,12 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     limit === "failed-attempts"
       ? "Too many failed credentials from this network."
       : `The limit of requests per ${limit} was exceeded.`,
+  "idempotency-key-invalid": "The field idempotency-key must be one line of 1 to 255 visible ASCII characters.",
+  "idempotency-key-missing": ({ entity }) => `A create of "${entity}" needs the field idempotency-key.`,
+  "idempotency-key-in-use": "A request with this idempotency key is in progress.",
+  "idempotency-key-mismatch": "This idempotency key was used with another request.",
+  "idempotency-keys-exhausted": ({ which, max }) => `At most ${max} ${which} are kept for idempotency keys.`,
+  "idempotency-unavailable": "The idempotency key can neither be looked up nor stored.",
   unauthenticated: "This endpoint requires a valid credential.",
   forbidden: (error) => (error.why === "scope" ? `This needs the scope "${error.needs}".` : FORBIDDEN[error.why]),
   "authentication-unavailable": "Credentials cannot be verified: keys are unavailable, or a setting is invalid.",
@@ -129,6 +135,8 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "region-unknown": ["path", "sources"],
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
+  "idempotency-key-missing": ["entity"],
+  "idempotency-keys-exhausted": ["which", "max"],
   forbidden: ["needs", "host"],
   "origin-open-circuit": ["region"],
   "origins-disagree": ["region"],

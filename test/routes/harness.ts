@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
 import { controlPlane } from "../../src/edge/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
+import { NO_IDEMPOTENCY } from "../../src/edge/idempotency/none.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
@@ -108,6 +109,7 @@ export function setUp(options: Options = {}) {
       waitUntil: () => undefined,
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
+    idempotency: NO_IDEMPOTENCY,
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
     isOnEdge: false,

@@ -3,8 +3,8 @@ import { CATALOGUE, PROBLEM_SLUGS } from "../../../src/problems/catalogue.ts";
 /** The content of `docs/reference/problems.md`. A test fails if the file is stale. */
 export function problemsPage(): string {
   const bySlug = PROBLEM_SLUGS.map((slug) => {
-    const { status, title, meaning, remedy } = CATALOGUE[slug];
-    return [`## \`${slug}\``, `**${status} ${title}.** ${meaning}`, `**Remedy:** ${remedy}`];
+    const { status, meaning, remedy } = CATALOGUE[slug];
+    return [`## \`${slug}\``, `**${status}.** ${meaning}`, `**Remedy:** ${remedy}`];
   });
   const head = [
     "# Problems",
