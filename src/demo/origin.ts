@@ -121,8 +121,8 @@ async function handleDocument(exchange: Exchange): Promise<void> {
       documents.set(path, document);
       return respond(exchange, isNew ? 201 : 200, { entity: document });
     }
+    // An action: the document stays as it is.
     case "POST":
-      // An action: the document stays as it is.
       return respond(exchange, 200, { received: await readJson(request), entity: entity ?? null });
     case "PATCH": {
       const patch = await readJson(request);

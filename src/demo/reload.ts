@@ -92,9 +92,7 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     last = last.then(work).catch((error) => onLogLine(`${error instanceof Error ? error.message : error}\n${failed}`));
   };
   watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
-    if (now.mtimeMs !== before.mtimeMs) {
-      next(publish, "the table is not published; the previous one stays");
-    }
+    if (now.mtimeMs !== before.mtimeMs) next(publish, "the table is not published; the previous one stays");
   });
   let isSettling = false;
   const restart = async () => {

@@ -24,10 +24,8 @@ export interface Screen {
 /** Where everything is, IDs to try, and commands to copy. */
 export function formatScreen(screen: Screen): string {
   const { url, tableName, regions, entities, folder, samples, paint } = screen;
-  const origins = Object.entries(regions).map(([name, { origins }]) => [
-    name,
-    origins.map(({ url }) => url).join(", "),
-  ]);
+  const urlsOf = (origins: readonly { readonly url: string }[]) => origins.map((origin) => origin.url).join(", ");
+  const originRows = Object.entries(regions).map(([name, { origins }]) => [name, urlsOf(origins)]);
   const sampleRows = (samples ?? []).map(({ entity, about, id }) => [entity, about, id]);
   const sampleLines = columns(sampleRows, "    ");
   const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
@@ -35,7 +33,7 @@ export function formatScreen(screen: Screen): string {
     "",
     `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
     "",
-    ...columns([["gateway", url], ["table", tableName], ["state", folder], ...origins]),
+    ...columns([["gateway", url], ["table", tableName], ["state", folder], ...originRows]),
     "",
     ...(samples === undefined
       ? [paint("bold", "Entities"), ...columns(paths)]
@@ -85,18 +83,12 @@ function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): stri
   return commands.flatMap((command) => (command ? [`  # ${command[0]}`, `  curl ${command[1]}`] : []));
 }
 
-interface LoggedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly layout?: string;
-  readonly region?: string;
-  readonly status: number;
-  readonly ms: number;
-}
+type LoggedRequest = Readonly<Record<"method" | "path", string> & Record<"status" | "ms", number>> &
+  Partial<Readonly<Record<"event" | "layout" | "region", string>>>;
 
 /** Formats the log line of a request. Returns any other line unchanged. */
 export function formatLogLine(line: string, paint: Paint): string {
-  const request = parseJson(line) as (LoggedRequest & { readonly event?: string }) | null | undefined;
+  const request = parseJson(line) as LoggedRequest | null | undefined;
   if (request?.event !== "request") return line;
   const { method, path, layout = "-", region = "-", status, ms } = request;
   const statusStyle = status >= 500 ? "red" : status >= 400 ? "yellow" : "green";

@@ -85,11 +85,8 @@ async function main(): Promise<void> {
     const log = bufferedLog();
     const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);
     const { url } = gateway;
-    for (const note of [
-      missingKeysNote(inForce.table, process.env),
-      otherPortsNote(inForce.declared),
-      published && published.text !== file.text ? unpublishedNote(file.name, url) : undefined,
-    ]) {
+    const unpublished = published && published.text !== file.text ? unpublishedNote(file.name, url) : undefined;
+    for (const note of [missingKeysNote(inForce.table, process.env), otherPortsNote(inForce.declared), unpublished]) {
       if (note !== undefined) print(paint("yellow", note));
     }
     const open = isOpen(process.env);
@@ -116,10 +113,8 @@ function stateFolderOf(given: string | undefined, port: number): string {
   return byPort;
 }
 
-const unpublishedNote = (
-  name: string,
-  url: string,
-): string => `note: the published table is in force, and ${name} differs from it. To compare and publish the file:
+const unpublishedNote = (name: string, url: string): string =>
+  `note: the published table is in force, and ${name} differs from it. To compare and publish the file:
   WAYBILL_GATEWAY=${url} npm run -s waybill -- table plan ${name}
   WAYBILL_GATEWAY=${url} npm run -s waybill -- table publish ${name}`;
 

@@ -5,7 +5,6 @@ import { DEMO_PORTS, isDemoOrigin, isLoopback, originUrls } from "../host/self-h
 import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";
 
-/** A valid table file. */
 export interface TableFile {
   /** Relative to the working folder, for messages. */
   readonly name: string;

@@ -56,15 +56,8 @@ export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): 
 /** The runners of npm and of this project pass on a Ctrl-C that their children have got already. */
 const SAME_SIGNAL_MS = 1_000;
 
-export interface StopSignals {
-  /** Resolves at the first signal that asks this process to stop. */
-  readonly first: Promise<void>;
-  /** Resolves at a Ctrl-C after it. */
-  readonly atOnce: Promise<void>;
-}
-
-/** Call it before anything starts. */
-export function stopSignals(): StopSignals {
+/** Call it before anything starts. `first`: a signal that asks this process to stop. `atOnce`: a Ctrl-C after it. */
+export function stopSignals() {
   let firstMs: number | undefined;
   const first = new Promise<void>((stop) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

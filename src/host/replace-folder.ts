@@ -47,7 +47,6 @@ function runCheck(folder: string, { program, args, files, leaves }: FolderCheck)
   for (const name of [...files.map((file) => file.name), ...leaves]) rmSync(join(folder, name), { force: true });
   if (error !== undefined && "code" in error && error.code === "ENOENT") return "not-installed";
   if (status === 0) return "checked";
-  throw new Error(
-    `${program} refuses the new configuration, which is left in ${folder}:\n${error?.message ?? `${stdout}${stderr}`.trim()}`,
-  );
+  const why = error?.message ?? `${stdout}${stderr}`.trim();
+  throw new Error(`${program} refuses the new configuration, which is left in ${folder}:\n${why}`);
 }

@@ -7,25 +7,28 @@ const LOOPBACK =
 
 /** Origins on loopback addresses, which the edge cannot reach. */
 export const unreachableOrigins = (table: CompiledTable) =>
-  [...table.regions.values()].flatMap(({ name, origins }) =>
-    origins.flatMap(({ url }, index) => {
-      if (!LOOPBACK.test(new URL(url).hostname)) return [];
-      const message = `${url} is a loopback address; use an address of region ${name} that the edge can reach.`;
-      return [{ pointer: `/regions/${name}/origins/${index}/url`, message }];
-    }),
+  originsOf(table).flatMap(({ region, url, pointer }) => {
+    if (!LOOPBACK.test(new URL(url).hostname)) return [];
+    const message = `${url} is a loopback address; use an address of region ${region} that the edge can reach.`;
+    return [{ pointer: `${pointer}/url`, message }];
+  });
+
+const originsOf = ({ regions }: CompiledTable) =>
+  [...regions.values()].flatMap(({ name: region, origins }) =>
+    origins.map((origin, index) => ({ ...origin, region, pointer: `/regions/${region}/origins/${index}` })),
   );
 
 /** Origins through bindings that the deployment's configuration lacks: the gateway would answer 503 for them. */
 export const missingBindings = (table: CompiledTable, configuration: string) =>
-  [...table.regions.values()].flatMap(({ name, origins }) =>
-    origins.flatMap(({ binding }, index) => {
-      const declared = new RegExp(`^[^#\\n]*\\bbinding["']?\\s*[=:]\\s*["']${binding}["']`, "m");
-      if (binding === undefined || declared.test(configuration)) return [];
-      const message = `The deployment has no binding ${binding}; add it to wrangler.toml (docs/guides/origins.md).`;
-      return [{ pointer: `/regions/${name}/origins/${index}/binding`, message }];
-    }),
-  );
+  originsOf(table).flatMap(({ binding, pointer }) => {
+    const declared = new RegExp(`^[^#\\n]*\\bbinding["']?\\s*[=:]\\s*["']${binding}["']`, "m");
+    if (binding === undefined || declared.test(configuration)) return [];
+    const message = `The deployment has no binding ${binding}; add it to wrangler.toml (docs/guides/origins.md).`;
+    return [{ pointer: `${pointer}/binding`, message }];
+  });
 
+const OPEN =
+  "warning: OPEN_PAGES is set: if it is on, anyone who reaches this deployment can change its routing table.";
 const CLOSED = "the gateway's own pages answer 401 to everyone (docs/operate/deploy.md).";
 
 /** A warning about who can use the deployment's own pages; `undefined` if access is configured. */
@@ -38,9 +41,7 @@ export function accessNote(
     new RegExp(`^\\s*"?${name}"?\\s*=`, "m").test(wranglerToml) ||
     args.some((arg) => arg.startsWith(`${name}:`) || arg.startsWith(`--var=${name}:`)) ||
     secrets?.includes(name) === true;
-  if (isSet("OPEN_PAGES")) {
-    return "warning: OPEN_PAGES is set: if it is on, anyone who reaches this deployment can change its routing table.";
-  }
+  if (isSet("OPEN_PAGES")) return OPEN;
   if (isSet("ADMIN_TOKENS") || isSet("ACCESS_TEAM_DOMAIN")) return undefined;
   return secrets === undefined
     ? `warning: the secrets could not be listed. Without ADMIN_TOKENS or ACCESS_TEAM_DOMAIN ${CLOSED}`
@@ -62,8 +63,6 @@ export function secretNames(cwd: string, args: readonly string[]): Promise<reado
 
 /** Parses `[{"name": "…", "type": "secret_text"}]`. */
 export function namesIn(listed: string): readonly string[] | undefined {
-  const secrets = parseJson(listed);
-  return Array.isArray(secrets)
-    ? secrets.map((secret: { readonly name?: unknown } | null) => String(secret?.name))
-    : undefined;
+  const secrets: unknown = parseJson(listed);
+  return Array.isArray(secrets) ? secrets.map((secret) => String(secret?.name)) : undefined;
 }

@@ -93,9 +93,8 @@ async function publish(tableText: string, packs: readonly PackFile[], args: read
   if (!before.ok) return fail(`Cannot read the current revision: ${before.error}\nNothing was published.\n`);
   const { highest, change } = before.value;
   if (revision <= highest) {
-    return fail(
-      `Revision ${highest} is published, as the table or its canary. Use ${highest + 1} or more. Nothing was published.\n`,
-    );
+    const next = `Use ${highest + 1} or more. Nothing was published.`;
+    return fail(`Revision ${highest} is published, as the table or its canary. ${next}\n`);
   }
   const packsCode = await putPacks(packs, where, wrangler.run);
   if (packsCode !== 0) return packsCode;

@@ -112,8 +112,8 @@ export async function readPacks(tableText: string, folder: string): Promise<Resu
   if (!table.ok) return err("the table has faults: `waybill table check` lists them");
   const files: PackFile[] = [];
   for (const slot of table.value.packs.values()) {
-    const { name } = slot;
-    const { sha256 } = slot.declared;
+    const { name, declared } = slot;
+    const { sha256 } = declared;
     const path = join(folder, `${sha256}.pack`);
     const bytes = readBytes(path);
     if (bytes === undefined) return err(`pack ${name}: ${path} cannot be read`);
@@ -128,7 +128,6 @@ export async function readPacks(tableText: string, folder: string): Promise<Resu
 
 const digest = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
-/** Names of the packs in a table. */
 export function packsOf(tableText: string): readonly string[] {
   const { packs = {} } = JSON.parse(tableText) as { readonly packs?: object };
   return Object.keys(packs);

@@ -5,10 +5,10 @@ import { build, type Plugin } from "esbuild";
 import { POINTER_KEY } from "../../published/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
 import { packsOf, publishNext, publishPacks, readPacks, replaceFile } from "../publish/publish.ts";
-import { workerdConfig } from "./config.ts";
-import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "./workerd.ts";
+import { type WorkerdSettings, workerdConfig } from "./config.ts";
+import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
-export interface ServeOptions {
+export interface ServeOptions extends Omit<WorkerdOptions, "configPath">, Pick<WorkerdSettings, "loopbackPorts"> {
   /** The system chooses a port for 0. */
   readonly port: number;
   /** The declared routing table as JSON. An empty state publishes it as revision 1. */
@@ -21,11 +21,6 @@ export interface ServeOptions {
   readonly vars?: Readonly<Record<string, string>> | undefined;
   /** Interface to listen on. Default: loopback. */
   readonly host?: string | undefined;
-  /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
-  readonly openPages?: boolean | undefined;
-  /** Where origins on loopback really listen, by the port that the table names. */
-  readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
-  readonly onLogLine?: ((line: string) => void) | undefined;
 }
 
 export interface GatewayOptions extends ServeOptions {
@@ -64,21 +59,14 @@ export async function serveWorker(worker: string, options: ServeOptions): Promis
   await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);
   replaceFile(folder, "worker.js", worker);
   const configPath = join(folder, CONFIG_FILE);
-  const config = workerdConfig({
-    address: `${options.host ?? "127.0.0.1"}:${options.port}`,
-    kvFolder,
-    durableObjectsFolder,
-    workerFile: "worker.js",
-    vars: { ...SELF_HOSTED_VARS, ...options.vars },
-    loopbackPorts: options.loopbackPorts,
-  });
+  const { host = "127.0.0.1", port, loopbackPorts, onLogLine, openPages } = options;
+  const vars = { ...SELF_HOSTED_VARS, ...options.vars };
+  const folders = { kvFolder, durableObjectsFolder, workerFile: "worker.js" };
+  const config = workerdConfig({ address: `${host}:${port}`, ...folders, vars, loopbackPorts });
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
   writeFileSync(configPath, config, { mode: 0o600 });
-  return {
-    ...(await startWorkerd({ configPath, onLogLine: options.onLogLine, openPages: options.openPages })),
-    kvFolder,
-  };
+  return { ...(await startWorkerd({ configPath, onLogLine, openPages })), kvFolder };
 }
 
 /** Publishes a table with its packs, as the next revision. */

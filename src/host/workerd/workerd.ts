@@ -10,7 +10,7 @@ import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
 
 export interface WorkerdOptions {
   readonly configPath: string;
-  /** Opens the gateway's own pages to everyone. Default: closed. */
+  /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
   readonly openPages?: boolean | undefined;
   /** Called for each line that workerd or the Worker prints. */
   readonly onLogLine?: ((line: string) => void) | undefined;
@@ -59,10 +59,8 @@ function commandLine(pid: number): string {
 /** Throws if a gateway runs on a state folder. */
 export function refuseRunning(stateFolder: string): void {
   const pid = runningOn(stateFolder);
-  if (pid === undefined) return;
-  throw new Error(
-    `${stateFolder} is the state of a running gateway (process ${pid}). Stop it, or use another --state.`,
-  );
+  const what = `${stateFolder} is the state of a running gateway (process ${pid})`;
+  if (pid !== undefined) throw new Error(`${what}. Stop it, or use another --state.`);
 }
 
 /** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
@@ -90,28 +88,22 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   };
   onLines(child, 1, keep);
   onLines(child, 2, keep);
-  const exited = new Promise<number>((resolve) =>
-    child.once("close", (code, signal) => resolve(exitCodeOf(code, signal))),
-  );
+  const exited = new Promise<number>((resolve) => {
+    child.once("close", (code, signal) => resolve(exitCodeOf(code, signal)));
+  });
   const port = await listeningPort(child, lines, exited);
   // Of two that start at one moment the later stays.
   if (Number(readBytes(pidFile)) !== child.pid) {
     child.kill("SIGKILL");
     refuseRunning(stateFolder);
   }
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    pid: child.pid ?? 0,
-    lines,
-    exited,
-    stop: async (deadlineMs, atOnce) => {
-      const isKilled = await stopChild(child, deadlineMs, atOnce);
-      await exited;
-      rmSync(pidFile, { force: true });
-      return isKilled;
-    },
+  const stop: RunningWorkerd["stop"] = async (deadlineMs, atOnce) => {
+    const isKilled = await stopChild(child, deadlineMs, atOnce);
+    await exited;
+    rmSync(pidFile, { force: true });
+    return isKilled;
   };
+  return { url: `http://127.0.0.1:${port}`, port, pid: child.pid ?? 0, lines, exited, stop };
 }
 
 /** The binary itself: the package's wrapper script would not forward signals. */
