@@ -6,7 +6,7 @@ import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
 import { requireScope } from "./lib/auth.ts";
-import { contextOf, jsonResponse, openLimited, type PageEnv, readBody, wantedType } from "./lib/http.ts";
+import { contextOf, openLimited, type PageEnv, readBody, wantedType } from "./lib/http.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export function mint(gateway: Gateway): Hono<PageEnv> {
@@ -38,14 +38,14 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
     const minted = await mintIds(task, count);
     if (!minted.ok) return context.fail(minted.error);
-    const texts = minted.value.map(({ text }) => text);
-    const regions = minted.value.map((one) => one.region);
-    const region = new Set(regions).size === 1 ? regions[0] : undefined;
-    const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
+    const { texts, regions, unclear, byCanary: deciders } = minted.value;
+    const region = regions.every((one) => one === regions[0]) ? regions[0] : undefined;
     const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
-    const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
-    if (minted.value.every((one) => one.byCanary)) context.takeCanary();
-    Object.assign(context, { entity: entity.name, layout: enabled.layout.name, region });
+    const labels = new Set([...deciders].map((byCanary) => (byCanary ? served.canary : served)?.label));
+    if (!deciders.has(false)) context.takeCanary();
+    context.entity = entity.name;
+    context.layout = enabled.layout.name;
+    context.region = region;
     const fields = {
       "waybill-table": [...labels].join(", "),
       "waybill-layout": enabled.layout.name,
@@ -58,13 +58,19 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     }
     // A batch may straddle the border of two routes; then each ID's region stands beside it.
     const where = region === undefined ? { regions } : { region };
-    const plans = ambiguous === undefined ? {} : { ambiguous };
-    return jsonResponse(
-      { entity: entity.name, layout: enabled.layout.name, ...where, ids: texts, ...plans },
-      fields,
-      201,
-    );
+    const json = mintedJson({ entity: entity.name, layout: enabled.layout.name, ...where }, texts, ambiguous);
+    const headers = { "content-type": "application/json", "cache-control": "no-store", ...fields };
+    return new Response(json, { status: 201, headers });
   });
+}
+
+/** As `jsonResponse` would write it. No text form has a character that JSON escapes. */
+function mintedJson(head: object, texts: readonly string[], ambiguous: Ambiguous | undefined): string {
+  const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
+  const ids = texts.join('",\n    "');
+  const plans =
+    ambiguous === undefined ? "" : `,\n  "ambiguous": ${JSON.stringify(ambiguous, null, 2).replaceAll("\n", "\n  ")}`;
+  return `${open},\n  "ids": [\n    "${ids}"\n  ]${plans}\n}\n`;
 }
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */

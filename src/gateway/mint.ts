@@ -6,6 +6,7 @@ import type { CompiledTable, Entity } from "../routing/index.ts";
 import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
+import { regionByWords } from "../routing/mint/verify.ts";
 import { type DecideInput, decidePath, failure } from "./decide.ts";
 import { withPages } from "./pages.ts";
 import { entityOf, readId } from "./public-ids.ts";
@@ -21,71 +22,141 @@ export interface MintTask {
   readonly nowMs: number;
 }
 
-/** An ID as its client sees it. */
-export interface MintedId {
+/** IDs as their client sees them, in rising order. */
+export interface MintedIds {
+  readonly texts: readonly string[];
+  /** Of each. */
+  readonly regions: readonly string[];
+  /** Texts that `/any` does not find as what they are, now and while times of this century are read. */
+  readonly unclear: readonly string[];
+  /** Whether the canary's table decides: `true` and `false` for both, in the order of the IDs. */
+  readonly byCanary: ReadonlySet<boolean>;
+}
+
+interface MintedId {
   readonly text: string;
   readonly region: string;
-  /** Whether the canary's table decides about it. */
   readonly byCanary: boolean;
-  /** Whether `/any` finds it as what it is, now and while times of this century are read. */
   readonly isUnambiguous: boolean;
 }
 
-/** IDs generated at once. Neighbours have much in common, so that more would often be in vain. */
+/** IDs generated at once while some may have to be dropped: neighbours have much in common, so more would often be in vain. */
 const BATCH_MAX = 32;
 
-/**
- * Between batches the isolate has so long for other requests: with 8 large mints at once a batch of each still takes less.
- * 1,000 IDs take 125 ms.
- */
+/** The isolate has so long for other requests: with 8 large mints at once the work of each between two rests still takes less. */
 const REST_MS = 4;
+
+/** Work between rests, in IDs whose text is read again. One that is decided by its words takes a 32nd. */
+const WORK_MAX = 40;
+const WORK_BY_WORDS = 1 / 32;
 
 /** IDs that may be dropped before the first good one, and for each further one. Enough for layouts that share 9 of 10 texts. */
 const DROPPED_MAX = 1024;
 const DROPPED_MAX_EACH = 32;
+
+type Rest = (work: number) => Promise<unknown> | undefined;
+
+/** Called before work. `undefined`: it needs no rest. */
+function restsOf({ pause }: MintTask["gateway"]): Rest {
+  let done = 0;
+  return (work) => {
+    if (done + work <= WORK_MAX) {
+      done += work;
+      return undefined;
+    }
+    done = work;
+    return pause(REST_MS);
+  };
+}
 
 /**
  * Mints for a plan, in rising order. IDs that no region would get are dropped, and so are those that `/any` would refuse
  * as ambiguous: others are generated in their place. After too many drops ambiguous ones are kept: they work on their
  * entity's path, and the caller is told.
  */
-export async function mintIds(task: MintTask, count: number): Promise<Result<readonly MintedId[], GatewayError>> {
-  const { layout } = task.plan.enabled;
+export async function mintIds(task: MintTask, count: number): Promise<Result<MintedIds, GatewayError>> {
+  const { gateway, plan } = task;
+  const { layout } = plan.enabled;
   const hasRandomBits = isRandom(layout);
   const droppedMax = hasRandomBits ? DROPPED_MAX : BATCH_MAX;
-  const kept: MintedId[] = [];
+  const kept = {
+    texts: [] as string[],
+    regions: [] as string[],
+    unclear: [] as string[],
+    byCanary: new Set<boolean>(),
+  };
+  const rest = restsOf(gateway);
   let droppedCount = 0;
   // What would be refused is refused before it takes numbers.
-  const sample = await task.gateway.minters.sample(task.plan.order);
+  const sample = await gateway.minters.sample(plan.order);
   if (!sample.ok) return sample;
-  const tried = await checkMinted(task, sample.value === undefined ? [] : [sample.value]);
+  const tried = sample.value === undefined ? ok([]) : await checkMinted(task, [sample.value], rest);
   if (!tried.ok) return tried;
   const isDoubtful = tried.value.includes(undefined);
-  while (kept.length < count) {
-    const missing = count - kept.length;
-    const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
+  while (kept.texts.length < count) {
+    const keptCount = kept.texts.length;
+    const missing = count - keptCount;
+    const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * keptCount;
     const keepsAll = isLast || !hasRandomBits;
-    if (kept.length > 0) await task.gateway.pause(REST_MS);
-    const batch = keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX);
-    const words = await task.gateway.minters.mint({ ...task.plan.order, isRedraw: droppedCount > 0 }, batch);
-    const minted = words.ok ? await checkMinted(task, words.value) : words;
+    const isProven = keepsAll ? !(isDoubtful && keptCount === 0) : droppedCount === 0 && keptCount > 0;
+    const batch = isProven ? missing : Math.min(missing, BATCH_MAX);
+    await rest(batch * WORK_BY_WORDS);
+    const words = await gateway.minters.mint({ ...plan.order, isRedraw: droppedCount > 0 }, batch);
+    if (!words.ok) return words;
+    const regions = decideByWords(task, words.value, kept.texts);
+    if (regions !== undefined) {
+      for (const region of regions) kept.regions.push(region);
+      kept.byCanary.add(false);
+      continue;
+    }
+    const minted = await checkMinted(task, words.value, rest);
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
     if (isLast && routed.length < minted.value.length) {
       // The ID is not given out, so it is not shown.
-      return err({ reason: "unassigned-key", entity: task.plan.entity.name, layout: layout.name });
+      return err({ reason: "unassigned-key", entity: plan.entity.name, layout: layout.name });
     }
     const good = keepsAll ? routed : routed.filter(({ isUnambiguous }) => isUnambiguous);
-    kept.push(...good);
+    for (const { text, region, byCanary, isUnambiguous } of good) {
+      kept.texts.push(text);
+      kept.regions.push(region);
+      kept.byCanary.add(byCanary);
+      if (!isUnambiguous) kept.unclear.push(text);
+    }
     droppedCount += minted.value.length - good.length;
   }
   return ok(kept);
+}
+
+/** Their regions, and their texts behind the others; `undefined`, and no text, where the texts must be read to know. */
+function decideByWords(
+  { served, plan, table, nowMs }: MintTask,
+  minted: readonly Words[],
+  texts: string[],
+): readonly string[] | undefined {
+  const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
+  if (regionOf === undefined) return undefined;
+  const { format } = plan.enabled.layout;
+  const before = texts.length;
+  const regions: string[] = [];
+  for (const words of minted) {
+    const text = format(words);
+    const region = regionOf(words, text, nowMs);
+    if (region === undefined) {
+      texts.length = before;
+      return undefined;
+    }
+    texts.push(text);
+    regions.push(region);
+  }
+  return regions;
 }
 
 /** `undefined` for an ID for which no request would find a region. */
 async function checkMinted(
   task: MintTask,
   minted: readonly Words[],
+  rest: Rest,
 ): Promise<Result<readonly (MintedId | undefined)[], GatewayError>> {
   const { gateway, served, plan, table, nowMs } = task;
   const { entity, enabled } = plan;
@@ -101,8 +172,10 @@ async function checkMinted(
   const [before, after] = [pattern.slice(0, idAt), pattern.slice(idAt + ":id".length)];
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
   const ids: (MintedId | undefined)[] = [];
-  for (const [index, words] of minted.entries()) {
-    if (index > 0 && index % BATCH_MAX === 0) await gateway.pause(REST_MS);
+  for (const words of minted) {
+    // A promise for each ID would cost as much as its decision.
+    const due = rest(1);
+    if (due !== undefined) await due;
     const internal = enabled.layout.format(words);
     // The public text where the entity has one: clients see no other.
     const shown = entity.public === undefined ? ok(internal) : gateway.publicIds.show(entity, internal);
@@ -111,7 +184,6 @@ async function checkMinted(
     if (text === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
     const path = before + text + after;
     const decided = decidePath(input, path);
-    // A promise for each ID would cost as much as its decision.
     const outcome = decided.kind === "page" ? await withPages(gateway, () => decidePath(input, path)) : decided;
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.

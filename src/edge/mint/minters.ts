@@ -2,16 +2,13 @@ import {
   type DistributedIdKind,
   distributedId128Kind,
   distributedIdKind,
+  err,
   type HotguidState,
-  hotguid,
   hotguidIdentity,
   type IuidState,
   type Layout,
   type MintError,
-  type Minted,
   type MinterState,
-  mintHotguid,
-  mintIuid,
   mintLuuid,
   mintNext,
   mintShortComb,
@@ -27,8 +24,9 @@ import {
   toSql,
   type Words,
 } from "../../ids/index.ts";
-import { fieldOf } from "../../ids/layout/words.ts";
 import { MARKED_UUIDS } from "../../ids/mint/create-minter.ts";
+import { mintHotguids, withShardKey } from "../../ids/mint/hotguid.ts";
+import { mintIuids } from "../../ids/mint/iuid.ts";
 import { randomBits } from "../../ids/mint/mint.ts";
 import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
@@ -61,23 +59,6 @@ function times(count: number, next: (index: number) => Result<Words, MintError>)
   return ok(ids);
 }
 
-/** The same, each from the state after the last. An ID that was made counts as given, even when a later one fails. */
-function inOrder<State>(
-  count: number,
-  start: State,
-  step: (state: State) => Result<Minted<State>, MintError>,
-  keep: (state: State) => unknown,
-): MintResult {
-  let state = start;
-  return times(count, () => {
-    const minted = step(state);
-    if (!minted.ok) return minted;
-    state = minted.value.state;
-    keep(state);
-    return ok(minted.value.words);
-  });
-}
-
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
 function randomMinter({ clock, entropy }: MinterPorts): Minter {
   const remembered = new Map<string, Remembered>();
@@ -89,8 +70,16 @@ function randomMinter({ clock, entropy }: MinterPorts): Minter {
     // The plan has a value for each key that its field holds.
     if (!started.ok) throw new Error(`no minter of ${layout.name}: ${started.error.reason}`);
     const nowMs = clock.nowMs();
-    const step = (state: MinterState) => mintNext(state, nowMs, entropy);
-    return inOrder(count, started.value, step, (state) => setLast(remembered, name, { layout, state }, MINTERS_MAX));
+    let state = started.value;
+    const minted = times(count, () => {
+      const next = mintNext(state, nowMs, entropy);
+      if (!next.ok) return next;
+      state = next.value.state;
+      return ok(next.value.words);
+    });
+    // An ID that was made counts as given, even when a later one fails.
+    setLast(remembered, name, { layout, state }, MINTERS_MAX);
+    return minted;
   };
 }
 
@@ -198,14 +187,14 @@ function iuidMinter({ clock, entropy }: MinterPorts): Minter {
     if (!started.ok) return started;
     const key = country * 256 + service;
     const nowMs = clock.nowMs();
-    const step = (state: IuidState) => mintIuid(state, nowMs, entropy);
-    return inOrder(count, states.get(key) ?? started.value, step, (state) => states.set(key, state));
+    const { state, ids, error } = mintIuids(states.get(key) ?? started.value, count, nowMs, entropy);
+    states.set(key, state);
+    return error === undefined ? ok(ids) : err(error);
   };
 }
 
 /** One state for all shard keys: they stand behind the counter, so memory stays flat however many keys are asked for. */
 function hotguidMinter({ clock, entropy }: MinterPorts) {
-  const shardKeyField = fieldOf(hotguid, "shardKey");
   let last: HotguidState | undefined;
 
   const start = (): HotguidState => {
@@ -218,20 +207,11 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
 
   return (order: MintOrder, count: number): MintResult => {
     const shardKey = keyOf(order, "shardKey");
-    let state = last ?? start();
+    let from = withShardKey(last ?? start(), shardKey);
     // How another layout reads a HotGuid rests on the last bits of its counter, too.
-    if (order.isRedraw) state = skipHotguids(state, entropy.word() & 0xffff);
+    if (order.isRedraw) from = skipHotguids(from, entropy.word() & 0xffff);
+    const { state, ids, error } = mintHotguids(from, count, clock.nowMs(), entropy);
     last = state;
-    const nowMs = clock.nowMs();
-    const step = (from: HotguidState) => mintHotguid(from, nowMs, entropy);
-    const minted = inOrder(count, state, step, (after) => (last = after));
-    if (!minted.ok) return minted;
-    return ok(
-      minted.value.map((words) => {
-        const own = words.slice();
-        shardKeyField.write(own, shardKey);
-        return own;
-      }),
-    );
+    return error === undefined ? ok(ids) : err(error);
   };
 }

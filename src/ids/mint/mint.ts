@@ -15,6 +15,14 @@ export interface Minted<State> {
   readonly words: Words;
 }
 
+/** The IDs of one reading of the clock, and the minter state after the last. */
+export interface MintedBatch<State> {
+  readonly state: State;
+  readonly ids: readonly Words[];
+  /** Why there are fewer than were asked for. */
+  readonly error: MintError | undefined;
+}
+
 /** Why no ID was minted. */
 export type MintError =
   | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string }

@@ -1,12 +1,12 @@
-import type { Words } from "../../ids/layout/layout.ts";
+import type { Layout, TextForm, Words } from "../../ids/layout/layout.ts";
 import { err, ok } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
-import { HORIZON_MS } from "../limits.ts";
-import { primaryPattern } from "../lookup/paths.ts";
+import { HORIZON_MS, ID_LENGTH_MAX } from "../limits.ts";
+import { primaryPattern, segmentsOf } from "../lookup/paths.ts";
 import { needsPage } from "../resolve/describe.ts";
-import { applyRollout } from "../resolve/match.ts";
+import { applyRollout, isHinted, isInWindow } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
-import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
+import type { CompiledTable, EnabledLayout, Entity, EntityId } from "../table.ts";
 import type { MintPlan } from "./plan.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
@@ -57,3 +57,69 @@ function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): Ro
   for (const field of layout.fields) if (field.role === "key") key[field.name] = String(field.readBig(words));
   return { ...error, key };
 }
+
+/**
+ * The region to which a minted ID's path leads, and in which `/any` finds it as what it is; by its words, without reading
+ * its text. `undefined`: the text must be read.
+ */
+export type RegionByWords = (words: Words, text: string, nowMs: number) => string | undefined;
+
+/** By the entity's one kind of ID. Compiled tables do not change. */
+const decided = new WeakMap<EntityId, RegionByWords | "unproven">();
+
+/**
+ * Decides by words where the table proves that a text of the ID can mean nothing else: the entity has one kind of ID, its
+ * layout one text form, no path a literal of that form, and no ID is public. `undefined` where it does not.
+ */
+export function regionByWords(table: CompiledTable, entity: Entity): RegionByWords | undefined {
+  const [id] = entity.ids;
+  if (id === undefined) return undefined;
+  const found = decided.get(id) ?? proveWords(table, entity, id) ?? "unproven";
+  decided.set(id, found);
+  return found === "unproven" ? undefined : found;
+}
+
+function proveWords(table: CompiledTable, entity: Entity, id: EntityId): RegionByWords | undefined {
+  const { enabled, takes, find } = id;
+  const { layout, overrides, owners } = enabled;
+  const form = layout.table.text;
+  const isOnlyReading = entity.ids.length === 1 && layout.texts.length === 1 && form.lengthMax <= ID_LENGTH_MAX;
+  if (!isOnlyReading || table.withoutPublic !== undefined || !isOnOwnPath(table, entity, layout, form))
+    return undefined;
+  const mark = id.service ?? id.group;
+  if (mark === undefined && owners.marked.size > 0) return undefined;
+  const own = mark === undefined ? owners.unmarked : owners.marked.get(mark);
+  if (own?.length !== 1 || own[0]?.id !== id) return undefined;
+  const sameForm = table.readers.find((reader) => reader.form === form)?.of ?? [];
+  const rivals = sameForm.filter((other) => other !== enabled && !isDisjoint(other.layout, layout));
+  const otherForms = table.readers.flatMap((reader) => (reader.form === form ? [] : [reader.form]));
+  return (words, text, nowMs) => {
+    // Until the horizon, a window that takes the ID now takes it then.
+    if (nowMs > HORIZON_MS || !takes(words) || !isInWindow(enabled, words, nowMs)) return undefined;
+    if (overrides?.get(words) !== undefined) return undefined;
+    for (const rival of rivals) {
+      if (rival.layout.fits(words) && isInWindow(rival, words, HORIZON_MS)) return undefined;
+    }
+    for (const other of otherForms) if (other.read(text, 0, text.length) !== undefined) return undefined;
+    return applyRollout(find(words), layout.name, words)?.region?.name;
+  };
+}
+
+/** Whether a path with any text of the form, in the ID's place of the entity's first pattern, is the entity's. */
+function isOnOwnPath({ paths, entities }: CompiledTable, entity: Entity, layout: Layout, form: TextForm): boolean {
+  const pattern = primaryPattern(entity, layout.name);
+  // No literal is `:id`, so the pattern itself stands for all texts that are no literal either.
+  const match = pattern === undefined ? undefined : paths.match(pattern);
+  if (match?.entity !== entity || match.idStart !== pattern?.indexOf(":id")) return false;
+  if (!entity.ids.every(({ enabled }) => isHinted(enabled, match.hint))) return false;
+  return [...entities.values()].every((other) =>
+    other.paths.every((path) => segmentsOf(path).every((part) => form.read(part, 0, part.length) === undefined)),
+  );
+}
+
+/** Whether fixed bits tell every ID of one layout from every ID of the other. */
+const isDisjoint = ({ fixed: a }: Layout, { fixed: b }: Layout): boolean =>
+  a.mask.length === b.mask.length &&
+  a.mask.some(
+    (bits, at) => (bits & (b.mask[at] as number) & ((a.value[at] as number) ^ (b.value[at] as number))) !== 0,
+  );
