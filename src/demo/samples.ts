@@ -78,9 +78,8 @@ export function mintSamples(file: TableFile, keys = NO_PUBLIC_KEYS, nowMs = Date
     if (entity?.public === undefined) return [sample];
     const id = publicCodec(entity, keys)?.show(sample.id);
     const { path, about } = sample;
-    return id === undefined
-      ? []
-      : [{ ...sample, id, path: path.replace(sample.id, id), about: `${about}, public`, shortPath: "" }];
+    if (id === undefined) return [];
+    return [{ ...sample, id, path: path.replace(sample.id, id), about: `${about}, public`, shortPath: "" }];
   });
 }
 

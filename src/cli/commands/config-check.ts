@@ -65,12 +65,8 @@ async function fromWrangler(path: string, env: string | undefined): Promise<Give
   const { unstable_readConfig } = await import("wrangler");
   try {
     const { vars, ratelimits = [] } = unstable_readConfig({ config: path, env }, { hideWarnings: true });
-    return {
-      ...vars,
-      ...Object.fromEntries(
-        ratelimits.map(({ name }: { readonly name: string }) => [name, { limit: () => undefined }]),
-      ),
-    };
+    const limits = ratelimits.map(({ name }: { readonly name: string }) => [name, { limit: () => undefined }]);
+    return { ...vars, ...Object.fromEntries(limits) };
   } catch (error) {
     return unreadable(path, error instanceof Error ? error.message : String(error));
   }

@@ -76,11 +76,8 @@ export interface Explained extends Omit<Explanation, "forms"> {
 
 /** Explains a text by all layouts, without a table: no entity, no route, no decision. */
 export const explainBare = (text: string, layouts: readonly Layout[], nowMs: number): Explained => {
-  const explained = explainAs(
-    text,
-    layouts.map((layout) => ({ layout })),
-    nowMs,
-  );
+  const recognisable = layouts.map((layout) => ({ layout }));
+  const explained = explainAs(text, recognisable, nowMs);
   return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
 };
 
@@ -154,15 +151,8 @@ const formsOf = ({ layout: source, words }: Reading): Explained["forms"] => {
 const shortKeyCandidates = (text: string): readonly Candidate[] => {
   const primaryKey = parseShortKey(text);
   if (!primaryKey.ok) return [];
-  return [
-    {
-      ...UNROUTED,
-      layout: "luuid-short",
-      fields: { primaryKey: String(primaryKey.value) },
-      mintedAt: undefined,
-      for: [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`],
-      against: ["a short key is meaningless without the path of its group"],
-      excluded: true,
-    },
-  ];
+  const fields = { primaryKey: String(primaryKey.value) };
+  const reasons = [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`];
+  const against = ["a short key is meaningless without the path of its group"];
+  return [{ ...UNROUTED, layout: "luuid-short", fields, mintedAt: undefined, for: reasons, against, excluded: true }];
 };

@@ -48,10 +48,9 @@ export const convertId = (
   const converted = readings.value.flatMap((reading) => writeAs(reading, to));
   const [first] = converted;
   if (first === undefined) {
-    const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
-    return err(
-      `"${escapeControls(id)}" is read as ${read.join(", ")}, and no such ID has the other text form.${conversionTo(id, to)}`,
-    );
+    const read = [...new Set(readings.value.map(({ layout }) => layout.name))].join(", ");
+    const why = `"${escapeControls(id)}" is read as ${read}, and no such ID has the other text form.`;
+    return err(why + conversionTo(id, to));
   }
   if (converted.every((each) => each.id === first.id)) return ok(first);
   const conversions = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
@@ -60,15 +59,13 @@ export const convertId = (
 
 /** A hint: the text is valid in a form of the target layout. */
 const conversionTo = (id: string, { layout }: Spelling): string => {
-  const form =
-    layout &&
-    writtenForms(layout).find(({ read }) => {
-      const words = read(id, 0, id.length);
-      return words !== undefined && layout.fits(words);
-    });
-  return layout === undefined || form === undefined
-    ? ""
-    : ` If it is the ${form.name} of layout ${layout.name}, pass --from ${layout.name}:${form.name}.`;
+  if (layout === undefined) return "";
+  const form = writtenForms(layout).find(({ read }) => {
+    const words = read(id, 0, id.length);
+    return words !== undefined && layout.fits(words);
+  });
+  if (form === undefined) return "";
+  return ` If it is the ${form.name} of layout ${layout.name}, pass --from ${layout.name}:${form.name}.`;
 };
 
 /** With an explicit layout, any time is accepted. */
@@ -82,12 +79,8 @@ const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly
   });
   const window = named === undefined ? undefined : ANY_TIME;
   // Digits alone are decimal unless the text form is given.
-  const hints = { named: text !== undefined, window };
-  const { readings, unreadable } = recognise(
-    id,
-    tried.map((layout) => ({ layout, ...hints })),
-    nowMs,
-  );
+  const recognisable = tried.map((layout) => ({ layout, named: text !== undefined, window }));
+  const { readings, unreadable } = recognise(id, recognisable, nowMs);
   const possible = readings.filter(({ excluded }) => !excluded);
   if (possible.length > 0) {
     // The layout with all of its text forms.
@@ -106,10 +99,8 @@ const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly
     const why = reading === undefined ? "." : "; `waybill explain` says why.";
     return err(`${shown} is not an ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
   }
-  if (reading !== undefined) return err(`${shown} is not a valid ${named.name}: ${reading.against[0]}.`);
-  return err(
-    `${shown} is not a valid ${named.name}${unread === undefined ? "" : `: ${parseErrorSentence(unread.error)}`}.`,
-  );
+  const why = reading === undefined ? unread && parseErrorSentence(unread.error) : reading.against[0];
+  return err(`${shown} is not a valid ${named.name}${why === undefined ? "" : `: ${why}`}.`);
 };
 
 /** Without a hint, only the forms that a gateway reads: 32 digits may be ambiguous. */

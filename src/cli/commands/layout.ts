@@ -43,15 +43,14 @@ type Paint = (style: "bold" | "dim", text: string) => string;
 const describe = (layout: Layout, paint: Paint): string => {
   const { name, table, texts } = layout;
   const stored = writtenForms(layout).flatMap((form) => (texts.includes(form) ? [] : [form.name]));
+  const own = texts.map(({ prefix, name }) => (prefix === undefined ? name : `${prefix} ${name}`)).join(", ");
+  const inDatabases = stored.length === 0 ? "" : `; in databases also: ${stored.join(", ")}`;
   const rows = table.rows.map((row) => [row.field, `${row.bits}`, row.role, noteOf(row)]);
   const lines = alignColumns([["field", "bits", "role", ""], ...rows]);
   return [
     table.title === name ? paint("bold", name) : `${paint("bold", name)}  ${table.title}`,
     paint("dim", `source: ${table.source}`),
-    paint(
-      "dim",
-      `texts: ${texts.map((form) => `${form.prefix ?? ""}${form.prefix === undefined ? "" : " "}${form.name}`).join(", ")}${stored.length === 0 ? "" : `; in databases also: ${stored.join(", ")}`}`,
-    ),
+    paint("dim", `texts: ${own}${inDatabases}`),
     "",
     diagram(table),
     "",

@@ -8,10 +8,8 @@ import { escapeControls } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
 import type { Runtime } from "../runtime.ts";
 
-type Convert = (codec: PublicCodec, text: string) => string | undefined;
-
 /** `why`: the reason if there is no converted ID. */
-const convertCommand = (name: string, description: string, why: string, convert: Convert) =>
+const convertCommand = (name: "open" | "show", description: string, why: string) =>
   command({
     name,
     description,
@@ -31,19 +29,15 @@ Exit code: 0 if every ID was converted, otherwise 1.`,
     run: async (runtime, args, { entity, table: path, json }) => {
       const codec = codecOf(await openTable(path, runtime), entity, runtime);
       return convertEach(args, json, runtime, (text) => {
-        const id = convert(codec, text);
+        const id = codec[name](text);
         return id === undefined ? err(`"${escapeControls(text)}" was not converted: ${why}.`) : ok({ id });
       });
     },
   });
 
 export const publicIds = group("public", "convert between public and internal IDs", [
-  convertCommand("open", "print the internal IDs of public IDs", "no key decrypts it", (codec, text) =>
-    codec.open(text),
-  ),
-  convertCommand("show", "print the public IDs of internal IDs", "it is not an ID of the entity", (codec, text) =>
-    codec.show(text),
-  ),
+  convertCommand("open", "print the internal IDs of public IDs", "no key decrypts it"),
+  convertCommand("show", "print the public IDs of internal IDs", "it is not an ID of the entity"),
 ]);
 
 /** The codec of a public entity with the keys of the environment. */
@@ -61,8 +55,6 @@ export const codecOf = (table: CompiledTable | undefined, name: string, { env }:
   const keys = parsePublicKeys(publicIdKeys);
   if (!keys.ok) return malformed(keys.error);
   const list = entity.public.as === "sealed" ? "sealed" : "compatible";
-  return (
-    publicCodec(entity, keys.value) ??
-    malformed(`PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`)
-  );
+  const lacking = `PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`;
+  return publicCodec(entity, keys.value) ?? malformed(lacking);
 };

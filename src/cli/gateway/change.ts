@@ -160,7 +160,6 @@ const UNDOES_MOVES =
   "  keep the entries of the current table and undo a move by a new move; to override, pass --over-moves\n" +
   "nothing was changed\n";
 
-/** Asks for consent, unless `yes`. Without it, the command ends. */
 export const confirm = async (question: string, yes: boolean, { prompt }: Pick<Runtime, "prompt">): Promise<void> => {
   if (yes) return;
   const answer = await prompt(`${question} [y/N] `);
@@ -229,9 +228,8 @@ const findOnce = async (gateway: GatewayClient, { kind, digest, request }: Pendi
   const ours = audit === undefined ? later.findLast(isOurs) : audit.value.some(isEnd) ? inForce : undefined;
   if (ours !== undefined) return { outcome: "applied", revision: ours };
   const [last] = later;
-  return last === undefined || (audit !== undefined && inForce === undefined)
-    ? { outcome: "unknown" }
-    : { outcome: "superseded", revision: last };
+  if (last === undefined || (audit !== undefined && inForce === undefined)) return { outcome: "unknown" };
+  return { outcome: "superseded", revision: last };
 };
 
 /** A change that was sent, with the table in whose text faults have their positions. */
@@ -260,10 +258,7 @@ const resolveOutcome = async (answer: Answer, change: ChangeReport, { gateway, r
     return conflict(change, members["canary"] ?? members["current"]);
   }
   const { table } = change;
-  if (table !== undefined) {
-    const faults = faultsAtGateway(error, table).map((fault) => faultLine(table.name, fault));
-    runtime.report(faults.join(""));
-  }
+  if (table) runtime.report(formatFaultsAtGateway(error, table));
   if (!mayBeDone(error)) fail("nothing was changed\n");
   runtime.report("  outcome unknown: checking the history\n");
   const found = await findOutcome(gateway, change, runtime);
@@ -317,6 +312,11 @@ export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable) =
   const read = v.safeParse(faultsSchema, failure.reason === "problem" ? failure.problem.members : {});
   return read.success ? placed(read.output.faults, bytes) : [];
 };
+
+export const formatFaultsAtGateway = (failure: GatewayFailure, table: SentTable): string =>
+  faultsAtGateway(failure, table)
+    .map((fault) => faultLine(table.name, fault))
+    .join("");
 
 /** Another change came first. `current`: the revision that a change must name now, if the gateway names it. */
 const conflict = ({ request }: PendingChange, current: unknown): never => {

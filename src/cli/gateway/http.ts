@@ -83,17 +83,14 @@ export const sendRequest = async (
     const members = header("content-type")?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
     const { type, detail } = members ?? {};
     if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
-      const why = "this is not a response of a gateway: is the address correct?";
-      return err({ reason: "strange", status, why });
+      return err({ reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" });
     }
     const slug = type.slice(type.lastIndexOf("/") + 1);
     // A delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date.
     const wait = header("retry-after") ?? "";
     const retry = /^\d{1,9}$/.test(wait) ? { retryAfterSeconds: Number(wait) } : {};
-    return err({
-      reason: "problem",
-      problem: { status, slug, detail, members, isWithToken: token !== undefined, ...retry },
-    });
+    const problem = { status, slug, detail, members, isWithToken: token !== undefined, ...retry };
+    return err({ reason: "problem", problem });
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
     return err({ reason: !isAnswered && isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
@@ -132,9 +129,7 @@ const tlsSentence = (code: string, message: string): string | undefined => {
   return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
 };
 
-const deepestOf = (
-  error: unknown,
-): { readonly code?: unknown; readonly syscall?: unknown; readonly message?: unknown } => {
+const deepestOf = (error: unknown): { readonly [Name in "code" | "syscall" | "message"]?: unknown } => {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error ? cause : (error as Error);
 };
@@ -238,9 +233,8 @@ const redirectHint = (location: string): string =>
 
 const waitHint: Hint = ({ members, retryAfterSeconds }) => {
   const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;
-  return members["limit"] === "failed-attempts"
-    ? `${wait}: until then every token from this network is rejected, valid ones included`
-    : `${wait} and try again`;
+  if (members["limit"] !== "failed-attempts") return `${wait} and try again`;
+  return `${wait}: until then every token from this network is rejected, valid ones included`;
 };
 
 /** Gateway endpoints are at the root, unless a proxy strips a path. */
@@ -252,19 +246,17 @@ const pathHint = (url: string): string | undefined => {
 
 type Hint = (problem: GatewayProblem, url: string) => string | undefined;
 
+const REJECTED = `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`;
+const VIEWER = `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`;
+
 const HINTS: Readonly<Record<string, string | Hint>> = {
   unauthenticated: ({ isWithToken }) =>
-    isWithToken === true
-      ? `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`
-      : `set a viewer's or operator's token in ${TOKEN_VARIABLE}`,
+    isWithToken ? REJECTED : `set a viewer's or operator's token in ${TOKEN_VARIABLE}`,
   "rate-limited": waitHint,
   "not-found": (_, url) => pathHint(url) ?? "this gateway has no such endpoint; it may be older than this command",
   "unrouted-path": (_, url) => pathHint(url),
   // Without `needs`, the host name is not allowed; the detail says what to do.
-  forbidden: ({ members }) =>
-    members["needs"] === undefined
-      ? undefined
-      : `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`,
+  forbidden: ({ members }) => (members["needs"] === undefined ? undefined : VIEWER),
   "control-plane-unavailable": "requests are still routed by the current table; try again later",
   "canary-running":
     "end it with `waybill table promote` or `waybill table abort`, or pass its revision as --expect to replace it",

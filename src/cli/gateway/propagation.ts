@@ -212,13 +212,11 @@ const probeOnce = async (
 };
 
 /** For stdout. */
-export const formatPropagation = (
-  { awaited, firstSeenMs, lastSeenMs }: PropagationResult,
-  { probes }: WaitOptions,
-): string =>
-  awaited === undefined || lastSeenMs === undefined
-    ? ""
-    : `in force: ${formatVersion(awaited)}, seen first after ${firstSeenMs} ms, by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
+export const formatPropagation = ({ awaited, firstSeenMs, lastSeenMs }: PropagationResult, { probes }: WaitOptions) => {
+  if (awaited === undefined || lastSeenMs === undefined) return "";
+  const first = `in force: ${formatVersion(awaited)}, seen first after ${firstSeenMs} ms`;
+  return `${first}, by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
+};
 
 /** For stderr. */
 export const formatNotPropagated = (

@@ -27,11 +27,8 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
   if (document === undefined) return err("it is not an object");
   if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
   const said = version ?? document["swagger"];
-  return err(
-    typeof said === "string" || typeof said === "number"
-      ? `it is of version ${said}, but only 3.x is supported`
-      : "it has no `openapi` with a version",
-  );
+  if (typeof said !== "string" && typeof said !== "number") return err("it has no `openapi` with a version");
+  return err(`it is of version ${said}, but only 3.x is supported`);
 };
 
 /** JSON is valid YAML, but the JSON parser is a hundred times faster. */
@@ -163,9 +160,8 @@ export const pathsOf = (
     const parameters = parametersOf(document, template, owners);
     return bases.map((base) => ({ pointer, path: base + template, template, methods, parameters }));
   });
-  return crowded === undefined
-    ? ok(found)
-    : err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
+  if (crowded === undefined) return ok(found);
+  return err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
 };
 
 /** Parameters of an operation override those of its path (OpenAPI 3.1, section 4.8.10). */

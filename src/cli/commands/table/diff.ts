@@ -127,11 +127,9 @@ const formatSummary = ({ requests, same, changed, open, others, unreadable }: Re
   const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];
   const first = `${countOf(requests, "request")}: ${[...counts, ...openCount].join(", ")}\n`;
   const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
-  const lost =
-    unreadable.lines === 0
-      ? ""
-      : `skipped: ${countOf(unreadable.lines, "line")} that cannot be read; the first is line ${unreadable.first}\n`;
-  return first + passed + lost;
+  if (unreadable.lines === 0) return first + passed;
+  const lost = `${countOf(unreadable.lines, "line")} that cannot be read; the first is line ${unreadable.first}`;
+  return `${first}${passed}skipped: ${lost}\n`;
 };
 
 export const tableDiff = command({
@@ -174,10 +172,8 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const { missing, contents } = await openPackFiles([fileOf(beforePath), fileOf(afterPath)], tables, runtime);
     const found = diffTables(before.table, after.table, contents, runtime.nowMs());
     const [left, right] = compiled;
-    const traffic =
-      log === undefined || left === undefined || right === undefined
-        ? undefined
-        : await replayLog(log, left, right, runtime, { isQuiet: json });
+    const isReplayed = log !== undefined && left !== undefined && right !== undefined;
+    const traffic = isReplayed ? await replayLog(log, left, right, runtime, { isQuiet: json }) : undefined;
     if (json) await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
     else if (found.isEmpty) runtime.report("no differences\n");
     else await runtime.print(formatDiff(found, runtime.paint) + (traffic ? formatTraffic(traffic, runtime.paint) : ""));

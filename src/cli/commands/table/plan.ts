@@ -2,14 +2,14 @@ import { checkTable } from "../../../routing/index.ts";
 import { measureTable } from "../../../routing/load.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
-import { faultsAtGateway } from "../../gateway/change.ts";
+import { faultsAtGateway, formatFaultsAtGateway } from "../../gateway/change.ts";
 import { type GatewayClient, openGateway, readInForce } from "../../gateway/client.ts";
 import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { EFFECT } from "../../gateway/propagation.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff.ts";
 import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
-import { faultLine, readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";
+import { readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";
 import { formatWarning, warningsOf } from "../../lib/warnings.ts";
 import { EXIT, fail, Stop } from "../../runtime.ts";
 
@@ -76,10 +76,10 @@ Exit code: 0 if it can be published, otherwise 1.`,
     const checked = await gateway.check(file.bytes);
     const uploads = await planUploads(gateway, file.table, path, runtime);
     if (!checked.ok && !isForUploads(checked.error, file.table, uploads)) {
-      const faults = faultsAtGateway(checked.error, file);
       const why = formatFailure(gateway.url, checked.error);
-      if (json) throw new Stop(why, EXIT.failed, jsonText(...faults.map((fault) => ({ file: file.name, ...fault }))));
-      fail(why + faults.map((fault) => faultLine(file.name, fault)).join(""));
+      if (!json) fail(why + formatFaultsAtGateway(checked.error, file));
+      const faults = faultsAtGateway(checked.error, file).map((fault) => ({ file: file.name, ...fault }));
+      throw new Stop(why, EXIT.failed, jsonText(...faults));
     }
     const { name, table, digest } = file;
     const { counts: changes, notes } = await countChanges(inForce, file, path, runtime);
