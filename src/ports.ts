@@ -2,7 +2,7 @@ import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables }
 import type { IdempotencyKeys } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
-import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
+import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
@@ -324,6 +324,7 @@ export interface Gateway extends ProxyPorts {
   readonly packs: Packs;
   readonly controlPlane: ControlPlaneApi;
   readonly minters: Minters;
+  readonly subtle: Pick<SubtleCrypto, "digest">;
   readonly idempotency: IdempotencyKeys;
   readonly publicIds: PublicIds;
   readonly clientOf: (request: Request) => Client;
@@ -333,6 +334,10 @@ export interface Gateway extends ProxyPorts {
   readonly invalidSettings: readonly string[];
   readonly rateLimits: RateLimits;
   readonly authenticate: Authenticate;
+  /** The claims of a client's token, once it is verified; `undefined` without a token. */
+  readonly clientClaims: (
+    request: Request,
+  ) => Promise<Result<Readonly<Record<string, unknown>> | undefined, AuthError>>;
   /** Who may mint: all, none, or the callers of scope `mint` that it finds. */
   readonly mintDoor: "open" | "off" | Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */

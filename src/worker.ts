@@ -1,6 +1,6 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
-import { type KeyOptions, mintDoor } from "./edge/auth/access.ts";
+import { clientClaims, type KeyOptions, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
@@ -114,6 +114,7 @@ function compose(env: Env) {
     controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
     packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
+    subtle: crypto.subtle,
     idempotency: NO_IDEMPOTENCY,
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
@@ -136,6 +137,7 @@ function compose(env: Env) {
     rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
     authenticate,
     mintDoor: mintDoor(config.mint, authenticate, keyOptions),
+    clientClaims: clientClaims(config.clientJwt, keyOptions),
     fieldRules: fieldRules(config.fields),
     trustsForwarded: config.forwardedFields === "append",
     observe:

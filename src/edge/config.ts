@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
-import { type MintDoor, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
+import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
@@ -103,6 +103,8 @@ export function readConfig(env: Settings) {
     rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
     /** Who may see and change the gateway's own pages. */
     auth: readAuthSettings(env, faults),
+    /** Whose tokens carry the claims of clients; none: no claim can be verified. */
+    clientJwt: readText<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
     mint: isFaulty("MINT") ? ("faulty" as const) : mint,
     /** What is wrong with the settings, without their values. */
     faults: faults as readonly SettingFault[],

@@ -57,6 +57,7 @@ export const SETTING_NAMES = [
   "ACCESS_OPERATORS",
   "OPEN_PAGES",
   "MINT",
+  "CLIENT_JWT",
   // A rate limit binding, or text such as `100/60`.
   "CLIENT_RATE_LIMIT",
   "ENTITY_RATE_LIMIT",

@@ -4,9 +4,14 @@ import { GATEWAY_NAME } from "../proxy/origin-request.ts";
 /** After how many seconds a client may sensibly try again, where nothing better is known (RFC 9110 §10.2.3). */
 const RETRY_AFTER_SECONDS = 2;
 
-/** A problem document (RFC 9457). Never cached: the table may change, and so may what is wrong. */
-export function problemResponse(error: GatewayError, tableLabel?: string): Response {
-  const problem = problemOf(error);
+/**
+ * A problem document (RFC 9457). Never cached: the table may change, and so may what is wrong. `keyUntilMs`: of a request
+ * with an idempotency key.
+ */
+export function problemResponse(error: GatewayError, tableLabel?: string, keyUntilMs?: number): Response {
+  const retry =
+    keyUntilMs === undefined ? {} : { retry: retryAdvice(error), keyUntil: new Date(keyUntilMs).toISOString() };
+  const problem = { ...problemOf(error), ...retry };
   const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
   if (tableLabel !== undefined) headers.set("waybill-table", tableLabel);
   // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
@@ -14,9 +19,23 @@ export function problemResponse(error: GatewayError, tableLabel?: string): Respo
   if (error.reason === "method-not-allowed") headers.set("allow", error.allow.join(", "));
   if (problem.status === 503 || problem.status === 429 || error.reason === "idempotency-key-in-use")
     headers.set("retry-after", String(retryAfterSeconds(error)));
+  if (keyUntilMs !== undefined) {
+    headers.set("waybill-retry", retryAdvice(error));
+    headers.set("waybill-key-until", new Date(keyUntilMs).toUTCString());
+  }
   const fault = proxyFault(error);
   if (fault !== undefined) headers.set("proxy-status", `${GATEWAY_NAME}; error=${fault}`);
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
+}
+
+/** Client errors that pass by themselves, or with another credential. */
+const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 409, 425, 429]);
+
+/** What a client with an idempotency key may do after a problem. */
+function retryAdvice(error: GatewayError): "same-key" | "new-key" | "never" {
+  if (error.reason === "idempotency-key-mismatch") return "new-key";
+  const { status } = problemOf(error);
+  return status >= 500 || PASSING.has(status) ? "same-key" : "never";
 }
 
 function retryAfterSeconds(error: GatewayError): number {

@@ -60,6 +60,8 @@ export class RequestContext {
   attempts: number;
   /** Trace ID of the W3C trace context that origins were told. */
   trace: string | undefined;
+  /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
+  keyUntilMs: number | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
   isPlainId: boolean;
   #isLogged = false;
@@ -161,7 +163,7 @@ export class RequestContext {
     if ("entity" in error && error.entity !== undefined) this.entity = error.entity;
     if ("region" in error) this.region = error.region;
     this.outcome = error.reason;
-    return problemResponse(error, this.tableLabel);
+    return problemResponse(error, this.tableLabel, this.keyUntilMs);
   }
 }
 

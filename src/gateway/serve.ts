@@ -2,7 +2,7 @@ import { mixWords, type Words } from "../ids/index.ts";
 import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
-import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, readRequestBody } from "../proxy/body.ts";
+import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
 import { clientNetwork } from "../proxy/client-network.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { deliver } from "../proxy/deliver.ts";
@@ -11,6 +11,7 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import { createEntity, findCreation } from "./create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
@@ -46,6 +47,8 @@ function serveBy(
 ): Response | Promise<Response> {
   const { path, gateway } = context;
   const isLookup = path.startsWith(ANY_PREFIX);
+  const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
+  if (creation !== undefined) return createEntity(context, served, creation, forward);
   const input = {
     tables: served,
     publicIds: gateway.publicIds,
@@ -108,8 +111,21 @@ function redirect(context: RequestContext, location: string, decision: Decision 
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
+/** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
+export interface Created {
+  readonly bytes: ArrayBuffer | undefined;
+  readonly ids: string | undefined;
+}
+
+export type Forward = typeof forward;
+
 /** Sends the request to the region of the decision, and the origin's response back. `target`: raw path and query there. */
-export async function forward(context: RequestContext, decision: Decision, target: string): Promise<Response> {
+export async function forward(
+  context: RequestContext,
+  decision: Decision,
+  target: string,
+  created?: Created,
+): Promise<Response> {
   const { gateway, request, method } = context;
   const { entity } = decision;
   const table = context.table as CompiledTable;
@@ -131,10 +147,13 @@ export async function forward(context: RequestContext, decision: Decision, targe
   // An origin must not get unsigned what its operator wanted signed.
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
-  const body =
+  const kept = created?.bytes;
+  const body: RequestBody | BodyError =
     request.body === null
       ? NO_BODY
-      : await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
+      : kept !== undefined
+        ? { kind: "kept", bytes: kept }
+        : await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
   if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
@@ -154,6 +173,7 @@ export async function forward(context: RequestContext, decision: Decision, targe
     target,
     decision,
     id: decision.canonical,
+    ids: created?.ids,
     revision: table.revision,
     regions: table.regions,
     attempts: 0,

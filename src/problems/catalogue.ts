@@ -25,6 +25,21 @@ export const CATALOGUE = {
       "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region.",
     remedy: "Send what one of the `sources` reads.",
   }),
+  "create-key-missing": problem(400, "No key for the new ID", {
+    meaning:
+      "A request to a collection creates an entity, and the key of its ID decides its region. None of the sources that the routing table declares for a field of the key says anything. Nothing was created.",
+    remedy: "Send what one of the `sources` reads.",
+  }),
+  "create-key-invalid": problem(400, "Invalid key for the new ID", {
+    meaning:
+      "A source of the new ID's key says something that is no value of the field: a country that the routing table does not have, or no decimal number. Nothing was created.",
+    remedy: "Correct what `source` names.",
+  }),
+  "create-count": problem(400, "Not so many entities at once", {
+    meaning:
+      "The body is a list where the collection creates one entity, or the list that it declares is absent, empty or too long. Nothing was created.",
+    remedy: "Send one entity a request, or as many as `max` says.",
+  }),
   unauthenticated: problem(401, "Authentication required", {
     meaning:
       "This endpoint is for viewers or operators, and the request has no valid credential. Wrong, unknown and expired tokens get the same response.",
@@ -54,6 +69,11 @@ export const CATALOGUE = {
   "not-found": problem(404, "No such gateway endpoint", {
     meaning: "Paths below `/-/` belong to the gateway itself, and it has no endpoint at this one.",
     remedy: "`GET /-/openapi.json` lists all endpoints.",
+  }),
+  "create-regions": problem(409, "The new entity would be in several regions", {
+    meaning:
+      "The IDs of one request belong to several regions, or the entity above the collection is in another region than the key of the new ID. Nothing was created.",
+    remedy: "Send a request for each region; below a moved entity, create with a key of its region.",
   }),
   "method-not-allowed": problem(405, "Method not allowed", {
     meaning: "This endpoint does not support the method; the `allow` header lists those it supports.",

@@ -1,3 +1,4 @@
+import type { CreateKeyError } from "../routing/create/request.ts";
 import type { MintPlanError } from "../routing/mint/request.ts";
 import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
@@ -26,6 +27,15 @@ export type RequestError =
     }
   | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" | "mint" }
   | { readonly reason: "forbidden"; readonly why: "cross-site" }
+  | CreateKeyError
+  /** `count` and `max`: absent without a list. */
+  | {
+      readonly reason: "create-count";
+      readonly entity: string;
+      readonly count: number | undefined;
+      readonly max: number | undefined;
+    }
+  | { readonly reason: "create-regions"; readonly entity: string; readonly regions: readonly string[] }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };

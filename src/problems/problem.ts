@@ -62,6 +62,13 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",
   "region-unknown": "Neither an ID nor any of the declared sources names the region of this request.",
+  "create-key-missing": ({ entity, field }) => `Nothing says the ${field} of the new "${entity}".`,
+  "create-key-invalid": ({ field, source, value }) => `"${shorten(value)}" of ${source} is no ${field}.`,
+  "create-count": ({ entity, count, max }) =>
+    max === undefined
+      ? `A request creates one "${entity}".`
+      : `A request creates 1 to ${max} of "${entity}"; the body has ${count ?? "no such list"}.`,
+  "create-regions": ({ entity, regions }) => `The new "${entity}" would be in ${regions.join(" and ")}.`,
   "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
   "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
   "rate-limited": ({ limit }) =>
@@ -133,6 +140,10 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "answer-withheld": ["region"],
   "entity-gone": ["id", "entity"],
   "region-unknown": ["path", "sources"],
+  "create-key-missing": ["field", "sources"],
+  "create-key-invalid": ["field", "source"],
+  "create-count": ["count", "max"],
+  "create-regions": ["regions"],
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
   "idempotency-key-missing": ["entity"],

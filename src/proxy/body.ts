@@ -41,6 +41,19 @@ export async function readRequestBody(
   return typeof bytes === "string" ? bytes : { kind: "kept", bytes };
 }
 
+/** All of a body, of whatever length it says, up to a limit. */
+export async function keepRequestBody(
+  request: Request,
+  bytesMax: number,
+  limits: KeepLimits,
+): Promise<ArrayBuffer | BodyError> {
+  const { body } = request;
+  if (body === null) return new ArrayBuffer(0);
+  // What the client announces as longer is not read; it may stream on.
+  if (Number(request.headers.get("content-length")) > bytesMax) return "too-large";
+  return whole(body, limits, bytesMax);
+}
+
 type KeepLimits = Pick<PumpLimits, "idleMs" | "nowMs">;
 
 /** A body of GET or HEAD must have come whole before an origin is asked: a client that breaks it off must not look like a fault of the origin. */
@@ -58,12 +71,34 @@ async function bufferBody(
 }
 
 /** All of a small body, as long as its parts follow each other in time. */
-async function whole(stream: ReadableStream<Uint8Array>, limits: KeepLimits): Promise<ArrayBuffer | BodyError> {
+async function whole(
+  stream: ReadableStream<Uint8Array>,
+  limits: KeepLimits,
+  bytesMax = Infinity,
+): Promise<ArrayBuffer | BodyError> {
   const { readable, writable } = new IdentityTransformStream();
-  const kept = new Response(readable).arrayBuffer().catch(() => undefined);
+  const kept = collect(readable, bytesMax);
   const end = await pump(stream, writable, { ...limits, untilMs: undefined });
   if (end === "idle") return "late";
+  if (end === "sink-failed" && (await kept) === undefined) return "too-large";
   return (end === "complete" ? await kept : undefined) ?? "broken";
+}
+
+/** `undefined` for what is longer, or breaks off. */
+async function collect(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<ArrayBuffer | undefined> {
+  if (bytesMax === Infinity) return new Response(stream).arrayBuffer().catch(() => undefined);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) return undefined;
+      chunks.push(new Uint8Array(chunk));
+    }
+  } catch {
+    return undefined;
+  }
+  return new Blob(chunks).arrayBuffer();
 }
 
 export const NO_BODY: RequestBody = Object.freeze({ kind: "none" });

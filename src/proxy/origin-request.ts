@@ -109,6 +109,8 @@ export interface ProxyRequest {
   readonly decision: Decision;
   /** Canonical text of its ID, the same however the request wrote it; empty where there is none. */
   readonly id: string;
+  /** Of all entities that it creates, where they are several. */
+  readonly ids?: string | undefined;
   /** Revision of the table that decided. */
   readonly revision: number;
   readonly client: Client;
@@ -189,6 +191,7 @@ export function originRequest(
       fields[header] = read(decision.words);
     }
   }
+  if (proxyRequest.ids !== undefined) fields["waybill-entity-ids"] = proxyRequest.ids;
   const { move } = decision.target;
   if (move !== undefined) fields["waybill-epoch"] = String(move.epoch);
   if (signature !== undefined) fields[SIGNATURE_FIELD] = signature;

@@ -109,6 +109,8 @@ export function setUp(options: Options = {}) {
       waitUntil: () => undefined,
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
+    subtle: crypto.subtle,
+    clientClaims: async () => ok(undefined),
     idempotency: NO_IDEMPOTENCY,
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,

@@ -161,12 +161,12 @@ export function mintDoor(door: MintDoor, authenticate: Authenticate, options: Ke
 
 function jwtDoor(options: JwtOptions): Authenticate {
   const { scope } = options.settings;
-  const check = jwtCheck(options, ({ sub, scope: scopes }) => {
+  const check = jwtCheck<Caller>(options, ({ sub, scope: scopes }) => {
     const isAllowed = scope === undefined || (typeof scopes === "string" && scopes.split(" ").includes(scope));
     return isAllowed ? ok({ name: String(sub), scope: "mint", by: "token" }) : wrong("scope");
   });
   return async ({ request: { headers } }) => {
-    const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+    const token = bearerIn(headers);
     if (token === undefined) return err({ reason: "unauthenticated", why: "missing" });
     const caller = await check(token);
     if (caller.ok) return caller;
@@ -175,10 +175,27 @@ function jwtDoor(options: JwtOptions): Authenticate {
   };
 }
 
-function jwtCheck(options: JwtOptions, callerIn: (payload: JWTPayload) => Result<Caller, AccessFault>) {
+/** Verifies the tokens of clients, for the claims that a table uses. Without an issuer no claim can be believed. */
+export function clientClaims(settings: JwtSettings | undefined, options: KeyOptions): Gateway["clientClaims"] {
+  if (settings === undefined) return async () => err({ reason: "authentication-unavailable" });
+  const check = jwtCheck({ ...options, settings }, ok<JWTPayload>);
+  return async ({ headers }) => {
+    const token = bearerIn(headers);
+    if (token === undefined) return ok(undefined);
+    const claims = await check(token);
+    if (claims.ok) return claims;
+    if (claims.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
+    return err({ reason: "unauthenticated", why: "wrong" });
+  };
+}
+
+const bearerIn = (headers: Headers): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+
+function jwtCheck<Read>(options: JwtOptions, read: (payload: JWTPayload) => Result<Read, AccessFault>) {
   const { settings, clock } = options;
   const findKey = accessKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
-  return async (token: string): Promise<Result<Caller, AccessFault>> => {
+  return async (token: string): Promise<Result<Read, AccessFault>> => {
     if (token.length > TOKEN_LENGTH_MAX) return wrong("too long");
     try {
       const { alg, kid } = decodeProtectedHeader(token);
@@ -194,7 +211,7 @@ function jwtCheck(options: JwtOptions, callerIn: (payload: JWTPayload) => Result
         currentDate: new Date(clock.nowMs()),
         requiredClaims: ["exp"],
       });
-      return callerIn(payload);
+      return read(payload);
     } catch (error) {
       return wrong(whyOf(error));
     }

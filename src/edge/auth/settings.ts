@@ -38,6 +38,16 @@ export function parseMintDoor(text: string): Result<MintDoor, string> {
   return jwt === undefined ? err(MINT_FAULT) : ok(jwt);
 }
 
+/** Reads the setting `CLIENT_JWT`: whose tokens carry claims that the table may use. */
+export function parseClientJwt(text: string): Result<JwtSettings, string> {
+  const jwt = readSecret(MINT_JWT, text);
+  return jwt === undefined ? err(CLIENT_JWT_FAULT) : ok(jwt);
+}
+
+const CLIENT_JWT_FAULT =
+  'CLIENT_JWT must be JSON like {"issuer": "https://login.acme.com", "audience": "api", ' +
+  '"keys": "https://login.acme.com/jwks.json"}';
+
 const MINT_FAULT =
   'MINT must be open, token, off, or JSON like {"issuer": "https://login.acme.com", "audience": "ids", ' +
   '"keys": "https://login.acme.com/jwks.json"}, with "scope" where it is required';

@@ -98,9 +98,9 @@ function wordOf(source: KeySource, says: CreateSays): string | undefined {
     case "header":
       return says.header(source.header);
     case "claim":
-      return textOf(source.path.reduce(memberOf, says.claims as unknown));
+      return textAt(says.claims, source.path);
     case "member":
-      return textOf(source.path.reduce(memberOf, says.json));
+      return textAt(says.json, source.path);
     case "country":
       return says.country();
     case "parent":
@@ -110,8 +110,9 @@ function wordOf(source: KeySource, says: CreateSays): string | undefined {
   }
 }
 
-/** `null` says nothing; what is neither text nor number still says something, and it is never a key. */
-function textOf(value: unknown): string | undefined {
+/** A member as text. `null` says nothing; what is neither text nor number still says something, and it is never a key. */
+export function textAt(json: unknown, path: readonly string[]): string | undefined {
+  const value = path.reduce(memberOf, json);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
   return String(value);

@@ -1,0 +1,428 @@
+import type { KeptAnswer } from "../idempotency-ports.ts";
+import { err, ok, type Result } from "../ids/result.ts";
+import type { ServedTable } from "../ports.ts";
+import type { GatewayError } from "../problems/index.ts";
+import { BROKEN_BODY } from "../proxy/attempt.ts";
+import { keepRequestBody } from "../proxy/body.ts";
+import { countOf, mintRequestOf, textAt } from "../routing/create/request.ts";
+import { duplicateKey, parseJson, primaryPattern } from "../routing/index.ts";
+import { pathWithId } from "../routing/lookup/paths.ts";
+import { planMint } from "../routing/mint/plan.ts";
+import { fieldsOf } from "../routing/resolve/describe.ts";
+import type { CompiledTable, Create, Decision } from "../routing/table.ts";
+import { clientIdOf, judgeFreshness } from "./client-id.ts";
+import { type DecideInput, decidePath } from "./decide.ts";
+import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "./idempotency-key.ts";
+import { mintIds } from "./mint.ts";
+import { withPages } from "./pages.ts";
+import type { RequestContext } from "./request.ts";
+import type { Forward } from "./serve.ts";
+
+/** A collection that a request is posted to, and the table that says so. */
+export interface Creation {
+  readonly create: Create;
+  readonly table: CompiledTable;
+  readonly byCanary: boolean;
+  /** The parent's ID in the path ends here; 0 for a collection that is below no entity. */
+  readonly parentEnd: number;
+}
+
+/** The collection at a raw path; by the canary's table for an entity that is all its own. */
+export function findCreation({ table, canary }: ServedTable, path: string): Creation | undefined {
+  const byCanary = canary?.table.creates?.match(path);
+  if (canary !== undefined && byCanary !== undefined && canary.ownsEntity(byCanary.entity.entity.name)) {
+    return { create: byCanary.entity, table: canary.table, byCanary: true, parentEnd: byCanary.idEnd };
+  }
+  const match = table.creates?.match(path);
+  if (match === undefined || canary?.ownsEntity(match.entity.entity.name) === true) return undefined;
+  return { create: match.entity, table, byCanary: false, parentEnd: match.idEnd };
+}
+
+/** What the body of a create is, as far as it was read. */
+interface Content {
+  /** `undefined`: it streams on. */
+  readonly bytes: ArrayBuffer | undefined;
+  /** `undefined` unless it is JSON. */
+  readonly json: unknown;
+}
+
+/** An entity on its way: an ID with the decision where it belongs. */
+interface Born {
+  /** As its client sees it. */
+  readonly text: string;
+  readonly decision: Decision;
+  readonly byCanary: boolean;
+}
+
+/**
+ * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the
+ * ID's key. With an idempotency key the ID and the region are written down before the origin is asked.
+ */
+export async function createEntity(
+  context: RequestContext,
+  served: ServedTable,
+  creation: Creation,
+  forward: Forward,
+): Promise<Response> {
+  const { create, table, byCanary } = creation;
+  const { gateway, request } = context;
+  context.watchClient();
+  context.entity = create.entity.name;
+  if (byCanary) context.takeCanary();
+  const fail = (error: GatewayError): Response => context.fail(error);
+  const key = readIdempotencyKey(request.headers.get("idempotency-key"));
+  if (!key.ok) return fail(key.error);
+  const isKeyed = key.value !== undefined || create.idempotency.isRequired || create.idempotency.byClientId;
+  const content = await readContent(context, create, isKeyed);
+  if (!content.ok) return fail(content.error);
+  const claims = create.readsToken ? await gateway.clientClaims(request) : ok(undefined);
+  if (!claims.ok) return fail(claims.error);
+  const parent = await parentOf(context, served, creation);
+  if (!parent.ok) return fail(parent.error);
+  const born = await bear(context, served, creation, content.value, claims.value, parent.value?.decision);
+  if (!born.ok) return fail(born.error);
+  const [first] = born.value as readonly [Born, ...Born[]];
+  const target = targetOf(context, parent.value, creation) + context.query;
+  const keyText =
+    key.value ?? (create.idempotency.byClientId ? ownKey(context, create, content.value, first) : undefined);
+  if (keyText === undefined) {
+    if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
+    const answer = await send(context, forward, born.value, target, content.value.bytes);
+    return labelled(answer, born.value);
+  }
+  const scope = await scopeText(context, create, claims.value);
+  if (!scope.ok) return fail(scope.error);
+  const { headers } = request;
+  const body = content.value.bytes ?? new TextEncoder().encode(headers.get("content-digest") ?? "");
+  const payload = {
+    method: context.method,
+    target,
+    contentType: headers.get("content-type"),
+    body: new Uint8Array(body),
+  };
+  const fingerprint = await fingerprintOf(payload, gateway.subtle);
+  const { ttlMs, leaseMs } = create.idempotency;
+  const call = {
+    scope: scope.value,
+    key: keyText,
+    fingerprint,
+    attempt: Array.from({ length: 4 }, () => gateway.entropy.word().toString(16)).join("-"),
+    proposal: {
+      entity: create.entity.name,
+      id: born.value.map(({ text }) => text).join(","),
+      region: first.decision.target.region.name,
+      revision: table.revision,
+    },
+    ttlMs,
+    leaseMs,
+  };
+  const begun = await gateway.idempotency.begin(call);
+  if (!begun.ok) return fail(begun.error);
+  const { value } = begun;
+  context.keyUntilMs = "untilMs" in value ? value.untilMs : undefined;
+  if (value.state === "done") return replayed(context, value.answer, value.untilMs);
+  if (value.state !== "started") return fail(refusalOf(value));
+  // A retry has the ID and the region of its first attempt, whatever the table says by now.
+  const resumed = await resume(context, served, create, value.record, born.value);
+  const answer = resumed.ok
+    ? await send(context, forward, resumed.value, target, content.value.bytes)
+    : context.fail(resumed.error);
+  const kept = await keepAnswer(context, create, answer);
+  const ended = gateway.idempotency.finish({
+    scope: call.scope,
+    key: keyText,
+    attempt: call.attempt,
+    ...(kept.answer === undefined ? {} : { answer: kept.answer }),
+  });
+  // A kept answer is safe before the client has it; that nothing is kept needs nobody to wait.
+  if (kept.answer === undefined) context.waitUntil(ended);
+  else await ended;
+  return withKeyFields(
+    resumed.ok ? labelled(kept.response, resumed.value) : kept.response,
+    value.untilMs,
+    kept.answer !== undefined,
+  );
+}
+
+/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). */
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:$|[ ;])/i;
+
+const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
+
+/** Reads the body where it decides something: a list must never be taken for one entity. */
+async function readContent(
+  context: RequestContext,
+  create: Create,
+  isKeyed: boolean,
+): Promise<Result<Content, GatewayError>> {
+  const { request, gateway } = context;
+  const isJson = JSON_TYPE.test(request.headers.get("content-type") ?? "");
+  if (!isJson && !isKeyed) return ok({ bytes: undefined, json: undefined });
+  const { idleMs } = gateway.deadlines;
+  const bytes = await keepRequestBody(request, create.bodyBytesMax, { idleMs, nowMs: gateway.clock.nowMs });
+  // The client's word for what it sends stands for the body (RFC 9530 §2).
+  const isDigested = CONTENT_DIGEST.test(request.headers.get("content-digest") ?? "");
+  if (bytes === "too-large" && !isJson && isDigested) return ok({ bytes: undefined, json: undefined });
+  if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax: create.bodyBytesMax });
+  if (bytes === "late") return err({ reason: "request-timeout", idleMs });
+  if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
+  const text = isJson ? decodeUtf8(bytes) : undefined;
+  const json = text === undefined ? undefined : parseJson(text);
+  if (isJson && create.readsBody && (json === undefined || text === undefined)) {
+    return err({ reason: "malformed-request", detail: "The body is not JSON in UTF-8." });
+  }
+  const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;
+  if (twice !== undefined) {
+    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.` });
+  }
+  const count = countOf(create, json);
+  if (count === undefined || count === 0 || count > (create.bulk?.max ?? 1)) {
+    return err({ reason: "create-count", entity: create.entity.name, count, max: create.bulk?.max });
+  }
+  return ok({ bytes, json });
+}
+
+function decodeUtf8(bytes: ArrayBuffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the entity above a collection is. `path`: its own, with the internal ID. */
+async function parentOf({ gateway, path, arrivedAtMs }: RequestContext, served: ServedTable, { parentEnd }: Creation) {
+  if (parentEnd === 0) return ok(undefined);
+  const input = inputOf(gateway, served, arrivedAtMs);
+  const outcome = await withPages(gateway, () => decidePath(input, path.slice(0, parentEnd)));
+  if (outcome.kind === "error") return err(outcome.error);
+  if (outcome.kind !== "region") return err({ reason: "unrouted-path", path } as const);
+  return ok({ decision: outcome.decision, path: outcome.path });
+}
+
+const inputOf = ({ publicIds }: Pick<DecideInput, "publicIds">, tables: ServedTable, nowMs: number): DecideInput => ({
+  tables,
+  publicIds,
+  layoutName: undefined,
+  nowMs,
+});
+
+const targetOf = ({ path }: RequestContext, parent: { readonly path: string } | undefined, { parentEnd }: Creation) =>
+  parent === undefined ? path : parent.path + path.slice(parentEnd);
+
+/** The IDs of the new entities: the client's own, or minted for the key that the request's sources give. */
+async function bear(
+  context: RequestContext,
+  served: ServedTable,
+  { create, table }: Creation,
+  { json }: Content,
+  claims: Readonly<Record<string, unknown>> | undefined,
+  parent: Decision | undefined,
+): Promise<Result<readonly Born[], GatewayError>> {
+  const { gateway, request, client, arrivedAtMs } = context;
+  const own = clientIdOf(create, request, json);
+  const count = countOf(create, json) ?? 1;
+  let texts: readonly string[];
+  if (own === undefined) {
+    const wanted = mintRequestOf(table, create, {
+      header: (name) => request.headers.get(name) ?? undefined,
+      claims,
+      json,
+      country: () => client.country,
+      parent: (field) => parent && parentField(table, parent, field),
+    });
+    if (!wanted.ok) return wanted;
+    const plan = planMint(table, wanted.value);
+    if (!plan.ok) return plan;
+    const minted = await mintIds({ gateway, served, plan: plan.value, table, nowMs: arrivedAtMs }, count);
+    if (!minted.ok) return minted;
+    texts = minted.value.map(({ text }) => text);
+  } else if (count > 1) {
+    return err({ reason: "create-count", entity: create.entity.name, count, max: 1 });
+  } else texts = [own];
+  const born: Born[] = [];
+  for (const text of texts) {
+    const decided = await decideText(context, served, create, text);
+    if (!decided.ok) return decided;
+    born.push(decided.value);
+  }
+  if (own !== undefined) {
+    const stale = judgeFreshness(context, create, (born[0] as Born).decision);
+    if (stale !== undefined) return err(stale);
+  }
+  const regions = new Set(born.map(({ decision }) => decision.target.region.name));
+  if (parent !== undefined) regions.add(parent.target.region.name);
+  if (regions.size > 1) return err({ reason: "create-regions", entity: create.entity.name, regions: [...regions] });
+  return ok(born);
+}
+
+const parentField = (table: CompiledTable, { layout, words }: Decision, field: string): string | undefined => {
+  const fields = table.layouts.get(layout)?.layout.fields.filter(({ name }) => name === field);
+  return fields === undefined ? undefined : fieldsOf(fields, words)[field];
+};
+
+/** The decision for an ID on its entity's own path. */
+async function decideText(
+  { gateway, arrivedAtMs }: RequestContext,
+  served: ServedTable,
+  { entity, layout }: Create,
+  text: string,
+): Promise<Result<Born, GatewayError>> {
+  const path = pathWithId(primaryPattern(entity, layout) ?? "", text);
+  const input = inputOf(gateway, served, arrivedAtMs);
+  const outcome = await withPages(gateway, () => decidePath(input, path));
+  if (outcome.kind === "error") return err(outcome.error);
+  if (outcome.kind !== "region" || outcome.decision.entity.name !== entity.name) {
+    return err({ reason: "wrong-entity", id: text, entity: entity.name, candidates: [] });
+  }
+  return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });
+}
+
+/** The client's ID stands for a key of its own. */
+const ownKey = (context: RequestContext, create: Create, { json }: Content, { decision }: Born): string | undefined =>
+  clientIdOf(create, context.request, json) === undefined ? undefined : `id:${decision.canonical}`;
+
+/** Whose keys they are: what the client cannot take from another. */
+async function scopeText(
+  { request, gateway }: RequestContext,
+  { idempotency: { scopeClaim }, entity }: Create,
+  claims: Readonly<Record<string, unknown>> | undefined,
+): Promise<Result<string, GatewayError>> {
+  if (scopeClaim === undefined) return ok(await scopeOf(request, gateway.subtle));
+  const claim = textAt(claims, scopeClaim);
+  if (claim !== undefined) return ok(`claim ${claim}`);
+  const sources = [`claim ${scopeClaim.join("/")}`];
+  return err({ reason: "create-key-missing", entity: entity.name, field: "idempotency scope", sources });
+}
+
+/** The entities of an earlier attempt with the same key, in the region that was written down. */
+async function resume(
+  context: RequestContext,
+  served: ServedTable,
+  create: Create,
+  record: { readonly id: string; readonly region: string },
+  born: readonly Born[],
+): Promise<Result<readonly Born[], GatewayError>> {
+  const texts = record.id.split(",");
+  const resumed: Born[] = [];
+  for (const [at, text] of texts.entries()) {
+    const proposed = born[at];
+    const decided = proposed?.text === text ? ok(proposed) : await decideText(context, served, create, text);
+    if (!decided.ok) return decided;
+    const { decision } = decided.value;
+    const region = (context.table ?? served.table).regions.get(record.region);
+    if (region === undefined) {
+      const known = [...served.table.regions.keys()];
+      return err({ reason: "unknown-name", what: "region", name: record.region, known });
+    }
+    const isSame = decision.target.region.name === region.name;
+    const target = isSame ? decision.target : { ...decision.target, region, canary: undefined, shadow: undefined };
+    resumed.push({ ...decided.value, decision: { ...decision, target } });
+  }
+  return ok(resumed);
+}
+
+function send(
+  context: RequestContext,
+  forward: Forward,
+  born: readonly Born[],
+  target: string,
+  bytes: ArrayBuffer | undefined,
+): Promise<Response> {
+  const [first, second] = born as readonly [Born, ...Born[]];
+  if (first.byCanary) context.takeCanary();
+  const ids = second === undefined ? undefined : born.map(({ decision }) => decision.canonical).join(", ");
+  return forward(context, first.decision, target, { bytes, ids });
+}
+
+/** Statuses of an origin that say nothing of the entity: with the same ID the client may try again. */
+const NOT_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
+
+const isResult = (status: number): boolean =>
+  (status >= 200 && status < 300) || (status >= 400 && status < 500 && !NOT_KEPT.has(status));
+
+/** Fields that are a part of the result. Cookies, dates and traces belong to one request. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-language",
+  "content-location",
+  "content-encoding",
+  "cache-control",
+  "etag",
+  "last-modified",
+  "link",
+  "location",
+]);
+
+const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
+
+/** The answer as it is kept; `undefined` where it is none to keep. The response goes on with the same bytes. */
+async function keepAnswer(
+  context: RequestContext,
+  { idempotency: { keep } }: Create,
+  response: Response,
+): Promise<{ readonly response: Response; readonly answer?: KeptAnswer }> {
+  const { status, body } = response;
+  if (keep === undefined || context.outcome !== "answered" || !isResult(status)) return { response };
+  let bytes: Uint8Array | undefined = new Uint8Array();
+  let passed = response;
+  if (body !== null) {
+    const [own, others] = body.tee();
+    passed = new Response(others, response);
+    bytes = await firstBytes(own, keep.bytesMax);
+  }
+  if (bytes === undefined) return { response: passed };
+  const fields = [...response.headers].filter(
+    ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
+  );
+  return { response: passed, answer: { status, fields, body: bytes } };
+}
+
+/** `undefined` for a body that is longer, or breaks off. */
+async function firstBytes(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.byteLength;
+      if (length > bytesMax) return undefined;
+      chunks.push(new Uint8Array(chunk));
+    }
+  } catch {
+    return undefined;
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+function replayed(context: RequestContext, { status, fields, body }: KeptAnswer, untilMs: number): Response {
+  context.outcome = "replayed";
+  const headers = new Headers(fields.map(([name, value]) => [name, value]));
+  headers.set("idempotent-replayed", "true");
+  const hasBody = status !== 204 && status !== 205;
+  const init = { status, headers, encodeBody: "manual" } as const;
+  const bytes = new Uint8Array(body);
+  return withKeyFields(new Response(hasBody ? bytes : null, init), untilMs, true);
+}
+
+/** Tells the client the ID, and where the entity is. */
+function labelled(answer: Response, born: readonly Born[]): Response {
+  if (answer.status === 101) return answer;
+  const response = new Response(answer.body, answer);
+  const [first] = born as readonly [Born, ...Born[]];
+  response.headers.set("waybill-entity-id", born.map(({ text }) => text).join(", "));
+  if ((answer.status === 201 || answer.status === 202) && born.length === 1 && !answer.headers.has("location")) {
+    const { entity, layout } = first.decision;
+    response.headers.set("location", pathWithId(primaryPattern(entity, layout) ?? "", first.text));
+  }
+  return response;
+}
+
+/** Until when the key holds, and what the client may do. */
+function withKeyFields(answer: Response, untilMs: number, isKept: boolean): Response {
+  // A problem of our own says it already.
+  if (answer.status === 101 || answer.headers.has("waybill-retry")) return answer;
+  const response = new Response(answer.body, answer);
+  response.headers.set("waybill-retry", isKept && answer.status >= 400 ? "new-key" : "same-key");
+  response.headers.set("waybill-key-until", new Date(untilMs).toUTCString());
+  return response;
+}
