@@ -26,10 +26,7 @@ export interface Reading {
   readonly words: Words;
   readonly for: readonly string[];
   readonly against: readonly string[];
-  /**
-   * Whether a reason against it is decisive: wrong fixed bits, a value out of range, all-digit text, or a time outside
-   * the window.
-   */
+  /** Whether a reason against it is decisive: wrong fixed bits, a value or a time out of range, or all-digit text. */
   readonly excluded: boolean;
 }
 
@@ -63,9 +60,7 @@ export type Choice =
   | { readonly kind: "ambiguous"; readonly readings: readonly Reading[] }
   | { readonly kind: "none" };
 
-/**
- * The only reading that is not excluded. Among several, the first layout of `priority` wins. Likelihood is never used.
- */
+/** The only reading that is not excluded; among several, that of the first layout of `priority`. Likelihood is not used. */
 export const choose = ({ readings }: Recognition, priority: readonly string[] = []): Choice => {
   const left = readings.filter(({ excluded }) => !excluded);
   const [only] = left;
@@ -79,7 +74,9 @@ export const choose = ({ readings }: Recognition, priority: readonly string[] = 
 const weigh = (enabled: Recognisable, form: TextForm, words: Words, text: string, nowMs: number): Reading => {
   const { layout, window = DEFAULT_WINDOW, named = false } = enabled;
   const fixed = ofRole(layout.fields, "fixed");
-  const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
+  const { value } = layout.fixed;
+  const right = fixed.filter((field) => field.read(words) === field.read(value));
+  const wrong = fixed.filter((field) => field.read(words) !== field.read(value));
   const time = weighTime(layout, words, window, nowMs);
   const range = wrong.length === 0 ? weighRange(layout, words) : [];
   const digits = named ? [] : weighDigits(form, text);
@@ -88,20 +85,10 @@ const weigh = (enabled: Recognisable, form: TextForm, words: Words, text: string
     layout,
     form: form.name,
     words,
-    for: [
-      ...fixed
-        .filter((field) => !wrong.includes(field))
-        .map((field) => `${nameValue(field, words)} as in every ${layout.name}`),
-      ...time.for,
-    ],
+    for: [...right.map((field) => `${nameValue(field, words)} as in every ${layout.name}`), ...time.for],
     against: [
-      ...wrong.map(
-        (field) => `${nameValue(field, words)}, but every ${layout.name} has ${field.read(layout.fixed.value)}`,
-      ),
-      ...range,
-      ...digits,
-      ...time.against,
-      ...unmarked,
+      ...wrong.map((field) => `${nameValue(field, words)}, but every ${layout.name} has ${field.read(value)}`),
+      ...[...range, ...digits, ...time.against, ...unmarked],
     ],
     excluded: wrong.length + range.length + digits.length + time.against.length > 0,
   };

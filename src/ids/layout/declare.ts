@@ -56,10 +56,7 @@ export type DeclarationFault =
 
 const LAYOUT_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 
-/**
- * Starts with a letter, so that a prefix never changes the numeral system. No character needs percent-encoding in a
- * path.
- */
+/** Starts with a letter, so that it never changes the numeral system. No character needs percent-encoding in a path. */
 const PREFIX = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 
 /** With fewer bits almost any number would match. */

@@ -105,10 +105,7 @@ export interface Layout {
   readonly fits: (words: Words) => boolean;
   /** The first fault of words that do not fit: a wrong fixed field, else a value out of range. */
   readonly misfit: (words: Words) => ParseError | undefined;
-  /**
-   * When the ID was minted, by its time field: Unix time in milliseconds, rounded down. `undefined` without a time
-   * field.
-   */
+  /** When the ID was minted: Unix time in milliseconds, rounded down. `undefined` without a time field. */
   readonly mintedAtMs: ((words: Words) => number) | undefined;
   /** All text forms, the canonical one first. */
   readonly texts: readonly TextForm[];

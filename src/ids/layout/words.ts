@@ -168,10 +168,7 @@ export const bigToWords = (value: bigint, count: number): number[] =>
     Number(BigInt.asUintN(WORD_BITS, value >> BigInt(WORD_BITS * (count - 1 - word)))),
   );
 
-/**
- * -1, 0 or 1: the bitwise order of two IDs of one layout, which is the order of UUID texts. IDs of different lengths
- * compare as numbers.
- */
+/** -1, 0 or 1: the bitwise order of two IDs, which is the order of UUID texts. Different lengths compare as numbers. */
 export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
   if (a.length < b.length) return compareWords([0, ...a], b);
   if (a.length > b.length) return compareWords(a, [0, ...b]);

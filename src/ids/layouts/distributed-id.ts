@@ -15,9 +15,7 @@ const SOURCE = "TheArchitectDev/Architect.Identities 2.1.1, commit 5a55744";
 const EPOCH_1900_MS = -2_208_988_800_000;
 const EPOCH_1700_MS = -8_520_336_000_000;
 
-/**
- * 93 bits, zero-padded if the text is a UUID. Values below 10^27 (July 2012) have fewer than 28 digits and are invalid.
- */
+/** 93 bits, zero-padded if the text is a UUID. Values below 10^27 (July 2012) have too few digits and are invalid. */
 export const distributedIdTable: LayoutTable = {
   name: "distributed-id",
   title: "DistributedId: 45 bits of time since 1900 and 48 random bits, as 28 digits",
@@ -46,10 +44,7 @@ const longsText = /* @__PURE__ */ pairText({
   separator: ",",
 });
 
-/**
- * Version 7 with a variant bit that RFC 9562 does not use. Values below 10^37 (February 1962) have too few decimal
- * digits.
- */
+/** Version 7 with a variant bit that RFC 9562 does not use. Values below 10^37 (February 1962) have too few digits. */
 export const distributedId128Table: LayoutTable = {
   name: "distributed-id-128",
   title: "DistributedId128: time since 1700 and 75 random bits",

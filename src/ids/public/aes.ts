@@ -4,9 +4,7 @@ import type { Words } from "../layout/layout.ts";
 
 // This library makes its tables with the first key. One that makes them at import costs each start of a gateway 7 ms.
 
-/**
- * AES on single blocks under one key (FIPS 197). A block is four words, most significant first. The key is not exposed.
- */
+/** AES on single blocks under one key (FIPS 197), not exposed. A block is four words, most significant first. */
 export interface AesBlock {
   readonly encrypt: (block: Words) => Words;
   readonly decrypt: (block: Words) => Words;

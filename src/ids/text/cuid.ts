@@ -1,10 +1,8 @@
-import type { ParseError, TextForm, Words } from "../layout/layout.ts";
+import type { ParseError, Words } from "../layout/layout.ts";
 import { bigToWords, wordsToBig } from "../layout/words.ts";
 import { explainCharacters, textForm } from "./form.ts";
 
-/**
- * CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of the bits that its digits need.
- */
+/** CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of as many bits as it needs. */
 
 interface Group {
   readonly digits: number;
@@ -20,7 +18,6 @@ const GROUPS: readonly Group[] = [
 ];
 
 const LENGTH = 25;
-const BITS = 126;
 const RADIX = 36;
 const LETTER = "c";
 
@@ -52,11 +49,4 @@ const explain = (text: string): ParseError =>
 
 const isDigit = (code: number): boolean => (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a);
 
-export const cuidText: TextForm = /* @__PURE__ */ textForm({
-  name: "cuid",
-  bits: BITS,
-  lengthMax: LENGTH,
-  read,
-  format,
-  explain,
-});
+export const cuidText = /* @__PURE__ */ textForm({ name: "cuid", bits: 126, lengthMax: LENGTH, read, format, explain });

@@ -47,12 +47,6 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
     return high.format(words.slice(0, lowCount)) + separator + low.format(lastWords(words, lowCount));
   };
 
-  return textForm({
-    name,
-    bits: WORD_BITS * (wordsFor(high.bits) + wordsFor(low.bits)),
-    lengthMax,
-    read,
-    format,
-    explain,
-  });
+  const bits = WORD_BITS * (wordsFor(high.bits) + wordsFor(low.bits));
+  return textForm({ name, bits, lengthMax, read, format, explain });
 };

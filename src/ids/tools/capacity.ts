@@ -7,10 +7,7 @@ import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.
 import { SHORT_COMB_INTERVAL_MS } from "../mint/short-comb.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/**
- * What a layout can bear: its time range, its rate, and its collision probability. Counts are `number`s, exact to 16
- * digits.
- */
+/** What a layout can bear: its time range, rate and collision probability. Counts are exact to 16 digits. */
 
 /** The expected load. All members are positive and at most 2^53 - 1; `minters` is an integer. */
 export interface Load {
