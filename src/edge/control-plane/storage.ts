@@ -13,13 +13,7 @@ export interface ControlPlaneState {
   readonly publication: Publication | undefined;
 }
 
-const NEW_STATE: ControlPlaneState = {
-  isBegun: false,
-  change: 0,
-  canary: undefined,
-  foreign: 0,
-  publication: undefined,
-};
+const NEW_STATE = { isBegun: false, change: 0, canary: undefined, foreign: 0, publication: undefined };
 
 /** Revisions whose texts are retained. Their metadata is retained for ever. */
 export const BODIES_RETAINED_MAX = 1_000;

@@ -157,13 +157,9 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
     },
 
     drainUpdates() {
-      const news: OriginUpdate[] = [];
-      for (const [url, known] of origins) {
-        if (!known.isNew) continue;
-        known.isNew = false;
-        news.push(updateOf(url, known));
-      }
-      return news;
+      const news = [...origins].filter(([, { isNew }]) => isNew);
+      for (const [, known] of news) known.isNew = false;
+      return news.map(([url, known]) => updateOf(url, known));
     },
 
     restoreUpdates(news) {

@@ -21,10 +21,12 @@ export type LoadFailure =
   | { readonly reason: "digest-mismatch"; readonly digest: string; readonly actual: string }
   | { readonly reason: "table-invalid"; readonly digest: string; readonly faults: number; readonly first: string };
 
+type Loaded<Value> = Promise<Result<Value, LoadFailure>>;
+
 /** KV's shortest cache TTL, also for bodies and parts: KV caches that a key is missing, and the key may exist soon. */
 export const KV_CACHE_SECONDS = 30;
 
-export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<Result<Pointer, LoadFailure>> {
+export async function readPointer(kv: KVNamespace, deadlineMs: number): Loaded<Pointer> {
   const text = await within(() => kv.get(POINTER_KEY, { type: "text", cacheTtl: KV_CACHE_SECONDS }), deadlineMs);
   if (!text.ok) return text;
   if (text.value === null) return err({ reason: "not-published" });
@@ -32,11 +34,7 @@ export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<
   return pointer.ok ? pointer : err({ reason: "pointer-malformed", why: pointer.error });
 }
 
-export async function readBody(
-  kv: KVNamespace,
-  digest: string,
-  deadlineMs: number,
-): Promise<Result<ArrayBuffer, LoadFailure>> {
+export async function readBody(kv: KVNamespace, digest: string, deadlineMs: number): Loaded<ArrayBuffer> {
   const body = await within(async () => {
     const bytes = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
     return bytes === null ? err<LoadFailure>({ reason: "body-missing", digest }) : verified(bytes, digest);
@@ -44,7 +42,7 @@ export async function readBody(
   return body.ok ? body.value : body;
 }
 
-export async function verified(bytes: ArrayBuffer, digest: string): Promise<Result<ArrayBuffer, LoadFailure>> {
+export async function verified(bytes: ArrayBuffer, digest: string): Loaded<ArrayBuffer> {
   if (bytes.byteLength > TABLE_BYTES_MAX) return err({ reason: "body-too-large", bytes: bytes.byteLength });
   const actual = await sha256(bytes);
   return actual === digest ? ok(bytes) : err({ reason: "digest-mismatch", digest, actual });
@@ -62,16 +60,10 @@ export function compileBody(bytes: ArrayBuffer, digest: string, revision: number
 }
 
 /** Turns exceptions and timeouts into failures. */
-export async function within<Value>(
-  ask: () => Promise<Value>,
-  deadlineMs: number,
-): Promise<Result<Value, LoadFailure>> {
+export async function within<Value>(ask: () => Promise<Value>, deadlineMs: number): Loaded<Value> {
   try {
-    return await withTimeout(
-      ask().then((value) => ok(value)),
-      deadlineMs,
-      () => err({ reason: "store-timeout", deadlineMs }),
-    );
+    const answer = ask().then((value) => ok(value));
+    return await withTimeout(answer, deadlineMs, () => err({ reason: "store-timeout", deadlineMs }));
   } catch (error) {
     return err({ reason: "store-failed", why: error instanceof Error ? error.message : String(error) });
   }
