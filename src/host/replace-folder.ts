@@ -2,10 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface NamedText {
-  readonly name: string;
-  readonly text: string;
-}
+export type NamedText = { readonly name: string; readonly text: string };
 
 /** A program that checks the new folder. Files that only the check needs are removed after it. */
 export interface FolderCheck {

@@ -1,4 +1,4 @@
-import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
+import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { percentMoved } from "../../routing/diff/outcome.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
@@ -67,15 +67,13 @@ const insertCanary = (text: string, index: number, { region, percent }: NonNulla
   const root = parseTree(text);
   const property = root && findNodeAtLocation(root, ["routes", index, "region"])?.parent;
   if (property === undefined) throw new Error("the table was not checked");
-  const gap = gapBefore(text, property);
+  const [gap = ""] = /\s*$/.exec(text.slice(0, property.offset)) ?? [];
   const space = text[property.offset + '"region":'.length] === " " ? " " : "";
   const members = [`"region":${space}${JSON.stringify(region)}`, `"percent":${space}${percent}`];
   const canary = `"canary":${space}{${space}${members.join(`,${space}`)}${space}}`;
   const end = property.offset + property.length;
   return `${text.slice(0, end)},${gap}${canary}${text.slice(end)}`;
 };
-
-const gapBefore = (text: string, { offset }: Node): string => /\s*$/.exec(text.slice(0, offset))?.[0] ?? "";
 
 const OPTIONS = [
   option("--percent <number>", "percentage of the route's IDs for the canary, from 0 to 100", percent),

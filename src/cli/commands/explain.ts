@@ -238,10 +238,8 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
     const routed = hint === undefined || enabled !== undefined ? file : undefined;
     const explainOne = async (text: string): Promise<Explained> => {
-      if (routed === undefined)
-        return hint === undefined
-          ? explainBare(text, layouts, runtime.nowMs())
-          : explainNamed(text, hint, runtime.nowMs());
+      if (routed === undefined && hint !== undefined) return explainNamed(text, hint, runtime.nowMs());
+      if (routed === undefined) return explainBare(text, layouts, runtime.nowMs());
       const { id, onPath } = locate(routed.table, text);
       if (id === undefined)
         return { text, candidates: [], forms: [], decision: undefined, error: unrouted(onPath ?? text) };

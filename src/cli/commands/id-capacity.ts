@@ -86,8 +86,6 @@ const odds = (probability: number): string => {
 
 const round = (value: number): number => Number(value.toPrecision(3));
 
-const YEARS_DEFAULT = 10;
-
 export const idCapacity = command({
   name: "capacity",
   description: "check whether a layout supports a load: lifetime, IDs per second, collision odds",
@@ -95,7 +93,7 @@ export const idCapacity = command({
   options: [
     required("--rate <number>", "average IDs per second of all minters together", positiveNumber),
     withDefault("--minters <number>", "number of concurrent minters", 1, countingNumber),
-    withDefault("--years <number>", "for how long", YEARS_DEFAULT, positiveNumber),
+    withDefault("--years <number>", "for how long", 10, positiveNumber),
     option("--table <file>", "a routing table with custom layouts"),
     option("--json", "one JSON object"),
   ],

@@ -8,16 +8,11 @@ import { fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 
 /** A layout, a text form, or both. */
-export interface Spelling {
-  readonly layout: Layout | undefined;
-  readonly text: string | undefined;
-}
-
-const ANY_SPELLING: Spelling = { layout: undefined, text: undefined };
+export type Spelling = { readonly layout: Layout | undefined; readonly text: string | undefined };
 
 /** `ulid`, `hex` or `ulid:hex`. Layout names take precedence over text forms. */
 export const parseSpelling = (given: string | undefined, layouts: readonly Layout[]): Result<Spelling, string> => {
-  if (given === undefined) return ok(ANY_SPELLING);
+  if (given === undefined) return ok({ layout: undefined, text: undefined });
   const [name = "", text, ...rest] = given.split(":");
   const texts = [...new Set(layouts.flatMap((layout) => writtenForms(layout).map((form) => form.name)))];
   if (rest.length > 0) return err(`"${escapeControls(given)}" has more than one colon; write layout:text.`);

@@ -320,11 +320,10 @@ export const formatFaultsAtGateway = (failure: GatewayFailure, table: SentTable)
 
 /** Another change came first. `current`: the revision that a change must name now, if the gateway names it. */
 const conflict = ({ request }: PendingChange, current: unknown): never => {
-  const advice = typeof current === "number" ? conflictAdvice(request.expectedRevision, current) : HISTORY_ADVICE;
+  const unnamed = "`waybill table history` shows who changed it; review that change and start again\n";
+  const advice = typeof current === "number" ? conflictAdvice(request.expectedRevision, current) : unnamed;
   return fail(`  nothing was changed. ${advice}`, EXIT.conflict);
 };
-
-const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";
 
 const conflictAdvice = (expected: number, current: number): string =>
   `\`waybill table history\` shows who published revision ${current}, \`waybill table diff ${expected} ${current}\` what it changes,\n` +

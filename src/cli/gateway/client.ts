@@ -33,22 +33,13 @@ import {
 type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
 
 /** Applied only if `expectedRevision` is still the latest revision. */
-export interface ChangeRequest {
-  readonly expectedRevision: number;
-  readonly note: string;
-}
+export type ChangeRequest = { readonly expectedRevision: number; readonly note: string };
 
 /** Newest first: `limit` of those below `before`. */
-export interface PageQuery {
-  readonly before?: number;
-  readonly limit: number;
-}
+export type PageQuery = { readonly before?: number; readonly limit: number };
 
 /** A part of a pack: its header, or a page by its number. */
-export interface PackPart {
-  readonly part: "header" | number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+export type PackPart = { readonly part: "header" | number; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** The gateway by options and environment. `hint`: after an error. */
 export const openGateway = (options: GatewayOptions, runtime: Runtime, hint = ""): GatewayClient => {
@@ -130,9 +121,7 @@ const EXPLANATION = v.looseObject({
   forms: v.array(v.looseObject({})),
 });
 
-interface LearnedExplanation extends Explanation {
-  readonly learned?: { readonly region: string };
-}
+type LearnedExplanation = Explanation & { readonly learned?: { readonly region: string } };
 
 const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
 const JSON_TYPE = { "content-type": "application/json" };
@@ -164,14 +153,12 @@ const readVersion = ({ status, header, bytes }: GatewayResponse) => {
   const body = v.safeParse(readySchema, readObject(bytes));
   if (!body.success) return err(unexpected(status, body.issues[0]));
   const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(header("waybill-table") ?? "") ?? [];
-  if (revision === undefined || source === undefined)
-    return err(strange(status, "it does not name the table that it routes by"));
+  const isNamed = revision !== undefined && source !== undefined;
+  if (!isNamed) return err(strange(status, "it does not name the table that it routes by"));
   return ok({ revision: Number(revision), source, canary: body.output.canary?.revision });
 };
 
-export interface PublishedTable<Table> extends TableFile<Table> {
-  readonly revision: number;
-}
+export type PublishedTable<Table> = TableFile<Table> & { readonly revision: number };
 
 /** Reads and validates a revision; without a number, the current one. */
 export const readRevision = async <Table>(
@@ -193,9 +180,7 @@ export const readRecord = async (gateway: GatewayClient, revision: number): Prom
   return record?.revision === revision ? record : fail(`error: the history has no revision ${revision}\n`);
 };
 
-export interface TableSource<Table> extends TableFile<Table> {
-  readonly revision?: number;
-}
+export type TableSource<Table> = TableFile<Table> & { readonly revision?: number };
 
 export const SOURCE_HELP = "A number is a revision at the gateway; write ./41 for a file of that name.";
 

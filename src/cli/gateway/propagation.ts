@@ -9,9 +9,7 @@ import { formatFailure, type GatewayFailure } from "./http.ts";
 
 export type Tally = Awaited<ReturnType<typeof probe>>;
 
-export interface ReadyVersion extends TableVersion {
-  readonly source: string;
-}
+export type ReadyVersion = TableVersion & { readonly source: string };
 
 interface Probing {
   readonly count: number;

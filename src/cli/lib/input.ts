@@ -60,11 +60,7 @@ export const writeOutput = (path: string, content: string | Uint8Array, runtime:
 };
 
 /** The output for one ID: to stdout and to stderr. */
-export interface IdResult {
-  readonly data: string;
-  readonly report: string;
-  readonly failed: boolean;
-}
+export type IdResult = { readonly data: string; readonly report: string; readonly failed: boolean };
 
 /** Answers for each ID as it is read. A failed ID does not stop the others. */
 export const eachId = async (

@@ -35,10 +35,7 @@ export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
 };
 
 /** Both from 1; columns in UTF-16 units, as in editors. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+export type Position = { readonly line: number; readonly column: number };
 
 export interface PlacedFault extends Fault, Position {}
 

@@ -53,10 +53,7 @@ export interface MissingPack {
   readonly sentence: string;
 }
 
-interface Found {
-  readonly pack: LoadedPack;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+type Found = { readonly pack: LoadedPack; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /**
  * Loads the packs of tables that are present in the folders `packs` beside these paths, or in the current folder.

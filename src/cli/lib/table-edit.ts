@@ -131,11 +131,7 @@ const inline = (value: unknown, { space }: Style): string => {
   return `{${space}${members.join(`,${space}`)}${space}}`;
 };
 
-export interface OpenTable<Table = DeclaredTable> {
-  readonly name: string;
-  readonly text: string;
-  readonly table: Table;
-}
+export type OpenTable<Table = DeclaredTable> = { readonly name: string; readonly text: string; readonly table: Table };
 
 export const openForEdit = async (path: string | undefined, runtime: Runtime): Promise<OpenTable> =>
   openAs(path ?? TABLE_FILE_DEFAULT, runtime, (bytes) => checkText(bytes, checkTable));

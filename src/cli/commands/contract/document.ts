@@ -120,10 +120,7 @@ export interface ContractPath {
   readonly parameters: readonly Parameter[];
 }
 
-export interface Parameter {
-  readonly name: string;
-  readonly format: string | undefined;
-}
+export type Parameter = { readonly name: string; readonly format: string | undefined };
 
 /** Fields of a path item that are operations (OpenAPI 3.1, section 4.8.9). */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;

@@ -106,10 +106,7 @@ const revisionBefore = async (gateway: GatewayClient, inForce: number, options: 
   return expectedOf(options, running.revision, "the running canary");
 };
 
-interface Expectation {
-  readonly expect?: number;
-  readonly yes?: boolean;
-}
+type Expectation = { readonly expect?: number; readonly yes?: boolean };
 
 /** The last revision, if it is the expected one. `ended`: the canary that the change ends; `--yes` must name it. */
 const expectedOf = ({ expect, yes = false }: Expectation, last: number, ended?: string): number => {

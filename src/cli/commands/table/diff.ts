@@ -29,10 +29,7 @@ export type ReplaySummary = Awaited<ReturnType<typeof replayLog>>;
 /** `entity`: empty if neither table has one. */
 type LogChange = Readonly<Record<"entity" | "from" | "to", string>> & { readonly requests: number };
 
-export interface ReplayStep extends Replayed {
-  readonly line: number;
-  readonly request: LoggedRequest;
-}
+export type ReplayStep = Replayed & { readonly line: number; readonly request: LoggedRequest };
 
 interface ReplayOptions {
   readonly isQuiet?: boolean;

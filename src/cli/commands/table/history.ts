@@ -19,14 +19,12 @@ interface List<Entry> {
   readonly cells: (entry: Entry) => readonly string[];
 }
 
-const LIMIT_DEFAULT = 20;
-
 const listCommand = <Entry>({ name, description, what, read, numberOf, cells }: List<Entry>) =>
   command({
     name,
     description,
     options: [
-      withDefault("--limit <number>", "how many", LIMIT_DEFAULT, countingNumber),
+      withDefault("--limit <number>", "how many", 20, countingNumber),
       option("--before <number>", `only ${what} below this number`, countingNumber),
       option("--json", "one JSON object per line"),
       ...GATEWAY_OPTIONS,
@@ -65,11 +63,10 @@ const revisionCells = (entry: TableRevision): readonly string[] => {
 
 /** Enough characters to distinguish the texts of one table. */
 const DIGEST_SHOWN = 12;
+const NAMES_SHOWN = 4;
 
 /** The preposition before the base revision. */
 const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
-
-const NAMES_SHOWN = 4;
 
 const formatServed = (audience: Audience | undefined): string => {
   if (audience === undefined) return "";

@@ -51,12 +51,7 @@ const withEntry = ({ name, text }: PackTable, pack: string, entry: object) => {
   return fail(`${lines.join("")}error: ${what}; nothing was written\n`);
 };
 
-interface LineRange {
-  readonly from: number;
-  readonly to: number;
-  readonly region: string;
-  readonly line: number;
-}
+type LineRange = { readonly from: number; readonly to: number; readonly region: string; readonly line: number };
 
 /** `message`: a sentence. */
 type LineFault = Pick<LineRange, "line"> & { readonly message: string };

@@ -88,9 +88,8 @@ Exit code: 0 if it can be published, otherwise 1.`,
     const capacity = usesOf(file);
     const warnings = warningsOf(inForce.table, table, changes, status.canary?.revision);
     const summaries = uploads.map(summaryOf);
-    const same = isInForce
-      ? `nothing to publish: revision ${basedOn} has the same text\n`
-      : "no differences except in the text\n";
+    const nothing = `nothing to publish: revision ${basedOn} has the same text\n`;
+    const same = isInForce ? nothing : "no differences except in the text\n";
     const sections = [
       [`${name} on top of revision ${basedOn}`, changes === undefined ? same : formatDiffCounts(changes)],
       ["to upload first", linesText(summaries.map(formatUpload))],
