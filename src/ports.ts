@@ -62,10 +62,7 @@ export interface Packs {
  */
 export type Fetch = (target: string | Request, init?: RequestInit, binding?: string) => Promise<Response>;
 
-/**
- * Whether an origin may be asked. `probe`: as the one request that finds out whether it answers again. `last`: for want of
- * another origin.
- */
+/** Whether an origin may be asked. `probe`: to find out whether it answers again. `last`: for want of another one. */
 export type Admission =
   | { readonly state: "closed" | "probe" | "last" }
   | { readonly state: "open"; readonly retryAfterMs: number };

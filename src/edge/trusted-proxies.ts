@@ -64,10 +64,7 @@ interface Told {
   readonly host: string | undefined;
 }
 
-/**
- * The client behind trusted proxies: the last address that no trusted proxy has. What stands before it in the field is the
- * client's own word.
- */
+/** The client behind trusted proxies: the last address that none of them has. What precedes it is the client's word. */
 export function behindProxies(read: (request: Request) => Client, trusted: TrustedProxies) {
   const isTrusted = (address: string | undefined): boolean => {
     if (trusted.ranges.length === 0) return true;

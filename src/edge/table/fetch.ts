@@ -22,14 +22,10 @@ export interface LoadedTable {
 
 type LoadedCanary = Omit<ServedCanary, "label">;
 
-const loadedCanary = (
-  { digest, audience }: PointerCanary,
-  table: CompiledTable,
-  stable: CompiledTable,
-): LoadedCanary => ({
+const loadedCanary = ({ digest, audience }: PointerCanary, table: CompiledTable, stable: CompiledTable) => ({
   ...{ table, digest, audience },
   matches: selectorTest(stable, audience),
-  ownsEntity: (entity) => servesEntity(audience, entity),
+  ownsEntity: (entity: string) => servesEntity(audience, entity),
 });
 
 /** Whether a pointer is older than the loaded one: a location of KV may still serve it. */

@@ -46,10 +46,7 @@ const checkRow = (row: Row): LayoutTableFault | undefined => {
   return possible ? undefined : { reason: "max-value", field, bits, max };
 };
 
-/**
- * Rows with the same name form one field, which then has no `max`. A layout has at most one time field. Fixed values
- * must be exact numbers.
- */
+/** Rows with the same name form one field, without a `max`. At most one field is a time. Fixed values must be exact. */
 const checkFields = ({ rows }: LayoutTable): LayoutTableFault | undefined => {
   const first = new Map<string, Row>();
   const bits = new Map<string, number>();

@@ -63,10 +63,7 @@ export interface LayoutTable {
   readonly text: TextForm;
   /** The smallest valid ID as a decimal number, if it is not 0. */
   readonly least?: string;
-  /**
-   * `own`: the layout has its own minter. `none`: its IDs are not generated from a clock and random bits. Absent:
-   * `startMinter` generates them.
-   */
+  /** `own`: it has its own minter. `none`: its IDs need more than a clock and random bits. Absent: `startMinter`. */
   readonly minter?: "own" | "none";
   /** For each byte of the rows, in row order: its position in the text. Absent: the same order. */
   readonly octetOrder?: readonly number[];

@@ -10,9 +10,8 @@ export interface RadixOptions {
   readonly bits: number;
   /** The exact number of digits, zero-padded. Absent: as few as needed. */
   readonly width?: number;
-  /** Without a width: the minimum number of digits. */
+  /** Without a width: the fewest and the most digits. */
   readonly digitsMin?: number;
-  /** Without a width: the maximum number of digits. */
   readonly digitsMax?: number;
   /** With a width: number of zero bits after the last bit, which fill the last digit. */
   readonly padBits?: number;
