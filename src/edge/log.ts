@@ -7,10 +7,7 @@ import type { MissingBindings } from "./platform.ts";
 import type { SettingFault } from "./settings.ts";
 import type { LoadFailure } from "./table/kv.ts";
 
-/**
- * One data point a request for Workers Analytics Engine, sampled there by entity. The positions never change: queries name
- * them. No path and no ID goes in.
- */
+/** One data point a request, sampled by entity, without path and ID. Positions never change, because queries name them. */
 export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeDataPoint">): (line: RequestLine) => void {
   return (line) =>
     dataset.writeDataPoint({

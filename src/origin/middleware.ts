@@ -19,10 +19,7 @@ export interface NodeResponseLike {
 export interface WaybillOriginOptions extends VerifyOptions {
   /** Rejects requests that must not act on an entity that is moving or has moved. */
   readonly epochs?: EpochGuard;
-  /**
-   * Maps an entity ID to the key for `epochs`, for example its row key. Needed if one entity's ID has several texts.
-   * Defaults to the ID.
-   */
+  /** Maps an entity ID to the key for `epochs`, such as a row key, if an ID has several texts. Defaults to the ID. */
   readonly keyOf?: (entityId: string) => string | Promise<string>;
 }
 

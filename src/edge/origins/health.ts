@@ -189,10 +189,7 @@ const ADMITTED: Admission = Object.freeze({ state: "closed" });
 const PROBE: Admission = Object.freeze({ state: "probe" });
 const LAST: Admission = Object.freeze({ state: "last" });
 
-/**
- * So many requests wait at once for an origin with an open breaker that has no other beside it: enough for one that is
- * there after all, and few enough for an isolate's memory when it is silent.
- */
+/** Requests that wait at once for an open origin without another: enough if it is there, few enough for the memory. */
 const WAITING_MAX = 100;
 
 /** Beside those that wait, one request in so long asks it too. */

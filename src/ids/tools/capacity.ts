@@ -32,10 +32,7 @@ export interface Capacity {
   readonly isEnough: boolean;
   /** Expected collisions. `undefined` without random bits: distinct minters then never collide. */
   readonly collisions: Collisions | undefined;
-  /**
-   * Probability that two minters pick the same random node fields. `undefined` if node numbers are assigned, or random
-   * bits distinguish IDs.
-   */
+  /** Probability that two minters pick equal random nodes; `undefined` if nodes are assigned or random bits suffice. */
   readonly sameNode: number | undefined;
 }
 
