@@ -16,7 +16,15 @@ import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "./idempot
 import { mintIds } from "./mint.ts";
 import { withPages } from "./pages.ts";
 import type { RequestContext } from "./request.ts";
-import type { Forward } from "./serve.ts";
+
+/** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
+export interface Created {
+  readonly bytes: ArrayBuffer | undefined;
+  readonly ids: string | undefined;
+}
+
+/** Sends a request to the region of a decision. `target`: raw path and query there. */
+type Forward = (context: RequestContext, decision: Decision, target: string, created: Created) => Promise<Response>;
 
 /** A collection that a request is posted to, and the table that says so. */
 export interface Creation {
@@ -236,7 +244,7 @@ async function bear(
     if (!plan.ok) return plan;
     const minted = await mintIds({ gateway, served, plan: plan.value, table, nowMs: arrivedAtMs }, count);
     if (!minted.ok) return minted;
-    texts = minted.value.map(({ text }) => text);
+    texts = minted.value.texts;
   } else if (count > 1) {
     return err({ reason: "create-count", entity: create.entity.name, count, max: 1 });
   } else texts = [own];

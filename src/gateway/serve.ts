@@ -11,7 +11,7 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import { createEntity, findCreation } from "./create.ts";
+import { type Created, createEntity, findCreation } from "./create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
@@ -110,14 +110,6 @@ function redirect(context: RequestContext, location: string, decision: Decision 
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-
-/** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
-export interface Created {
-  readonly bytes: ArrayBuffer | undefined;
-  readonly ids: string | undefined;
-}
-
-export type Forward = typeof forward;
 
 /** Sends the request to the region of the decision, and the origin's response back. `target`: raw path and query there. */
 export async function forward(
