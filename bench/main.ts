@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { attacksBench } from "./attacks/attacks.bench.ts";
+import { databasesBench } from "./databases/databases.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { exportsBench } from "./exports/exports.bench.ts";
 import { gatewayBench } from "./gateway/gateway.bench.ts";
@@ -26,6 +27,7 @@ const BENCHES: readonly Bench[] = [
   attacksBench,
   signatureBench,
   scaleBench,
+  databasesBench,
 ];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 
@@ -35,7 +37,7 @@ const SAMPLE_MS_DEFAULT = 40;
 
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
---count: the number of random values in distributed-id, oracle, misroute and exports.
+--count: the number of random values in distributed-id, oracle, misroute and exports, of IDs in databases.
 --against: another checkout, whose gateway runs beside this one in gateway.`;
 
 class UsageError extends Error {}

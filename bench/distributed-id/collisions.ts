@@ -20,7 +20,7 @@ const RARITY_FACTOR = 2 ** (distributedIdKind.random.bits - RANDOM_BITS);
 /** Mean increments that fit into the random part. */
 const STEPS = 256;
 
-interface Load {
+export interface Load {
   readonly replicas: number;
   /** IDs per replica and millisecond. Default: the generator's maximum. */
   readonly rate?: number;
@@ -71,7 +71,7 @@ const nameOf = ({ replicas, rate }: Load): string =>
  * its IDs per millisecond: the first is uniform, the others follow at the mean increment. Two replicas collide with the
  * square of that.
  */
-function idsPerCollision({ replicas, rate = STEPS + 1 }: Load): number {
+export function idsPerCollision({ replicas, rate = STEPS + 1 }: Load): number {
   const turn = Math.min(1, (rate - 1) / STEPS);
   const meetings = ((1 + STEPS * turn) ** 3 - 1) / (3 * STEPS) + (1 - turn) * rate ** 2;
   const idsOfOne = Math.min(rate, STEPS / 2 + 2 / 3);

@@ -7,9 +7,11 @@ import {
   longFiles,
   privateWords,
   projectFiles,
+  README_WORDS_MAX,
   SOURCE_LINES_MAX,
   sourceLines,
   words,
+  wordsMax,
 } from "./house.ts";
 
 /** `npm run house`: how large the house is, and what one warm request passes. `--list` names the functions. */
@@ -24,8 +26,8 @@ const sources = files.filter(({ path }) => /^(?:src|routes)\/.*\.ts$/.test(path)
 show("files in a folder", Math.max(...filesPerFolder(files).values()), 16);
 show("lines of a file", Math.max(...sources.map(linesOf)), 400);
 show("lines of src and routes", sourceLines(files), SOURCE_LINES_MAX);
-show("words of the README", words(files, /^README\.md$/), 700);
-show("words of README and docs", words(files, /^(?:README|docs\/.*)\.md$/), 30_000);
+show("words of the README", words(files, /^README\.md$/), README_WORDS_MAX);
+show("words of README and docs", words(files, /^(?:README|docs\/.*)\.md$/), wordsMax(files));
 show("lines with private words", privateWords(files).length, 0);
 for (const { path, files: passed, functions } of await passedBy([`/orders/${ID}`, `/any/${ID}`])) {
   const name = `of one warm GET ${path.replace(ID, "<iuid>")}`;

@@ -12,6 +12,13 @@ export const FOLDER_FILES_MAX = 16;
 /** A file with one importer and fewer lines belongs into its importer. */
 export const LONE_LINES_MIN = 40;
 export const SOURCE_LINES_MAX = 36_000;
+export const README_WORDS_MAX = 700;
+
+/** The README and all pages that were there before the pages below. */
+const WORDS_MAX = 30_000;
+
+/** Pages of later features: as many words as each has, up to its own bound, come on top. */
+const LATER_PAGES: Readonly<Record<string, number>> = { "docs/guides/databases.md": 1500 };
 
 export interface File {
   /** From the top folder. */
@@ -109,7 +116,11 @@ export const privateWords = (files: readonly File[]): readonly string[] =>
 export const sourceLines = (files: readonly File[]): number =>
   files.filter(isSource).reduce((sum, file) => sum + linesOf(file), 0);
 
-export const words = (files: readonly File[], paths: RegExp): number =>
+export const words = (files: readonly File[], paths = /./): number =>
   files
     .filter(({ path }) => paths.test(path))
     .reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== "").length, 0);
+
+/** The bound of the words of the README and all pages. */
+export const wordsMax = (files: readonly File[]): number =>
+  files.reduce((sum, file) => sum + Math.min(words([file]), LATER_PAGES[file.path] ?? 0), WORDS_MAX);

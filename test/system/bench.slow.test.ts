@@ -63,6 +63,24 @@ describe("the benchmark", () => {
     }
   });
 
+  it("reports how many pages of an index IDs touch, few if they rise", () => {
+    const { status, stdout, stderr } = bench("databases", "--count", "50000", "--json");
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain("SQLite: luuid: ");
+    const { sections }: Report = JSON.parse(stdout);
+    expect(sections.map(({ title }) => title.replace(/ [\d.]+$/, ""))).toEqual([
+      "Databases: PostgreSQL",
+      "Databases: SQLite",
+    ]);
+    for (const { rows } of sections) {
+      const touched = new Map(rows.map(([name, pages]) => [name, Number(pages)]));
+      expect(touched.get("uuid-v4")).toBeGreaterThan(100);
+      expect(touched.get("iuid")).toBeLessThan(20);
+      // The same bits, in the order of each engine.
+      expect(touched.get("comb-suffix as uniqueidentifier")).toBe(touched.get("comb-prefix"));
+    }
+  });
+
   it("reports what a pack costs to make, load, look into and resolve by, and its memory", () => {
     const { status, stdout, stderr } = bench("packs", "--rounds", "1", "--sample-ms", "1", "--json");
     expect(status, stderr).toBe(0);
