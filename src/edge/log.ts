@@ -7,7 +7,7 @@ import type { MissingBindings } from "./platform.ts";
 import type { SettingFault } from "./settings.ts";
 import type { LoadFailure } from "./table/kv.ts";
 
-/** One data point a request, sampled by entity, without path and ID. Positions never change, because queries name them. */
+/** One data point a request, sampled by entity, without path and ID. Positions never change: queries name them. */
 export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeDataPoint">): (line: RequestLine) => void {
   return (line) =>
     dataset.writeDataPoint({
