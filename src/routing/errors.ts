@@ -36,7 +36,4 @@ export type RoutingError =
   /** The decision needs a page that is not in memory: load it and try again. */
   | { readonly reason: "table-unavailable"; readonly why: string; readonly missing: MissingPage };
 
-export interface LayoutFault {
-  readonly layout: string;
-  readonly error: ParseError;
-}
+export type LayoutFault = { readonly layout: string; readonly error: ParseError };

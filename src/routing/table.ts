@@ -122,21 +122,13 @@ export interface EntityId {
 }
 
 /** The layout that a path or a request names for its ID. Without a layout: a short key. */
-export interface LayoutHint {
-  readonly enabled: EnabledLayout | undefined;
-}
+export type LayoutHint = { readonly enabled: EnabledLayout | undefined };
 
 /** A text form, parsed once for all IDs that can be written in it. */
-export interface FormReader<Reader> {
-  readonly form: TextForm;
-  readonly of: readonly Reader[];
-}
+export type FormReader<Reader> = { readonly form: TextForm; readonly of: readonly Reader[] };
 
 /** An entity that may own an ID, and by which of its layouts. */
-export interface Owner {
-  readonly entity: Entity;
-  readonly id: EntityId;
-}
+export type Owner = { readonly entity: Entity; readonly id: EntityId };
 
 /** The entities of a layout's IDs, in the order of the table, by the number that marks an entity. */
 export interface Owners {
@@ -216,15 +208,9 @@ export interface Gone {
 export type TargetOrNone = Target | Gone | NeedsPage | undefined;
 
 /** A region for a part of a route's IDs, from 0 to 1. */
-export interface Share {
-  readonly region: Region;
-  readonly share: number;
-}
+export type Share = { readonly region: Region; readonly share: number };
 
-export interface Canary {
-  readonly share: number;
-  readonly target: Target;
-}
+export type Canary = { readonly share: number; readonly target: Target };
 
 /** An ID's position relative to its route's canary. Plain JSON. */
 export interface CanaryPlace {

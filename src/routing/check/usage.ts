@@ -4,10 +4,7 @@ import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
 
-export interface Use {
-  readonly used: number;
-  readonly max: number;
-}
+export type Use = { readonly used: number; readonly max: number };
 
 /** `overrides`: `moved`, `moves` and `gone`. `values`: all besides routes and overrides. `packRanges`: of the largest pack. */
 export type TableUse = ReturnType<typeof useOf>;

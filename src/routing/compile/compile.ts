@@ -207,10 +207,7 @@ const hintsOf = (patterns: readonly DeclaredPattern[], layouts: ReadonlyMap<stri
     ),
   );
 
-interface OwnersInMaking extends Owners {
-  readonly marked: Map<number, Owner[]>;
-  readonly unmarked: Owner[];
-}
+type OwnersInMaking = Owners & { readonly marked: Map<number, Owner[]>; readonly unmarked: Owner[] };
 
 const addOwner = (owners: OwnersInMaking | undefined, owner: Owner): void => {
   const mark = ownerKeyOf(owner.id);

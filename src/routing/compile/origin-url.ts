@@ -126,10 +126,7 @@ export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
   return ok({ scheme, host, port, basePath: path.replace(/\/$/, "") });
 };
 
-export interface Authority {
-  readonly host: string;
-  readonly port: number | undefined;
-}
+export type Authority = { readonly host: string; readonly port: number | undefined };
 
 /** Parses a host with an optional port, RFC 3986 section 3.2. The error is the end of a sentence. */
 export const readAuthority = (text: string): Result<Authority, string> => {

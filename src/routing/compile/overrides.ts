@@ -24,11 +24,7 @@ export interface OverrideIndex {
 type TimedLayouts = ReadonlyMap<string, TimedLayout>;
 
 /** Rows of words, and the number of the entry of each. Plain arrays, since there may be 100,000. */
-interface Rows {
-  readonly width: number;
-  readonly words: number[];
-  readonly numbers: number[];
-}
+type Rows = { readonly width: number; readonly words: number[]; readonly numbers: number[] };
 
 const newRows = (width: number): Rows => ({ width, words: [], numbers: [] });
 

@@ -66,9 +66,7 @@ export type Placed = ReadonlyMap<string, PlacedRoutes>;
 export const noPlacements = (plans: LayoutPlans): Placed =>
   new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
 
-interface ReadRoute extends DraftRoute {
-  readonly conditions: Conditions;
-}
+type ReadRoute = DraftRoute & { readonly conditions: Conditions };
 
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
 export const placeRoute = (layouts: Placed, packs: Draft["packs"], read: ReadRoute, budget: Budget) => {

@@ -34,9 +34,7 @@ export interface KeyChange {
   readonly after: KeyOutcome | undefined;
 }
 
-export interface KeyOutcome extends RouteOutcome {
-  readonly entity: string;
-}
+export type KeyOutcome = RouteOutcome & { readonly entity: string };
 
 export interface Space {
   readonly minted: Ranges | undefined;

@@ -4,10 +4,7 @@ import type { Box } from "../lookup/build-index.ts";
 import { applyChange, changesOf, countOf, intersect, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 
 /** A run of a key's bits that no slice in use cuts. */
-export interface KeySegment {
-  readonly offset: number;
-  readonly bits: number;
-}
+export type KeySegment = { readonly offset: number; readonly bits: number };
 
 /** Cuts a key at every border of the given slices, so that keys and slices can be compared with each other. */
 export const keySegmentsOf = (keyBits: number, slices: readonly KeySegment[]): readonly KeySegment[] => {
@@ -123,10 +120,7 @@ export const canonical = (value: unknown): string =>
 /** Comparing two ordered lists of routes over one space of numbers, exactly, without trying each point. */
 
 /** A route's values for each dimension of the space; `undefined` for all. The order of the list is that of precedence. */
-export interface SpaceRoute<Outcome> {
-  readonly outcome: Outcome;
-  readonly sets: readonly (Ranges | undefined)[];
-}
+export type SpaceRoute<Outcome> = { readonly outcome: Outcome; readonly sets: readonly (Ranges | undefined)[] };
 
 /** Outcomes are compared by identity. */
 export interface SpaceSide<Outcome> {

@@ -2,10 +2,7 @@ import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { pointerTo } from "../schema/faults.ts";
 import { canonical } from "./key-space.ts";
 
-export interface Changed<Value> {
-  readonly before: Value;
-  readonly after: Value;
-}
+export type Changed<Value> = { readonly before: Value; readonly after: Value };
 
 export interface PartDiff<Value> {
   readonly added: Readonly<Record<string, Value>>;

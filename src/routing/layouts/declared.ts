@@ -13,11 +13,7 @@ import { FORBIDDEN_KEYS } from "../schema/validate.ts";
 import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
 
 /** A fault of an entry of `layouts`; the place counts from the entry. */
-interface EntryFault {
-  readonly kind: FaultKind;
-  readonly place: Place;
-  readonly message: string;
-}
+type EntryFault = { readonly kind: FaultKind; readonly place: Place; readonly message: string };
 
 export interface LayoutReading {
   /** `undefined` where there is a fault, and where the entry declares no layout. */

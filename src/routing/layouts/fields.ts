@@ -37,10 +37,7 @@ export const routableFields = (layout: Layout): readonly Field[] => {
   return [...own, ...layout.fields.filter((field) => isRoutable(field) && !own.includes(field))];
 };
 
-export interface Reading {
-  readonly form: TextForm;
-  readonly words: Words;
-}
+export type Reading = { readonly form: TextForm; readonly words: Words };
 
 /** The bits of a text in each text form of a layout that can read it, whether or not they fit the layout. */
 export const readingsOf = ({ texts }: Layout, text: string): readonly Reading[] =>

@@ -11,10 +11,7 @@ const SAMPLES = 128;
 /** Times that double from the first one on: texts of few digits occur in the first days only. */
 const DOUBLINGS = 42;
 
-interface SampleText {
-  readonly text: string;
-  readonly form: TextForm;
-}
+type SampleText = { readonly text: string; readonly form: TextForm };
 
 /** IDs of the layout in all of its text forms. Their times are spread over its window, and denser at its start. */
 function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
@@ -189,11 +186,7 @@ const commonBits = (a: Layout, b: Layout): number => {
 };
 
 /** The range of the first `bits` bits: those of the leading fixed rows and of the next one. */
-interface Beginning {
-  readonly bits: number;
-  readonly low: bigint;
-  readonly high: bigint;
-}
+type Beginning = { readonly bits: number; readonly low: bigint; readonly high: bigint };
 
 const beginningOf = (timed: TimedLayout): Beginning => {
   let beginning: Beginning = { bits: 0, low: 0n, high: 0n };

@@ -119,9 +119,7 @@ export interface PlacedRoute {
 type Routes = readonly PlacedRoute[];
 
 /** A dimension of an index, and where it stands in the boxes of routes. */
-export interface Axis extends Span {
-  readonly slot: number;
-}
+export type Axis = Span & { readonly slot: number };
 
 type Axes = readonly Axis[];
 

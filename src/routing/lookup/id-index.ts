@@ -84,14 +84,9 @@ export interface SegmentIndex {
   readonly root: Segments | undefined;
 }
 
-export interface Span {
-  readonly min: number;
-  readonly max: number;
-}
+export type Span = { readonly min: number; readonly max: number };
 
-interface Dimension extends Span {
-  readonly read: (words: Words) => number;
-}
+type Dimension = Span & { readonly read: (words: Words) => number };
 
 /** One or two small dimensions as one array with an entry for each of their values: a look-up is one load. */
 export interface DirectTable {
@@ -131,10 +126,7 @@ const placeReader = (first: Dimension, second: Dimension | undefined, secondCoun
   return (words) => (read(words) - min) * secondCount + (readSecond(words) - secondMin);
 };
 
-export interface RouteTargets<Target> {
-  readonly byOrdinal: readonly Target[];
-  readonly fallback: Target;
-}
+export type RouteTargets<Target> = { readonly byOrdinal: readonly Target[]; readonly fallback: Target };
 
 export class IdIndex {
   readonly indexes: readonly SegmentIndex[];

@@ -84,10 +84,7 @@ const newNode = <Owner>(): Node<Owner> => ({
   below: undefined,
 });
 
-interface PathOwner {
-  readonly paths: readonly string[];
-  readonly pathHints?: ReadonlyMap<string, LayoutHint>;
-}
+type PathOwner = { readonly paths: readonly string[]; readonly pathHints?: ReadonlyMap<string, LayoutHint> };
 
 /** Builds the index of all entities' patterns. They must have been checked: no two of them claim one path. */
 export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> => {

@@ -78,10 +78,7 @@ export const formatRanges = (ranges: Ranges): string =>
 
 /** Going through a dimension from its least value up, with the sets that hold the value at hand. */
 
-export interface Change {
-  readonly begin: number[];
-  readonly end: Set<number>;
-}
+export type Change = { readonly begin: number[]; readonly end: Set<number> };
 
 /** Which sets, by their place in the list, begin and end at each number. */
 export const changesOf = (sets: readonly Ranges[]): ReadonlyMap<number, Change> => {

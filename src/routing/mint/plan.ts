@@ -180,10 +180,7 @@ export function planMint(table: CompiledTable, request: MintRequest): Result<Min
   return keys.ok ? ok({ entity, enabled: entityId.enabled, order: { layout, keys: keys.value } }) : keys;
 }
 
-interface Found {
-  readonly entity: Entity;
-  readonly entityId: EntityId;
-}
+type Found = { readonly entity: Entity; readonly entityId: EntityId };
 
 function findEntityId(table: CompiledTable, request: MintRequest): Result<Found, MintPlanError> {
   if (request.entity !== undefined && !table.entities.has(request.entity)) {

@@ -29,10 +29,7 @@ const bytesOfBase64 = (text: string): Uint8Array => {
 };
 
 /** Keys of public IDs, from a secret: the first of a list makes new texts, all of them read. */
-export interface PublicKeys {
-  readonly sealed: readonly NamedKey[];
-  readonly compatible: readonly NamedKey[];
-}
+export type PublicKeys = { readonly sealed: readonly NamedKey[]; readonly compatible: readonly NamedKey[] };
 
 export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
 

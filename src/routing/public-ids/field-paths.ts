@@ -4,10 +4,7 @@ import { keysOfPointer } from "../schema/faults.ts";
 
 // Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901) in which `*` stands for any
 // one member or element, and `**` for any number of them, none included: `/id`, `/items/*/orderId`, `/**/order/id`.
-export interface PublicField {
-  readonly path: string;
-  readonly entity: string;
-}
+export type PublicField = { readonly path: string; readonly entity: string };
 
 /** Why fields make no machine. `ambiguous-field`: one place in a document may be reached by paths of two entities. */
 export type FieldPathError =
@@ -44,10 +41,7 @@ const ANY_DEPTH = Symbol("**");
 type Segment = string | typeof ANY | typeof ANY_DEPTH;
 
 /** Where the automaton may be: before the segment `at` of a field's path, or behind its end. Numbered in the order of the fields. */
-interface Position {
-  readonly segment: Segment | undefined;
-  readonly field: PublicField;
-}
+type Position = { readonly segment: Segment | undefined; readonly field: PublicField };
 
 /** A set of positions: a UTF-16 unit for the number of each, rising, so that equal sets are equal strings. No surrogate occurs. */
 type Positions = string;
@@ -80,10 +74,7 @@ const parsePath = (path: string): readonly Segment[] | undefined => {
 };
 
 /** A state's transitions: where names lead that some position spells out, and where all others do. */
-interface Transitions {
-  readonly named: ReadonlyMap<number, number>;
-  readonly other: number;
-}
+type Transitions = { readonly named: ReadonlyMap<number, number>; readonly other: number };
 
 /** Subset construction: a state is a set of positions. */
 const buildAutomaton = (positions: readonly Position[], first: readonly number[], budget: Budget): Outcome => {

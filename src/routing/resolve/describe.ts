@@ -98,10 +98,7 @@ const canaryOf = (owner: Owner | undefined, target: TargetOrNone, layout: string
 export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Record<string, string>> =>
   Object.fromEntries(fields.map((field) => [field.name, field.readBig(words).toString()]));
 
-interface Reasons {
-  readonly for: string[];
-  readonly against: string[];
-}
+type Reasons = { readonly for: string[]; readonly against: string[] };
 
 const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
   const fixed = layout.fields.filter(({ role }) => role === "fixed");

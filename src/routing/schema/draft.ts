@@ -4,10 +4,7 @@ import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute, Declared
 import { checkShape, checkSizes, entriesOf, isRecord, type Json, keepFitting, OVERRIDE_PARTS } from "./validate.ts";
 
 /** Overrides by ID, side by side and never copied: there may be 100,000, and an object of that size is slow to walk. */
-export interface Overrides<Entry> {
-  readonly ids: readonly string[];
-  readonly entries: readonly Entry[];
-}
+export type Overrides<Entry> = { readonly ids: readonly string[]; readonly entries: readonly Entry[] };
 
 export const overrides = <Entry>(record: Readonly<Record<string, Entry>> = {}): Overrides<Entry> => ({
   ids: Object.keys(record),
@@ -41,10 +38,7 @@ export const overrideKey = (override: Override): string => {
 /** A declared table without the entries that do not fit the schema, so that the other rules can be checked as well. */
 export type Draft = Readonly<ReturnType<typeof draftOf>>;
 
-export interface DraftRoute {
-  readonly index: number;
-  readonly route: DeclaredRoute;
-}
+export type DraftRoute = { readonly index: number; readonly route: DeclaredRoute };
 
 export type DraftRoutes = readonly DraftRoute[];
 
