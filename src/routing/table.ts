@@ -198,11 +198,7 @@ export interface Move {
   readonly to: string;
 }
 
-export interface Gone {
-  readonly region: undefined;
-  readonly rule: { readonly kind: "gone" };
-  readonly epoch: number;
-}
+export type Gone = { readonly region: undefined; readonly rule: { readonly kind: "gone" }; readonly epoch: number };
 
 /** Where one ID goes; `undefined`: no route takes it. */
 export type TargetOrNone = Target | Gone | NeedsPage | undefined;

@@ -17,11 +17,13 @@ export const checkCountries = (draft: Draft, report: Report): void => {
   }
 };
 
+export const checkRegion = ({ names: { regions } }: Draft, name: string, place: Place, report: Report): void => {
+  if (!regions.has(name)) reportUnknown("region", name, regions, place, report);
+};
+
 /** Every name that is used must be declared. The conditions of routes are checked where they are read. */
 export const checkNames = (draft: Draft, report: Report): void => {
-  const region = (name: string, place: Place): void => {
-    if (!draft.names.regions.has(name)) reportUnknown("region", name, draft.names.regions, place, report);
-  };
+  const region = (name: string, place: Place): void => checkRegion(draft, name, place, report);
   for (const [name, { failover = [] }] of draft.regions) {
     for (const [index, other] of failover.entries()) {
       const place = ["regions", name, "failover", index];

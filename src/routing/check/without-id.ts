@@ -3,9 +3,9 @@ import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
 import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
-import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
+import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
-import { noSuchCountry } from "./names.ts";
+import { checkRegion, noSuchCountry } from "./names.ts";
 import { checkSegments } from "./paths.ts";
 
 /** Every path without an ID must be reachable and of one entry, and every entry needs sources that can decide. */
@@ -69,12 +69,11 @@ const keyOf = (source: DeclaredSource, kind: Kind): string => {
 };
 
 const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
-  const check = (region: string, at: Place): void => {
-    if (!draft.names.regions.has(region)) reportUnknown("region", region, draft.names.regions, at, report);
-  };
-  if (source.region !== undefined) check(source.region, [...place, "region"]);
+  if (source.region !== undefined) checkRegion(draft, source.region, [...place, "region"], report);
   for (const part of ["values", "clientCountry", "clientContinent"] as const) {
-    for (const [named, region] of Object.entries(source[part] ?? {})) check(region, [...place, part, named]);
+    for (const [named, region] of Object.entries(source[part] ?? {})) {
+      checkRegion(draft, region, [...place, part, named], report);
+    }
   }
   for (const code of Object.keys(source.clientCountry ?? {})) {
     if (ISO_3166_ALPHA_2.has(code) || PLATFORM_COUNTRIES.has(code)) continue;

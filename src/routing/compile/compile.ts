@@ -8,7 +8,7 @@ import { Budget, COMPLEXITY_MAX } from "../limits.ts";
 import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts";
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
-import { fieldPathsOf, publicKindOf } from "../public-ids/entities.ts";
+import { publicKindOf } from "../public-ids/entities.ts";
 import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
@@ -27,7 +27,7 @@ import type {
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
-import { deadlinesOf, overrideTargets, packTargets, REMEMBER_MOVED_SECONDS, regionOf, targetsOf } from "./targets.ts";
+import { forwardingOf, overrideTargets, packTargets, REMEMBER_MOVED_SECONDS, regionOf, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 export interface Planned {
@@ -173,24 +173,16 @@ const compileEntities = (
   const entities = new Map<string, Entity>();
   for (const [name, declared] of draft.entities) {
     const ids = idsByEntity.get(name) ?? [];
-    const { any = "proxy", otherBodies = "pass" } = declared;
     const patterns = patternsOf(declared.path);
-    const fields = fieldPathsOf(name, declared);
-    if (!fields.ok) throw new Error(`the fields of ${name} were not checked: ${fields.error.reason}`);
     const entity: Entity = Object.freeze({
-      name,
+      ...forwardingOf(name, declared, draft),
       paths: patterns.map(({ pattern }) => pattern),
       pathHints: hintsOf(patterns, layouts),
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
-      any,
+      any: declared.any ?? "proxy",
       public: publicKindOf(declared.public),
-      publicFields: fields.value,
-      otherBodies,
-      deadlines: deadlinesOf(declared.deadlines),
-      replayBytesMax: declared.replayBytesMax ?? 0,
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
-      fields: declared.fields ?? draft.fields ?? "standard",
       sentSlices: sentSlicesOf(ids),
     });
     entities.set(name, entity);

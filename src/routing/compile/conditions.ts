@@ -12,7 +12,7 @@ import {
 } from "../layouts/fields.ts";
 import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
-import { intersect, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
+import { narrow, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { listNames, type Place, type Report, reportUnknown } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredNumbers } from "../schema/table.ts";
@@ -168,10 +168,7 @@ const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, fault:
     const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
     fields.set(fieldDimensionName(name), readNumbers(declared, max, at, fault));
   }
-  const add = (name: string, set: Ranges): void => {
-    const given = fields.get(name);
-    fields.set(name, given === undefined ? set : intersect(given, set));
-  };
+  const add = (name: string, set: Ranges): void => narrow(fields, name, set);
   for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
     const declared = when[name];
     if (declared !== undefined) add(name, readNumbers(declared, maxIn(scope, name) ?? FIELD_MAX[name], [name], fault));

@@ -1,8 +1,10 @@
 import type { RouteTargets } from "../lookup/id-index.ts";
+import { fieldPathsOf } from "../public-ids/entities.ts";
 import { readSplit } from "../resolve/match.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";
-import type { DeclaredRegion } from "../schema/table.ts";
+import type { DeclaredEntity, DeclaredRegion } from "../schema/table.ts";
+import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type {
   BreakerPolicy,
   Canary,
@@ -119,9 +121,23 @@ export const regionOf = (name: string, declared: DeclaredRegion): Region => {
   });
 };
 
+/** What an entity and an entry without an ID have alike. */
+export const forwardingOf = (name: string, declared: DeclaredEntity | DeclaredWithoutId, { fields }: Draft) => {
+  const paths = fieldPathsOf(name, declared);
+  if (!paths.ok) throw new Error(`the fields of ${name} were not checked: ${paths.error.reason}`);
+  return {
+    name,
+    publicFields: paths.value,
+    otherBodies: declared.otherBodies ?? "pass",
+    deadlines: deadlinesOf(declared.deadlines),
+    replayBytesMax: declared.replayBytesMax ?? 0,
+    fields: declared.fields ?? fields ?? "standard",
+  };
+};
+
 const NO_DEADLINES: Deadlines = Object.freeze({ firstByteMs: undefined, idleMs: undefined, totalMs: undefined });
 
-export const deadlinesOf = (declared: DeclaredDeadlines | undefined): Deadlines =>
+const deadlinesOf = (declared: DeclaredDeadlines | undefined): Deadlines =>
   declared === undefined ? NO_DEADLINES : Object.freeze({ ...NO_DEADLINES, ...declared });
 
 const breakerOf = (declared: DeclaredBreaker | undefined): BreakerPolicy | undefined => {

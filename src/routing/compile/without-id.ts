@@ -1,11 +1,10 @@
 import { indexExactPaths, isEncodedGatewayPath } from "../lookup/paths.ts";
-import { fieldPathsOf } from "../public-ids/entities.ts";
 import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
 import type { Entity, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
-import { deadlinesOf, targetOf } from "./targets.ts";
+import { forwardingOf, targetOf } from "./targets.ts";
 
 export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
@@ -23,23 +22,17 @@ const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
 
 const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
   const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
-  const { methods, sticky, otherBodies = "pass", deadlines, replayBytesMax = 0 } = declared;
-  const fields = fieldPathsOf(name, declared);
+  const { methods, sticky } = declared;
   const entity: Entity = Object.freeze({
-    name,
+    ...forwardingOf(name, declared, draft),
     paths: listOf(declared.path),
     pathHints: new Map(),
     ids: [],
     readers: [],
     any: "proxy",
     public: undefined,
-    publicFields: fields.ok ? fields.value : undefined,
-    otherBodies,
-    deadlines: deadlinesOf(deadlines),
-    replayBytesMax,
     // Without an ID, a 421 says nothing about the next request.
     rememberMovedSeconds: 0,
-    fields: declared.fields ?? draft.fields ?? "standard",
     sentSlices: undefined,
   });
   return Object.freeze({

@@ -44,11 +44,7 @@ export interface Space {
 }
 
 /** Of the values in some dimensions of a box, those from `from` to before `to`, only so many. */
-export interface Counted {
-  readonly from: number;
-  readonly to: number;
-  readonly keys: number;
-}
+export type Counted = { readonly from: number; readonly to: number; readonly keys: number };
 
 /** A change of the keys in a box, or of some of them alone. */
 export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };

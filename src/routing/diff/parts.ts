@@ -41,12 +41,8 @@ export interface ShareChange {
   readonly after: RouteShare | undefined;
 }
 
-export interface RouteShare {
-  /** JSON pointer. */
-  readonly route: string;
-  readonly region: string;
-  readonly percent: number;
-}
+/** `route`: JSON pointer. */
+export type RouteShare = { readonly route: string; readonly region: string; readonly percent: number };
 
 /** Routes are held against those with the same conditions: their places change whenever one is added. */
 export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] => {

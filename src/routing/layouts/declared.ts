@@ -15,11 +15,8 @@ import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts"
 /** A fault of an entry of `layouts`; the place counts from the entry. */
 type EntryFault = { readonly kind: FaultKind; readonly place: Place; readonly message: string };
 
-export interface LayoutReading {
-  /** `undefined` where there is a fault, and where the entry declares no layout. */
-  readonly layout: Layout | undefined;
-  readonly faults: readonly EntryFault[];
-}
+/** Without a layout where there is a fault, and where the entry declares none. */
+export type LayoutReading = { readonly layout: Layout | undefined; readonly faults: readonly EntryFault[] };
 
 const faultAt = (place: Place, message: string, kind: FaultKind = "layout-declaration"): EntryFault => ({
   kind,

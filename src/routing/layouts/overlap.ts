@@ -145,11 +145,8 @@ const placeOfFault = (form: TextForm, text: string): number | undefined => {
   return "at" in parsed.error ? parsed.error.at : undefined;
 };
 
-/** Two layouts can parse the same text. */
-export interface Overlap {
-  /** Such a text, where the search found one. */
-  readonly example: string | undefined;
-}
+/** Two layouts can parse the same text: one of these, where the search found one. */
+export type Overlap = { readonly example: string | undefined };
 
 /** Layouts of one text form are told apart by fixed bits or leading times. Others overlap only if a common text is found. */
 export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined => {

@@ -4,7 +4,7 @@ import { type Dimension, groupBy, type IdPlan, type LayoutPlan, sliceDimensionNa
 import type { Budget } from "../limits.ts";
 import type { Slice } from "../table.ts";
 import { NO_ROUTE, type SegmentIndex, Segments, type Span } from "./id-index.ts";
-import { applyChange, changesOf, clip, countOf, includes, intersect, pairsOf, type Ranges } from "./ranges.ts";
+import { applyChange, changesOf, clip, countOf, includes, narrow, pairsOf, type Ranges } from "./ranges.ts";
 
 /** Makes the boxes of routes, and of them the segments of `id-index.ts`: once for each table. */
 
@@ -84,9 +84,7 @@ const addSlices = (plan: LayoutPlan, values: ReadonlySets, sets: Map<string, Ran
   if (known === 0) return true;
   const below = 2 ** (key.bits - known);
   const ranges = prefixes.map((bound, at) => (at % 2 === 0 ? bound * below : (bound + 1) * below - 1));
-  const name = fieldDimensionName(key.name);
-  const given = sets.get(name);
-  sets.set(name, given === undefined ? ranges : intersect(given, ranges));
+  narrow(sets, fieldDimensionName(key.name), ranges);
   return true;
 };
 

@@ -3,11 +3,8 @@ import { LUUID_SHORT } from "../identity.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { Entity, LayoutHint, PathIndex, PathMatch } from "../table.ts";
 
-export interface DeclaredPattern {
-  readonly pattern: string;
-  /** The one layout of IDs on it; `undefined` for all that the entity has. */
-  readonly layout: string | undefined;
-}
+/** `layout`: the one of the IDs on it; `undefined` for all that the entity has. */
+export type DeclaredPattern = { readonly pattern: string; readonly layout: string | undefined };
 
 export const patternsOf = (path: DeclaredEntity["path"]): readonly DeclaredPattern[] =>
   listOf<Extract<DeclaredEntity["path"], readonly unknown[]>[number]>(path).map((one) =>
@@ -87,33 +84,23 @@ const newNode = <Owner>(): Node<Owner> => ({
 type PathOwner = { readonly paths: readonly string[]; readonly pathHints?: ReadonlyMap<string, LayoutHint> };
 
 /** Builds the index of all entities' patterns. They must have been checked: no two of them claim one path. */
-export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> => {
-  const root = newNode<Owner>();
-  for (const entity of entities) {
-    for (const pattern of entity.paths) {
-      const node = nodeOf(root, segmentsOf(pattern));
-      node.entity = entity;
-      node.hint = entity.pathHints?.get(pattern);
-    }
-  }
-  return indexOf(root);
-};
+export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> =>
+  indexOf(entities, (root, entity, pattern) => {
+    const node = nodeOf(root, segmentsOf(pattern));
+    node.entity = entity;
+    node.hint = entity.pathHints?.get(pattern);
+  });
 
 /** Last segment of a pattern that takes one segment and all below it. */
 const BELOW = "**";
 
 /** For requests without an ID: a pattern matches whole paths, so `/login` is neither `/login/` nor `/login/x`. Checked, as above. */
-export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>): PathIndex<Owner> => {
-  const root = newNode<Owner>();
-  for (const owner of owners) {
-    for (const pattern of owner.paths) {
-      const segments = segmentsOf(pattern);
-      if (segments.at(-1) === BELOW) nodeOf(root, segments.slice(0, -1)).below = owner;
-      else nodeOf(root, segments).exact = owner;
-    }
-  }
-  return indexOf(root);
-};
+export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>): PathIndex<Owner> =>
+  indexOf(owners, (root, owner, pattern) => {
+    const segments = segmentsOf(pattern);
+    if (segments.at(-1) === BELOW) nodeOf(root, segments.slice(0, -1)).below = owner;
+    else nodeOf(root, segments).exact = owner;
+  });
 
 /** The segments of a pattern, without the empty one before its first slash. */
 export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
@@ -132,9 +119,13 @@ const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Own
   return node;
 };
 
-const indexOf = <Owner>(root: Node<Owner>): PathIndex<Owner> => {
+type AddPattern<Owner> = (root: Node<Owner>, owner: Owner, pattern: string) => void;
+
+const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPattern<Owner>): PathIndex<Owner> => {
+  const top = newNode<Owner>();
+  for (const owner of owners) for (const pattern of owner.paths) add(top, owner, pattern);
   /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
-  const match = (path: string, node = root, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
+  const match = (path: string, node = top, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
     if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
     if (start > path.length) return node.exact && { entity: node.exact, idStart, idEnd };
     if (path[start - 1] !== "/") return undefined;

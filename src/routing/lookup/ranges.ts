@@ -33,6 +33,12 @@ export const intersect = (a: Ranges, b: Ranges): Ranges => {
   return common;
 };
 
+/** Adds a set by name, or leaves what it has in common with the one there. */
+export const narrow = (sets: Map<string, Ranges>, name: string, set: Ranges): void => {
+  const given = sets.get(name);
+  sets.set(name, given === undefined ? set : intersect(given, set));
+};
+
 export const subtract = (a: Ranges, b: Ranges): Ranges => {
   const rest: number[] = [];
   let j = 0;

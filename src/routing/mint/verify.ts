@@ -3,7 +3,7 @@ import { err, ok } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS, ID_LENGTH_MAX } from "../limits.ts";
 import { primaryPattern, segmentsOf } from "../lookup/paths.ts";
-import { needsPage } from "../resolve/describe.ts";
+import { keysOf, needsPage } from "../resolve/describe.ts";
 import { applyRollout, isHinted, isInWindow } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId } from "../table.ts";
@@ -52,10 +52,7 @@ export function regionsOfMinted(entity: Entity, enabled: EnabledLayout, minted: 
 /** The ID is not given out, so it is not shown; nor are the numbers in a public entity's. */
 function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): RoutingError {
   const error = { reason: "unassigned-key", entity: entity.name, layout: layout.name } as const;
-  if (entity.public !== undefined) return error;
-  const key: Record<string, string> = {};
-  for (const field of layout.fields) if (field.role === "key") key[field.name] = String(field.readBig(words));
-  return { ...error, key };
+  return entity.public === undefined ? { ...error, key: keysOf(layout, words) } : error;
 }
 
 /**

@@ -94,23 +94,20 @@ export const joinBytes = (parts: readonly Uint8Array[]): Bytes => {
 };
 
 /** A range of keys, both ends included, and the region of its IDs. */
-export interface PackRange {
-  readonly from: number;
-  readonly to: number;
-  readonly region: string;
-}
+export type PackRange = { readonly from: number; readonly to: number; readonly region: string };
 
+type Of<Name extends string> = Readonly<Record<Name, number>>;
 type At<Evidence> = Readonly<Evidence & { at: number }>;
 
 /** What can be wrong with ranges or the file of a pack. `at`: the place of a range, from 0 over the whole pack. */
 const FAULTS = {
   empty: (_: object) => "it has no range",
-  "too-many-ranges": ({ max }: { readonly max: number }) => `it has more than ${max} ranges`,
-  "field-bits": ({ bits, max }: { readonly bits: number; readonly max: number }) =>
+  "too-many-ranges": ({ max }: Of<"max">) => `it has more than ${max} ranges`,
+  "field-bits": ({ bits, max }: Of<"bits" | "max">) =>
     `its field has ${bits} bits; a pack is of a field of 1 to ${max}`,
   "region-name": ({ at, region }: At<{ region: string }>) =>
     `range ${at} has the region ${JSON.stringify(region)}, which is not a name`,
-  "too-many-regions": ({ max }: { readonly max: number }) => `it names more than ${max} regions`,
+  "too-many-regions": ({ max }: Of<"max">) => `it names more than ${max} regions`,
   reversed: ({ at, from, to }: At<{ from: number; to: number }>) =>
     `range ${at} ends at ${to}, before it begins at ${from}`,
   "beyond-field": ({ at, key, max }: At<{ key: number; max: number }>) =>
@@ -122,15 +119,13 @@ const FAULTS = {
   "unknown-region": ({ at, number, regions }: At<{ number: number; regions: number }>) =>
     `range ${at} has region number ${number}, and there are ${regions} regions`,
   "not-a-pack": (_: object) => "it is not a pack: its signature is missing",
-  "too-new": ({ version, needs, reads }: Readonly<Record<"version" | "needs" | "reads", number>>) =>
+  "too-new": ({ version, needs, reads }: Of<"version" | "needs" | "reads">) =>
     `it is of version ${version} and needs a reader of version ${needs}; this one is of version ${reads}`,
-  "unknown-section": ({ section }: { readonly section: number }) =>
+  "unknown-section": ({ section }: Of<"section">) =>
     `it has a section ${section}, which must be understood and is not known here`,
   "malformed-header": ({ what }: { readonly what: string }) => `its header is wrong in ${what}`,
-  truncated: ({ bytes, needed }: { readonly bytes: number; readonly needed: number }) =>
-    `it has ${bytes} bytes of ${needed}`,
-  "trailing-octets": ({ bytes, needed }: { readonly bytes: number; readonly needed: number }) =>
-    `it has ${bytes} bytes, but should have ${needed}`,
+  truncated: ({ bytes, needed }: Of<"bytes" | "needed">) => `it has ${bytes} bytes of ${needed}`,
+  "trailing-octets": ({ bytes, needed }: Of<"bytes" | "needed">) => `it has ${bytes} bytes, but should have ${needed}`,
   "page-differs": ({ page, what }: { readonly page: number; readonly what: string }) =>
     `page ${page} is not what the header says in ${what}`,
   "digest-mismatch": (digest: Readonly<Record<"expected" | "actual", string>> & { readonly part: "header" | number }) =>

@@ -60,12 +60,8 @@ export interface EntryFault {
   readonly found: string;
 }
 
-export interface MissingPage {
-  /** Its name in the table. */
-  readonly pack: string;
-  /** `undefined`: the header. */
-  readonly page: number | undefined;
-}
+/** A page, or without a number the header, of a pack by its name in the table. */
+export type MissingPage = { readonly pack: string; readonly page: number | undefined };
 
 /** The place of a pack in a compiled table, empty until its header is loaded. Several tables can share a pack. */
 export class PackSlot {
@@ -111,12 +107,8 @@ export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFau
 export const formatEntryFault = ({ what, declared, found }: EntryFault): string =>
   `the table says ${what} ${declared}, and it has ${found}`;
 
-export interface PackRanges {
-  readonly bounds: Keys;
-  /** The region of each, by its place in `regions`. */
-  readonly numbers: Uint8Array;
-  readonly regions: readonly string[];
-}
+/** `numbers`: the region of each range, by its place in `regions`. */
+export type PackRanges = { readonly bounds: Keys; readonly numbers: Uint8Array; readonly regions: readonly string[] };
 
 export const rangesOfFile = (file: Bytes, header: PackHeader): PackRanges => {
   const { keyBytes, ranges, regions, pages } = header;

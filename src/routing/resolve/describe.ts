@@ -1,4 +1,4 @@
-import { type Field, isoTime, type ParseError, parseShortKey, type Words } from "../../ids/index.ts";
+import { type Field, isoTime, type Layout, type ParseError, parseShortKey, type Words } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { keyFieldOf, ownerKeyField, ownersOf, type Reading, readingsOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
@@ -92,6 +92,12 @@ const canaryOf = (owner: Owner | undefined, target: TargetOrNone, layout: string
   if (target?.region === undefined || route?.region === undefined) return {};
   const canary = canaryPlace(route, target, layout, words);
   return canary === undefined ? {} : { canary };
+};
+
+/** The keys of an ID, as `fieldsOf` has them. */
+export const keysOf = ({ fields }: Layout, words: Words) => {
+  const keys = fields.filter(({ role }) => role === "key");
+  return fieldsOf(keys, words);
 };
 
 /** Every field as text, so that no digit is lost in JSON. */
@@ -223,10 +229,7 @@ export const unassigned = (
   entity: entity.name,
   layout: layoutName,
   key: {
-    ...fieldsOf(
-      layout.fields.filter(({ role }) => role === "key"),
-      words,
-    ),
+    ...keysOf(layout, words),
     ...slicesOf({ layout, slices }, words),
     ...mintedAtOf(layout.mintedAtMs?.(words)),
   },

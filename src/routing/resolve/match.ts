@@ -169,11 +169,8 @@ export const applyRollout = (found: Found | undefined, layout: string, words: Wo
   return canary !== undefined && placeOf(layout, words) < canary.share ? canary.target : found;
 };
 
-export interface SplitFault {
-  /** Below the split's `regions`. */
-  readonly place: readonly (string | number)[];
-  readonly message: string;
-}
+/** `place`: below the split's `regions`. */
+export type SplitFault = { readonly place: readonly (string | number)[]; readonly message: string };
 
 /** The regions of a split's parts. Each part must have exactly one. */
 export const readSplit = ({ parts, regions }: DeclaredSplit) => {

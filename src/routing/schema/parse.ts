@@ -17,12 +17,8 @@ const WIDE_LEVELS = 3;
 
 const entriesMaxAt = (level: number): number => (level <= WIDE_LEVELS ? ROUTES_MAX : CONDITION_VALUES_MAX);
 
-export interface Excess {
-  /** Index in the text of the part that it is in; 0 for the whole. */
-  readonly at: number;
-  readonly pointer: string;
-  readonly message: string;
-}
+/** `at`: index in the text of the part that it is in; 0 for the whole. */
+export type Excess = { readonly at: number; readonly pointer: string; readonly message: string };
 
 /** Why a text is too large, in one pass. Whether it is JSON is checked later. */
 export const excessOf = (text: string): Excess | undefined => {
