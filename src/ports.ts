@@ -218,7 +218,7 @@ export type { Signable } from "./proxy/signature.ts";
 /** The value of `waybill-signature` for one request to an origin. */
 export type Sign = (what: Signable) => Promise<string>;
 
-/** Fields of requests and of responses that stop at the gateway: names in lower case, as the deployment has set them. */
+/** Fields of requests and responses that stop at the gateway: names in lower case, as the deployment has set them. */
 export interface FieldRules {
   readonly stopped: ReadonlySet<string>;
   readonly hidden: ReadonlySet<string>;

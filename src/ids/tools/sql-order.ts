@@ -30,7 +30,7 @@ const byteAt = (words: Words, byte: number): number => ((words[byte >>> 2] as nu
 
 const shiftOf = (byte: number): number => 24 - 8 * (byte & 3);
 
-/** The two text forms of a HotGuid, as `ToSqlGuid` and `ToGuid` of the .NET library convert them. No bit tells which. */
+/** The two text forms of a HotGuid, as `ToSqlGuid` and `ToGuid` of its library convert them. No bit tells which. */
 
 export const toSql = (words: Words): Words => move(words, hotguidTable.octetOrder, hotguidSqlTable.octetOrder);
 
