@@ -60,7 +60,7 @@ export type Choice =
   | { readonly kind: "ambiguous"; readonly readings: readonly Reading[] }
   | { readonly kind: "none" };
 
-/** The only reading that is not excluded; of several, that of the first layout of `priority`. Likelihood is not used. */
+/** The only reading not excluded; of several, that of the first layout of `priority`. Likelihood never counts. */
 export const choose = ({ readings }: Recognition, priority: readonly string[] = []): Choice => {
   const left = readings.filter(({ excluded }) => !excluded);
   const [only] = left;
