@@ -40,6 +40,7 @@ export {
 export * from "./text/texts.ts";
 export * from "./text/uuid.ts";
 export * from "./tools/capacity.ts";
+export * from "./tools/client-id.ts";
 export { diagram } from "./tools/diagram.ts";
 export * from "./tools/period-range.ts";
 export * from "./tools/sql-order.ts";

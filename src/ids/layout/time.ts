@@ -47,6 +47,10 @@ export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number => {
   return exactMs(Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs)));
 };
 
+/** The Unix time in milliseconds that an ID minted at an instant contains: the start of its unit. */
+export const timeToldBy = (row: TimeRow, unixMs: number): number =>
+  unixMsOf(row, timeValue(row.unit, ticksIn(row.unit, unixMs - row.epochMs)));
+
 /** A `number` above this would round an instant up. */
 export const exactMs = (unixMs: number): number => Math.min(unixMs, Number.MAX_SAFE_INTEGER);
 

@@ -11,12 +11,13 @@ import { type MintError, type RandomWords, randomValue } from "./mint.ts";
 
 export const SHORT_COMB_INTERVAL_MS = 60_000;
 
-const RING = 65_536;
+/** Counters on the ring. */
+export const COMB_RING = 65_536;
 
 /** The counter at an instant: 0 to 65535. */
 export const intervalAt = (unixMs: number, intervalMs: number): number => {
   const intervals = Math.floor(unixMs / intervalMs);
-  return ((intervals % RING) + RING) % RING;
+  return ((intervals % COMB_RING) + COMB_RING) % COMB_RING;
 };
 
 /** How far from now an ID may be minted, both ends inclusive. Their sum is less than the ring. */
@@ -56,14 +57,14 @@ export const checkShortComb = (
   window: CombWindow = DEFAULT_COMB_WINDOW,
 ): Result<CombPlace, CombCheckError> => {
   const field = layout.field("interval");
-  if (field?.max !== RING - 1) return err({ reason: "no-interval", layout: layout.name });
+  if (field?.max !== COMB_RING - 1) return err({ reason: "no-interval", layout: layout.name });
   const { intervalMs, pastIntervals, futureIntervals } = window;
   if (!isWindow(window) || !Number.isSafeInteger(nowMs)) return err({ reason: "window", window });
   const interval = field.read(words);
   const nowInterval = intervalAt(nowMs, intervalMs);
-  const ahead = (interval - nowInterval + RING) % RING;
-  const delta = ahead < RING / 2 ? ahead : ahead - RING;
-  const inside = ahead <= futureIntervals || RING - ahead <= pastIntervals;
+  const ahead = (interval - nowInterval + COMB_RING) % COMB_RING;
+  const delta = ahead < COMB_RING / 2 ? ahead : ahead - COMB_RING;
+  const inside = ahead <= futureIntervals || COMB_RING - ahead <= pastIntervals;
   const place = { interval, nowInterval, delta };
   return inside ? ok(place) : err({ reason: "outside-window", ...place });
 };
@@ -72,7 +73,7 @@ const isWindow = ({ intervalMs, pastIntervals, futureIntervals }: CombWindow): b
   Number.isSafeInteger(intervalMs) &&
   intervalMs > 0 &&
   [pastIntervals, futureIntervals].every((count) => Number.isSafeInteger(count) && count >= 0) &&
-  pastIntervals + futureIntervals < RING;
+  pastIntervals + futureIntervals < COMB_RING;
 
 /**
  * A new ID. Stateless; IDs are ordered only by interval. Error: `key-out-of-range` for an invalid clock or interval.
