@@ -155,6 +155,11 @@ export const CATALOGUE = {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",
     remedy: "Send a value from 0 to the `max` given.",
   }),
+  "stale-client-id": problem(422, "Stale client ID", {
+    meaning:
+      "The client made the ID too long before or after the clock. `why` is `too-old`, `too-new`, or `clock-too-far`: then `expected` is for the client's clock. Both ends are inclusive. A short COMB has intervals of its ring, in hex.",
+    remedy: "Make a new ID, with a clock that is right. Sending the same request again gives the same response.",
+  }),
   "too-many-fields": problem(431, "Too many header fields", {
     meaning:
       "The request has over 256 header fields. An origin may drop some of so many, and with them the gateway's own.",

@@ -1,3 +1,4 @@
+import type { StaleClientId } from "../ids/index.ts";
 import type { CreateKeyError } from "../routing/create/request.ts";
 import type { MintPlanError } from "../routing/mint/request.ts";
 import type { PackFault } from "../routing/packs/format.ts";
@@ -36,6 +37,7 @@ export type RequestError =
       readonly max: number | undefined;
     }
   | { readonly reason: "create-regions"; readonly entity: string; readonly regions: readonly string[] }
+  | { readonly reason: "stale-client-id"; readonly id: string; readonly entity: string; readonly stale: StaleClientId }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };

@@ -3,6 +3,7 @@ import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/errors.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
 import type { PortError, RequestError } from "./errors.ts";
+import { staleDetail, staleMembers } from "./stale-client-id.ts";
 
 /** Every error that the gateway returns instead of the origin's response. */
 export type GatewayError = RoutingError | MintError | ProxyError | RequestError | PortError;
@@ -42,6 +43,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "layout-mismatch": ({ entity, layout, said }) =>
     `This path reads IDs of "${entity}" as ${layout}, but id-layout is ${said}.`,
   "wrong-entity": ({ id, entity }) => `"${id}" is not the ID of "${entity}".`,
+  "stale-client-id": ({ id, stale }) => staleDetail(shorten(id), stale),
   "unassigned-key": ({ layout, entity }) =>
     `No route matches this ${layout} of "${entity}", and the table declares no default.`,
   "key-out-of-range": ({ field, value, max }) => `${field} is ${value}; it must be a whole number from 0 to ${max}.`,
@@ -133,6 +135,7 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   },
   "layout-mismatch": ({ id, entity, layout, said }) => ({ id: shorten(id), entity, layout, idLayout: said }),
   "wrong-entity": ["id", "entity", "candidates"],
+  "stale-client-id": ({ id, entity, stale }) => ({ id: shorten(id), entity, ...staleMembers(stale) }),
   "unassigned-key": ["id", "entity", "layout", "key"],
   "key-out-of-range": ["field", "value", "max"],
   "clock-behind": ["behindMs"],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { StaleClientId } from "../../src/ids/index.ts";
 import { type GatewayError, PROBLEM_SLUGS, problemOf } from "../../src/problems/index.ts";
 import { FAULTS_MAX } from "../../src/routing/limits.ts";
 
@@ -24,6 +25,12 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "ambiguous-id", id: "x", candidates },
   { reason: "layout-mismatch", id: "x", entity: "ride", layout: "ulid", said: "xid" },
   { reason: "wrong-entity", id: "x", entity: "ride", candidates },
+  {
+    reason: "stale-client-id",
+    id: "x",
+    entity: "order",
+    stale: { reason: "clock-too-far", nowMs: 9000, clientNowMs: 1000, clockSkewMaxMs: 5000 },
+  },
   { reason: "unassigned-key", id: "x", entity: "order", layout: "iuid", key: { country: "9" } },
   { reason: "key-out-of-range", field: "shardKey", value: "-1", max: "4294967295" },
   { reason: "clock-behind", behindMs: 70_000, toleranceMs: 60_000 },
@@ -88,6 +95,53 @@ describe("an error as a problem (RFC 9457)", () => {
 
   it("an unavailable table does not reveal its cause to clients", () => {
     expect(JSON.stringify(problemOf({ reason: "table-unavailable", why: "KV says secret" }))).not.toContain("secret");
+  });
+
+  it("a stale client ID says what was expected, and what the clocks read", () => {
+    const nowMs = Date.UTC(2026, 10, 22, 22, 43);
+    const window = { fromMs: nowMs - 300_000, toMs: nowMs + 60_000 };
+    const stale = (fault: StaleClientId) =>
+      problemOf({ reason: "stale-client-id", id: "x", entity: "order", stale: fault });
+    expect(
+      stale({ reason: "too-old", layout: "uuid-v7", said: { mintedAtMs: nowMs - 300_001 }, window, nowMs }),
+    ).toEqual({
+      type: "/-/problems/stale-client-id",
+      title: "Stale client ID",
+      status: 422,
+      detail:
+        '"x" is too old: it was made at 2026-11-22T22:37:59.999Z; expected is 2026-11-22T22:38:00.000Z to 2026-11-22T22:44:00.000Z. The gateway\'s clock reads 2026-11-22T22:43:00.000Z.',
+      id: "x",
+      entity: "order",
+      why: "too-old",
+      expected: { from: "2026-11-22T22:38:00.000Z", to: "2026-11-22T22:44:00.000Z" },
+      idTime: "2026-11-22T22:37:59.999Z",
+      gatewayTime: "2026-11-22T22:43:00.000Z",
+    });
+    const ring = { from: 0xfffe, to: 4 };
+    expect(
+      stale({
+        reason: "too-new",
+        layout: "short-prefix-comb",
+        said: { interval: 10 },
+        window: { ...window, ring },
+        nowMs,
+        clientNowMs: nowMs + 1,
+      }),
+    ).toMatchObject({
+      detail:
+        "\"x\" is too new: it was made in interval 000a; expected is fffe to 0004. The client's clock reads 2026-11-22T22:43:00.001Z, the gateway's 2026-11-22T22:43:00.000Z.",
+      expected: { fromInterval: "fffe", toInterval: "0004" },
+      idInterval: "000a",
+      gatewayTime: "2026-11-22T22:43:00.000Z",
+      clientTime: "2026-11-22T22:43:00.001Z",
+    });
+    expect(
+      stale({ reason: "clock-too-far", nowMs, clientNowMs: nowMs + 60_001, clockSkewMaxMs: 60_000 }),
+    ).toMatchObject({
+      why: "clock-too-far",
+      expected: { from: "2026-11-22T22:42:00.000Z", to: "2026-11-22T22:44:00.000Z" },
+      clientTime: "2026-11-22T22:44:00.001Z",
+    });
   });
 
   it("a table with as many faults as a check looks for has that many at least", () => {
