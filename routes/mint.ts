@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import type { Around } from "../src/gateway/join-ids.ts";
 import { mintIds } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
@@ -38,8 +39,8 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
     const minted = await mintIds(task, count);
     if (!minted.ok) return context.fail(minted.error);
-    const { texts, regions, unclear, byCanary: deciders } = minted.value;
-    const region = regions.every((one) => one === regions[0]) ? regions[0] : undefined;
+    const { join, regions, unclear, byCanary: deciders } = minted.value;
+    const region = typeof regions === "string" ? regions : undefined;
     const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
     const labels = new Set([...deciders].map((byCanary) => (byCanary ? served.canary : served)?.label));
     if (!deciders.has(false)) context.takeCanary();
@@ -54,23 +55,22 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     };
     if (wantedType(c, "application/json", "text/plain") === "text/plain") {
       const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-      return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
+      return new Response(join({ before: "", separator: "\n", after: "\n" }), { status: 201, headers });
     }
     // A batch may straddle the border of two routes; then each ID's region stands beside it.
     const where = region === undefined ? { regions } : { region };
-    const json = mintedJson({ entity: entity.name, layout: enabled.layout.name, ...where }, texts, ambiguous);
+    const json = join(jsonAround({ entity: entity.name, layout: enabled.layout.name, ...where }, ambiguous));
     const headers = { "content-type": "application/json", "cache-control": "no-store", ...fields };
     return new Response(json, { status: 201, headers });
   });
 }
 
-/** As `jsonResponse` would write it. No text form has a character that JSON escapes. */
-function mintedJson(head: object, texts: readonly string[], ambiguous: Ambiguous | undefined): string {
+/** What stands around the IDs in JSON, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
+function jsonAround(head: object, ambiguous: Ambiguous | undefined): Around {
   const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
-  const ids = texts.join('",\n    "');
   const plans =
     ambiguous === undefined ? "" : `,\n  "ambiguous": ${JSON.stringify(ambiguous, null, 2).replaceAll("\n", "\n  ")}`;
-  return `${open},\n  "ids": [\n    "${ids}"\n  ]${plans}\n}\n`;
+  return { before: `${open},\n  "ids": [\n    "`, separator: '",\n    "', after: `"\n  ]${plans}\n}\n` };
 }
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */

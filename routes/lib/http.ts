@@ -41,7 +41,9 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
 
 /** Which of a page's media types the client wants; the first where it does not say. */
 export const wantedType = (c: Context, ...supports: readonly [string, string]): string =>
-  accepts(c, { header: "Accept", supports: [...supports], default: supports[0] });
+  c.req.raw.headers.has("accept")
+    ? accepts(c, { header: "Accept", supports: [...supports], default: supports[0] })
+    : supports[0];
 
 /** The tables in force, for a page with a rate limit; a response where there are none, or the limit is reached. */
 export async function openLimited(context: RequestContext, which: "client" | "lookup") {
@@ -68,10 +70,12 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
 }
 
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** `undefined` for bytes that are not UTF-8. A byte order mark stays in the text. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return strictUtf8.decode(bytes);
   } catch {
     return undefined;
   }

@@ -8,6 +8,7 @@ import { HORIZON_MS } from "../routing/limits.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
 import { regionByWords } from "../routing/mint/verify.ts";
 import { type DecideInput, decidePath, failure } from "./decide.ts";
+import { type Around, joinIds, type Run } from "./join-ids.ts";
 import { withPages } from "./pages.ts";
 import { entityOf, readId } from "./public-ids.ts";
 
@@ -24,9 +25,10 @@ export interface MintTask {
 
 /** IDs as their client sees them, in rising order. */
 export interface MintedIds {
-  readonly texts: readonly string[];
-  /** Of each. */
-  readonly regions: readonly string[];
+  /** The body of a response with their texts. */
+  readonly join: (around: Around) => ReturnType<typeof joinIds>;
+  /** The one of all, or that of each. */
+  readonly regions: string | readonly string[];
   /** Texts that `/any` does not find as what they are, now and while times of this century are read. */
   readonly unclear: readonly string[];
   /** Whether the canary's table decides: `true` and `false` for both, in the order of the IDs. */
@@ -79,12 +81,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   const { layout } = plan.enabled;
   const hasRandomBits = isRandom(layout);
   const droppedMax = hasRandomBits ? DROPPED_MAX : BATCH_MAX;
-  const kept = {
-    texts: [] as string[],
-    regions: [] as string[],
-    unclear: [] as string[],
-    byCanary: new Set<boolean>(),
-  };
+  const kept = { runs: [] as Run[], regions: new Regions(), unclear: [] as string[], byCanary: new Set<boolean>() };
   const rest = restsOf(gateway);
   let droppedCount = 0;
   // What would be refused is refused before it takes numbers.
@@ -93,8 +90,8 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   const tried = sample.value === undefined ? ok([]) : await checkMinted(task, [sample.value], rest);
   if (!tried.ok) return tried;
   const isDoubtful = tried.value.includes(undefined);
-  while (kept.texts.length < count) {
-    const keptCount = kept.texts.length;
+  while (kept.regions.count < count) {
+    const keptCount = kept.regions.count;
     const missing = count - keptCount;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * keptCount;
     const keepsAll = isLast || !hasRandomBits;
@@ -103,9 +100,8 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
     await rest(batch * WORK_BY_WORDS);
     const words = await gateway.minters.mint({ ...plan.order, isRedraw: droppedCount > 0 }, batch);
     if (!words.ok) return words;
-    const regions = decideByWords(task, words.value, kept.texts);
-    if (regions !== undefined) {
-      for (const region of regions) kept.regions.push(region);
+    if (decideByWords(task, words.value, kept.regions)) {
+      kept.runs.push(words.value);
       kept.byCanary.add(false);
       continue;
     }
@@ -117,39 +113,55 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
       return err({ reason: "unassigned-key", entity: plan.entity.name, layout: layout.name });
     }
     const good = keepsAll ? routed : routed.filter(({ isUnambiguous }) => isUnambiguous);
+    kept.runs.push(good.map(({ text }) => text));
     for (const { text, region, byCanary, isUnambiguous } of good) {
-      kept.texts.push(text);
       kept.regions.push(region);
       kept.byCanary.add(byCanary);
       if (!isUnambiguous) kept.unclear.push(text);
     }
     droppedCount += minted.value.length - good.length;
   }
-  return ok(kept);
+  const { runs, regions, unclear, byCanary } = kept;
+  return ok({ join: (around) => joinIds(layout, runs, count, around), regions: regions.found, unclear, byCanary });
 }
 
-/** Their regions, and their texts behind the others; `undefined`, and no text, where the texts must be read to know. */
-function decideByWords(
-  { served, plan, table, nowMs }: MintTask,
-  minted: readonly Words[],
-  texts: string[],
-): readonly string[] | undefined {
-  const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
-  if (regionOf === undefined) return undefined;
-  const { format } = plan.enabled.layout;
-  const before = texts.length;
-  const regions: string[] = [];
-  for (const words of minted) {
-    const text = format(words);
-    const region = regionOf(words, text, nowMs);
-    if (region === undefined) {
-      texts.length = before;
-      return undefined;
+/** Most batches have one region: it stands for all. */
+class Regions {
+  count = 0;
+  found: string | string[] = "";
+
+  push(region: string): void {
+    if (this.count === 0) this.found = region;
+    if (this.found !== region) {
+      if (typeof this.found === "string") this.found = new Array<string>(this.count).fill(this.found);
+      this.found.push(region);
     }
-    texts.push(text);
+    this.count++;
+  }
+
+  /** Drops the last ones. */
+  cut(count: number): void {
+    this.count = count;
+    if (typeof this.found === "string") return;
+    const rest = this.found.slice(0, count);
+    this.found = rest.every((one) => one === rest[0]) ? (rest[0] ?? "") : rest;
+  }
+}
+
+/** Whether their words decide; then their regions stand behind the others. */
+function decideByWords({ served, plan, table, nowMs }: MintTask, minted: readonly Words[], regions: Regions): boolean {
+  const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
+  if (regionOf === undefined) return false;
+  const before = regions.count;
+  for (const words of minted) {
+    const region = regionOf(words, nowMs);
+    if (region === undefined) {
+      regions.cut(before);
+      return false;
+    }
     regions.push(region);
   }
-  return regions;
+  return true;
 }
 
 /** `undefined` for an ID for which no request would find a region. */

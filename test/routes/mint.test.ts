@@ -43,6 +43,35 @@ describe("POST /mint", () => {
     }
   });
 
+  it("writes JSON as any other page, however many IDs and regions there are", async () => {
+    const routes = [{ when: { layout: "iuid" }, region: "eu", canary: { region: "us", percent: 50 } }];
+    const declared = { ...DECLARED_TABLE, routes, default: "ap" };
+    const { request } = setUp({ declared });
+    for (const count of [1, 2, 32, 33, 1000]) {
+      for (const body of [
+        { entity: "order", country: "KZ", count },
+        { entity: "parcel", shardKey: 1, count },
+      ]) {
+        const text = await (await request("/mint", post(body))).text();
+        const minted = JSON.parse(text) as Minted & { readonly regions?: readonly string[] };
+        expect(text).toBe(`${JSON.stringify(minted, null, 2)}\n`);
+        const { ids, regions = ids.map(() => minted.region) } = minted;
+        const found = await Promise.all(ids.map((id) => request(`/any/${id}`)));
+        expect([ids.length, found.map(({ headers }) => headers.get("waybill-region"))]).toEqual([count, regions]);
+      }
+    }
+  });
+
+  it("gives one ID a line, however many", async () => {
+    const body = post({ entity: "order", country: "KZ", count: 1000 }, { accept: "text/plain" });
+    const lines = (await (await setUp().request("/mint", body)).text()).split("\n");
+    expect([new Set(lines).size, lines.every((line) => line === "" || /^[0-9a-f-]{36}$/.test(line))]).toEqual([
+      1001,
+      true,
+    ]);
+    expect([lines.at(-1), lines.toSorted().slice(1)]).toEqual(["", lines.slice(0, -1)]);
+  });
+
   it("gives one ID a line to a client that wants text", async () => {
     const { request } = setUp();
     const response = await request(

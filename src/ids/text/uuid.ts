@@ -105,6 +105,33 @@ export const formatUuid = (words: Words): string => {
   );
 };
 
+/** Writes the same as ASCII codes. */
+export function writeUuid(words: Words, target: Uint8Array, at: number): void {
+  const a = words[0] as number;
+  const b = words[1] as number;
+  const c = words[2] as number;
+  const d = words[3] as number;
+  writeHex4(a >>> 16, target, at);
+  writeHex4(a, target, at + 4);
+  target[at + 8] = HYPHEN;
+  writeHex4(b >>> 16, target, at + 9);
+  target[at + 13] = HYPHEN;
+  writeHex4(b, target, at + 14);
+  target[at + 18] = HYPHEN;
+  writeHex4(c >>> 16, target, at + 19);
+  target[at + 23] = HYPHEN;
+  writeHex4(c, target, at + 24);
+  writeHex4(d >>> 16, target, at + 28);
+  writeHex4(d, target, at + 32);
+}
+
+const writeHex4 = (bits: number, target: Uint8Array, at: number): void => {
+  target[at] = digit(bits, 12);
+  target[at + 1] = digit(bits, 8);
+  target[at + 2] = digit(bits, 4);
+  target[at + 3] = digit(bits, 0);
+};
+
 export const uuidText: TextForm = {
   name: "uuid",
   bits: 128,

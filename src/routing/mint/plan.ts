@@ -190,8 +190,8 @@ function findEntityId(table: CompiledTable, request: MintRequest): Result<Found,
     return err(unknownName("layout", request.layout, table.layouts.keys()));
   }
   const fitting: Found[] = [];
-  for (const entity of table.entities.values()) {
-    if (request.entity !== undefined && entity.name !== request.entity) continue;
+  const named = request.entity === undefined ? undefined : table.entities.get(request.entity);
+  for (const entity of named === undefined ? table.entities.values() : [named]) {
     for (const entityId of entity.ids) {
       if (request.layout !== undefined && entityId.enabled.layout.name !== request.layout) continue;
       if (request.service !== undefined && entityId.service !== request.service) continue;

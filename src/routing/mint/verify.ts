@@ -59,7 +59,7 @@ function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): Ro
  * The region to which a minted ID's path leads, and in which `/any` finds it as what it is; by its words, without reading
  * its text. `undefined`: the text must be read.
  */
-export type RegionByWords = (words: Words, text: string, nowMs: number) => string | undefined;
+export type RegionByWords = (words: Words, nowMs: number) => string | undefined;
 
 /** By the entity's one kind of ID. Compiled tables do not change. */
 const decided = new WeakMap<EntityId, RegionByWords | "unproven">();
@@ -90,14 +90,17 @@ function proveWords(table: CompiledTable, entity: Entity, id: EntityId): RegionB
   const sameForm = table.readers.find((reader) => reader.form === form)?.of ?? [];
   const rivals = sameForm.filter((other) => other !== enabled && !isDisjoint(other.layout, layout));
   const otherForms = table.readers.flatMap((reader) => (reader.form === form ? [] : [reader.form]));
-  return (words, text, nowMs) => {
+  return (words, nowMs) => {
     // Until the horizon, a window that takes the ID now takes it then.
     if (nowMs > HORIZON_MS || !takes(words) || !isInWindow(enabled, words, nowMs)) return undefined;
     if (overrides?.get(words) !== undefined) return undefined;
     for (const rival of rivals) {
       if (rival.layout.fits(words) && isInWindow(rival, words, HORIZON_MS)) return undefined;
     }
-    for (const other of otherForms) if (other.read(text, 0, text.length) !== undefined) return undefined;
+    if (otherForms.length > 0) {
+      const text = layout.format(words);
+      for (const other of otherForms) if (other.read(text, 0, text.length) !== undefined) return undefined;
+    }
     return applyRollout(find(words), layout.name, words)?.region?.name;
   };
 }

@@ -66,6 +66,7 @@ describe.each(everyLayout)("$name", (layout) => {
         expect(layout.parse(layout.format(words))).toEqual({ ok: true, value: words });
         const texts = Object.entries(textsOf(layout, words));
         expect(texts[0]?.[1]).toBe(layout.format(words));
+        for (const [, text] of texts) expect(JSON.stringify(text)).toBe(`"${text}"`);
         for (const [name, text] of texts) {
           expect(parseAs(layout, name, text)).toEqual({ ok: true, value: words });
           expect(formatAs(layout, name, words)).toEqual({ ok: true, value: text });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { explainUuid, formatUuid, parseUuid, readUuid, uuidKind } from "../../../src/ids/index.ts";
+import { writeUuid } from "../../../src/ids/text/uuid.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 
@@ -10,6 +11,16 @@ const STRICT = /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-
 
 const putAt = (text: string, at: number, insert: string): string =>
   text.slice(0, at) + insert + text.slice(at + insert.length);
+
+test("written as codes, the text is the same, and nothing beside it", () => {
+  fc.assert(
+    fc.property(anyWords(), (words) => {
+      const target = new Uint8Array(38);
+      writeUuid(words, target, 1);
+      expect(String.fromCharCode(...target)).toBe(`\0${formatUuid(words)}\0`);
+    }),
+  );
+});
 
 describe("reading", () => {
   test("in either case", () => {

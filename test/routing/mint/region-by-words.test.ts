@@ -120,7 +120,7 @@ test("what the words of an ID decide, its text decides too, by its path and by /
         const table = faultsOf(withMoved).length === 0 ? load(withMoved) : plain;
         for (const { entity, words } of idsOf(table)) {
           const text = entity.ids[0]?.enabled.layout.format(words) ?? "";
-          const byWords = regionByWords(table, entity)?.(words, text, NOW_MS);
+          const byWords = regionByWords(table, entity)?.(words, NOW_MS);
           seen[byWords === undefined ? "left" : "decided"]++;
           if (byWords === undefined) continue;
           expect(regionByText(table, (entity.paths[0] as string).replace(":id", text))).toEqual([entity.name, byWords]);
@@ -139,7 +139,7 @@ describe("the text is read", () => {
     const entity = table.entities.get(names[0] as string);
     const words = entity?.ids[0]?.enabled.layout.parse(text);
     if (entity === undefined || words?.ok !== true) throw new Error(`no ID: ${text}`);
-    return regionByWords(table, entity)?.(words.value, text, NOW_MS);
+    return regionByWords(table, entity)?.(words.value, NOW_MS);
   };
   const XID = "d4ga7o2r0ui3e8a215n0";
 
