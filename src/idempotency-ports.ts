@@ -29,6 +29,7 @@ export interface BeginCall {
   readonly proposal: CreateRecord;
   /** Known already: the key is done at once (mints). */
   readonly answer?: KeptAnswer;
+  /** From the first begin on. 0: only a look-up; an absent key stays absent. */
   readonly ttlMs: number;
   /** After it a silent attempt is taken for dead. */
   readonly leaseMs: number;

@@ -6,7 +6,7 @@ import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
 import type { Env } from "./edge/env.ts";
-import { NO_IDEMPOTENCY } from "./edge/idempotency/none.ts";
+import { durableIdempotency } from "./edge/idempotency/keys.ts";
 import {
   analyticsWriter,
   reportBreaker,
@@ -41,6 +41,7 @@ import { fieldRules } from "./proxy/headers.ts";
 import { retryBudget } from "./proxy/origins.ts";
 import { isolateShadows } from "./proxy/shadow.ts";
 
+export { IdempotencyKeys } from "./edge/idempotency/object.ts";
 export { SequenceBlocks } from "./edge/mint/sequences.ts";
 
 /** Its checks have the same last resort as requests. */
@@ -115,7 +116,7 @@ function compose(env: Env) {
     packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     subtle: crypto.subtle,
-    idempotency: NO_IDEMPOTENCY,
+    idempotency: durableIdempotency(env.IDEMPOTENCY),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
     isOnEdge: config.isOnEdge,

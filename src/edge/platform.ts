@@ -50,6 +50,27 @@ export function throwTimeout(deadlineMs: number): never {
   throw new Error(`no answer within ${deadlineMs} ms`);
 }
 
+/** Calls a Durable Object within a deadline: once more where the call may be repeated and the platform says that this helps. */
+export async function callObject<Value>(
+  send: () => Promise<Value>,
+  deadlineMs: number,
+  isIdempotent: boolean,
+): Promise<Value> {
+  for (let mayRepeat = isIdempotent; ; mayRepeat = false) {
+    try {
+      return await withTimeout(send(), deadlineMs, throwTimeout);
+    } catch (error) {
+      if (!mayRepeat || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+/** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
+function isRetryable(error: unknown): boolean {
+  const { retryable, overloaded }: { retryable?: unknown; overloaded?: unknown } = Object(error);
+  return retryable === true && overloaded !== true;
+}
+
 /** Sets the last entry of a map. Beyond so many entries the one that was set least lately makes room. */
 export function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
   map.delete(key);

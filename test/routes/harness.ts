@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
 import { controlPlane } from "../../src/edge/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { NO_IDEMPOTENCY } from "../../src/edge/idempotency/none.ts";
+import { durableIdempotency } from "../../src/edge/idempotency/keys.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
@@ -20,7 +20,7 @@ import { isolateShadows } from "../../src/proxy/shadow.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-ids/codec.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-const { TABLE_KV, TABLE_TRUTH, SEQUENCES } = env as Env;
+const { IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, SEQUENCES } = env as Env;
 
 /** IDs that the declared table of the fixtures routes, by where they go. Minted 2025-09-03 or so, or without a time. */
 export const IDS = {
@@ -111,7 +111,7 @@ export function setUp(options: Options = {}) {
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     subtle: crypto.subtle,
     clientClaims: async () => ok(undefined),
-    idempotency: NO_IDEMPOTENCY,
+    idempotency: durableIdempotency(IDEMPOTENCY),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
     isOnEdge: false,

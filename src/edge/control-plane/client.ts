@@ -2,7 +2,7 @@ import type { ControlPlaneApi, RejectedChange } from "../../admin-ports.ts";
 import { err, type Result } from "../../ids/result.ts";
 import type { TableHistoryError } from "../../problems/errors.ts";
 import type { ControlPlaneRpc } from "../env.ts";
-import { throwTimeout, withTimeout } from "../platform.ts";
+import { callObject } from "../platform.ts";
 
 /** One object has all revisions of a deployment. */
 const NAME = "table";
@@ -71,20 +71,11 @@ async function call<Value, Failure>(
   isIdempotent: boolean,
   deadlineMs: number,
 ): Promise<Result<Value, Failure | TableHistoryError>> {
-  for (let mayRepeat = isIdempotent; ; mayRepeat = false) {
-    try {
-      return await withTimeout(send(), deadlineMs, throwTimeout);
-    } catch (error) {
-      if (mayRepeat && isRetryable(error)) continue;
-      const why = error instanceof Error ? error.message : String(error);
-      // A change may have been made, or may still be made.
-      return err({ reason: "control-plane-unavailable", why, outcome: isIdempotent ? undefined : "unknown" });
-    }
+  try {
+    return await callObject(send, deadlineMs, isIdempotent);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    // A change may have been made, or may still be made.
+    return err({ reason: "control-plane-unavailable", why, outcome: isIdempotent ? undefined : "unknown" });
   }
-}
-
-/** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
-function isRetryable(error: unknown): boolean {
-  const { retryable, overloaded }: { retryable?: unknown; overloaded?: unknown } = Object(error);
-  return retryable === true && overloaded !== true;
 }

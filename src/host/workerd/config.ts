@@ -34,6 +34,9 @@ const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
 /** A lost state would restart the revision history from the contents of KV. */
 const TABLE_TRUTH_UNIQUE_KEY = "waybill-table-truth";
 
+/** A lost state would create an entity again on a retry. */
+const IDEMPOTENCY_UNIQUE_KEY = "waybill-idempotency-keys";
+
 /**
  * Environment variable of workerd that opens the gateway's own pages. It is not in the configuration file, so serving
  * that file elsewhere opens nothing.
@@ -105,12 +108,14 @@ const waybill :Workerd.Worker = (
     (name = "SEQUENCES", durableObjectNamespace = "SequenceBlocks"),
     (name = "TRAFFIC", durableObjectNamespace = "TrafficReports"),
     (name = "TABLE_TRUTH", durableObjectNamespace = "TableTruth"),
+    (name = "IDEMPOTENCY", durableObjectNamespace = "IdempotencyKeys"),
     (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
     (className = "SequenceBlocks", uniqueKey = "${SEQUENCES_UNIQUE_KEY}", enableSql = true),
     (className = "TrafficReports", uniqueKey = "${TRAFFIC_UNIQUE_KEY}", enableSql = true),
     (className = "TableTruth", uniqueKey = "${TABLE_TRUTH_UNIQUE_KEY}", enableSql = true),
+    (className = "IdempotencyKeys", uniqueKey = "${IDEMPOTENCY_UNIQUE_KEY}", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "durable-objects"),${outbound}
 );

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, it, vi } from "vitest";
 import { controlPlane } from "../../../src/edge/control-plane/client.ts";
 import type { Env } from "../../../src/edge/env.ts";
+import { durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
 import { durableMetrics } from "../../../src/edge/metrics/store.ts";
 import { isolateMinters } from "../../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../../src/edge/mint/sequences.ts";
@@ -13,7 +14,7 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { setUp } from "../../routes/harness.ts";
 import { sections, shapeOf } from "../shape.ts";
 
-const { TABLE_KV, TABLE_TRUTH, TRAFFIC, SEQUENCES } = env as Env;
+const { IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, TRAFFIC, SEQUENCES } = env as Env;
 
 const withoutDigests = (text: string): string => text.replace(/[0-9a-f]{64}/g, "<digest>");
 
@@ -64,6 +65,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   const table = namesAsked(TABLE_TRUTH as unknown as DurableObjectNamespace);
   const traffic = namesAsked(TRAFFIC as unknown as DurableObjectNamespace);
   const sequences = namesAsked(SEQUENCES as unknown as DurableObjectNamespace);
+  const idempotency = namesAsked(IDEMPOTENCY as unknown as DurableObjectNamespace);
   const history = controlPlane(table.proxy as never, () => undefined);
   const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const pack = await makePack(RANGES);
@@ -75,6 +77,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   await history.startCanary({ expectedRevision: 1, author: "ann", note: "" }, bytesOf(next), { share: 5 });
   await vi.waitFor(async () => expect(await history.status()).toMatchObject({ value: { isPending: false } }), 20_000);
   await durableMetrics(traffic.proxy as never).totals();
+  await durableIdempotency(idempotency.proxy as never).show("8e03978e-40d5-43dd-bc93-6894a57f9324");
   const minted = setUp({ gateway: { minters: isolateMinters(mintersOver(sequences.proxy)) } });
   await minted.request("/mint", { method: "POST", body: JSON.stringify({ entity: "person" }) });
   const keys = (await TABLE_KV.list()).keys.map(({ name }) => withoutDigests(name));
@@ -86,11 +89,16 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
       ...namesOf("TABLE_TRUTH", table.names),
       ...namesOf("TRAFFIC", traffic.names),
       ...namesOf("SEQUENCES", sequences.names),
+      ...namesOf("IDEMPOTENCY", idempotency.names),
     ],
     "SQLite TableTruth": await schemaOf(TABLE_TRUTH as unknown as DurableObjectNamespace, "table"),
     "SQLite TableTruth state": shapeOf([state]),
     "SQLite TrafficReports": await schemaOf(TRAFFIC as unknown as DurableObjectNamespace, "all"),
     "SQLite SequenceBlocks": await schemaOf(SEQUENCES as unknown as DurableObjectNamespace, sequences.names[0] ?? ""),
+    "SQLite IdempotencyKeys": await schemaOf(
+      IDEMPOTENCY as unknown as DurableObjectNamespace,
+      idempotency.names[0] ?? "",
+    ),
   };
   await expect(sections(snapshot)).toMatchFileSnapshot("../snapshots/storage.txt");
 });

@@ -55,8 +55,10 @@ describe("the configuration of workerd", () => {
       `export class SequenceBlocks {}
        export class TrafficReports {}
        export class TableTruth {}
+       export class IdempotencyKeys {}
        export default { fetch: (request, env) => {
-         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, CLIENT_ADDRESS, REQUEST_LOG, OPEN_PAGES, ...rest } = env;
+         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, CLIENT_ADDRESS, ...others } = env;
+         const { REQUEST_LOG, OPEN_PAGES, ...rest } = others;
          return Response.json(rest);
        } };`,
     );
