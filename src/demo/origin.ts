@@ -121,9 +121,12 @@ async function handleDocument(exchange: Exchange): Promise<void> {
       documents.set(path, document);
       return respond(exchange, isNew ? 201 : 200, { entity: document });
     }
-    // An action: the document stays as it is.
-    case "POST":
+    case "POST": {
+      const id = request.headers["waybill-entity-id"];
+      if (typeof id === "string" && !exchange.path.includes(segmentName(id))) return create(exchange, id);
+      // An action: the document stays as it is.
       return respond(exchange, 200, { received: await readJson(request), entity: entity ?? null });
+    }
     case "PATCH": {
       const patch = await readJson(request);
       if (entity === undefined) break;
@@ -143,6 +146,16 @@ async function handleDocument(exchange: Exchange): Promise<void> {
       fail(405, "this origin does not support the method");
   }
   fail(404, "this region has no such document");
+}
+
+/** A new document in the collection, once for each ID: a repeated create finds the first one's. */
+async function create(exchange: Exchange, id: string): Promise<void> {
+  const { documents, path, request } = exchange;
+  const document = await readJson(request);
+  const own = documentPathOf(`/${path.split("/").at(-1)}/${id}`) ?? "";
+  if (documents.has(own)) return respond(exchange, 200, { entity: documents.get(own) });
+  documents.set(own, document);
+  return respond(exchange, 201, { entity: document });
 }
 
 /** Documents are small. */

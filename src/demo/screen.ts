@@ -1,5 +1,6 @@
 import type { styleText } from "node:util";
 import { type CompiledTable, type DeclaredTable, parseJson } from "../routing/index.ts";
+import type { Create } from "../routing/table.ts";
 import type { Sample } from "./samples.ts";
 
 export type Style = Extract<Parameters<typeof styleText>[0], string>;
@@ -13,6 +14,7 @@ export interface Screen {
   /** With the origins as they are served. */
   readonly regions: DeclaredTable["regions"];
   readonly entities: CompiledTable["entities"];
+  readonly creates: CompiledTable["creates"];
   readonly folder: string;
   /** Absent: the table has its own origins. */
   readonly samples?: readonly Sample[] | undefined;
@@ -59,7 +61,7 @@ function columns(rows: readonly (readonly string[])[], indent = "  "): string[] 
 }
 
 /** The demo's table has all these entities; another table's first sample stands in. */
-function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): string[] {
+function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample[]): string[] {
   const [first] = samples;
   if (first === undefined) return ["  No sample: the table routes no ID that can be minted here. Use your own IDs."];
   const find = (entity: string) => samples.find((sample) => sample.entity === entity) ?? first;
@@ -68,6 +70,7 @@ function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): stri
   const mint = order.mint && `-H 'content-type: application/json' -d '${JSON.stringify({ ...order.mint, count: 3 })}'`;
   const token = isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" ';
   const commands = [
+    ...createCommands(url, order, creates?.byEntity.get(order.entity)),
     ["any ID, one URL", `-i ${url}/any/${parcel.id}`],
     ["the entity's own path, and below", `-i '${url}${order.path}'`],
     person && [`a ${person.entity} by short key`, `-i ${url}${person.shortPath}`],
@@ -81,6 +84,21 @@ function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): stri
     ],
   ];
   return commands.flatMap((command) => (command ? [`  # ${command[0]}`, `  curl ${command[1]}`] : []));
+}
+
+/** By the headers that the table reads the key from, with the sample's values. */
+function createCommands(url: string, { entity, mint }: Sample, create: Create | undefined) {
+  if (create === undefined || mint === undefined) return [];
+  const fields = [...create.key].map(([field, sources]) => {
+    const header = sources.flatMap((source) => (source.kind === "header" ? [source.header] : []))[0];
+    return `-H '${header}: ${(mint as Readonly<Record<string, unknown>>)[field]}'`;
+  });
+  if (fields.some((field) => field.includes("undefined"))) return [];
+  const post = `-i ${url}${create.collection} ${fields.join(" ")} -H 'content-type: application/json'`;
+  return [
+    [`create: ${entity} gets its ID and its region`, `${post} -d '{"total": 42}'`],
+    ["never twice: send it again", `${post} -H 'idempotency-key: my-first-one' -d '{"total": 42}'`],
+  ];
 }
 
 type LoggedRequest = Readonly<Record<"method" | "path", string> & Record<"status" | "ms", number>> &

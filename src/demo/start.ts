@@ -92,8 +92,8 @@ async function main(): Promise<void> {
     const open = isOpen(process.env);
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
-    const { entities } = inForce.table;
-    const screen = { url, folder: stateFolder, tableName: inForce.name, regions, entities, samples };
+    const { entities, creates } = inForce.table;
+    const screen = { url, folder: stateFolder, tableName: inForce.name, regions, entities, creates, samples };
     print(formatScreen({ ...screen, isOpen: open, paint }));
     log.flush();
     process.exitCode = (await endedByItself(gateway.exited, first)) ? 1 : 0;

@@ -1,16 +1,15 @@
-import type { KeptAnswer } from "../idempotency-ports.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
-import { BROKEN_BODY } from "../proxy/attempt.ts";
-import { keepRequestBody } from "../proxy/body.ts";
 import { countOf, mintRequestOf, textAt } from "../routing/create/request.ts";
-import { duplicateKey, parseJson, primaryPattern } from "../routing/index.ts";
+import { primaryPattern } from "../routing/index.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import { planMint } from "../routing/mint/plan.ts";
 import { fieldsOf } from "../routing/resolve/describe.ts";
 import type { CompiledTable, Create, Decision } from "../routing/table.ts";
 import { clientIdOf, judgeFreshness } from "./client-id.ts";
+import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./create-answer.ts";
+import { type Content, readContent } from "./create-content.ts";
 import { type DecideInput, decidePath } from "./decide.ts";
 import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "./idempotency-key.ts";
 import { mintIds } from "./mint.ts";
@@ -44,22 +43,6 @@ export function findCreation({ table, canary }: ServedTable, path: string): Crea
   const match = table.creates?.match(path);
   if (match === undefined || canary?.ownsEntity(match.entity.entity.name) === true) return undefined;
   return { create: match.entity, table, byCanary: false, parentEnd: match.idEnd };
-}
-
-/** What the body of a create is, as far as it was read. */
-interface Content {
-  /** `undefined`: it streams on. */
-  readonly bytes: ArrayBuffer | undefined;
-  /** `undefined` unless it is JSON. */
-  readonly json: unknown;
-}
-
-/** An entity on its way: an ID with the decision where it belongs. */
-interface Born {
-  /** As its client sees it. */
-  readonly text: string;
-  readonly decision: Decision;
-  readonly byCanary: boolean;
 }
 
 /**
@@ -142,7 +125,7 @@ export async function createEntity(
     attempt: call.attempt,
     ...(kept.answer === undefined ? {} : { answer: kept.answer }),
   });
-  // A kept answer is safe before the client has it; that nothing is kept needs nobody to wait.
+  // A kept answer is safe before the client has it; where nothing is kept, no client waits.
   if (kept.answer === undefined) context.waitUntil(ended);
   else await ended;
   return withKeyFields(
@@ -150,52 +133,6 @@ export async function createEntity(
     value.untilMs,
     kept.answer !== undefined,
   );
-}
-
-/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). */
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:$|[ ;])/i;
-
-const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
-
-/** Reads the body where it decides something: a list must never be taken for one entity. */
-async function readContent(
-  context: RequestContext,
-  create: Create,
-  isKeyed: boolean,
-): Promise<Result<Content, GatewayError>> {
-  const { request, gateway } = context;
-  const isJson = JSON_TYPE.test(request.headers.get("content-type") ?? "");
-  if (!isJson && !isKeyed) return ok({ bytes: undefined, json: undefined });
-  const { idleMs } = gateway.deadlines;
-  const bytes = await keepRequestBody(request, create.bodyBytesMax, { idleMs, nowMs: gateway.clock.nowMs });
-  // The client's word for what it sends stands for the body (RFC 9530 §2).
-  const isDigested = CONTENT_DIGEST.test(request.headers.get("content-digest") ?? "");
-  if (bytes === "too-large" && !isJson && isDigested) return ok({ bytes: undefined, json: undefined });
-  if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax: create.bodyBytesMax });
-  if (bytes === "late") return err({ reason: "request-timeout", idleMs });
-  if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
-  const text = isJson ? decodeUtf8(bytes) : undefined;
-  const json = text === undefined ? undefined : parseJson(text);
-  if (isJson && create.readsBody && (json === undefined || text === undefined)) {
-    return err({ reason: "malformed-request", detail: "The body is not JSON in UTF-8." });
-  }
-  const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;
-  if (twice !== undefined) {
-    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.` });
-  }
-  const count = countOf(create, json);
-  if (count === undefined || count === 0 || count > (create.bulk?.max ?? 1)) {
-    return err({ reason: "create-count", entity: create.entity.name, count, max: create.bulk?.max });
-  }
-  return ok({ bytes, json });
-}
-
-function decodeUtf8(bytes: ArrayBuffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Where the entity above a collection is. `path`: its own, with the internal ID. */
@@ -341,96 +278,4 @@ function send(
   if (first.byCanary) context.takeCanary();
   const ids = second === undefined ? undefined : born.map(({ decision }) => decision.canonical).join(", ");
   return forward(context, first.decision, target, { bytes, ids });
-}
-
-/** Statuses of an origin that say nothing of the entity: with the same ID the client may try again. */
-const NOT_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
-
-const isResult = (status: number): boolean =>
-  (status >= 200 && status < 300) || (status >= 400 && status < 500 && !NOT_KEPT.has(status));
-
-/** Fields that are a part of the result. Cookies, dates and traces belong to one request. */
-const KEPT_FIELDS: ReadonlySet<string> = new Set([
-  "content-type",
-  "content-language",
-  "content-location",
-  "content-encoding",
-  "cache-control",
-  "etag",
-  "last-modified",
-  "link",
-  "location",
-]);
-
-const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
-
-/** The answer as it is kept; `undefined` where it is none to keep. The response goes on with the same bytes. */
-async function keepAnswer(
-  context: RequestContext,
-  { idempotency: { keep } }: Create,
-  response: Response,
-): Promise<{ readonly response: Response; readonly answer?: KeptAnswer }> {
-  const { status, body } = response;
-  if (keep === undefined || context.outcome !== "answered" || !isResult(status)) return { response };
-  let bytes: Uint8Array | undefined = new Uint8Array();
-  let passed = response;
-  if (body !== null) {
-    const [own, others] = body.tee();
-    passed = new Response(others, response);
-    bytes = await firstBytes(own, keep.bytesMax);
-  }
-  if (bytes === undefined) return { response: passed };
-  const fields = [...response.headers].filter(
-    ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
-  );
-  return { response: passed, answer: { status, fields, body: bytes } };
-}
-
-/** `undefined` for a body that is longer, or breaks off. */
-async function firstBytes(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      length += chunk.byteLength;
-      if (length > bytesMax) return undefined;
-      chunks.push(new Uint8Array(chunk));
-    }
-  } catch {
-    return undefined;
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-function replayed(context: RequestContext, { status, fields, body }: KeptAnswer, untilMs: number): Response {
-  context.outcome = "replayed";
-  const headers = new Headers(fields.map(([name, value]) => [name, value]));
-  headers.set("idempotent-replayed", "true");
-  const hasBody = status !== 204 && status !== 205;
-  const init = { status, headers, encodeBody: "manual" } as const;
-  const bytes = new Uint8Array(body);
-  return withKeyFields(new Response(hasBody ? bytes : null, init), untilMs, true);
-}
-
-/** Tells the client the ID, and where the entity is. */
-function labelled(answer: Response, born: readonly Born[]): Response {
-  if (answer.status === 101) return answer;
-  const response = new Response(answer.body, answer);
-  const [first] = born as readonly [Born, ...Born[]];
-  response.headers.set("waybill-entity-id", born.map(({ text }) => text).join(", "));
-  if ((answer.status === 201 || answer.status === 202) && born.length === 1 && !answer.headers.has("location")) {
-    const { entity, layout } = first.decision;
-    response.headers.set("location", pathWithId(primaryPattern(entity, layout) ?? "", first.text));
-  }
-  return response;
-}
-
-/** Until when the key holds, and what the client may do. */
-function withKeyFields(answer: Response, untilMs: number, isKept: boolean): Response {
-  // A problem of our own says it already.
-  if (answer.status === 101 || answer.headers.has("waybill-retry")) return answer;
-  const response = new Response(answer.body, answer);
-  response.headers.set("waybill-retry", isKept && answer.status >= 400 ? "new-key" : "same-key");
-  response.headers.set("waybill-key-until", new Date(untilMs).toUTCString());
-  return response;
 }

@@ -37,7 +37,10 @@ const idempotency = v.strictObject({
     integer(1, 3600),
     "After it an attempt of which nothing was heard is taken for dead; default 60.",
   ),
-  scope: optional(v.strictObject({ jwtClaim: claim }), "Whose keys: by a verified claim instead of the credentials."),
+  scope: optional(
+    v.strictObject({ jwtClaim: described(claim, "The claim that names the caller.") }),
+    "Whose keys: by a verified claim instead of the credentials.",
+  ),
   byClientId: optional(v.boolean(), "The client's own ID is the key where the field is absent; default false."),
   keepAnswer: optional(
     v.strictObject({

@@ -68,6 +68,7 @@ describe("the environment of npm start", () => {
         tableName: "routing-table.json",
         regions: { eu: { origins: [] } },
         entities: new Map(),
+        creates: undefined,
         folder: "state",
         samples: [sample],
         isOpen,

@@ -1,0 +1,107 @@
+import type { KeptAnswer } from "../idempotency-ports.ts";
+import { primaryPattern } from "../routing/index.ts";
+import { pathWithId } from "../routing/lookup/paths.ts";
+import type { Create, Decision } from "../routing/table.ts";
+import type { RequestContext } from "./request.ts";
+
+/** What becomes of the answer to a create. */
+
+/** An entity on its way: an ID with the decision where it belongs. */
+export interface Born {
+  /** As its client sees it. */
+  readonly text: string;
+  readonly decision: Decision;
+  readonly byCanary: boolean;
+}
+
+/** Statuses of an origin that say nothing of the entity: with the same ID the client may try again. */
+const NOT_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
+
+const isResult = (status: number): boolean =>
+  (status >= 200 && status < 300) || (status >= 400 && status < 500 && !NOT_KEPT.has(status));
+
+/** Fields that are a part of the result. Cookies, dates and traces belong to one request. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-language",
+  "content-location",
+  "content-encoding",
+  "cache-control",
+  "etag",
+  "last-modified",
+  "link",
+  "location",
+]);
+
+const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
+
+/** The answer as it is kept; `undefined` where it is none to keep. The response goes on with the same bytes. */
+export async function keepAnswer(
+  context: RequestContext,
+  { idempotency: { keep } }: Create,
+  response: Response,
+): Promise<{ readonly response: Response; readonly answer?: KeptAnswer }> {
+  const { status, body } = response;
+  if (keep === undefined || context.outcome !== "answered" || !isResult(status)) return { response };
+  let bytes: Uint8Array | undefined = new Uint8Array();
+  let passed = response;
+  if (body !== null) {
+    const [own, others] = body.tee();
+    passed = new Response(others, response);
+    bytes = await firstBytes(own, keep.bytesMax);
+  }
+  if (bytes === undefined) return { response: passed };
+  const fields = [...response.headers].filter(
+    ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
+  );
+  return { response: passed, answer: { status, fields, body: bytes } };
+}
+
+/** `undefined` for a body that is longer, or breaks off. */
+async function firstBytes(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.byteLength;
+      if (length > bytesMax) return undefined;
+      chunks.push(new Uint8Array(chunk));
+    }
+  } catch {
+    return undefined;
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+export function replayed(context: RequestContext, { status, fields, body }: KeptAnswer, untilMs: number): Response {
+  context.outcome = "replayed";
+  const headers = new Headers(fields.map(([name, value]) => [name, value]));
+  headers.set("idempotent-replayed", "true");
+  const hasBody = status !== 204 && status !== 205;
+  const init = { status, headers, encodeBody: "manual" } as const;
+  const bytes = new Uint8Array(body);
+  return withKeyFields(new Response(hasBody ? bytes : null, init), untilMs, true);
+}
+
+/** Tells the client the ID, and where the entity is. */
+export function labelled(answer: Response, born: readonly Born[]): Response {
+  if (answer.status === 101) return answer;
+  const response = new Response(answer.body, answer);
+  const [first] = born as readonly [Born, ...Born[]];
+  response.headers.set("waybill-entity-id", born.map(({ text }) => text).join(", "));
+  if ((answer.status === 201 || answer.status === 202) && born.length === 1 && !answer.headers.has("location")) {
+    const { entity, layout } = first.decision;
+    response.headers.set("location", pathWithId(primaryPattern(entity, layout) ?? "", first.text));
+  }
+  return response;
+}
+
+/** Until when the key holds, and what the client may do. */
+export function withKeyFields(answer: Response, untilMs: number, isKept: boolean): Response {
+  // A problem of our own says it already.
+  if (answer.status === 101 || answer.headers.has("waybill-retry")) return answer;
+  const response = new Response(answer.body, answer);
+  response.headers.set("waybill-retry", isKept && answer.status >= 400 ? "new-key" : "same-key");
+  response.headers.set("waybill-key-until", new Date(untilMs).toUTCString());
+  return response;
+}

@@ -1,0 +1,62 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { GatewayError } from "../problems/index.ts";
+import { BROKEN_BODY } from "../proxy/attempt.ts";
+import { keepRequestBody } from "../proxy/body.ts";
+import { countOf } from "../routing/create/request.ts";
+import { duplicateKey, parseJson } from "../routing/index.ts";
+import type { Create } from "../routing/table.ts";
+import type { RequestContext } from "./request.ts";
+
+/** What the body of a create is, as far as it was read. */
+export interface Content {
+  /** `undefined`: it streams on. */
+  readonly bytes: ArrayBuffer | undefined;
+  /** `undefined` unless it is JSON. */
+  readonly json: unknown;
+}
+
+/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). */
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:$|[ ;])/i;
+
+const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
+
+/** Reads the body where it decides something: a list must never be taken for one entity. */
+export async function readContent(
+  context: RequestContext,
+  create: Create,
+  isKeyed: boolean,
+): Promise<Result<Content, GatewayError>> {
+  const { request, gateway } = context;
+  const isJson = JSON_TYPE.test(request.headers.get("content-type") ?? "");
+  if (!isJson && !isKeyed) return ok({ bytes: undefined, json: undefined });
+  const { idleMs } = gateway.deadlines;
+  const bytes = await keepRequestBody(request, create.bodyBytesMax, { idleMs, nowMs: gateway.clock.nowMs });
+  // The client's word for what it sends stands for the body (RFC 9530 §2).
+  const isDigested = CONTENT_DIGEST.test(request.headers.get("content-digest") ?? "");
+  if (bytes === "too-large" && !isJson && isDigested) return ok({ bytes: undefined, json: undefined });
+  if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax: create.bodyBytesMax });
+  if (bytes === "late") return err({ reason: "request-timeout", idleMs });
+  if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
+  const text = isJson ? decodeUtf8(bytes) : undefined;
+  const json = text === undefined ? undefined : parseJson(text);
+  if (isJson && create.readsBody && (json === undefined || text === undefined)) {
+    return err({ reason: "malformed-request", detail: "The body is not JSON in UTF-8." });
+  }
+  const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;
+  if (twice !== undefined) {
+    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.` });
+  }
+  const count = countOf(create, json);
+  if (count === undefined || count === 0 || count > (create.bulk?.max ?? 1)) {
+    return err({ reason: "create-count", entity: create.entity.name, count, max: create.bulk?.max });
+  }
+  return ok({ bytes, json });
+}
+
+function decodeUtf8(bytes: ArrayBuffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
