@@ -1,6 +1,5 @@
 import type { styleText } from "node:util";
 import { type CompiledTable, type DeclaredTable, parseJson } from "../routing/index.ts";
-import type { Create } from "../routing/table.ts";
 import type { Sample } from "./samples.ts";
 
 export type Style = Extract<Parameters<typeof styleText>[0], string>;
@@ -87,7 +86,11 @@ function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample
 }
 
 /** By the headers that the table reads the key from, with the sample's values. */
-function createCommands(url: string, { entity, mint }: Sample, create: Create | undefined) {
+function createCommands(
+  url: string,
+  { entity, mint }: Sample,
+  create: ReturnType<NonNullable<CompiledTable["creates"]>["byEntity"]["get"]>,
+) {
   if (create === undefined || mint === undefined) return [];
   const fields = [...create.key].map(([field, sources]) => {
     const header = sources.flatMap((source) => (source.kind === "header" ? [source.header] : []))[0];

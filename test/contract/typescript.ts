@@ -48,11 +48,10 @@ export const loggedEvents = (): Record<string, string[]> => {
       const lines = membersOf(checker, checker.getTypeAtLocation(object), node, "");
       found.push([event.initializer.getText(), lines]);
     }
-    // Events of `src/edge/log.ts` whose type is all that they hold beside their name and time.
-    if (ts.isCallExpression(node) && node.expression.getText() === "event") {
-      const [[what], [name]] = [node.typeArguments ?? [], node.arguments];
-      if (what === undefined || name === undefined) throw new Error(`${node.getText()} names no event`);
-      const lines = membersOf(checker, checker.getTypeFromTypeNode(what), node, "");
+    // Events of `src/edge/log.ts`: what they hold beside their name and time.
+    if (ts.isCallExpression(node) && node.expression.getText() === "write" && node.arguments.length > 1) {
+      const [name, what] = node.arguments as unknown as readonly [ts.Expression, ts.Expression];
+      const lines = membersOf(checker, checker.getTypeAtLocation(what), node, "");
       found.push([name.getText(), [...lines, ".event  string", ".time  string"].toSorted()]);
     }
     ts.forEachChild(node, visit);
