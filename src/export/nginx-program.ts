@@ -1,15 +1,11 @@
-import { luaString } from "./lua-text.ts";
-
-/** Prefixes of names whose fields clients may not send; the three that nginx replaces by itself are not looked for. */
-const STOPPED_PREFIXES = "\\n(?:waybill-|x-forwarded-(?!(?:for|host|proto):))";
-
-export const luaFields = (): string => `local stopped = ${luaString(STOPPED_PREFIXES)}`;
-
 /** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
 export const NGINX_PROGRAM = `
 local decision = require "waybill_decision"
 local find, lower, match = string.find, string.lower, string.match
-local refind = ngx.re.find
+local random = math.random
+local base, ffi = require "resty.core.base", require "ffi"
+local C = ffi.C
+local cut, field = ffi.new("int[1]"), ffi.typeof("ngx_http_lua_ffi_table_elt_t*")
 local failures = ngx.shared.waybill_failures
 local ids = decision.ids
 
@@ -34,18 +30,27 @@ end
 local SAFE = { GET = true, HEAD = true, OPTIONS = true }
 local IDEMPOTENT = { GET = true, HEAD = true, OPTIONS = true, PUT = true, DELETE = true }
 
--- A gateway serves few hosts: most requests name the last good one again.
-local last_host
 local function is_host(host)
-  if not host then return false end
-  if host == last_host then return true end
-  local name, port = match(host, "^([%w._-]+)(:?%d*)$")
-  if not name or #name > 253 or #port > 6 or port == ":" then return false end
-  last_host = host
-  return true
+  local name, port = match(host or "", "^([%w._-]+)(:?%d*)$")
+  return name and #name <= 253 and #port <= 6 and port ~= ":"
+end
+
+local function word() return random(0, 4294967295) end
+local function trace(given)
+  if given ~= "" then return given end
+  return string.format("00-%08x%08x%08x%08x-%08x%08x-00", word(), word(), word(), word(), word(), word())
 end
 
 local waybill = {}
+
+-- Each process draws its own traces.
+function waybill.seed()
+  local file = assert(io.open("/dev/urandom", "rb"))
+  local seed = 0
+  for _, octet in ipairs({ string.byte(file:read(6), 1, 6) }) do seed = seed * 256 + octet end
+  file:close()
+  math.randomseed(seed)
+end
 
 local function problem(name)
   local status, text = problems[name][1], problems[name][2]
@@ -82,6 +87,22 @@ local function extras(var, method)
   end
   if var.http_via then var.waybill_via = joined("via") .. ", 1.1 waybill" end
   return true
+end
+
+-- Whether some name may begin with waybill- or x-forwarded-: the names are looked at where they are.
+local function is_suspect()
+  local request = base.get_request()
+  local count = C.ngx_http_lua_ffi_req_get_headers_count(request, 0, cut)
+  local list = ffi.cast(field, base.get_string_buf(count * ffi.sizeof("ngx_http_lua_ffi_table_elt_t")))
+  if C.ngx_http_lua_ffi_req_get_headers(request, list, count, 1) ~= 0 then return true end
+  for at = 0, count - 1 do
+    local key = list[at].key
+    if key.len > 8 then
+      local first, third = bit.bor(key.data[0], 32), bit.bor(key.data[2], 32)
+      if first == 119 or first == 120 and third == 102 then return true end
+    end
+  end
+  return false
 end
 
 local function strip()
@@ -135,30 +156,32 @@ local function choose(region, hash, method, var)
   return region, list[1][2]
 end
 
-function waybill.route()
-  local var = ngx.var
-  local region, which, text, a, b, c, d, e = decide(var)
+local function send(var, region, which, text, a, b, c, d, e)
   if region < 1 then return leave(region) end
-  local method = var.request_method
   local about = ids[which]
   local one = regions[region]
-  if not is_host(var.http_host) or var.waybill_connection ~= "" then return leave(0) end
-  if var.waybill_extra ~= "" and not extras(var, method) then return leave(0) end
-  if SAFE[method] then
-    if has_body(var) then return leave(0) end
-  elseif method == "TRACE" or method == "CONNECT" then
-    return leave(0)
-  end
-  local raw = ngx.req.http_version() < 2 and ngx.req.raw_header()
-  if not raw or refind(raw, stopped, "ijo") then strip() end
+  if is_suspect() then strip() end
   local sent = about.sent
   for at = 1, #sent do ngx.req.set_header(sent[at][1], string.format("%d", sent[at][2](a, b, c, d, e))) end
   var.waybill_id = text
   var.waybill_layout = about.layout
+  var.waybill_traceparent = trace(var.waybill_given_trace)
   if one.count == 1 and not one.failover[1] then return ngx.exec(names[region][about.entity][1]) end
   if not about.hash then return leave(0) end
-  local at, origin = choose(region, about.hash(a, b, c, d, e), method, var)
+  local at, origin = choose(region, about.hash(a, b, c, d, e), var.request_method, var)
   return ngx.exec(names[at][about.entity][origin])
+end
+
+function waybill.route()
+  local var = ngx.var
+  local path = var.waybill_plain
+  if path ~= "" then return send(var, decision.decide_path(path, ngx.now() * 1000)) end
+  local method = var.request_method
+  local is_left = not is_host(var.http_host) or var.waybill_connection ~= ""
+    or var.waybill_extra ~= "" and not extras(var, method)
+    or method == "TRACE" or method == "CONNECT" or SAFE[method] and has_body(var)
+  if is_left then return leave(decide(var) == -1 and -1 or 0) end
+  return send(var, decide(var))
 end
 
 local function note(at, origin)

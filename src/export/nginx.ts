@@ -4,7 +4,7 @@ import type { FieldSet, Origin, Region } from "../routing/table.ts";
 import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
-import { luaFields, NGINX_PROGRAM } from "./nginx-program.ts";
+import { NGINX_PROGRAM } from "./nginx-program.ts";
 import type { ExportPlan } from "./plan.ts";
 
 /** A configuration for nginx with its Lua module: complete, and for `include` in one of the operator's. */
@@ -74,6 +74,7 @@ const httpText = (plan: ExportPlan, options: ExportOptions): string => {
   return `# Generated from a routing table; do not edit. For the http block.
 ${leftText(plan)}
 init_by_lua_block { waybill_nginx = require "waybill_nginx" }
+init_worker_by_lua_block { waybill_nginx.seed() }
 # Origins that failed, and those that are passed over.
 lua_shared_dict waybill_failures 1m;
 
@@ -94,17 +95,14 @@ map $http_connection $waybill_connection {
   "keep-alive" "";
   default $http_connection;
 }
-# W3C Trace Context: one that is not valid is replaced by a new trace.
-map $request_id $waybill_span {
-  "~^.{16}(?<waybill_tail>.{16})" $waybill_tail;
+# The same path where nothing else of the request needs a look.
+map "$server_protocol $request_method $http_host $http_id_layout$http_upgrade$http_max_forwards$http_tracestate$http_via$http_cdn_loop$http_transfer_encoding$http_content_length$waybill_connection $request_uri" $waybill_plain {
+  "~^HTTP/1[.][01] (?:GET|HEAD|OPTIONS) [A-Za-z0-9._-]{1,253}(?::[0-9]{1,5})?  (?<waybill_clear>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_clear;
 }
+# W3C Trace Context: one that is not valid is replaced by a new trace.
 map $http_traceparent $waybill_given_trace {
   "~^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\\z" $http_traceparent;
   "~^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?\\z" $http_traceparent;
-}
-map $waybill_given_trace $waybill_traceparent {
-  "" "00-$request_id-$waybill_span-00";
-  default $waybill_given_trace;
 }
 map $remote_addr $waybill_for {
   "~:" '"[$remote_addr]"';
@@ -142,6 +140,7 @@ ${HIDDEN_ANSWER_FIELDS.map((name) => `  proxy_hide_header ${name};`).join("\n")}
   set $waybill_layout "";
   set $waybill_via "1.1 waybill";
   set $waybill_loop "waybill";
+  set $waybill_traceparent "";
   set $waybill_turn "";
   set $waybill_status "";
 
@@ -329,6 +328,5 @@ ${problems.join("\n")}
   ["left"] = { 503, ${luaString(problemText("Needs Waybill, and this configuration names none", 503))} },
 }
 local has_waybill = ${options.waybill !== undefined}
-${luaFields()}
 ${NGINX_PROGRAM}`;
 };
