@@ -242,6 +242,7 @@ map $country $region { ${Object.entries(COUNTRIES)
 server {`;
     const location = `location / {
     if ($region = "") { return 404; }
+    set $waybill_traceparent 00-$request_id-b7ad6b7169203331-00;
     proxy_pass http://waybill_\${region}_1;
     proxy_set_header Host $host;
     proxy_set_header waybill-region $region;
@@ -298,19 +299,18 @@ ${["eu", "us", "ap"].map((name) => `backend ${name}\n  server s ${origin}\n`).jo
         .map(([number, region]) => `${number} waybill_${places[region]}|iuid|0192f0c1-7a30-8005-8040-8f3b2a1c9d78|\n`)
         .join(""),
     );
-    const byMap = `  acl shape path -m reg ${EXPRESSION}\n  http-request set-var(txn.waybill) path,bytes(24,2),map_str(${map}) if shape\n`;
-    const rules = /^ {2}http-request set-var\(txn\.waybill\) .*\n/gm;
-    const text = readFileSync(path, "utf8").replace(/^ {2}acl decided/m, (line) => `${byMap}${line}`);
-    let isFirst = true;
+    const byMap = `  acl shape path -m reg ${EXPRESSION}
+  http-request set-var(txn.waybill) path,bytes(24,2),map_str(${map}) if shape
+  http-request set-var(txn.waybill_id) path,bytes(8,36)
+`;
+    const rules =
+      /^ {2}(?:http-request set-var\(txn\.waybill(?:_path|_minted|_id)?\)|acl (?:path|at|named|in_time|too_late)_\d) .*\n/gm;
+    const text = readFileSync(path, "utf8");
+    if (!text.includes("lua.waybill")) throw new Error("the exported rules were not found");
     writeFileSync(
       path,
-      text.replace(rules, (line) => {
-        if (!line.includes("lua.waybill")) return line;
-        isFirst = false;
-        return "";
-      }),
+      text.replace(rules, "").replace(/^ {2}acl decided/m, (line) => `${byMap}${line}`),
     );
-    if (isFirst) throw new Error("the exported rules were not found");
     return args;
   },
   exported: (folder, port, origin) => exported("haproxy", folder, port, origin),

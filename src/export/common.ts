@@ -1,4 +1,5 @@
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "../problems/catalogue.ts";
+import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Deadlines, FieldSet, Region } from "../routing/table.ts";
 import type { ExportPlan } from "./plan.ts";
 
@@ -23,6 +24,17 @@ export interface ExportOptions {
   /** Where the files will be, for engines that need whole paths. */
   readonly folder: string;
 }
+
+/** Names of fields that stop here, by the proxy's own list. */
+export const STOPPED_NAMES = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
+  (name) => name !== "host" && /^[a-z][a-z0-9-]*$/.test(name),
+);
+
+/** Requests of these parts of the table go to Waybill. */
+export const leftText = ({ forwarded }: ExportPlan, comment: (text: string) => string): string =>
+  forwarded
+    .map(({ what, why }, at) => `${at === 0 ? "# Decided by Waybill, not here:\n" : ""}${comment(`  ${what}: ${why}`)}`)
+    .join("\n");
 
 const isSlug = (what: string): what is ProblemSlug => what in CATALOGUE;
 

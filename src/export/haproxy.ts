@@ -1,17 +1,30 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
-import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
-import type { FieldSet } from "../routing/table.ts";
-import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
+import type { FieldSet, Region } from "../routing/table.ts";
+import {
+  type ExportFile,
+  type ExportOptions,
+  leftText,
+  problemText,
+  type RegionClass,
+  regionClasses,
+  STOPPED_NAMES,
+} from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
+import { type NativePath, type NativeTime, nativePaths } from "./native.ts";
 import type { ExportPlan } from "./plan.ts";
 
 /** A configuration for HAProxy with Lua. */
-export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => [
-  { name: "haproxy.cfg", text: configText(plan, options) },
-  { name: "waybill.lua", text: programText(plan, options) },
-  { name: "unreachable.http", text: rawProblem("origin-unreachable") },
-];
+export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => {
+  const natives = nativePaths(plan);
+  return [
+    { name: "haproxy.cfg", text: configText(plan, natives, options) },
+    { name: "waybill.lua", text: programText(plan, options) },
+    { name: "unreachable.http", text: rawProblem("origin-unreachable") },
+    ...natives.map((native, at) => ({ name: `path-${at + 1}.map`, text: mapText(native, plan, options) })),
+    { name: "named.lst", text: [...plan.overrides.values(), ""].flat().join("\n") },
+  ];
+};
 
 /** What HAProxy does in another way than Waybill. The command prints it. */
 export const HAPROXY_LIMITS: readonly string[] = [
@@ -50,35 +63,40 @@ const OWN_ERRORS: readonly (readonly [number, ProblemSlug])[] = [
   [504, "origin-timeout"],
 ];
 
-const LINE_MAX = 1_400;
-
-/** Names of fields that stop here, in a few expressions: a line holds 2,048 characters. Origins read `_` and `.` as `-`. */
-const stoppedExpressions = (): readonly string[] => {
-  const names = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
-    (name) => name !== "host" && /^[a-z][a-z0-9-]*$/.test(name),
+/** Fields that Waybill looks at, or that rules do. */
+const LOOKED_AT =
+  "id-layout,upgrade,tracestate,max-forwards,cdn-loop,connection,transfer-encoding,content-length,traceparent".split(
+    ",",
   );
-  const parts = [...names, "waybill-.*", "x-forwarded-.*"].map((name) => name.replaceAll("-", "[-_.]"));
-  const lines: string[] = [];
-  for (const part of parts) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + part.length < LINE_MAX) lines[lines.length - 1] = `${last}|${part}`;
-    else lines.push(part);
-  }
-  return lines.map((line) => `^(${line})$`);
+
+/** All names as one expression; a line holds 2,048 characters. Origins read `_` and `.` as `-`. */
+const namesExpression = (names: readonly string[], end: string): string =>
+  prefixTree([...names.map((name) => name + end), `waybill-.*${end}`, `x-forwarded-.*${end}`]);
+
+/** Each letter is compared once. */
+const prefixTree = (words: readonly string[]): string => {
+  const letters = [...new Set(words.map((word) => word.slice(0, 1)))].filter((letter) => letter !== "");
+  const parts = letters.map((letter) => {
+    const rests = words.filter((word) => word.startsWith(letter)).map((word) => word.slice(1));
+    return `${letter === "-" ? "[-_.]" : letter}${prefixTree(rests)}`;
+  });
+  return parts.length > 1 ? `(?:${parts.join("|")})` : parts.join("");
 };
 
 interface Backend extends RegionClass {
   readonly name: string;
 }
 
-const configText = (plan: ExportPlan, options: ExportOptions): string => {
+const configText = (plan: ExportPlan, natives: readonly NativePath[], options: ExportOptions): string => {
   const classes = regionClasses(plan, options);
   const backends = classes.all.map((one): Backend => ({ ...one, name: `waybill_${one.at}` }));
   const headers = sentHeaders(plan);
   return `# Generated from a routing table; do not edit.
 # Start: haproxy -f <this folder>/haproxy.cfg
-${plan.forwarded.length === 0 ? "" : ["# Decided by Waybill, not here:", ...plan.forwarded.map(({ what, why }) => comment(`  ${what}: ${why}`))].join("\n")}
+${leftText(plan, comment)}
 global
+  # Each target and each head is another one.
+  tune.pattern.cache-size 0
   lua-load-per-thread ${haproxyWord(`${options.folder}/waybill.lua`)}
 
 defaults
@@ -96,30 +114,32 @@ ${OWN_ERRORS.map(([status, slug]) => `  http-error status ${status} content-type
 
 frontend waybill_in
   bind ${haproxyWord(options.listen)}
-  # The raw target decides. Lua gives a region only where the table says it for certain:
+  # The raw target decides, and what decides gives a region only where the table says it for certain:
   # backend | layout | canonical ID | origin | slices of its key
   # Characters that every program on the way leaves as they are.
-  acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*([?][][A-Za-z0-9._~!$&()*+,;=:@/?%-]*)?$
+  acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*${QUERY}$
   acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
+  # Fields that stop here, or that need a look.
+  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^${namesExpression([...STOPPED_NAMES, ...LOOKED_AT], ":")}`)}
+  acl special var(txn.waybill_special) -m found
   # Fields that Waybill looks at.
-  acl extra req.fhdr(id-layout) -m found
-  acl extra req.fhdr(upgrade) -m found
-  acl extra req.fhdr(tracestate) -m found
-  acl extra req.fhdr(max-forwards) -m found
+  acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):
   acl extra req.fhdr(cdn-loop) -m sub -i waybill
   acl extra req.hdr_cnt(host) gt 1
   # Other tokens than these name fields of one connection.
-  acl named req.fhdr(connection) -m found
-  acl unnamed req.fhdr(connection) -i close keep-alive
+  acl extra req.fhdr(connection) -m reg -i ^(?!(close|keep-alive)$)
   acl no_method method TRACE CONNECT
   acl reads method GET HEAD OPTIONS
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
   acl with_body req.fhdr(content-length) -m found
-  http-request set-var(txn.waybill) path,lua.waybill if reads plain_target plain_host !extra !named !with_body
-  http-request set-var(txn.waybill) path,lua.waybill if reads named unnamed plain_target plain_host !extra !with_body
-  http-request set-var(txn.waybill) path,lua.waybill if !reads !no_method plain_target plain_host !extra !named
-  http-request set-var(txn.waybill) path,lua.waybill if !reads named unnamed !no_method plain_target plain_host !extra
+  acl known var(txn.waybill) -m found
+  http-request set-var(txn.waybill_special) bool(true) if any_special
+${natives.map((native, at) => nativeText(native, at + 1, options.folder)).join("")}  http-request set-var(txn.waybill_id) path,field(-1,/) if known
+  http-request set-var(txn.waybill) path,lua.waybill if !known !special !no_method plain_target plain_host
+  http-request set-var(txn.waybill) path,lua.waybill if special reads !with_body plain_target plain_host !extra
+  http-request set-var(txn.waybill) path,lua.waybill if special !reads !no_method plain_target plain_host !extra
+  http-request set-var(txn.waybill_id) var(txn.waybill),field(3,|) if known !{ var(txn.waybill_id) -m found }
   acl decided var(txn.waybill) -m beg waybill_
   acl unrouted var(txn.waybill) -m str unrouted
 ${options.waybill === undefined ? refusals() : ""}
@@ -129,6 +149,35 @@ ${failovers(backends).join("\n")}
 
 ${backends.map((backend) => backendText(backend, headers, options)).join("\n")}
 ${waybillText(options)}`;
+};
+
+const QUERY = "([?][][A-Za-z0-9._~!$&()*+,;=:@/?%-]*)?";
+
+/** The decision without Lua. */
+const nativeText = ({ expression, id, digits, time }: NativePath, at: number, folder: string): string => {
+  const timeAcls = ({ least, addMs, ticks, unit }: NativeTime) =>
+    `  acl in_time_${at} var(txn.waybill_minted) -m int ge ${least}
+  acl too_late_${at} date,mul(1000),add(${addMs}),mul(${ticks}),div(${unit}),sub(txn.waybill_minted) -m int le 0
+  http-request set-var(txn.waybill_minted) path,bytes(${id.from},8),hex2i if at_${at}
+`.replace(",mul(1),", ",");
+  const key = `path,bytes(${digits.from},${digits.length}),map_str(${folder}/path-${at}.map)`;
+  return `  acl path_${at} url -m reg ^${expression}${QUERY}$
+  acl at_${at} var(txn.waybill_path) -m int ${at}
+  acl named_${at} path,bytes(${id.from},${id.length}) -m str -f ${haproxyWord(`${folder}/named.lst`)}
+  http-request set-var(txn.waybill_path) int(${at}) if !special path_${at} reads plain_host
+${time === undefined ? "" : timeAcls(time)}  http-request set-var(txn.waybill) ${haproxyWord(key)} if at_${at}${time === undefined ? "" : ` in_time_${at} !too_late_${at}`} !named_${at}
+`;
+};
+
+const mapText = ({ regions, decision }: NativePath, plan: ExportPlan, options: ExportOptions): string => {
+  const { placeOf } = regionClasses(plan, options);
+  const { entity, layout } = decision;
+  return [...regions]
+    .map(
+      ([digits, region]) =>
+        `${digits} waybill_${placeOf(plan.regions[region - 1] as Region, entity.name)}|${layout.name}\n`,
+    )
+    .join("");
 };
 
 const refusals = (): string => {
@@ -170,34 +219,34 @@ const receivedText = (
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
   acl with_body req.fhdr_cnt(content-length) gt 0
+  acl special var(txn.waybill_special) -m found
+  acl kept_trace var(txn.waybill_trace) -m found
   http-request disable-l7-retry if !repeats
-  http-request disable-l7-retry if with_body
-  http-request del-header traceparent if !traced
-${stoppedExpressions()
-  .map((expression) => `  http-request del-header ${haproxyWord(expression)} -m reg`)
-  .join("\n")}
-  http-request set-header waybill-entity-id %[var(txn.waybill),field(3,|)]
+  http-request disable-l7-retry if special with_body
+  http-request set-var(txn.waybill_trace) req.fhdr(traceparent) if special traced
+  http-request del-header traceparent if special !kept_trace
+  http-request del-header ${haproxyWord(`^${namesExpression(STOPPED_NAMES, "$")}`)} -m reg if special
+  http-request add-header waybill-entity-id %[var(txn.waybill_id)]
 ${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.waybill),field(${at + 5},|)] if { var(txn.waybill),field(${at + 5},|) -m len gt 0 }`).join("\n")}
-  http-request set-header x-forwarded-for %[src]
+  http-request add-header x-forwarded-for %[src]
   http-request add-header cdn-loop waybill`;
 
 /** What origins are told, by the set of fields of the entity. */
-const standardFields = (region: string): string => `  http-request set-header waybill-region ${region}
-  http-request set-header x-forwarded-host %[req.fhdr(host)]
-  http-request set-header x-forwarded-proto http if !{ ssl_fc }
-  http-request set-header x-forwarded-proto https if { ssl_fc }
+const standardFields = (region: string): string => `  http-request add-header waybill-region ${region}
+  http-request add-header x-forwarded-host %[req.fhdr(host)]
+  http-request add-header x-forwarded-proto %[ssl_fc,iif(https,http)]
   http-request add-header via '1.1 waybill'
-  http-request set-var(txn.waybill_trace) uuid(),sha1,hex,lower if !traced
-  http-request set-header traceparent 00-%[var(txn.waybill_trace),bytes(0,32)]-%[var(txn.waybill_trace),bytes(24,16)]-00 if !traced`;
+  http-request set-var(txn.waybill_new) uuid() if !kept_trace
+  http-request add-header traceparent 00-%[var(txn.waybill_new),xxh64(1),hex,lower]%[var(txn.waybill_new),xxh64(2),hex,lower]-%[var(txn.waybill_new),xxh64(3),hex,lower]-00 if !kept_trace`;
 
 const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
   minimal: () => "",
   standard: standardFields,
   full: (region) => `${standardFields(region)}
-  http-request set-header waybill-layout %[var(txn.waybill),field(2,|)]
-  http-request set-header waybill-revision 0
-  http-request set-header forwarded 'for=%[src];host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
-  http-request set-header forwarded 'for="[%[src]]";host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if { src -m sub : }`,
+  http-request add-header waybill-layout %[var(txn.waybill),field(2,|)]
+  http-request add-header waybill-revision 0
+  http-request add-header forwarded 'for=%[src];host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
+  http-request add-header forwarded 'for="[%[src]]";host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if { src -m sub : }`,
 };
 
 const backendText = (
@@ -243,8 +292,8 @@ ${hosts.join("\n")}
   http-response del-header proxy-authenticate
   http-response del-header proxy-connection
   http-response del-header keep-alive
-${fields === "minimal" ? "" : `  http-response set-header waybill-region ${region.name}`}
-${fields === "full" ? "  http-response set-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
+${fields === "minimal" ? "" : `  http-response add-header waybill-region ${region.name}`}
+${fields === "full" ? "  http-response add-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
 ${used.length > 1 ? used.map(({ at }) => `  use-server origin_${at} if { var(txn.waybill),field(4,|) -m str origin_${at} }`).join("\n") : ""}
 ${lines.join("\n")}
 `;

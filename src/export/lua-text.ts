@@ -1,7 +1,7 @@
 import type { Piece } from "../ids/layout/runs.ts";
 import { NO_ROUTE, type SegmentIndex, type Segments } from "../routing/lookup/id-index.ts";
 import type { DimensionPlan, ExportPlan, IdDecision, MintedAt, NumberPlan, PatternPlan } from "./plan.ts";
-import type { TextShape } from "./text-shape.ts";
+import { isHexText, type TextShape } from "./text-shape.ts";
 
 /** The parts of the decision that depend on the table, as Lua. `lua-program.ts` has what does not. */
 
@@ -191,8 +191,7 @@ const indexText = (
 export const readerText = (shape: TextShape): string => {
   const { prefix, length, isFixed, separators, digits, radix, bits } = shape;
   const count = Math.ceil(bits / 32);
-  if (radix === 16 && isFixed && bits % 32 === 0 && (length - separators.size) * 4 === bits)
-    return hexReaderText(shape);
+  if (isHexText(shape)) return hexReaderText(shape);
   const values = [...digits].map(([character, value]) => `[${character.charCodeAt(0)}] = ${value}`).join(", ");
   const places = [...separators].map(([at, character]) => `[${at}] = ${character.charCodeAt(0)}`).join(", ");
   const top = 2 ** (bits - (count - 1) * 32);

@@ -46,10 +46,9 @@ local waybill = {}
 -- Each process draws its own traces.
 function waybill.seed()
   local file = assert(io.open("/dev/urandom", "rb"))
-  local seed = 0
-  for _, octet in ipairs({ string.byte(file:read(6), 1, 6) }) do seed = seed * 256 + octet end
+  local hex = string.gsub(file:read(6), ".", function(code) return string.format("%02x", string.byte(code)) end)
   file:close()
-  math.randomseed(seed)
+  math.randomseed(tonumber(hex, 16))
 end
 
 local function problem(name)

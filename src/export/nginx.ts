@@ -1,7 +1,14 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
-import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { FieldSet, Origin, Region } from "../routing/table.ts";
-import { type ExportFile, type ExportOptions, problemText, type RegionClass, regionClasses } from "./common.ts";
+import {
+  type ExportFile,
+  type ExportOptions,
+  leftText,
+  problemText,
+  type RegionClass,
+  regionClasses,
+  STOPPED_NAMES,
+} from "./common.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import { NGINX_PROGRAM } from "./nginx-program.ts";
@@ -72,7 +79,7 @@ const httpText = (plan: ExportPlan, options: ExportOptions): string => {
   const classes = regionClasses(plan, options);
   const places = plan.regions.map((region, at): Place => ({ region, at: at + 1 }));
   return `# Generated from a routing table; do not edit. For the http block.
-${leftText(plan)}
+${leftText(plan, nginxComment)}
 init_by_lua_block { waybill_nginx = require "waybill_nginx" }
 init_worker_by_lua_block { waybill_nginx.seed() }
 # Origins that failed, and those that are passed over.
@@ -171,14 +178,6 @@ ${options.waybill === undefined ? `    content_by_lua_block { return waybill_ngi
 }
 `;
 };
-
-/** Requests of these parts of the table go to Waybill. */
-const leftText = ({ forwarded }: ExportPlan): string =>
-  forwarded.length === 0
-    ? ""
-    : ["# Decided by Waybill, not here:", ...forwarded.map(({ what, why }) => nginxComment(`  ${what}: ${why}`))].join(
-        "\n",
-      );
 
 const HIDDEN_ANSWER_FIELDS = [
   "Proxy-Authenticate",
@@ -287,9 +286,7 @@ const TOLD: readonly (readonly [name: string, value: string, sets: readonly Fiel
 
 /** Fields for origins, and those of clients that stop here: by the proxy's own list. */
 const fieldsText = (set: FieldSet): string => {
-  const stopped = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
-    (name) => !["host", "forwarded"].includes(name) && /^[a-z][a-z0-9-]*$/.test(name),
-  );
+  const stopped = STOPPED_NAMES.filter((name) => name !== "forwarded");
   // Without its own `via` the client's passes.
   const told = TOLD.flatMap(([name, value, sets]) =>
     sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],

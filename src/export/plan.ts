@@ -58,6 +58,8 @@ export interface IdDecision {
   readonly window: { readonly fromMs: number; readonly aheadMs: number } | undefined;
   readonly dimensions: readonly DimensionPlan[];
   readonly indexes: readonly SegmentIndex[];
+  /** The lowest ordinal, or `NO_ROUTE`. */
+  readonly ordinalAt: (words: readonly number[], mintedAtMs: number) => number;
   /** The place of the region for each ordinal from 0, or 0 for Waybill; places count from 1. */
   readonly regionOf: (ordinal: number) => number;
   /** The region where no route takes the ID; 0 for Waybill. */
@@ -245,6 +247,10 @@ const decisionOf = (
     window: window === undefined || layout.mintedAtMs === undefined ? undefined : window,
     dimensions: route.plan.dimensions.map(({ name }) => dimensionOf(layout, slices, name)),
     indexes: index.indexes,
+    ordinalAt: (words, mintedAtMs) =>
+      index.findValues(
+        Float64Array.from(route.plan.dimensions, ({ name, read }) => (name === "minted" ? mintedAtMs : read(words))),
+      ),
     regionOf,
     fallback,
     packsFrom: Math.min(NO_ROUTE, ...packs.map(({ ordinal }) => ordinal)),

@@ -20,6 +20,10 @@ export interface TextShape {
   readonly canonical: "same" | "lower" | "upper";
 }
 
+/** Whether each eight digits are a word. */
+export const isHexText = ({ radix, isFixed, bits, length, separators }: TextShape): boolean =>
+  radix === 16 && isFixed && bits % 32 === 0 && (length - separators.size) * 4 === bits;
+
 const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, at) => String.fromCharCode(0x21 + at));
 
 const PROBES = 600;
