@@ -1,6 +1,7 @@
 import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
 import type { IdempotencyKeys } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
+import type { WordRows } from "./ids/mint/mint.ts";
 import type { Result } from "./ids/result.ts";
 import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
@@ -255,7 +256,7 @@ export interface Client {
 
 /** Makes IDs that are never made again, in the order that their layout promises. */
 export interface Minters {
-  mint(order: MintOrder, count: number): Promise<Result<readonly Words[], MintError | SequenceError>>;
+  mint(order: MintOrder, count: number): Promise<Result<WordRows, MintError | SequenceError>>;
   /** An ID like the next one of an order that takes numbers from a sequence; it takes none. `undefined` for other orders. */
   sample(order: MintOrder): Promise<Result<Words | undefined, MintError | SequenceError>>;
 }

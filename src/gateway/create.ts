@@ -181,7 +181,7 @@ async function bear(
     if (!plan.ok) return plan;
     const minted = await mintIds({ gateway, served, plan: plan.value, table, nowMs: arrivedAtMs }, count);
     if (!minted.ok) return minted;
-    texts = minted.value.texts;
+    texts = minted.value.texts();
   } else if (count > 1) {
     return err({ reason: "create-count", entity: create.entity.name, count, max: 1 });
   } else texts = [own];

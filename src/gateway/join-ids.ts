@@ -1,8 +1,9 @@
-import { type Layout, uuidText, type Words } from "../ids/index.ts";
+import { type Layout, uuidText } from "../ids/index.ts";
+import { type WordRows, wordsIn } from "../ids/mint/mint.ts";
 import { UUID_TEXT_LENGTH, writeUuid } from "../ids/text/uuid.ts";
 
 /** Minted IDs in a row: words of the layout, or texts. */
-export type Run = readonly Words[] | readonly string[];
+export type Run = WordRows | readonly string[];
 
 /** What stands before, between and behind them. */
 export interface Around {
@@ -15,26 +16,31 @@ export interface Around {
 /** So many strings are little garbage; more of them take longer to collect than to write. */
 const AS_STRINGS_MAX = 32;
 
+const UUID_WORDS = 4;
+
 /** Where bodies are written before their length is known. One for all requests, since nothing waits while it is in use. */
 let scratch = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 /** The body of a response with all of them. */
 export function joinIds(
-  { format, table }: Layout,
+  layout: Layout,
   runs: readonly Run[],
   count: number,
   around: Around,
 ): string | Uint8Array<ArrayBuffer> {
-  if (count > AS_STRINGS_MAX && table.text === uuidText && runs.every(isWords)) return writeUuids(runs, count, around);
-  const texts = runs.flatMap((run) => (isWords(run) ? run.map(format) : run));
-  return around.before + texts.join(around.separator) + around.after;
+  if (count > AS_STRINGS_MAX && layout.table.text === uuidText && runs.every(isRows))
+    return writeUuids(runs, count, around);
+  return around.before + textsOf(layout, runs).join(around.separator) + around.after;
 }
 
-const isWords = (run: Run): run is readonly Words[] => typeof run[0] !== "string";
+export const textsOf = ({ format, fixed }: Layout, runs: readonly Run[]): readonly string[] =>
+  runs.flatMap((run) => (isRows(run) ? wordsIn(run, fixed.value.length).map(format) : run));
+
+const isRows = (run: Run): run is WordRows => run instanceof Uint32Array;
 
 function writeUuids(
-  runs: readonly (readonly Words[])[],
+  runs: readonly WordRows[],
   count: number,
   { before, separator, after }: Around,
 ): Uint8Array<ArrayBuffer> {
@@ -46,9 +52,9 @@ function writeUuids(
   const start = encoder.encodeInto(before, target).written;
   let at = start;
   for (const run of runs) {
-    for (const words of run) {
+    for (let from = 0; from < run.length; from += UUID_WORDS) {
       if (at > start) for (let code = 0; code < codes.length; code++) target[at++] = codes[code] as number;
-      writeUuid(words, target, at);
+      writeUuid(run, from, target, at);
       at += UUID_TEXT_LENGTH;
     }
   }

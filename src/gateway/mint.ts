@@ -1,4 +1,5 @@
 import type { Words } from "../ids/index.ts";
+import { type WordRows, wordsIn } from "../ids/mint/mint.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
@@ -8,7 +9,7 @@ import { HORIZON_MS } from "../routing/limits.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
 import { regionByWords } from "../routing/mint/verify.ts";
 import { type DecideInput, decidePath, failure } from "./decide.ts";
-import { type Around, joinIds, type Run } from "./join-ids.ts";
+import { type Around, joinIds, type Run, textsOf } from "./join-ids.ts";
 import { withPages } from "./pages.ts";
 import { entityOf, readId } from "./public-ids.ts";
 
@@ -25,6 +26,7 @@ export interface MintTask {
 
 /** IDs as their client sees them, in rising order. */
 export interface MintedIds {
+  readonly texts: () => readonly string[];
   /** The body of a response with their texts. */
   readonly join: (around: Around) => ReturnType<typeof joinIds>;
   /** The one of all, or that of each. */
@@ -105,7 +107,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
       kept.byCanary.add(false);
       continue;
     }
-    const minted = await checkMinted(task, words.value, rest);
+    const minted = await checkMinted(task, wordsIn(words.value, layout.fixed.value.length), rest);
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
     if (isLast && routed.length < minted.value.length) {
@@ -122,7 +124,9 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
     droppedCount += minted.value.length - good.length;
   }
   const { runs, regions, unclear, byCanary } = kept;
-  return ok({ join: (around) => joinIds(layout, runs, count, around), regions: regions.found, unclear, byCanary });
+  const texts = () => textsOf(layout, runs);
+  const join = (around: Around) => joinIds(layout, runs, count, around);
+  return ok({ texts, join, regions: regions.found, unclear, byCanary });
 }
 
 /** Most batches have one region: it stands for all. */
@@ -149,11 +153,13 @@ class Regions {
 }
 
 /** Whether their words decide; then their regions stand behind the others. */
-function decideByWords({ served, plan, table, nowMs }: MintTask, minted: readonly Words[], regions: Regions): boolean {
+function decideByWords({ served, plan, table, nowMs }: MintTask, minted: WordRows, regions: Regions): boolean {
   const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
   if (regionOf === undefined) return false;
   const before = regions.count;
-  for (const words of minted) {
+  const words = plan.enabled.layout.fixed.value.slice();
+  for (let from = 0; from < minted.length; from += words.length) {
+    for (let word = 0; word < words.length; word++) words[word] = minted[from + word] as number;
     const region = regionOf(words, nowMs);
     if (region === undefined) {
       regions.cut(before);

@@ -5,6 +5,7 @@ import {
   err,
   type HotguidState,
   hotguidIdentity,
+  hotguidSql,
   type IuidState,
   type Layout,
   type MintError,
@@ -27,7 +28,7 @@ import {
 import { MARKED_UUIDS } from "../../ids/mint/create-minter.ts";
 import { mintHotguids, withShardKey } from "../../ids/mint/hotguid.ts";
 import { mintIuids } from "../../ids/mint/iuid.ts";
-import { randomBits } from "../../ids/mint/mint.ts";
+import { randomBits, rowsOf, type WordRows, wordsIn } from "../../ids/mint/mint.ts";
 import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
@@ -45,7 +46,7 @@ interface Remembered {
   readonly state: MinterState;
 }
 
-type MintResult = Result<readonly Words[], MintError | SequenceError>;
+type MintResult = Result<WordRows, MintError | SequenceError>;
 type Minter = (order: MintOrder, count: number) => MintResult | Promise<MintResult>;
 
 /** So many IDs, or the first error. */
@@ -56,8 +57,11 @@ function times(count: number, next: (index: number) => Result<Words, MintError>)
     if (!words.ok) return words;
     ids.push(words.value);
   }
-  return ok(ids);
+  return ok(rowsOf(ids));
 }
+
+const inRows = <Failure>(ids: Result<readonly Words[], Failure>): Result<WordRows, Failure> =>
+  ids.ok ? ok(rowsOf(ids.value)) : ids;
 
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
 function randomMinter({ clock, entropy }: MinterPorts): Minter {
@@ -102,7 +106,7 @@ function distributedMinter(kind: DistributedIdKind, { clock, entropy }: MinterPo
         ids.push(step.value.words);
       }
     }
-    return ok(ids);
+    return ok(rowsOf(ids));
   };
 }
 
@@ -125,7 +129,7 @@ export function isolateMinters(ports: MinterPorts): Minters {
         case "chance":
           return byChance(order, count);
         case "numbers":
-          return mintNumbered(ports, order, count);
+          return inRows(await mintNumbered(ports, order, count));
         case "none":
           throw new Error(`a plan has an order for ${name}, which is not minted`);
       }
@@ -160,7 +164,7 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     hotguid: hotguids,
     "hotguid-sql"(order, count) {
       const minted = hotguids(order, count);
-      return minted.ok ? ok(minted.value.map(toSql)) : minted;
+      return minted.ok ? ok(rowsOf(wordsIn(minted.value, hotguidSql.fixed.value.length).map(toSql))) : minted;
     },
     /** The primary key comes from the group's sequence, so the order holds over all isolates' blocks of one caller. */
     async luuid(order, count) {
@@ -187,9 +191,9 @@ function iuidMinter({ clock, entropy }: MinterPorts): Minter {
     if (!started.ok) return started;
     const key = country * 256 + service;
     const nowMs = clock.nowMs();
-    const { state, ids, error } = mintIuids(states.get(key) ?? started.value, count, nowMs, entropy);
+    const { state, rows, error } = mintIuids(states.get(key) ?? started.value, count, nowMs, entropy);
     states.set(key, state);
-    return error === undefined ? ok(ids) : err(error);
+    return error === undefined ? ok(rows) : err(error);
   };
 }
 
@@ -210,8 +214,8 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
     let from = withShardKey(last ?? start(), shardKey);
     // How another layout reads a HotGuid rests on the last bits of its counter, too.
     if (order.isRedraw) from = skipHotguids(from, entropy.word() & 0xffff);
-    const { state, ids, error } = mintHotguids(from, count, clock.nowMs(), entropy);
+    const { state, rows, error } = mintHotguids(from, count, clock.nowMs(), entropy);
     last = state;
-    return error === undefined ? ok(ids) : err(error);
+    return error === undefined ? ok(rows) : err(error);
   };
 }

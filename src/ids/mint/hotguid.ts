@@ -72,6 +72,7 @@ const shardKey = /* @__PURE__ */ fieldOf(hotguid, "shardKey");
 /** The .NET library starts its counter below this. */
 const COUNTER_START_END = 500_000;
 const COUNTER_MAX = 0xff_ffff;
+const WORDS = 4;
 const WORD_VALUES = 0x1_0000_0000;
 
 /** The minter of one shard key and identity: second and counter of its last ID. */
@@ -120,20 +121,26 @@ export const mintHotguids = (
   nowMs: number,
   entropy: RandomWords,
 ): MintedBatch<HotguidState> => {
-  const ids: Words[] = [];
+  const rows = new Uint32Array(count * WORDS);
+  let at = 0;
   let state = start;
-  while (ids.length < count) {
+  while (at < rows.length) {
     const first = mintHotguid(state, nowMs, entropy);
-    if (!first.ok) return { state, ids, error: first.error };
+    if (!first.ok) return { state, rows: rows.slice(0, at), error: first.error };
     const { base, lastSecond } = first.value.state;
     let { lastCounter } = first.value.state;
-    ids.push(first.value.words);
+    const words = first.value.words.slice();
+    rows.set(words, at);
+    at += WORDS;
     // The first may stand in a second after the last, which the clock is then too far behind.
     const isBehind = checkClock(lastSecond * 1000 - nowMs) !== undefined;
-    while (!isBehind && ids.length < count && lastCounter < COUNTER_MAX) ids.push(wordsFor(base, ++lastCounter));
+    for (; !isBehind && at < rows.length && lastCounter < COUNTER_MAX; at += WORDS) {
+      counter.write(words, ++lastCounter);
+      rows.set(words, at);
+    }
     state = { base, lastSecond, lastCounter };
   }
-  return { state, ids, error: undefined };
+  return { state, rows, error: undefined };
 };
 
 /** The minter of the same identity for another shard key. Order and counter go on. */
@@ -160,13 +167,10 @@ const begin = (state: HotguidState, second: number, entropy: RandomWords): MintR
   return minted({ base, lastSecond: second, lastCounter: below(COUNTER_START_END, entropy) + 1 });
 };
 
-const minted = (state: HotguidState): MintResult<HotguidState> =>
-  ok({ state, words: wordsFor(state.base, state.lastCounter) });
-
-const wordsFor = (base: Words, count: number): Words => {
-  const words = base.slice();
-  counter.write(words, count);
-  return words;
+const minted = (state: HotguidState): MintResult<HotguidState> => {
+  const words = state.base.slice();
+  counter.write(words, state.lastCounter);
+  return ok({ state, words });
 };
 
 /** A random integer below `end`, scaled. The bias is less than one in 8,000. */

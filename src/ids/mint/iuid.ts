@@ -11,6 +11,7 @@ const service = /* @__PURE__ */ fieldOf(iuid, "service");
 /** The random field is the low bits of the third word and all of the fourth. */
 const HEAD = 2;
 const TAIL = 3;
+const WORDS = 4;
 const HEAD_MASK = /* @__PURE__ */ maskOf(iuid, "random", HEAD);
 /** The first ID of a millisecond has its top random bit clear. With steps of 2^31 on average, four million more fit. */
 const FIRST_HEAD_SHIFT = 1;
@@ -46,8 +47,12 @@ export const mintIuid = (state: IuidState, nowMs: number, entropy: RandomWords):
   if (fault !== undefined) return err(fault);
   if (nowMs > state.lastMs) return fresh(state, nowMs, entropy);
 
-  const words = stepFrom(state.lastWords, entropy);
-  return words === undefined ? fresh(state, state.lastMs + 1, entropy) : minted(state.lastMs, words);
+  const { lastMs, lastWords } = state;
+  const head = lastWords[HEAD] as number;
+  const tail = (lastWords[TAIL] as number) + 1 + (entropy.word() >>> 0);
+  if (tail < TAIL_VALUES) return minted(lastMs, follow(lastWords, head, tail));
+  if ((head & HEAD_MASK) === HEAD_MASK) return fresh(state, lastMs + 1, entropy);
+  return minted(lastMs, follow(lastWords, head + 1, tail - TAIL_VALUES));
 };
 
 /** The same IDs as `mintIuid` one by one, with the clock checked once for all that follow within a millisecond. */
@@ -57,38 +62,40 @@ export const mintIuids = (
   nowMs: number,
   entropy: RandomWords,
 ): MintedBatch<IuidState> => {
-  const ids: Words[] = [];
+  const rows = new Uint32Array(count * WORDS);
+  let at = 0;
   let state = start;
-  while (ids.length < count) {
+  while (at < rows.length) {
     const first = mintIuid(state, nowMs, entropy);
-    if (!first.ok) return { state, ids, error: first.error };
-    let { lastMs, lastWords } = first.value.state;
-    ids.push(lastWords);
+    if (!first.ok) return { state, rows: rows.slice(0, at), error: first.error };
+    state = first.value.state;
+    rows.set(state.lastWords, at);
+    at += WORDS;
     // The first may stand in a millisecond after the last, which the clock is then too far behind.
-    const isBehind = checkClock(lastMs - nowMs) !== undefined;
-    while (!isBehind && ids.length < count) {
-      const words = stepFrom(lastWords, entropy);
-      if (words === undefined) {
-        const next = fresh({ lastMs, lastWords }, lastMs + 1, entropy);
-        if (!next.ok) return { state: { lastMs, lastWords }, ids, error: next.error };
-        ({ lastMs, lastWords } = next.value.state);
-        ids.push(lastWords);
-        break;
-      }
-      lastWords = words;
-      ids.push(words);
+    if (checkClock(state.lastMs - nowMs) !== undefined) continue;
+    const { lastMs, lastWords } = state;
+    let head = lastWords[HEAD] as number;
+    let tail = lastWords[TAIL] as number;
+    for (; at < rows.length; at += WORDS) {
+      const next = tail + 1 + (entropy.word() >>> 0);
+      const isOver = next >= TAIL_VALUES;
+      if (isOver && (head & HEAD_MASK) === HEAD_MASK) break;
+      tail = isOver ? next - TAIL_VALUES : next;
+      if (isOver) head++;
+      rows[at] = lastWords[0] as number;
+      rows[at + 1] = lastWords[1] as number;
+      rows[at + HEAD] = head;
+      rows[at + TAIL] = tail;
     }
-    state = { lastMs, lastWords };
+    state = { lastMs, lastWords: follow(lastWords, head, tail) };
+    if (at === rows.length) break;
+    const next = fresh(state, lastMs + 1, entropy);
+    if (!next.ok) return { state, rows: rows.slice(0, at), error: next.error };
+    state = next.value.state;
+    rows.set(state.lastWords, at);
+    at += WORDS;
   }
-  return { state, ids, error: undefined };
-};
-
-/** `undefined` if the random part is exhausted. */
-const stepFrom = (lastWords: Words, entropy: RandomWords): number[] | undefined => {
-  const head = lastWords[HEAD] as number;
-  const tail = (lastWords[TAIL] as number) + 1 + (entropy.word() >>> 0);
-  if (tail < TAIL_VALUES) return follow(lastWords, head, tail);
-  return (head & HEAD_MASK) === HEAD_MASK ? undefined : follow(lastWords, head + 1, tail - TAIL_VALUES);
+  return { state, rows, error: undefined };
 };
 
 const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): MintResult<IuidState> => {

@@ -15,10 +15,19 @@ export interface Minted<State> {
   readonly words: Words;
 }
 
+/** The words of IDs of one layout, ID after ID. An array for each would be garbage that lives until the last is used. */
+export type WordRows = Uint32Array<ArrayBuffer>;
+
+export const rowsOf = (ids: readonly Words[]): WordRows => Uint32Array.from(ids.flat());
+
+/** The words of each ID; `width`: how many they are. */
+export const wordsIn = (rows: WordRows, width: number): readonly Words[] =>
+  Array.from({ length: rows.length / width }, (_, at) => [...rows.subarray(at * width, (at + 1) * width)]);
+
 /** The IDs of one reading of the clock, and the minter state after the last. */
 export interface MintedBatch<State> {
   readonly state: State;
-  readonly ids: readonly Words[];
+  readonly rows: WordRows;
   /** Why there are fewer than were asked for. */
   readonly error: MintError | undefined;
 }

@@ -105,12 +105,12 @@ export const formatUuid = (words: Words): string => {
   );
 };
 
-/** Writes the same as ASCII codes. */
-export function writeUuid(words: Words, target: Uint8Array, at: number): void {
-  const a = words[0] as number;
-  const b = words[1] as number;
-  const c = words[2] as number;
-  const d = words[3] as number;
+/** Writes the same of the four words from a place on, as ASCII codes. */
+export function writeUuid(words: ArrayLike<number>, from: number, target: Uint8Array, at: number): void {
+  const a = words[from] as number;
+  const b = words[from + 1] as number;
+  const c = words[from + 2] as number;
+  const d = words[from + 3] as number;
   writeHex4(a >>> 16, target, at);
   writeHex4(a, target, at + 4);
   target[at + 8] = HYPHEN;

@@ -14,6 +14,7 @@ import {
   type TimeUnit,
   type Words,
 } from "../../../src/ids/index.ts";
+import { wordsIn } from "../../../src/ids/mint/mint.ts";
 import { type MintOrder, mintingOf, requiredFields } from "../../../src/routing/mint/plan.ts";
 
 const { SEQUENCES } = env as Env;
@@ -36,7 +37,7 @@ const orderOf = (layout: Layout, keys: Readonly<Record<string, FieldValue>> = {}
 async function mint(isolate: ReturnType<typeof minters>, order: MintOrder, count: number): Promise<readonly Words[]> {
   const minted = await isolate.mint(order, count);
   if (!minted.ok) throw new Error(JSON.stringify(minted.error));
-  return minted.value;
+  return wordsIn(minted.value, order.layout.fixed.value.length);
 }
 
 const MINTABLE = everyLayout.filter((layout) => mintingOf(layout) !== "none");

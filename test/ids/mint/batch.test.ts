@@ -10,7 +10,7 @@ import {
 } from "../../../src/ids/index.ts";
 import { mintHotguids, withShardKey } from "../../../src/ids/mint/hotguid.ts";
 import { mintIuids } from "../../../src/ids/mint/iuid.ts";
-import type { MintedBatch, MintResult } from "../../../src/ids/mint/mint.ts";
+import { type MintedBatch, type MintResult, rowsOf } from "../../../src/ids/mint/mint.ts";
 import { seeded } from "./scripted-entropy.ts";
 
 const NOW_MS = 1_756_893_600_000;
@@ -36,11 +36,11 @@ function oneByOne<State>(
   let state = start;
   while (ids.length < 300) {
     const next = mint(state, nowMs, entropy);
-    if (!next.ok) return { state, ids, error: next.error };
+    if (!next.ok) return { state, rows: rowsOf(ids), error: next.error };
     state = next.value.state;
     ids.push(next.value.words);
   }
-  return { state, ids, error: undefined };
+  return { state, rows: rowsOf(ids), error: undefined };
 }
 
 /** An iUID whose random part has so much left; below 0, nothing. */
