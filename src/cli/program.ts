@@ -7,6 +7,7 @@ import { explainIds } from "./commands/explain.ts";
 import { exportCommand } from "./commands/export/export.ts";
 import { build as buildCommand, serve } from "./commands/host.ts";
 import { idCapacity } from "./commands/id-capacity.ts";
+import { idCheck } from "./commands/id-check.ts";
 import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
 import { layout } from "./commands/layout.ts";
@@ -27,9 +28,10 @@ import { type Act, type Runtime, Stop } from "./runtime.ts";
 const ROWS: readonly Row[] = [
   explainIds,
   mint,
-  group("id", "explain, mint and convert IDs; ID ranges of periods; capacity of layouts", [
+  group("id", "explain, mint, check and convert IDs; ID ranges of periods; capacity of layouts", [
     explainIds,
     mint,
+    idCheck,
     idConvert,
     idRange,
     idCapacity,

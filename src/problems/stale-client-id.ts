@@ -40,7 +40,8 @@ const windowOf = (stale: StaleClientId): ClientIdWindow => {
   return { fromMs: nowMs - clockSkewMaxMs, toMs: nowMs + clockSkewMaxMs };
 };
 
-const expectedOf = ({ fromMs, toMs, ring }: ClientIdWindow): Expected => ({
+/** A window as problems show it. */
+export const expectedOf = ({ fromMs, toMs, ring }: ClientIdWindow): Expected => ({
   from: nameTime(fromMs),
   to: nameTime(toMs),
   ...(ring === undefined ? {} : { fromInterval: nameInterval(ring.from), toInterval: nameInterval(ring.to) }),

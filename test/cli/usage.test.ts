@@ -36,6 +36,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["canary", "--help"] },
     { args: ["layout", "--help"] },
     { args: ["help", "mint"] },
+    { args: ["id", "check", "--help"] },
     { args: ["id", "convert", "--help"] },
     { args: ["id", "range", "--help"] },
     { args: ["id", "capacity", "--help"] },

@@ -12,6 +12,7 @@ const ORDER_MOVED = "01990f04-d900-8005-8040-000000000002";
 const ORDER_GONE = "01990f04-d900-8005-8040-000000000003";
 const ORDER_NOWHERE = "01990f04-d900-80c8-8040-000000000001";
 const PARCEL = "6347eb00-bbaa-01cc-0201-0203d0000000";
+const COMB = "0003c1d2-7a30-4005-8040-8f3b2a1c9d77";
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
@@ -120,6 +121,9 @@ export async function* commandRuns() {
     ["mint", "--entity", "order", "--country", "KZ"],
     ["mint", "ulid"],
     ["id mint", "ulid"],
+    ["id check", "--now", "2026-06-01T00:00:00Z", "--client-now", "2026-06-01T00:00:01Z", ULID, "x"],
+    ["id check", "--now", "2016-07-30T23:54:11Z", ULID],
+    ["id check", "--layout", "short-prefix-comb", "--now", "2026-06-01T00:00:00Z", COMB],
     ["id convert", "--to", "hotguid-sql", PARCEL, "x"],
     ["id range", "uuid-v7", "--from", "2026-06-01T00:00:00Z", "--to", "2026-07-01T00:00:00Z"],
     ["id capacity", "snowflake", "--rate", "50000", "--minters", "16"],

@@ -64,7 +64,7 @@ const conversionTo = (id: string, { layout }: Spelling): string => {
 };
 
 /** With an explicit layout, any time is accepted. */
-const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
+export const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
 
 const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly Layout[], nowMs: number) => {
   const tried = (named === undefined ? layouts : [named]).flatMap((layout) => {

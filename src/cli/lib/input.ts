@@ -151,6 +151,16 @@ export const percent = numberParser(
   "It must be a number from 0 to 100, such as 10 or 0.5.",
 );
 
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds. */
+export const duration = (text: string): number => {
+  const [, count, unit = ""] = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new InvalidArgumentError("Write a duration with its unit, such as 500ms, 90s, 5m, 24h or 7d.");
+  return Number(count) * (UNITS_MS[unit] as number);
+};
+
 /** The parts of `name=value`. `before`: the names given already. */
 export const namedValue = (what: string, text: string, before: object): readonly [name: string, value: string] => {
   const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
