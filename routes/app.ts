@@ -5,6 +5,7 @@ import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { health } from "./health.ts";
+import { idempotency } from "./idempotency.ts";
 import { ids } from "./ids.ts";
 import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
 import { metrics, regions } from "./metrics.ts";
@@ -51,6 +52,7 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   pages.route("/", mint(gateway));
   pages.route("/", ids(gateway));
+  pages.route("/", idempotency(gateway));
   pages.route("/", health(gateway));
   pages.route("/", metrics(gateway));
   pages.route("/", regions(gateway));

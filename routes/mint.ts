@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { Around } from "../src/gateway/join-ids.ts";
 import { mintIds } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
@@ -8,6 +8,7 @@ import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.t
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, openLimited, type PageEnv, readBody, wantedType } from "./lib/http.ts";
+import { answerOnce } from "./lib/once.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export function mint(gateway: Gateway): Hono<PageEnv> {
@@ -15,13 +16,9 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>();
   if (door === "off") return pages.all("/mint", (c) => contextOf(c).fail({ reason: "not-found", path: "/mint" }));
   if (door !== "open") pages.post("/mint", requireScope({ authenticate: door, counters }, "mint"));
-  return pages.post("/mint", async (c) => {
+  const respondTo = async (c: Context, served: ServedTable, body: string): Promise<Response> => {
     const context = contextOf(c);
-    const served = await openLimited(context, "client");
-    if (served instanceof Response) return served;
-    const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
-    if (!body.ok) return context.fail(body.error);
-    const request = readMintBody(body.value);
+    const request = readMintBody(body);
     if (!request.ok) return context.fail(request.error);
     const { count } = request.value;
     const { client } = gateway.rateLimits;
@@ -62,6 +59,14 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     const json = join(jsonAround({ entity: entity.name, layout: enabled.layout.name, ...where }, ambiguous));
     const headers = { "content-type": "application/json", "cache-control": "no-store", ...fields };
     return new Response(json, { status: 201, headers });
+  };
+  return pages.post("/mint", async (c) => {
+    const context = contextOf(c);
+    const served = await openLimited(context, "client");
+    if (served instanceof Response) return served;
+    const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
+    if (!body.ok) return context.fail(body.error);
+    return answerOnce(context, body.value, () => respondTo(c, served, body.value));
   });
 }
 

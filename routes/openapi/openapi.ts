@@ -7,7 +7,7 @@ import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
-import { entityPaths, ID_PARAMETER, pathParameter, withoutIdPaths } from "./paths.ts";
+import { entityPaths, ID_PARAMETER, parameter, pathParameter, withoutIdPaths } from "./paths.ts";
 import { json, operation, TABLE_PATHS, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
@@ -101,6 +101,42 @@ const MINTED = {
   properties: { entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS, ambiguous: AMBIGUOUS },
 };
 
+const KEY_ENTRY = {
+  type: "object",
+  required: ["scope", "state", "entity", "id", "region", "revision", "attempts", "startedAt", "until", "fingerprint"],
+  properties: {
+    scope: text("The first 12 hex digits of the caller's hash; empty for requests without a credential."),
+    state: { type: "string", enum: ["running", "open", "done"] },
+    entity: TEXT,
+    id: text("Of a mint, the first."),
+    region: TEXT,
+    revision: { type: "integer" },
+    attempts: { type: "integer", minimum: 1 },
+    startedAt: { type: "string", format: "date-time" },
+    until: { type: "string", format: "date-time" },
+    fingerprint: text("Of method, target, content type and body."),
+    answer: {
+      type: "object",
+      description: "The kept one. Without it a retry asks the origin again.",
+      required: ["status", "bytes"],
+      properties: { status: { type: "integer" }, bytes: { type: "integer" } },
+    },
+  },
+};
+
+const KEY_ENTRIES = {
+  type: "object",
+  required: ["key", "entries"],
+  properties: { key: TEXT, entries: { type: "array", items: KEY_ENTRY } },
+};
+
+const IDEMPOTENCY_KEY = parameter(
+  "header",
+  "idempotency-key",
+  "A retry with the same key and body gets the same IDs for 24 hours.",
+  { minLength: 1, maxLength: 512 },
+);
+
 const state = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}): object => ({
   get: operation({ name, tag: "operations", summary, ...more }),
 });
@@ -112,6 +148,7 @@ const OWN_PATHS = {
       tag: "ids",
       summary: "Mint IDs that route to the region named in the response",
       security: [],
+      parameters: [IDEMPOTENCY_KEY],
       body: {
         "application/json": {
           schema: { $ref: "#/components/schemas/MintBody" },
@@ -130,6 +167,10 @@ const OWN_PATHS = {
     tag: "ids",
     parameters: [ID_PARAMETER],
     description: "The explanation.",
+  }),
+  "/-/idempotency/{key}": state("idempotencyKey", "What is known of an idempotency key, of all callers", {
+    parameters: [pathParameter("key", { minLength: 1, maxLength: 512 })],
+    content: json(KEY_ENTRIES),
   }),
   "/-/health": state("health", "The Worker runs", { security: [] }),
   "/-/ready": state("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", {

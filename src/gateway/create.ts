@@ -11,7 +11,7 @@ import { clientIdOf, judgeFreshness } from "./client-id.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./create-answer.ts";
 import { type Content, readContent } from "./create-content.ts";
 import { type DecideInput, decidePath } from "./decide.ts";
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "./idempotency-key.ts";
+import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf, scopeOfText } from "./idempotency-key.ts";
 import { mintIds } from "./mint.ts";
 import { withPages } from "./pages.ts";
 import type { RequestContext } from "./request.ts";
@@ -235,7 +235,7 @@ async function scopeText(
 ): Promise<Result<string, GatewayError>> {
   if (scopeClaim === undefined) return ok(await scopeOf(request, gateway.subtle));
   const claim = textAt(claims, scopeClaim);
-  if (claim !== undefined) return ok(`claim ${claim}`);
+  if (claim !== undefined) return ok(await scopeOfText(`claim ${claim}`, gateway.subtle));
   const sources = [`claim ${scopeClaim.join("/")}`];
   return err({ reason: "create-key-missing", entity: entity.name, field: "idempotency scope", sources });
 }

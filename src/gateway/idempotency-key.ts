@@ -30,8 +30,11 @@ export function readIdempotencyKey(
 /** Whose keys the request's are: the hash of its credential, empty without one. Never an address, which many share. */
 export async function scopeOf(request: Request, subtle: Digest): Promise<string> {
   const credential = request.headers.get("authorization");
-  return credential === null ? "" : hexDigest(bytesOf(credential), subtle);
+  return credential === null ? "" : scopeOfText(credential, subtle);
 }
+
+/** By whatever else names the caller: only its hash is stored and shown. */
+export const scopeOfText = (text: string, subtle: Digest): Promise<string> => hexDigest(bytesOf(text), subtle);
 
 /** What makes a request another one under the same key. */
 export interface Payload {

@@ -68,6 +68,8 @@ const requests = (sha256: string): readonly Asked[] => [
   ["POST /mint", undefined, jsonOf({ entity: "order", country: "XX" })],
   ["POST /mint", undefined, jsonOf({ entity: "parcel", shardKey: 4294967296 })],
   ["POST /mint", undefined, "["],
+  ["GET /-/idempotency/kept"],
+  ["GET /-/idempotency/two%20words"],
   ["GET /orders/x"],
   ["GET /orders"],
   ["GET /nothing"],
@@ -92,7 +94,8 @@ const pageOf = (line: string): string =>
   line
     .replace(/\?.*/, "")
     .replace(/[0-9a-f]{64}/, "{sha256}")
-    .replace(/\/ids\/.*/, "/ids/{id}");
+    .replace(/\/ids\/.*/, "/ids/{id}")
+    .replace(/\/idempotency\/.*/, "/idempotency/{key}");
 
 const problemOf = ([problem]: readonly unknown[]): string => String((problem as { readonly type: unknown }).type);
 
@@ -114,6 +117,11 @@ it("keeps the members of JSON answers, problems included", async () => {
     const name = answer.status < 400 ? pageOf(line) : problemOf(values);
     answered[name] = [...(answered[name] ?? []), ...values];
   };
+  await setUp({ declared: TABLE }).request("/mint", {
+    method: "POST",
+    headers: { "idempotency-key": "kept" },
+    body: jsonOf({ entity: "order", country: "KZ" }),
+  });
   for (const [line, revision, body] of requests("0".repeat(64))) await ask(line, revision, body);
   await ask(`PUT /-/table/packs/${pack.sha256}`, undefined, pack.header);
   const shards = declaredOf(pack);
