@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { haproxyWord } from "../../src/export/haproxy.ts";
 import { ENGINES, exportTable } from "../../src/export/index.ts";
 import { luaComment, luaString } from "../../src/export/lua-text.ts";
+import { nativePaths } from "../../src/export/native.ts";
 import { nginxString } from "../../src/export/nginx.ts";
 import { planExport } from "../../src/export/plan.ts";
 import { readShape, shapeOf } from "../../src/export/text-shape.ts";
@@ -62,6 +63,42 @@ describe("values of the table", () => {
   it("are quoted for HAProxy", () => {
     expect(haproxyWord("it's $HOME #1")).toBe("'it'\\''s $HOME #1'");
     expect(() => haproxyWord("a\nb")).toThrow("HAProxy cannot hold");
+  });
+});
+
+describe("paths that a map decides", () => {
+  const nativeOf = (entities: object, routes: readonly object[]) => {
+    const origin = { origins: [{ url: "https://a.example" }] };
+    const table = checkTable({ regions: { eu: origin, us: origin }, countries: { KZ: 5, DE: 9 }, entities, routes });
+    if (!table.ok) throw new Error(JSON.stringify(table.error));
+    return nativePaths(planExport(table.value));
+  };
+  const order = { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }] };
+  const routes = [
+    { when: { layout: "iuid", country: "KZ", mintedBefore: "2026-06-01T00:00:00Z" }, region: "eu" },
+    { when: { layout: "iuid", country: "KZ" }, region: "us" },
+    { when: { layout: "iuid", country: "DE" }, region: "us" },
+  ];
+
+  it("are those whose region is in a few digits, without what depends on the time", () => {
+    const [native, ...others] = nativeOf({ order }, routes);
+    expect(others).toEqual([]);
+    expect(native).toMatchObject({ id: { from: 8, length: 36 }, digits: { from: 24, length: 2 } });
+    expect([...(native?.regions ?? [])]).toEqual([["09", 2]]);
+    const expression = new RegExp(`^${native?.expression}$`);
+    expect(expression.test("/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78")).toBe(true);
+    // Another service, upper case, and more of a path.
+    for (const id of ["0192f0c1-7a30-8005-8080-8f3b2a1c9d78", "0192F0C1-7a30-8005-8040-8f3b2a1c9d78"]) {
+      expect(expression.test(`/orders/${id}`)).toBe(false);
+    }
+    expect(expression.test("/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78/x")).toBe(false);
+  });
+
+  it("are none that another pattern may take", () => {
+    const own = { ...order, path: "/of/orders/:id" };
+    const any = { path: ["/parcels/:id", "/of/*/:id"], ids: [{ layout: "hotguid" }] };
+    const rest = { when: { layout: "hotguid" }, region: "eu" };
+    expect(nativeOf({ own, any }, [...routes, rest]).map(({ decision }) => decision.entity.name)).toEqual(["any"]);
   });
 });
 
