@@ -157,8 +157,8 @@ export const CATALOGUE = {
   }),
   "stale-client-id": problem(422, "Stale client ID", {
     meaning:
-      "The client made the ID too long before or after the clock. `why` is `too-old`, `too-new`, or `clock-too-far`: then `expected` is for the client's clock. Both ends are inclusive. A short COMB has intervals of its ring, in hex.",
-    remedy: "Make a new ID, with a clock that is right. Sending the same request again gives the same response.",
+      "The client made the ID too long before or after the clock. Both ends of `expected` are inclusive. For the `why` `clock-too-far` they are for the client's clock.",
+    remedy: "Correct the client's clock and make a new ID.",
   }),
   "too-many-fields": problem(431, "Too many header fields", {
     meaning:
