@@ -1,20 +1,78 @@
+import { judgeClientId } from "../ids/index.ts";
+import { err, ok, type Result } from "../ids/result.ts";
+import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { textAt } from "../routing/create/request.ts";
-import type { Create, Decision } from "../routing/table.ts";
+import { HORIZON_MS } from "../routing/limits.ts";
+import type { CompiledTable, Create, Decision } from "../routing/table.ts";
+import type { DecideFailure, Outcome } from "./decide.ts";
 import type { RequestContext } from "./request.ts";
 
-/** The ID that a client made itself, where the table has a place for one and it is there. */
-export function clientIdOf({ clientId }: Create, request: Request, json: unknown): string | undefined {
-  if (clientId === undefined) return undefined;
+/** IDs that clients make themselves: they are held to the clock when an entity is created, and never again. */
+
+/** The one that a POST brings, where the table has a place for it. */
+export function clientIdOf(
+  { clientId }: Create,
+  request: Request,
+  json: unknown,
+): Result<string | undefined, GatewayError> {
+  if (clientId === undefined) return ok(undefined);
   const { header, path } = clientId;
-  return (header && request.headers.get(header)) || (path && textAt(json, path)) || undefined;
+  const inHeader = header === undefined ? undefined : (request.headers.get(header) ?? undefined);
+  const inBody = path === undefined ? undefined : textAt(json, path);
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) {
+    return err({ reason: "malformed-request", detail: "The header and the body name different IDs." });
+  }
+  return ok(inHeader ?? inBody);
 }
 
-/** Why an ID cannot be of a client that makes it now. Entities that exist are never asked. */
+type Clocks = Pick<RequestContext, "arrivedAtMs" | "request">;
+
+/** Why the ID cannot be of a client that makes it now. `isFar`: no request for it would find a way yet. */
 export function judgeFreshness(
-  _context: RequestContext,
-  _create: Create,
-  _decision: Decision,
+  { arrivedAtMs, request }: Clocks,
+  { clientId, entity }: Create,
+  table: CompiledTable,
+  decision: Decision,
+  isFar = false,
 ): GatewayError | undefined {
-  return undefined;
+  const layout = table.layouts.get(decision.layout)?.layout;
+  if (clientId === undefined || layout === undefined) return undefined;
+  const said = clientId.clock === undefined ? null : request.headers.get(clientId.clock.header);
+  if (said !== null && !UNIX_MS.test(said)) {
+    return {
+      reason: "malformed-request",
+      detail: `${clientId.clock?.header} is a time in Unix ms, such as 1767225600000.`,
+    };
+  }
+  const { beforeMs, afterMs, clock } = clientId;
+  const own = said === null || isFar ? {} : { clientNowMs: Number(said), clockSkewMaxMs: clock?.skewMs };
+  const judged = judgeClientId(layout, decision.words, { nowMs: arrivedAtMs, beforeMs, afterMs, ...own });
+  if (judged.ok || judged.error.reason === "no-time") return undefined;
+  return { reason: "stale-client-id", id: decision.id, entity: entity.name, stale: judged.error };
+}
+
+const UNIX_MS = /^[1-9]\d{0,14}$/;
+
+/**
+ * Why a PUT that creates must not: its ID is not of now. `decideFar` reads IDs of all times: one of a clock that is days
+ * ahead is unknown to all other requests.
+ */
+export function refuseStalePut(
+  context: RequestContext,
+  { table, canary }: ServedTable,
+  outcome: Exclude<Outcome, { readonly kind: "page" }> | Pick<DecideFailure, "kind">,
+  decideFar: (nowMs: number) => Outcome,
+): GatewayError | undefined {
+  const isFar = outcome.kind === "error" && "error" in outcome && outcome.error.reason === "unknown-id";
+  const decided = isFar ? decideFar(HORIZON_MS) : outcome;
+  if (decided.kind !== "region" || !("decision" in decided) || decided.decision === undefined) return undefined;
+  const own = decided.byCanary && canary !== undefined ? canary.table : table;
+  const create = own.creates?.byEntity.get(decided.decision.entity.name);
+  if (create?.clientId === undefined) return undefined;
+  const { createFlag } = create.clientId;
+  const { headers } = context.request;
+  // RFC 9110 §13.1.2: only where there is none yet.
+  const creates = headers.get("if-none-match")?.trim() === "*" || (createFlag !== undefined && headers.has(createFlag));
+  return creates ? judgeFreshness(context, create, own, decided.decision, isFar) : undefined;
 }

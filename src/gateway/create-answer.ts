@@ -1,4 +1,4 @@
-import type { KeptAnswer } from "../idempotency-ports.ts";
+import type { Begun, KeptAnswer } from "../idempotency-ports.ts";
 import { primaryPattern } from "../routing/index.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import type { Create, Decision } from "../routing/table.ts";
@@ -31,6 +31,8 @@ const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "last-modified",
   "link",
   "location",
+  "waybill-entity-id",
+  "waybill-region",
 ]);
 
 const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
@@ -40,7 +42,7 @@ export async function keepAnswer(
   context: RequestContext,
   { idempotency: { keep } }: Create,
   response: Response,
-): Promise<{ readonly response: Response; readonly answer?: KeptAnswer }> {
+): Promise<{ readonly response: Response; readonly finish?: { readonly answer: KeptAnswer } }> {
   const { status, body } = response;
   if (keep === undefined || context.outcome !== "answered" || !isResult(status)) return { response };
   let bytes: Uint8Array | undefined = new Uint8Array();
@@ -54,7 +56,7 @@ export async function keepAnswer(
   const fields = [...response.headers].filter(
     ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
   );
-  return { response: passed, answer: { status, fields, body: bytes } };
+  return { response: passed, finish: { answer: { status, fields, body: bytes } } };
 }
 
 /** `undefined` for a body that is longer, or breaks off. */
@@ -73,8 +75,12 @@ async function firstBytes(body: ReadableStream<Uint8Array>, bytesMax: number): P
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-export function replayed(context: RequestContext, { status, fields, body }: KeptAnswer, untilMs: number): Response {
+export function replayed(
+  context: RequestContext,
+  { answer: { status, fields, body }, record, untilMs }: Extract<Begun, { readonly state: "done" }>,
+): Response {
   context.outcome = "replayed";
+  context.region = record.region;
   const headers = new Headers(fields.map(([name, value]) => [name, value]));
   headers.set("idempotent-replayed", "true");
   const hasBody = status !== 204 && status !== 205;

@@ -3,6 +3,7 @@ import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { countOf, mintRequestOf, textAt } from "../routing/create/request.ts";
 import { primaryPattern } from "../routing/index.ts";
+import { HORIZON_MS } from "../routing/limits.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import { planMint } from "../routing/mint/plan.ts";
 import { fieldsOf } from "../routing/resolve/describe.ts";
@@ -11,7 +12,7 @@ import { clientIdOf, judgeFreshness } from "./client-id.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./create-answer.ts";
 import { type Content, readContent } from "./create-content.ts";
 import { type DecideInput, decidePath } from "./decide.ts";
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf, scopeOfText } from "./idempotency-key.ts";
+import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf, scopeOfClaim } from "./idempotency-key.ts";
 import { mintIds } from "./mint.ts";
 import { withPages } from "./pages.ts";
 import type { RequestContext } from "./request.ts";
@@ -111,28 +112,20 @@ export async function createEntity(
   if (!begun.ok) return fail(begun.error);
   const { value } = begun;
   context.keyUntilMs = "untilMs" in value ? value.untilMs : undefined;
-  if (value.state === "done") return replayed(context, value.answer, value.untilMs);
+  if (value.state === "done") return replayed(context, value);
   if (value.state !== "started") return fail(refusalOf(value));
   // A retry has the ID and the region of its first attempt, whatever the table says by now.
   const resumed = await resume(context, served, create, value.record, born.value);
   const answer = resumed.ok
-    ? await send(context, forward, resumed.value, target, content.value.bytes)
+    ? labelled(await send(context, forward, resumed.value, target, content.value.bytes), resumed.value)
     : context.fail(resumed.error);
   const kept = await keepAnswer(context, create, answer);
-  const ended = gateway.idempotency.finish({
-    scope: call.scope,
-    key: keyText,
-    attempt: call.attempt,
-    ...(kept.answer === undefined ? {} : { answer: kept.answer }),
-  });
+  const { scope: of, attempt } = call;
+  const ended = gateway.idempotency.finish({ scope: of, key: keyText, attempt, ...kept.finish });
   // A kept answer is safe before the client has it; where nothing is kept, no client waits.
-  if (kept.answer === undefined) context.waitUntil(ended);
+  if (kept.finish === undefined) context.waitUntil(ended);
   else await ended;
-  return withKeyFields(
-    resumed.ok ? labelled(kept.response, resumed.value) : kept.response,
-    value.untilMs,
-    kept.answer !== undefined,
-  );
+  return withKeyFields(kept.response, value.untilMs, kept.finish !== undefined);
 }
 
 /** Where the entity above a collection is. `path`: its own, with the internal ID. */
@@ -165,7 +158,9 @@ async function bear(
   parent: Decision | undefined,
 ): Promise<Result<readonly Born[], GatewayError>> {
   const { gateway, request, client, arrivedAtMs } = context;
-  const own = clientIdOf(create, request, json);
+  const brought = clientIdOf(create, request, json);
+  if (!brought.ok) return brought;
+  const own = brought.value;
   const count = countOf(create, json) ?? 1;
   let texts: readonly string[];
   if (own === undefined) {
@@ -188,11 +183,20 @@ async function bear(
   const born: Born[] = [];
   for (const text of texts) {
     const decided = await decideText(context, served, create, text);
-    if (!decided.ok) return decided;
+    if (!decided.ok) {
+      const far =
+        own !== undefined && decided.error.reason === "unknown-id"
+          ? await decideText(context, served, create, text, HORIZON_MS)
+          : decided;
+      const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, true) : undefined;
+      return stale === undefined ? decided : err(stale);
+    }
     born.push(decided.value);
   }
   if (own !== undefined) {
-    const stale = judgeFreshness(context, create, (born[0] as Born).decision);
+    const { decision, byCanary } = born[0] as Born;
+    const decider = byCanary ? (served.canary?.table ?? table) : table;
+    const stale = judgeFreshness(context, create, decider, decision);
     if (stale !== undefined) return err(stale);
   }
   const regions = new Set(born.map(({ decision }) => decision.target.region.name));
@@ -212,9 +216,10 @@ async function decideText(
   served: ServedTable,
   { entity, layout }: Create,
   text: string,
+  nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
   const path = pathWithId(primaryPattern(entity, layout) ?? "", text);
-  const input = inputOf(gateway, served, arrivedAtMs);
+  const input = inputOf(gateway, served, nowMs);
   const outcome = await withPages(gateway, () => decidePath(input, path));
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region" || outcome.decision.entity.name !== entity.name) {
@@ -224,8 +229,15 @@ async function decideText(
 }
 
 /** The client's ID stands for a key of its own. */
-const ownKey = (context: RequestContext, create: Create, { json }: Content, { decision }: Born): string | undefined =>
-  clientIdOf(create, context.request, json) === undefined ? undefined : `id:${decision.canonical}`;
+function ownKey(
+  { request }: RequestContext,
+  create: Create,
+  { json }: Content,
+  { decision }: Born,
+): string | undefined {
+  const own = clientIdOf(create, request, json);
+  return own.ok && own.value !== undefined ? `id:${decision.canonical}` : undefined;
+}
 
 /** Whose keys they are: what the client cannot take from another. */
 async function scopeText(
@@ -235,7 +247,7 @@ async function scopeText(
 ): Promise<Result<string, GatewayError>> {
   if (scopeClaim === undefined) return ok(await scopeOf(request, gateway.subtle));
   const claim = textAt(claims, scopeClaim);
-  if (claim !== undefined) return ok(await scopeOfText(`claim ${claim}`, gateway.subtle));
+  if (claim !== undefined) return ok(await scopeOfClaim(claim, gateway.subtle));
   const sources = [`claim ${scopeClaim.join("/")}`];
   return err({ reason: "create-key-missing", entity: entity.name, field: "idempotency scope", sources });
 }

@@ -33,8 +33,9 @@ export async function scopeOf(request: Request, subtle: Digest): Promise<string>
   return credential === null ? "" : scopeOfText(credential, subtle);
 }
 
-/** By whatever else names the caller: only its hash is stored and shown. */
-export const scopeOfText = (text: string, subtle: Digest): Promise<string> => hexDigest(bytesOf(text), subtle);
+/** The same by a verified claim. No credential has its first character. */
+export const scopeOfClaim = (claim: string, subtle: Digest): Promise<string> =>
+  hexDigest(bytesOf(`\n${claim}`), subtle);
 
 /** What makes a request another one under the same key. */
 export interface Payload {

@@ -11,6 +11,7 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import { refuseStalePut } from "./client-id.ts";
 import { type Created, createEntity, findCreation } from "./create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
@@ -60,6 +61,12 @@ function serveBy(
     context.watchClient();
     const decide = () => (isLookup ? decideAny(input, path) : decidePath(input, path));
     return withPages(gateway, decide).then((later) => serveBy(context, served, later));
+  }
+  if (context.method === "PUT" && served.table.creates !== undefined) {
+    const decide = (nowMs: number) =>
+      isLookup ? decideAny({ ...input, nowMs }, path) : decidePath({ ...input, nowMs }, path);
+    const stale = refuseStalePut(context, served, outcome, decide);
+    if (stale !== undefined) return context.fail(stale);
   }
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {

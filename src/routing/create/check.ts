@@ -1,4 +1,4 @@
-import type { Layout } from "../../ids/index.ts";
+import { clientIdWindowFault, type Layout } from "../../ids/index.ts";
 import { checkSegments } from "../check/paths.ts";
 import { listOf } from "../compile/conditions.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
@@ -92,6 +92,7 @@ function checkKey(
   if (mintingOf(layout) === "none") {
     report("schema", [...place, "layout"], `IDs of layout ${layout.name} cannot be minted.`);
   }
+  if (create.clientId !== undefined) checkTolerance(draft, entity, create.clientId, [...place, "clientId"], report);
   const owned = id.service ?? id.group ?? id.class;
   const wanted = requiredFields(layout).filter((field) => owned === undefined || field !== ownerKeyField(layout));
   const slices = draft.layouts.get(layout.name)?.slices ?? {};
@@ -116,6 +117,31 @@ function checkKey(
         ? `A new ${layout.name} needs a source for ${field}; add it.`
         : `The slices give ${covered} of the ${bits} bits of ${field}; give every bit once.`;
     report("schema", [...place, "key"], message);
+  }
+}
+
+/** Clients may bring IDs of every layout of the entity, and each must tell its time. */
+function checkTolerance(
+  draft: Draft,
+  { ids }: DeclaredEntity,
+  { beforeSeconds, afterSeconds }: NonNullable<DeclaredCreate["clientId"]>,
+  place: Place,
+  report: Report,
+): void {
+  for (const { layout: name } of ids) {
+    const layout = draft.known.get(name);
+    const fault =
+      layout && clientIdWindowFault(layout, { beforeMs: beforeSeconds * 1000, afterMs: afterSeconds * 1000 });
+    if (fault?.reason === "no-time")
+      report("schema", place, `IDs of ${name} tell no time, so their age cannot be checked.`);
+    if (fault?.reason === "too-wide") {
+      const most = Math.floor(fault.sumMaxMs / 1000);
+      report(
+        "time-range",
+        place,
+        `${name} tells times apart for ${most} s only; lower beforeSeconds and afterSeconds.`,
+      );
+    }
   }
 }
 

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { problemOf, setUp, slug } from "../harness.ts";
+
+const NOW_MS = 1_756_893_600_000;
+const HOUR_MS = 3_600_000;
+
+/** An iUID of an order in DE, minted at a time. */
+const idAt = (ms: number): string => {
+  const hex = ms.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-8009-8040-000000000001`;
+};
+
+const declared = (clientId: object = {}, idempotency: object = {}) => ({
+  ...DECLARED_TABLE,
+  entities: {
+    ...DECLARED_TABLE.entities,
+    order: {
+      ...DECLARED_TABLE.entities.order,
+      create: {
+        key: { country: { header: "x-country" } },
+        idempotency,
+        clientId: { header: "x-order-id", beforeSeconds: 300, afterSeconds: 60, ...clientId },
+      },
+    },
+  },
+});
+
+const setUpAt = (clientId: object = {}, idempotency: object = {}) =>
+  setUp({ declared: declared(clientId, idempotency), nowMs: NOW_MS, origin: () => new Response("", { status: 201 }) });
+
+const ways = {
+  "PUT, if-none-match": (id: string, more: object = {}) => [
+    `/orders/${id}`,
+    { method: "PUT", headers: { "if-none-match": "*", ...more } },
+  ],
+  "PUT to /any": (id: string, more: object = {}) => [
+    `/any/${id}`,
+    { method: "PUT", headers: { "if-none-match": "*", ...more } },
+  ],
+  "POST, header": (id: string, more: object = {}) => [
+    "/orders",
+    { method: "POST", headers: { "x-order-id": id, ...more } },
+  ],
+} as const;
+
+describe.each(Object.entries(ways))("an ID that a client brings by %s", (_, way) => {
+  const send = (world: ReturnType<typeof setUpAt>, id: string, more?: object) => {
+    const [path, init] = way(id, more) as [string, RequestInit];
+    return world.request(path, init);
+  };
+
+  it.each([0, -300_000, 60_000])("is taken %i ms from now", async (ms) => {
+    const world = setUpAt();
+    const id = idAt(NOW_MS + ms);
+    const response = await send(world, id);
+    expect([response.status, response.headers.get("waybill-region")]).toEqual([201, "eu"]);
+    expect(world.seen[0]?.headers.get("waybill-entity-id")).toBe(id);
+  });
+
+  it.each([
+    ["too old", -300_001],
+    ["of years ago", -15 * 365 * 24 * HOUR_MS],
+    ["too new", 60_001],
+    ["of a clock that is 25 hours fast", 25 * HOUR_MS],
+    ["of next year", 366 * 24 * HOUR_MS],
+  ])("is refused where it is %s", async (_name, ms) => {
+    const world = setUpAt();
+    const response = await send(world, idAt(NOW_MS + ms));
+    const problem = await problemOf(response);
+    expect([slug(problem), problem["status"]]).toEqual(["stale-client-id", 422]);
+    expect(JSON.stringify(problem)).toContain(new Date(NOW_MS).toISOString());
+    expect(world.seen).toEqual([]);
+  });
+
+  it("is measured by the client's own clock, within the cap", async () => {
+    const clock = { clock: { header: "x-time", skewSeconds: 7200 } };
+    const sentAt = NOW_MS - HOUR_MS;
+    const world = setUpAt(clock);
+    expect((await send(world, idAt(sentAt), { "x-time": String(sentAt) })).status).toBe(201);
+    expect(slug(await problemOf(await send(world, idAt(sentAt))))).toBe("stale-client-id");
+    expect(slug(await problemOf(await send(world, idAt(NOW_MS), { "x-time": String(sentAt) })))).toBe(
+      "stale-client-id",
+    );
+    const far = NOW_MS - 3 * HOUR_MS;
+    expect(slug(await problemOf(await send(world, idAt(far), { "x-time": String(far) })))).toBe("stale-client-id");
+    for (const time of ["", "soon", "-1", "1e12", "1.5"]) {
+      expect(slug(await problemOf(await send(world, idAt(NOW_MS), { "x-time": time })))).toBe("malformed-request");
+    }
+    expect(world.seen).toHaveLength(1);
+  });
+});
+
+it("never holds entities that exist to the clock", async () => {
+  const old = idAt(NOW_MS - 1000 * HOUR_MS);
+  const { request, seen } = setUpAt({ createFlag: "x-create" });
+  for (const [method, headers] of [
+    ["GET", {}],
+    ["PUT", {}],
+    ["PUT", { "if-none-match": '"1"' }],
+    ["PATCH", { "if-none-match": "*" }],
+    ["POST", { "x-create": "1" }],
+  ] as const) {
+    expect((await request(`/orders/${old}`, { method, headers })).status).toBe(201);
+  }
+  const flagged = await request(`/orders/${old}`, { method: "PUT", headers: { "x-create": "1" } });
+  expect([flagged.status, seen.length]).toEqual([422, 5]);
+});
+
+it("reads the ID from the body, and refuses two that differ", async () => {
+  const { request, seen } = setUpAt({ member: "/id" });
+  const id = idAt(NOW_MS);
+  const post = (body: object, headers: object = {}) =>
+    request("/orders", {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", ...headers },
+    });
+  const response = await post({ id });
+  expect([response.headers.get("waybill-entity-id"), response.headers.get("location")]).toEqual([id, `/orders/${id}`]);
+  expect((await post({ id }, { "x-order-id": id })).status).toBe(201);
+  expect(slug(await problemOf(await post({ id }, { "x-order-id": idAt(NOW_MS + 1) })))).toBe("malformed-request");
+  for (const wrong of ["", "x", 7, {}, idAt(NOW_MS).replace("-8040-", "-8080-")]) {
+    const problem = await problemOf(await post({ id: wrong }));
+    expect([wrong, slug(problem)]).toEqual([
+      wrong,
+      expect.stringMatching(/^(?:malformed-id|unrouted-path|wrong-entity|unknown-id)$/),
+    ]);
+  }
+  expect(seen).toHaveLength(2);
+});
+
+it("stands for the key where the table says so", async () => {
+  const { request, seen } = setUpAt({}, { byClientId: true, keepAnswer: {} });
+  const id = idAt(NOW_MS + (Date.now() % 50_000));
+  const post = () => request("/orders", { method: "POST", headers: { "x-order-id": id } });
+  const answers = [await post(), await post()];
+  expect(answers.map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+  expect(seen).toHaveLength(1);
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from "vitest";
+import { ok } from "../../../src/ids/result.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { problemOf, setUp, slug } from "../harness.ts";
+
+const declared = (idempotency: object = {}, more: object = {}) => ({
+  ...DECLARED_TABLE,
+  entities: {
+    ...DECLARED_TABLE.entities,
+    order: {
+      ...DECLARED_TABLE.entities.order,
+      create: { key: { country: { header: "x-country" } }, idempotency },
+    },
+  },
+  ...more,
+});
+
+let keys = 0;
+const newKey = (): string => `key-${Date.now()}-${keys++}`;
+
+const post = (
+  key: string | undefined,
+  body: string = '{"total":1}',
+  more: Record<string, string> = {},
+): RequestInit => ({
+  method: "POST",
+  body,
+  headers: {
+    "content-type": "application/json",
+    "x-country": "KZ",
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+    ...more,
+  },
+});
+
+const idOf = (response: Response) => response.headers.get("waybill-entity-id");
+const created = (headers: HeadersInit = {}) => new Response('{"made":true}', { status: 201, headers });
+
+describe("a create with a key", () => {
+  it("gets the kept answer again", async () => {
+    const origin = () =>
+      created({ "content-type": "application/json", etag: '"1"', "x-more": "a", "x-other": "b", "set-cookie": "s=1" });
+    const { request, seen, lines } = setUp({ declared: declared({ keepAnswer: { fields: ["X-More"] } }), origin });
+    const key = newKey();
+    const first = await request("/orders", post(key));
+    const second = await request("/orders", post(`"${key}"`));
+    expect([first.status, second.status, seen.length]).toEqual([201, 201, 1]);
+    expect(idOf(second)).toBe(idOf(first));
+    expect(second.headers.get("location")).toBe(first.headers.get("location"));
+    expect([await first.text(), await second.text()]).toEqual(['{"made":true}', '{"made":true}']);
+    expect(first.headers.get("idempotent-replayed")).toBe(null);
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(["etag", "x-more", "x-other", "set-cookie"].map((name) => second.headers.get(name))).toEqual([
+      '"1"',
+      "a",
+      null,
+      null,
+    ]);
+    for (const response of [first, second]) {
+      expect(response.headers.get("waybill-retry")).toBe("same-key");
+      const until = Date.parse(response.headers.get("waybill-key-until") ?? "") - Date.now();
+      expect(until).toBeGreaterThan(86_390_000);
+      expect(until).toBeLessThanOrEqual(86_400_000);
+    }
+    expect(lines.map(({ outcome, entity, region }) => [outcome, entity, region])).toEqual([
+      ["answered", "order", "ap"],
+      ["replayed", "order", "ap"],
+    ]);
+  });
+
+  it("asks the origin again with the same ID where nothing is kept", async () => {
+    const { request, seen } = setUp({ declared: declared(), origin: () => created() });
+    const key = newKey();
+    const ids = [idOf(await request("/orders", post(key))), idOf(await request("/orders", post(key)))];
+    expect(seen.map(({ headers }) => headers.get("waybill-entity-id"))).toEqual(ids);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it.each([401, 403, 408, 425, 429, 500, 502, 503])(
+    "keeps no %i of the origin, and tries the same ID",
+    async (status) => {
+      let answers = 0;
+      const origin = () => (answers++ === 0 ? new Response("later", { status }) : created());
+      const { request, seen } = setUp({ declared: declared({ keepAnswer: {} }), origin });
+      const key = newKey();
+      const first = await request("/orders", post(key));
+      expect([first.status, first.headers.get("waybill-retry")]).toEqual([status, "same-key"]);
+      const second = await request("/orders", post(key));
+      expect([second.status, idOf(second)]).toEqual([201, idOf(first)]);
+      expect(new Set(seen.map(({ headers }) => headers.get("waybill-entity-id"))).size).toBe(1);
+    },
+  );
+
+  it.each([400, 404, 409, 422])("keeps a %i of the origin: a corrected request needs a new key", async (status) => {
+    const { request, seen } = setUp({
+      declared: declared({ keepAnswer: {} }),
+      origin: () => new Response("no", { status }),
+    });
+    const key = newKey();
+    for (let at = 0; at < 2; at++) {
+      const response = await request("/orders", post(key));
+      expect([response.status, await response.text(), response.headers.get("waybill-retry")]).toEqual([
+        status,
+        "no",
+        "new-key",
+      ]);
+    }
+    expect(seen).toHaveLength(1);
+  });
+
+  it("keeps the region when the table changes, and the ID when the origin cannot be reached", async () => {
+    const key = newKey();
+    const down = setUp({
+      declared: declared({ keepAnswer: {} }),
+      origin: () => {
+        throw new TypeError("connection refused");
+      },
+    });
+    const failed = await down.request("/orders", post(key));
+    const problem = await problemOf(failed);
+    expect([slug(problem), problem["retry"], typeof problem["keyUntil"]]).toEqual([
+      "origin-unreachable",
+      "same-key",
+      "string",
+    ]);
+    const moved = [{ when: { layout: "iuid", country: "KZ" }, region: "us" }, ...DECLARED_TABLE.routes.slice(1)];
+    const after = setUp({ declared: declared({ keepAnswer: {} }, { routes: moved }), origin: () => created() });
+    const response = await after.request("/orders", post(key));
+    expect([response.status, idOf(response), response.headers.get("waybill-region")]).toEqual([
+      201,
+      idOf(failed),
+      "ap",
+    ]);
+    expect(after.seen[0]?.url).toMatch(/^http:\/\/ap-/);
+    const fresh = await after.request("/orders", post(newKey()));
+    expect(fresh.headers.get("waybill-region")).toBe("us");
+  });
+
+  it("refuses a twin that is under way, and lets it through when the first has ended", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let reached: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const origin = async () => {
+      reached();
+      await held;
+      return created();
+    };
+    const { request, seen } = setUp({ declared: declared({ keepAnswer: {} }), origin });
+    const key = newKey();
+    const first = request("/orders", post(key));
+    await asked;
+    const twin = await request("/orders", post(key));
+    expect([twin.status, Number(twin.headers.get("retry-after")) > 0]).toEqual([409, true]);
+    expect(await problemOf(twin)).toMatchObject({ type: "/-/problems/idempotency-key-in-use", retry: "same-key" });
+    release();
+    const id = idOf(await first);
+    const later = await request("/orders", post(key));
+    expect([idOf(later), later.headers.get("idempotent-replayed"), seen.length]).toEqual([id, "true", 1]);
+  });
+
+  it.each([
+    ["body", "/orders", post(undefined, '{"total":2}')],
+    ["query", "/orders?x", post(undefined)],
+    ["type", "/orders", post(undefined, undefined, { "content-type": "application/merge-patch+json" })],
+  ])("refuses another %s under the key before the origin is asked", async (_, path, init) => {
+    const { request, seen } = setUp({ declared: declared(), origin: () => created() });
+    const key = newKey();
+    await request("/orders", post(key));
+    const headers = { ...(init.headers as Record<string, string>), "idempotency-key": key };
+    const refused = await problemOf(await request(path, { ...init, headers }));
+    expect([slug(refused), refused["status"], refused["retry"]]).toEqual(["idempotency-key-mismatch", 422, "new-key"]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("is another key for another caller", async () => {
+    const { request, seen } = setUp({ declared: declared({ keepAnswer: {} }), origin: () => created() });
+    const key = newKey();
+    const ids = new Set<string | null>();
+    for (const authorization of ["Bearer a", "Bearer b", ""]) {
+      ids.add(idOf(await request("/orders", post(key, undefined, authorization === "" ? {} : { authorization }))));
+    }
+    expect([ids.size, seen.length]).toEqual([3, 3]);
+  });
+
+  it("is scoped by a verified claim where the table says so", async () => {
+    const key = newKey();
+    const idFor = async (sub: string | undefined, token: string) => {
+      const { request } = setUp({
+        declared: declared({ keepAnswer: {}, scope: { jwtClaim: "sub" } }),
+        origin: () => created(),
+        gateway: { clientClaims: async () => ok(sub === undefined ? undefined : { sub }) },
+      });
+      return request("/orders", post(key, undefined, { authorization: `Bearer ${token}` }));
+    };
+    const [a, renewed, b] = [await idFor("a", "1"), await idFor("a", "2"), await idFor("b", "3")];
+    expect([idOf(renewed), idOf(b) === idOf(a)]).toEqual([idOf(a), false]);
+    expect(slug(await problemOf(await idFor(undefined, "4")))).toBe("create-key-missing");
+  });
+
+  it("is needed where the table requires it, and must be well written", async () => {
+    const { request, seen } = setUp({ declared: declared({ required: true }) });
+    expect(slug(await problemOf(await request("/orders", post(undefined))))).toBe("idempotency-key-missing");
+    for (const key of ["a b", '"', "a, b", "", "a".repeat(256)]) {
+      expect(slug(await problemOf(await request("/orders", post(key))))).toBe("idempotency-key-invalid");
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it("passes an answer that is too long to keep, and asks again", async () => {
+    const long = "x".repeat(70_000);
+    const { request, seen } = setUp({
+      declared: declared({ keepAnswer: {} }),
+      origin: () => new Response(long, { status: 201 }),
+    });
+    const key = newKey();
+    const [first, second] = [await request("/orders", post(key)), await request("/orders", post(key))];
+    expect([await first.text(), await second.text()]).toEqual([long, long]);
+    expect([idOf(second), seen.length]).toEqual([idOf(first), 2]);
+  });
+
+  it("refuses a body that is too large to compare, unless its digest is said", async () => {
+    const { request, seen } = setUp({ declared: declared(), origin: () => created() });
+    const init = post(newKey(), "x".repeat(1_048_577), { "content-type": "text/plain" });
+    expect(slug(await problemOf(await request("/orders", init)))).toBe("body-too-large");
+    const digest = { "content-digest": `sha-256=:${btoa("d".repeat(32))}:` };
+    const told = await request("/orders", { ...init, headers: { ...(init.headers as object), ...digest } });
+    expect([told.status, seen[0]?.body.length]).toEqual([201, 1_048_577]);
+  });
+
+  it("creates nothing where keys cannot be had", async () => {
+    const unavailable = { ok: false, error: { reason: "idempotency-unavailable", why: "test" } } as const;
+    const { request, seen } = setUp({
+      declared: declared(),
+      gateway: {
+        idempotency: { begin: async () => unavailable, finish: async () => unavailable, show: async () => unavailable },
+      },
+    });
+    const response = await request("/orders", post(newKey()));
+    expect([response.status, response.headers.has("retry-after"), seen.length]).toEqual([503, true, 0]);
+    const without = await request("/orders", post(undefined));
+    expect(without.status).toBe(200);
+  });
+});
