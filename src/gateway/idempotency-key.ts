@@ -30,7 +30,7 @@ export function readIdempotencyKey(
 /** Whose keys the request's are: the hash of its credential, empty without one. Never an address, which many share. */
 export async function scopeOf(request: Request, subtle: Digest): Promise<string> {
   const credential = request.headers.get("authorization");
-  return credential === null ? "" : scopeOfText(credential, subtle);
+  return credential === null ? "" : hexDigest(bytesOf(credential), subtle);
 }
 
 /** The same by a verified claim. No credential has its first character. */
