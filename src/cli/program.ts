@@ -10,6 +10,7 @@ import { idCapacity } from "./commands/id-capacity.ts";
 import { idCheck } from "./commands/id-check.ts";
 import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
+import { idempotency } from "./commands/idempotency.ts";
 import { layout } from "./commands/layout.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
@@ -59,6 +60,7 @@ const ROWS: readonly Row[] = [
   publicIds,
   move,
   canary,
+  idempotency,
   token,
   layout,
   exportCommand,

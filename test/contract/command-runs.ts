@@ -77,11 +77,24 @@ const packedTable = async () => {
   };
 };
 
+/** As `routes/idempotency.ts` shows it. */
+const KEY_ENTRIES = {
+  key: "k",
+  entries: [
+    {
+      ...{ scope: "", state: "done", entity: "order", id: ORDER, region: "ap", revision: 1, attempts: 1 },
+      ...{ startedAt: "2026-11-22T12:00:00.000Z", until: "2026-11-23T12:00:00.000Z", fingerprint: "0".repeat(64) },
+      answer: { status: 201, bytes: 312 },
+    },
+  ],
+};
+
 /** Keeps one pack, as the gateway's pages do. */
 const keepPack = (sha256: string): Override => {
   const missing = new Set([0, 1]);
   let header = false;
   return ({ method, url }) => {
+    if (url.startsWith("/-/idempotency/")) return { body: KEY_ENTRIES };
     const [, page] = new RegExp(`^/-/table/packs/${sha256}(?:/(\\d+))?$`).exec(url) ?? ["", undefined];
     if (!url.startsWith("/-/table/packs/")) return undefined;
     if (method === "PUT") header = true;
@@ -166,6 +179,7 @@ export async function* commandRuns() {
     ["move gone", ORDER],
     ["move abort", ORDER, "--table", "moving.json"],
     ["canary", "0", "--region", "us", "--percent", "1"],
+    ["idempotency show", "k"],
     ["token new", "--name", "ci", "--scope", "operator"],
     ["layout"],
   ];

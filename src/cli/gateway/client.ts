@@ -107,6 +107,9 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
       if (!parsed.success) return err(unexpected(status, parsed.issues[0]));
       return ok({ explanation: parsed.output as unknown as LearnedExplanation, revision: Number(revision) });
     },
+    /** What is known of an idempotency key, of all callers. */
+    idempotency: (key: string) =>
+      read({ method: "GET", path: `/-/idempotency/${encodeURIComponent(key)}` }, KEY_ENTRIES),
     /** The table version of the responding isolate. */
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
@@ -120,6 +123,24 @@ const EXPLANATION = v.looseObject({
   candidates: v.array(v.looseObject({})),
   forms: v.array(v.looseObject({})),
 });
+
+/** A later gateway may send more. */
+const KEY_ENTRY = v.looseObject({
+  scope: v.string(),
+  state: v.string(),
+  entity: v.string(),
+  id: v.string(),
+  region: v.string(),
+  revision: v.number(),
+  attempts: v.number(),
+  startedAt: v.string(),
+  until: v.string(),
+  answer: v.optional(v.looseObject({ status: v.number(), bytes: v.number() })),
+});
+
+export type KeyEntry = v.InferOutput<typeof KEY_ENTRY>;
+
+const KEY_ENTRIES = v.looseObject({ key: v.string(), entries: v.array(KEY_ENTRY) });
 
 type LearnedExplanation = Explanation & { readonly learned?: { readonly region: string } };
 
