@@ -1,6 +1,7 @@
 import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
+import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";
@@ -267,53 +268,8 @@ export interface WithoutId {
   readonly sticky: Sticky | undefined;
 }
 
-/** Where the value of one field of a new ID comes from. `label` is how a problem names it. */
-export type KeySource = { readonly label: string; readonly values: ReadonlyMap<string, string> | undefined } & (
-  | { readonly kind: "header"; readonly header: string }
-  | { readonly kind: "claim"; readonly path: readonly string[] }
-  | { readonly kind: "member"; readonly path: readonly string[] }
-  | { readonly kind: "country" }
-  | { readonly kind: "parent"; readonly field: string }
-  | { readonly kind: "value"; readonly value: string }
-);
-
-/** How entities of one kind are created. */
-export interface Create {
-  readonly entity: Entity;
-  /** Its collection's path, with `:id` for one below an entity. */
-  readonly collection: string;
-  readonly layout: string;
-  readonly key: ReadonlyMap<string, readonly KeySource[]>;
-  readonly bodyBytesMax: number;
-  readonly bulk: { readonly path: readonly string[]; readonly max: number } | undefined;
-  /** Whether the body must be read as JSON. */
-  readonly readsBody: boolean;
-  readonly readsToken: boolean;
-  readonly idempotency: {
-    readonly isRequired: boolean;
-    readonly ttlMs: number;
-    readonly leaseMs: number;
-    readonly scopeClaim: readonly string[] | undefined;
-    readonly byClientId: boolean;
-    readonly keep: { readonly fields: ReadonlySet<string>; readonly bytesMax: number } | undefined;
-  };
-  readonly clientId: ClientIdRules | undefined;
-}
-
-export interface ClientIdRules {
-  readonly header: string | undefined;
-  readonly path: readonly string[] | undefined;
-  readonly createFlag: string | undefined;
-  readonly beforeMs: number;
-  readonly afterMs: number;
-  readonly clock: { readonly header: string; readonly skewMs: number } | undefined;
-}
-
-export interface CreateIndex {
-  /** `path`: the raw path of the request without the query. */
-  readonly match: PathIndex<Create>["match"];
-  readonly byEntity: ReadonlyMap<string, Create>;
-}
+export type Create = CreateOf<Entity>;
+export type CreateIndex = CreateIndexOf<Entity>;
 
 export interface Decision {
   readonly entity: Entity;

@@ -8,7 +8,6 @@ import {
   privateWords,
   projectFiles,
   README_WORDS_MAX,
-  SOURCE_LINES_MAX,
   sourceLines,
   words,
   wordsMax,
@@ -25,7 +24,7 @@ const show = (name: string, value: number, most: number): void =>
 const sources = files.filter(({ path }) => /^(?:src|routes)\/.*\.ts$/.test(path) && !path.includes("/data/"));
 show("files in a folder", Math.max(...filesPerFolder(files).values()), 16);
 show("lines of a file", Math.max(...sources.map(linesOf)), 400);
-show("lines of src and routes", sourceLines(files), SOURCE_LINES_MAX);
+for (const { name, lines, linesMax } of sourceLines(files)) show(`lines of ${name}`, lines, linesMax);
 show("words of the README", words(files, /^README\.md$/), README_WORDS_MAX);
 show("words of README and docs", words(files, /^(?:README|docs\/.*)\.md$/), wordsMax(files));
 show("lines with private words", privateWords(files).length, 0);

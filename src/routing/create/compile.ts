@@ -3,8 +3,9 @@ import { indexExactPaths, patternsOf } from "../lookup/paths.ts";
 import { claimPathOf } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
-import type { Create, CreateIndex, Entity, KeySource } from "../table.ts";
+import type { Create, CreateIndex, Entity } from "../table.ts";
 import type { DeclaredCreate, DeclaredKeySource } from "./schema.ts";
+import type { KeySource } from "./types.ts";
 
 /** The path before `/:id`, unless the table says otherwise. */
 export const collectionOf = (entity: DeclaredEntity, { collection }: DeclaredCreate): string | undefined =>

@@ -1,7 +1,8 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { MintRequest } from "../mint/request.ts";
 import { memberOf } from "../resolve/region-sources.ts";
-import type { CompiledTable, Create, KeySource } from "../table.ts";
+import type { CompiledTable, Create } from "../table.ts";
+import type { KeySource } from "./types.ts";
 
 /** What a create says; each part is asked for only when a source needs it. */
 export interface CreateSays {
