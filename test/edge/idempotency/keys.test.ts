@@ -1,5 +1,6 @@
 import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { ANSWER_BYTES_MAX, durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
@@ -210,6 +211,47 @@ describe.each(STORES)("keys of %s", (_, make) => {
     await finish("one", ANSWER);
     expect(await granted(keys.show(KEY))).toEqual([]);
   });
+});
+
+type Step =
+  | readonly ["begin" | "settle" | "finish" | "fail", attempt: number, fingerprint: number]
+  | readonly ["pass", ms: number];
+
+it("the Durable Object does as the fake does, whatever happens in whatever order", async () => {
+  const attempt = fc.integer({ min: 0, max: 3 });
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 5, arbitrary: fc.tuple(fc.constantFrom("begin", "finish", "fail"), attempt, fc.constant(0)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom("begin", "settle"), attempt, fc.integer({ min: 0, max: 1 })) },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(fc.constant("pass" as const), fc.constantFrom(LEASE_MS, DAY_MS - LEASE_MS, DAY_MS)),
+    },
+  );
+  const apply = async ({ keys, elapse: pass }: Store, [what, number, fingerprint = 0]: Step) => {
+    if (what === "pass") return pass(number);
+    const call = { scope: ANN, key: KEY, attempt: `a${number}` };
+    const answer = { ...ANSWER, status: 200 + number };
+    if (what === "finish") return keys.finish({ ...call, answer });
+    if (what === "fail") return keys.finish(call);
+    const begun = beginOf({ ...call, fingerprint: `f${fingerprint}`, proposal: recordOf(`id-${number}`) });
+    return keys.begin(what === "settle" ? { ...begun, answer } : begun);
+  };
+  /** Times differ by what the test itself takes. */
+  const shown = async ({ keys }: Store, result: unknown) =>
+    JSON.parse(
+      JSON.stringify([result ?? null, await keys.show(KEY)], (name, value) =>
+        /Ms$|Seconds$/.test(name) ? undefined : value instanceof Uint8Array ? [...value] : value,
+      ),
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      await reset();
+      const [real, fake] = STORES.map(([, make]) => make()) as [Store, Store];
+      for (const one of steps) {
+        expect(await shown(real, await apply(real, one))).toEqual(await shown(fake, await apply(fake, one)));
+      }
+    }),
+  );
 });
 
 describe("the Durable Object of keys", () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -35,5 +35,40 @@ describe("primary keys out of the durable sequence", () => {
     }
     expect(given.length).toBeGreaterThan(400);
     expect(new Set(given).size).toBe(given.length);
+  });
+});
+
+describe("idempotency keys", () => {
+  const mintOnce = async (url: string, key: number): Promise<string> => {
+    const body = JSON.stringify({ entity: "person", count: 2 });
+    const response = await fetch(`${url}/mint`, { method: "POST", headers: { "idempotency-key": `key-${key}` }, body });
+    if (response.status !== 201) throw new Error(`${response.status}`);
+    return response.text();
+  };
+
+  it("still give the same IDs after kills in the middle of minting, on a state that had none before", async () => {
+    const folder = join(stateFolder, "durable-objects", "waybill-idempotency-keys");
+    // A state of a version without them.
+    rmSync(folder, { recursive: true, force: true });
+    const known = new Map<number, string>();
+    for (const round of [0, 1, 2, 3]) {
+      const gateway = await start();
+      for (const [key, text] of known) expect(await mintOnce(gateway.url, key)).toBe(text);
+      const keys = Array.from({ length: 40 }, (_, index) => round * 40 + index);
+      let answered = 0;
+      // The keys that the last kill may have hit are used again.
+      const minting = [...keys.map((key) => key - 40), ...keys].map(async (key) => {
+        const text = await mintOnce(gateway.url, key).catch(() => undefined);
+        if (text === undefined) return;
+        expect(known.get(key) ?? text).toBe(text);
+        known.set(key, text);
+        if (++answered === 15 && round < 3) process.kill(gateway.pid, "SIGKILL");
+      });
+      await Promise.all(minting);
+      await (round < 3 ? gateway.exited : gateway.stop());
+    }
+    expect(known.size).toBeGreaterThanOrEqual(80);
+    expect(new Set(known.values()).size).toBe(known.size);
+    expect(existsSync(folder)).toBe(true);
   });
 });
