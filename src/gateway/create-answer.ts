@@ -37,26 +37,36 @@ const KEPT_FIELDS: ReadonlySet<string> = new Set([
 
 const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
 
-/** The answer as it is kept; `undefined` where it is none to keep. The response goes on with the same bytes. */
-export async function keepAnswer(
-  context: RequestContext,
-  { idempotency: { keep } }: Create,
-  response: Response,
-): Promise<{ readonly response: Response; readonly finish?: { readonly answer: KeptAnswer } }> {
-  const { status, body } = response;
-  if (keep === undefined || context.outcome !== "answered" || !isResult(status)) return { response };
-  let bytes: Uint8Array | undefined = new Uint8Array();
-  let passed = response;
-  if (body !== null) {
-    const [own, others] = body.tee();
-    passed = new Response(others, response);
-    bytes = await firstBytes(own, keep.bytesMax);
+/** What becomes of an answer. The response goes on with the same bytes as are kept. */
+interface Keeping {
+  readonly response: Response;
+  /** As it is kept, once it is whole; `undefined` where it is none to keep. */
+  readonly answer: Promise<KeptAnswer | undefined>;
+  readonly isResult: boolean;
+  /** Whether its length is known, and little. */
+  readonly isShort: boolean;
+}
+
+export function keepAnswer(context: RequestContext, { idempotency: { keep } }: Create, response: Response): Keeping {
+  const { status, body, headers } = response;
+  if (keep === undefined || context.outcome !== "answered" || !isResult(status)) {
+    return { response, answer: Promise.resolve(undefined), isResult: false, isShort: false };
   }
-  if (bytes === undefined) return { response: passed };
-  const fields = [...response.headers].filter(
+  const fields = [...headers].filter(
     ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
   );
-  return { response: passed, finish: { answer: { status, fields, body: bytes } } };
+  const answerOf = (bytes: Uint8Array | undefined) => bytes && { status, fields, body: bytes };
+  if (body === null) {
+    return { response, answer: Promise.resolve(answerOf(new Uint8Array())), isResult: true, isShort: true };
+  }
+  const [own, others] = body.tee();
+  const length = headers.get("content-length");
+  return {
+    response: new Response(others, response),
+    answer: firstBytes(own, keep.bytesMax).then(answerOf),
+    isResult: true,
+    isShort: length !== null && Number(length) <= keep.bytesMax,
+  };
 }
 
 /** `undefined` for a body that is longer, or breaks off. */
@@ -103,11 +113,11 @@ export function labelled(answer: Response, born: readonly Born[]): Response {
 }
 
 /** Until when the key holds, and what the client may do. */
-export function withKeyFields(answer: Response, untilMs: number, isKept: boolean): Response {
+export function withKeyFields(answer: Response, untilMs: number, isResult: boolean): Response {
   // A problem of our own says it already.
   if (answer.status === 101 || answer.headers.has("waybill-retry")) return answer;
   const response = new Response(answer.body, answer);
-  response.headers.set("waybill-retry", isKept && answer.status >= 400 ? "new-key" : "same-key");
+  response.headers.set("waybill-retry", isResult && answer.status >= 400 ? "new-key" : "same-key");
   response.headers.set("waybill-key-until", new Date(untilMs).toUTCString());
   return response;
 }

@@ -18,6 +18,9 @@ export interface Content {
 /** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). */
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:$|[ ;])/i;
 
+/** Many values, one a line or record (RFC 7464). */
+const JSON_LINES_TYPE = /^application\/(?:(?:x-)?(?:ndjson|jsonl(?:ines)?)|json-seq)(?:$|[ ;])/i;
+
 const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
 
 /** Reads the body where it decides something: a list must never be taken for one entity. */
@@ -27,7 +30,11 @@ export async function readContent(
   isKeyed: boolean,
 ): Promise<Result<Content, GatewayError>> {
   const { request, gateway } = context;
-  const isJson = JSON_TYPE.test(request.headers.get("content-type") ?? "");
+  const type = request.headers.get("content-type") ?? "";
+  const isJson = JSON_TYPE.test(type);
+  if (JSON_LINES_TYPE.test(type) || (create.bulk !== undefined && !isJson)) {
+    return err({ reason: "create-count", entity: create.entity.name, count: undefined, max: create.bulk?.max });
+  }
   if (!isJson && !isKeyed) return ok({ bytes: undefined, json: undefined });
   const length = request.headers.get("content-length");
   const isLong = length === null || Number(length) > create.bodyBytesMax;

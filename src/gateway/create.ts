@@ -72,15 +72,12 @@ export async function createEntity(
   const parent = await parentOf(context, served, creation);
   if (!parent.ok) return fail(parent.error);
   const born = await bear(context, served, creation, content.value, claims.value, parent.value?.decision);
-  if (!born.ok) return fail(born.error);
-  const [first] = born.value as readonly [Born, ...Born[]];
   const target = targetOf(context, parent.value, creation) + context.query;
-  const keyText =
-    key.value ?? (create.idempotency.byClientId ? ownKey(context, create, content.value, first) : undefined);
+  const keyText = key.value ?? (create.idempotency.byClientId ? ownKey(context, create, content.value) : undefined);
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
-    const answer = await send(context, forward, born.value, target, content.value.bytes);
-    return labelled(answer, born.value);
+    if (!born.ok) return fail(born.error);
+    return labelled(await send(context, forward, born.value, target, content.value.bytes), born.value);
   }
   const scope = await scopeText(context, create, claims.value);
   if (!scope.ok) return fail(scope.error);
@@ -99,13 +96,9 @@ export async function createEntity(
     key: keyText,
     fingerprint,
     attempt: Array.from({ length: 4 }, () => gateway.entropy.word().toString(16)).join("-"),
-    proposal: {
-      entity: create.entity.name,
-      id: born.value.map(({ text }) => text).join(","),
-      region: first.decision.target.region.name,
-      revision: table.revision,
-    },
-    ttlMs,
+    proposal: proposalOf(create, born.ok ? born.value : [], table),
+    // Without an ID it is a look-up: a retry that comes too late for a new one still gets what its first attempt began.
+    ttlMs: born.ok ? ttlMs : 0,
     leaseMs,
   };
   const begun = await gateway.idempotency.begin(call);
@@ -114,19 +107,36 @@ export async function createEntity(
   context.keyUntilMs = "untilMs" in value ? value.untilMs : undefined;
   if (value.state === "done") return replayed(context, value);
   if (value.state !== "started") return fail(refusalOf(value));
+  if (!born.ok && !value.isResumed) {
+    context.keyUntilMs = undefined;
+    return fail(born.error);
+  }
   // A retry has the ID and the region of its first attempt, whatever the table says by now.
-  const resumed = await resume(context, served, create, value.record, born.value);
+  const resumed = await resume(context, served, create, value.record, born.ok ? born.value : []);
   const answer = resumed.ok
     ? labelled(await send(context, forward, resumed.value, target, content.value.bytes), resumed.value)
     : context.fail(resumed.error);
-  const kept = await keepAnswer(context, create, answer);
+  const kept = keepAnswer(context, create, answer);
   const { scope: of, attempt } = call;
-  const ended = gateway.idempotency.finish({ scope: of, key: keyText, attempt, ...kept.finish });
-  // A kept answer is safe before the client has it; where nothing is kept, no client waits.
-  if (kept.finish === undefined) context.waitUntil(ended);
-  else await ended;
-  return withKeyFields(kept.response, value.untilMs, kept.finish !== undefined);
+  const ended = kept.answer.then((whole) =>
+    gateway.idempotency.finish({ scope: of, key: keyText, attempt, ...(whole === undefined ? {} : { answer: whole }) }),
+  );
+  // A short answer is safe before the client has it. No client waits for the end of a stream.
+  if (kept.isShort) await ended;
+  else context.waitUntil(ended);
+  if (kept.isResult && !kept.isShort) await Promise.race([ended, gateway.pause(KEEP_WAIT_MS)]);
+  return withKeyFields(kept.response, value.untilMs, kept.isResult);
 }
+
+/** Most answers of unknown length have come by then, and a retry that follows at once finds them kept. */
+const KEEP_WAIT_MS = 100;
+
+const proposalOf = ({ entity }: Create, born: readonly Born[], { revision }: CompiledTable) => ({
+  entity: entity.name,
+  id: born.map(({ text }) => text).join(","),
+  region: born[0]?.decision.target.region.name ?? "",
+  revision,
+});
 
 /** Where the entity above a collection is. `path`: its own, with the internal ID. */
 async function parentOf({ gateway, path, arrivedAtMs }: RequestContext, served: ServedTable, { parentEnd }: Creation) {
@@ -229,14 +239,9 @@ async function decideText(
 }
 
 /** The client's ID stands for a key of its own. */
-function ownKey(
-  { request }: RequestContext,
-  create: Create,
-  { json }: Content,
-  { decision }: Born,
-): string | undefined {
+function ownKey({ request }: RequestContext, create: Create, { json }: Content): string | undefined {
   const own = clientIdOf(create, request, json);
-  return own.ok && own.value !== undefined ? `id:${decision.canonical}` : undefined;
+  return own.ok && own.value !== undefined ? `id:${own.value}` : undefined;
 }
 
 /** Whose keys they are: what the client cannot take from another. */

@@ -130,6 +130,24 @@ it("reads the ID from the body, and refuses two that differ", async () => {
   expect(seen).toHaveLength(2);
 });
 
+it("is not judged again where a key knows it", async () => {
+  const clock = { nowMs: NOW_MS };
+  const { request, seen } = setUp({
+    declared: declared({}, { keepAnswer: {} }),
+    origin: () => new Response("", { status: 201 }),
+    gateway: { clock: { nowMs: () => clock.nowMs } },
+  });
+  const post = (id: string, key: string) =>
+    request("/orders", { method: "POST", headers: { "x-order-id": id, "idempotency-key": key } });
+  const [known, unknown] = [`late-${Date.now()}`, `never-${Date.now()}`];
+  expect((await post(idAt(NOW_MS), known)).status).toBe(201);
+  clock.nowMs = NOW_MS + HOUR_MS;
+  const late = await post(idAt(NOW_MS), known);
+  expect([late.status, late.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+  for (let at = 0; at < 2; at++) expect((await post(idAt(NOW_MS), unknown)).status).toBe(422);
+  expect(seen).toHaveLength(1);
+});
+
 it("stands for the key where the table says so", async () => {
   const { request, seen } = setUpAt({}, { byClientId: true, keepAnswer: {} });
   const id = idAt(NOW_MS + (Date.now() % 50_000));

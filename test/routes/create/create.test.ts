@@ -164,6 +164,8 @@ describe("a body that is a list", () => {
     const { request, seen } = setUp({ declared: table(order()) });
     const refused = await request("/orders", json([{}, {}], { "x-country": "DE" }));
     expect(slug(await problemOf(refused))).toBe("create-count");
+    const lines = json({}, { "x-country": "DE", "content-type": "application/x-ndjson" });
+    expect(slug(await problemOf(await request("/orders", lines)))).toBe("create-count");
     expect(seen).toEqual([]);
   });
 
@@ -182,6 +184,8 @@ describe("a body that is a list", () => {
       const refused = await request("/orders", json(body, { "x-country": "DE" }));
       expect(slug(await problemOf(refused))).toBe("create-count");
     }
+    const text = json({ orders: [{}] }, { "x-country": "DE", "content-type": "text/plain" });
+    expect(slug(await problemOf(await request("/orders", text)))).toBe("create-count");
     expect(seen).toHaveLength(1);
   });
 });

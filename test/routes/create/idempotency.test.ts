@@ -211,6 +211,29 @@ describe("a create with a key", () => {
     expect(seen).toEqual([]);
   });
 
+  it("keeps no client waiting for a stream", async () => {
+    let end: () => void = () => undefined;
+    const origin = () => {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("a"));
+          end = () => controller.close();
+        },
+      });
+      return new Response(body, { status: 201 });
+    };
+    const { request, seen } = setUp({ declared: declared({ keepAnswer: {} }), origin });
+    const key = newKey();
+    const first = await request("/orders", post(key));
+    expect((await request("/orders", post(key))).status).toBe(409);
+    end();
+    expect(await first.text()).toBe("a");
+    await expect
+      .poll(async () => (await request("/orders", post(key))).headers.get("idempotent-replayed"))
+      .toBe("true");
+    expect(seen).toHaveLength(1);
+  });
+
   it("passes an answer that is too long to keep, and asks again", async () => {
     const long = "x".repeat(70_000);
     const { request, seen } = setUp({
