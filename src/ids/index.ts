@@ -1,4 +1,4 @@
-// All that these files export is public.
+// Of a file with `*` all is public.
 
 export type { LayoutTableFault } from "./layout/check-table.ts";
 export { compileLayout, fieldValue } from "./layout/compile.ts";
@@ -22,8 +22,16 @@ export * from "./layouts/uuid.ts";
 export { type MinterError, type MinterState, mintNext, startMinter } from "./mint/by-layout.ts";
 export { createMinter, type MinterOptions } from "./mint/create-minter.ts";
 export * from "./mint/distributed-id.ts";
-export * from "./mint/hotguid.ts";
-export * from "./mint/iuid.ts";
+export {
+  type HotguidIdentity,
+  type HotguidState,
+  hotguidIdentity,
+  type IdentityError,
+  mintHotguid,
+  skipHotguids,
+  startHotguid,
+} from "./mint/hotguid.ts";
+export { type IuidState, mintIuid, startIuid } from "./mint/iuid.ts";
 export * from "./mint/luuid.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint/mint.ts";
 export * from "./mint/scoped.ts";
@@ -38,7 +46,17 @@ export {
   architectValue,
 } from "./text/architect.ts";
 export * from "./text/texts.ts";
-export * from "./text/uuid.ts";
+export {
+  explainUuid,
+  formatUuid,
+  parseLenientUuid,
+  parseUuid,
+  readUuid,
+  UUID_TEXT_LENGTH,
+  type UuidVariant,
+  uuidKind,
+  uuidText,
+} from "./text/uuid.ts";
 export * from "./tools/capacity.ts";
 export * from "./tools/client-id.ts";
 export { diagram } from "./tools/diagram.ts";
