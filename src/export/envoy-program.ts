@@ -16,6 +16,8 @@ end
 
 local function decide(headers)
   if not is_plain(headers) then return 0 end
+  local path = match(headers:get(":path") or "", "^[^?]*")
+  if decision.creates(headers:get(":method"), path, function(name) return headers:get(name) end) then return 0 end
   return decision.decide(headers:get(":path") or "", os.time() * 1000)
 end
 `;

@@ -134,11 +134,11 @@ frontend waybill_in
   acl with_body req.fhdr(transfer-encoding) -m found
   acl with_body req.fhdr(content-length) -m found
   acl known var(txn.waybill) -m found
-  http-request set-var(txn.waybill_special) bool(true) if any_special
+${createsText(plan)}  http-request set-var(txn.waybill_special) bool(true) if any_special
 ${natives.map((native, at) => nativeText(native, at + 1, options.folder)).join("")}  http-request set-var(txn.waybill_id) path,field(-1,/) if known
-  http-request set-var(txn.waybill) path,lua.waybill if !known !special !no_method plain_target plain_host
+  http-request set-var(txn.waybill) path,lua.waybill if !known !special !no_method !creates plain_target plain_host
   http-request set-var(txn.waybill) path,lua.waybill if special reads !with_body plain_target plain_host !extra
-  http-request set-var(txn.waybill) path,lua.waybill if special !reads !no_method plain_target plain_host !extra
+  http-request set-var(txn.waybill) path,lua.waybill if special !reads !no_method !creates plain_target plain_host !extra
   http-request set-var(txn.waybill_id) var(txn.waybill),field(3,|) if known !{ var(txn.waybill_id) -m found }
   acl decided var(txn.waybill) -m beg waybill_
   acl unrouted var(txn.waybill) -m str unrouted
@@ -152,6 +152,26 @@ ${waybillText(options)}`;
 };
 
 const QUERY = "([?][][A-Za-z0-9._~!$&()*+,;=:@/?%-]*)?";
+
+/** Requests that may create an entity are for Waybill. */
+const createsText = ({ creates: { collections, putFields } }: ExportPlan): string => {
+  const paths = collections.map((path) =>
+    path.includes("/:id/")
+      ? `  acl collection path -m reg ${haproxyWord(`^${path.replaceAll(/[^A-Za-z0-9/:]/g, "[$&]").replace("/:id/", "/[^/]+/")}$`)}\n`
+      : `  acl collection path -m str ${haproxyWord(path)}\n`,
+  );
+  const fields = putFields?.map((name) => `  acl creating_put req.fhdr(${name}) -m found\n`) ?? [
+    "  acl creating_put always_true\n",
+  ];
+  const set = (condition: string) => `  http-request set-var(txn.waybill_creates) bool(true) if ${condition}\n`;
+  return [
+    ...paths,
+    ...(paths.length === 0 ? [] : [set("{ method POST } collection")]),
+    ...fields,
+    ...(fields.length === 0 ? [] : [set("{ method PUT } creating_put")]),
+    "  acl creates var(txn.waybill_creates) -m found\n",
+  ].join("");
+};
 
 /** The decision without Lua. */
 const nativeText = ({ expression, id, digits, time }: NativePath, at: number, folder: string): string => {

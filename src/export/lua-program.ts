@@ -115,6 +115,23 @@ const chunked = (statements: readonly string[]): readonly string[] =>
     ["(function()", ...statements.slice(at * CHUNK, (at + 1) * CHUNK), "end)();"].join("\n"),
   );
 
+const BELOW_ENTITY = "/:id/";
+
+/** What may create, for `waybill.creates`. */
+const createsText = ({ creates: { collections, putFields } }: ExportPlan): string => {
+  const below = collections.filter((path) => path.includes(BELOW_ENTITY));
+  const own = collections.filter((path) => !below.includes(path));
+  const patterns = below.map((path) => `^${path.split(BELOW_ENTITY).map(luaPattern).join("/[^/]+/")}$`);
+  return [
+    `local OWN = set(${luaString(own.join(" "))})`,
+    `local BELOW = words(${luaString(patterns.join(" "))})`,
+    `local PUT_FIELDS = ${putFields === undefined ? "nil" : `words(${luaString(putFields.join(" "))})`}`,
+  ].join("\n");
+};
+
+/** Literal text in a pattern of Lua. */
+const luaPattern = (text: string): string => text.replaceAll(/[^A-Za-z0-9/]/g, "%$&");
+
 const HEAD = `local byte, find, lower, sub, upper = string.byte, string.find, string.lower, string.sub, string.upper
 local floor, gmatch, number = math.floor, string.gmatch, tonumber
 local unpack = table.unpack or unpack
@@ -128,6 +145,12 @@ local R, M, N, C, T, I, D, S, P, G = {}, {}, {}, {}, {}, {}, {}, {}, {}, {}
 local function numbers(text)
   local list = {}
   for one in gmatch(text, "%-?[0-9.]+") do list[#list + 1] = number(one) end
+  return list
+end
+
+local function words(text)
+  local list = {}
+  for one in gmatch(text, "%S+") do list[#list + 1] = one end
   return list
 end
 
@@ -231,7 +254,7 @@ local function mix(...)
   return hash
 end`;
 
-const tailOf = ({ table }: ExportPlan): string => `
+const tailOf = (plan: ExportPlan): string => `
 -- A literal before anything else; only a literal matches an empty segment.
 local function walk(at, path, start, id_from, id_to)
   local one = P[at]
@@ -285,10 +308,29 @@ function waybill.decide_path(path, now)
     if path == "/mint" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end
   end
   local leaf, id_from, id_to = walk(1, path, 2, 0, 0)
-  if not leaf then return ${table.withoutId.entries.length === 0 ? 'path ~= "/" and -1 or 0' : "0"} end
+  if not leaf then return ${plan.table.withoutId.entries.length === 0 ? 'path ~= "/" and -1 or 0' : "0"} end
   local reading = S[leaf]
   if not reading or id_to - id_from >= 128 then return 0 end
   return reading(sub(path, id_from, id_to), now)
+end
+
+-- Collections, those below an entity as patterns, and fields with which PUT may create; nil: with none too.
+${createsText(plan)}
+
+-- Whether a request may create an entity: Waybill must see it. field: gives a field of the request by its name.
+function waybill.creates(method, path, field)
+  if method == "POST" then
+    if OWN[path] then return true end
+    for at = 1, #BELOW do
+      if find(path, BELOW[at]) then return true end
+    end
+  elseif method == "PUT" then
+    if not PUT_FIELDS then return true end
+    for at = 1, #PUT_FIELDS do
+      if field(PUT_FIELDS[at]) then return true end
+    end
+  end
+  return false
 end
 
 -- The place of the origin in the region's list: a share of the IDs by weight, and always the same one for the same ID.

@@ -179,6 +179,8 @@ function waybill.route()
   local is_left = not is_host(var.http_host) or var.waybill_connection ~= ""
     or var.waybill_extra ~= "" and not extras(var, method)
     or method == "TRACE" or method == "CONNECT" or SAFE[method] and has_body(var)
+  local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
+  if decision.creates(method, var.waybill_path, field) then return leave(0) end
   if is_left then return leave(decide(var) == -1 and -1 or 0) end
   return send(var, decide(var))
 end

@@ -135,7 +135,7 @@ server {
   # Origins must not steer nginx, and their own words reach clients.
   proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset Expires Cache-Control Set-Cookie Vary;
 ${["Date", "Server", "X-Accel-Redirect", "X-Accel-Limit-Rate", "X-Accel-Buffering", "X-Accel-Charset", "X-Pad"].map((name) => `  proxy_pass_header ${name};`).join("\n")}
-${HIDDEN_ANSWER_FIELDS.map((name) => `  proxy_hide_header ${name};`).join("\n")}
+${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).join("\n")}
   proxy_ssl_server_name on;
   proxy_ssl_verify on;
   proxy_ssl_verify_depth 5;
@@ -179,14 +179,12 @@ ${options.waybill === undefined ? `    content_by_lua_block { return waybill_ngi
 `;
 };
 
-const HIDDEN_ANSWER_FIELDS = [
-  "Proxy-Authenticate",
-  "Proxy-Connection",
-  "Keep-Alive",
-  ...["region", "layout", "table", "revision", "entity-id", "epoch", "signature", "client-country"].map(
-    (name) => `waybill-${name}`,
-  ),
-];
+const HOP_FIELDS = ["Proxy-Authenticate", "Proxy-Connection", "Keep-Alive"];
+
+/** Those of an origin do not pass; those of Waybill do. */
+const OWN_FIELDS = ["region", "layout", "table", "revision", "entity-id", "epoch", "signature", "client-country"].map(
+  (name) => `waybill-${name}`,
+);
 
 /** Statuses with which nginx answers before any rule. */
 const ENGINE_ERRORS: readonly (readonly [number, ProblemSlug | string])[] = [
@@ -259,6 +257,7 @@ const waybillText = (url: string): string => {
     proxy_set_header Forwarded "";
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection $waybill_connection;
+${HOP_FIELDS.map((name) => `    proxy_hide_header ${name};`).join("\n")}
     ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}proxy_read_timeout 1d;
     proxy_send_timeout 1d;
     proxy_next_upstream off;

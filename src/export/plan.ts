@@ -23,7 +23,16 @@ export interface ExportPlan {
   readonly patterns: readonly PatternPlan[];
   /** Canonical texts that the table moves, fences or has removed, by the place of their shape. */
   readonly overrides: ReadonlyMap<number, readonly string[]>;
+  readonly creates: CreatesPlan;
   readonly forwarded: readonly Forwarded[];
+}
+
+/** Requests that create: Waybill mints their IDs, or holds the client's own to the clock. */
+export interface CreatesPlan {
+  /** Where POST creates; `:id` is one segment. */
+  readonly collections: readonly string[];
+  /** Fields of which any makes a PUT one that may create; `undefined`: every PUT may. */
+  readonly putFields: readonly string[] | undefined;
 }
 
 /** A part of the table whose requests go to Waybill. */
@@ -146,7 +155,24 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
     });
   });
   forwarded.push(...featuresOf(table, draft));
-  return { table, regions, shapes, patterns, overrides: overridesOf(draft, table, shapeAt), forwarded };
+  const creates = createsOf(table, forwarded);
+  return { table, regions, shapes, patterns, overrides: overridesOf(draft, table, shapeAt), creates, forwarded };
+};
+
+const createsOf = ({ creates }: CompiledTable, forwarded: Forwarded[]): CreatesPlan => {
+  const all = [...(creates?.byEntity.values() ?? [])];
+  const checked = all.flatMap(({ clientId, entity }) =>
+    clientId === undefined ? [] : [{ flag: clientId.createFlag, name: entity.name }],
+  );
+  const flags = checked.flatMap(({ flag }) => flag ?? []);
+  // Engines cannot look for every name that a field may have.
+  const isPlain = flags.every((flag) => /^[a-z0-9-]+$/.test(flag));
+  forwarded.push(...all.map(({ collection }) => ({ what: `POST ${collection}`, why: "creation" })));
+  forwarded.push(...checked.map(({ name }) => ({ what: `PUT that creates ${name}`, why: "IDs that clients make" })));
+  return {
+    collections: all.map(({ collection }) => collection),
+    putFields: checked.length === 0 ? [] : isPlain ? [...new Set(["if-none-match", ...flags])] : undefined,
+  };
 };
 
 const unreachableWhy = ({ origins }: Region): string | undefined => {
