@@ -4,7 +4,8 @@ import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { textAt } from "../routing/create/request.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
-import type { CompiledTable, Create, Decision } from "../routing/table.ts";
+import { ANY_PREFIX, segmentsOf } from "../routing/lookup/paths.ts";
+import type { CompiledTable, Create, Decision, Entity } from "../routing/table.ts";
 import type { DecideFailure, Outcome } from "./decide.ts";
 import type { RequestContext } from "./request.ts";
 
@@ -54,6 +55,16 @@ export function judgeFreshness(
 
 const UNIX_MS = /^[1-9]\d{0,14}$/;
 
+/** Whether the path ends with the entity. PUT on what is below it creates something else. */
+function isOwnPath(path: string, { paths }: Pick<Entity, "paths">): boolean {
+  const own = segmentsOf(path.endsWith("/") ? path.slice(0, -1) : path);
+  if (path.startsWith(ANY_PREFIX)) return own.length === 2;
+  return paths.some((pattern) => {
+    const segments = segmentsOf(pattern);
+    return segments.length === own.length && segments.every((text, at) => [":id", "*", own[at]].includes(text));
+  });
+}
+
 /**
  * Why a PUT that creates must not: its ID is not of now. `decideFar` reads IDs of all times: one of a clock that is days
  * ahead is unknown to all other requests.
@@ -67,6 +78,7 @@ export function refuseStalePut(
   const isFar = outcome.kind === "error" && "error" in outcome && outcome.error.reason === "unknown-id";
   const decided = isFar ? decideFar(HORIZON_MS) : outcome;
   if (decided.kind !== "region" || !("decision" in decided) || decided.decision === undefined) return undefined;
+  if (!isOwnPath(context.path, decided.decision.entity)) return undefined;
   const own = decided.byCanary && canary !== undefined ? canary.table : table;
   const create = own.creates?.byEntity.get(decided.decision.entity.name);
   if (create?.clientId === undefined) return undefined;

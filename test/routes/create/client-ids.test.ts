@@ -107,6 +107,19 @@ it("never holds entities that exist to the clock", async () => {
   expect([flagged.status, seen.length]).toEqual([422, 5]);
 });
 
+it("never holds an entity to the clock for what is created below it", async () => {
+  const old = idAt(NOW_MS - 1000 * HOUR_MS);
+  const { request, seen } = setUpAt();
+  const headers = { "if-none-match": "*" };
+  for (const path of [`/orders/${old}/notes/1`, `/any/${old}/notes/1`]) {
+    expect((await request(path, { method: "PUT", headers })).status).toBe(201);
+  }
+  for (const path of [`/orders/${old}`, `/orders/${old}/`, `/any/${old}`, `/any/${old}/`]) {
+    expect((await request(path, { method: "PUT", headers })).status).toBe(422);
+  }
+  expect(seen).toHaveLength(2);
+});
+
 it("reads the ID from the body, and refuses two that differ", async () => {
   const { request, seen } = setUpAt({ member: "/id" });
   const id = idAt(NOW_MS);
