@@ -27,12 +27,14 @@ export interface Sequences {
   /** The next `count` numbers of the sequence, in rising order. An error uses none of them up. */
   take(name: string, count: number, bounds: SequenceBounds): Promise<Result<readonly number[], SequenceError>>;
   /** A number that it may give next; none is taken. */
-  peek(name: string, max: number): Promise<Result<number, SequenceError>>;
+  peek(name: string, bounds: SequenceBounds): Promise<Result<number, SequenceError>>;
 }
 
 export interface SequenceBounds {
   /** Beyond it the sequence is exhausted. */
   readonly max: number;
+  /** Where it begins, if not at 1. The same in every call. */
+  readonly first?: number;
   readonly least?: number;
   /** Beyond `number` numbers may be taken later: after how many seconds? */
   readonly until?: { readonly number: number; readonly secondsTo: (number: number) => number };
@@ -96,6 +98,8 @@ export interface CountedEvents {
   readonly answers_elsewhere: readonly [decided: string, answered: string];
   /** A read that was sent to a shadow as well, or was to be. */
   readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
+  /** Blocks of numbers that were reserved, by how much of the range is used up then: 0, 90 or 99 per cent. */
+  readonly sequence_blocks: readonly [sequence: string, percent: string];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */
   readonly refused_callers: readonly [reason: DenialReason];
 }

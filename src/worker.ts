@@ -21,6 +21,7 @@ import {
   reportMissingBindings,
   reportPackFailure,
   reportRefusedCredentials,
+  reportSequenceUse,
   writeRequestLine,
 } from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
@@ -73,6 +74,12 @@ function compose(env: Env) {
     onBreaker: reportBreaker,
     onReportFailure: reportMetricsFailure,
   });
+  const sequences = durableSequences(env.SEQUENCES, {
+    onUse(use) {
+      metrics.counters.count("sequence_blocks", use.name, String(use.percent));
+      if (use.isFirst) reportSequenceUse(use);
+    },
+  });
   const packs = edgePacks({
     kv: env.TABLE_KV,
     namespace,
@@ -114,7 +121,7 @@ function compose(env: Env) {
     }),
     controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
     packs,
-    minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
+    minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
     subtle: crypto.subtle,
     idempotency: durableIdempotency(env.IDEMPOTENCY),
     publicIds: keyedPublicIds(config.publicKeys),

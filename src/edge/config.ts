@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
+import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
@@ -64,6 +65,7 @@ export function readConfig(env: Settings) {
     faults.push({ setting: "FORWARDED_FIELDS", why });
   }
   const rateLimits = readRateSettings(env, faults);
+  const primaryKeys = readText<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined);
   const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
     /** `json`: one line a request on the console. */
@@ -106,10 +108,20 @@ export function readConfig(env: Settings) {
     /** Whose tokens carry the claims of clients; none: no claim can be verified. */
     clientJwt: readText<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
     mint: isFaulty("MINT") ? ("faulty" as const) : mint,
+    /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
+    primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : primaryKeys,
     /** What is wrong with the settings, without their values. */
     faults: faults as readonly SettingFault[],
   };
 }
+
+/** An empty one is a fault: unset means the whole range. */
+function readSequenceRange(text: string): Result<KeyRange, string> {
+  const range = parseKeyRange(text);
+  return range === undefined ? err(SEQUENCE_RANGE_FAULT) : ok(range);
+}
+
+const SEQUENCE_RANGE_FAULT = `SEQUENCE_RANGE must be a part such as 0/4, 1/4, 2/4 or 3/4, of at most ${KEY_PARTS_MAX} parts`;
 
 function readSigningKeys(text: string): Result<SigningKeys, string> {
   const keys = parseSigningKeys(text);

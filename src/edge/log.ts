@@ -2,6 +2,7 @@ import type { RejectedChange } from "../admin-ports.ts";
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/shadow.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
+import type { SequenceUse } from "./mint/use.ts";
 import type { PackFailure } from "./pages/packs.ts";
 import type { MissingBindings } from "./platform.ts";
 import type { SettingFault } from "./settings.ts";
@@ -56,6 +57,10 @@ export const reportKeyFailure = (why: string): void => write("access-keys-failed
 /** A change of the table that was refused to a known caller, and that the audit lacks. */
 export const reportLostRejection = (refused: RejectedChange, why: string): void =>
   write("audit-entry-lost", { ...refused, why });
+
+/** A sequence that has reached 90 or 99 percent of its range: beyond the last number nothing is minted. */
+export const reportSequenceUse = ({ name, last, max, percent }: SequenceUse): void =>
+  write("sequence-nearly-used", { sequence: name, percent, last, max });
 
 /** Settings that are invalid, and for which safe values are taken. */
 export const reportInvalidSettings = (faults: readonly SettingFault[]): void =>

@@ -58,6 +58,7 @@ export const SETTING_NAMES = [
   "OPEN_PAGES",
   "MINT",
   "CLIENT_JWT",
+  "SEQUENCE_RANGE",
   // A rate limit binding, or text such as `100/60`.
   "CLIENT_RATE_LIMIT",
   "ENTITY_RATE_LIMIT",
@@ -68,8 +69,14 @@ export const SETTING_NAMES = [
 /** The Worker's settings as they come: by the platform's variables and secrets, of any type, or by an operator's environment. */
 export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unknown };
 
-/** Access control: unset means open, so an empty value there is an error. */
-const ACCESS: readonly string[] = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"];
+/** Unset means open, or the whole range, so an empty value there is an error. */
+const NEVER_EMPTY: readonly string[] = [
+  "ADMIN_TOKENS",
+  "ACCESS_TEAM_DOMAIN",
+  "ACCESS_AUDIENCE",
+  "ACCESS_OPERATORS",
+  "SEQUENCE_RANGE",
+];
 
 export const isUnset = (name: string, value: unknown): boolean =>
-  value === undefined || (value === "" && !ACCESS.includes(name));
+  value === undefined || (value === "" && !NEVER_EMPTY.includes(name));

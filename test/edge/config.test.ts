@@ -113,6 +113,7 @@ describe("the Worker's settings", () => {
       fields: { passesOverride: false, hidesServer: true },
       mustSign: true,
       mint: "faulty",
+      primaryKeys: "faulty",
       auth: { ...defaults.auth, isFaulty: true },
     });
   });

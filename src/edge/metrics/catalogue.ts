@@ -30,6 +30,10 @@ export const METRICS = {
     ["region", "outcome"],
     "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
   ),
+  sequence_blocks_total: counter(
+    ["sequence", "percent"],
+    "Blocks of LUUID primary keys reserved, by whether 0, 90 or 99 percent of the group's range were used.",
+  ),
   refused_callers_total: counter(["reason"], "Requests to the gateway's own pages that were denied, by reason."),
   reports_total: counter([], "Reports from isolates to the Durable Object: the cost of counting in calls."),
   origin_up: gauge(

@@ -29,6 +29,7 @@ import { MARKED_UUIDS } from "../../ids/mint/create-minter.ts";
 import { mintHotguids, withShardKey } from "../../ids/mint/hotguid.ts";
 import { mintIuids } from "../../ids/mint/iuid.ts";
 import { randomBits, rowsOf, type WordRows, wordsIn } from "../../ids/mint/mint.ts";
+import type { KeyRange } from "../../ids/tools/key-range.ts";
 import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
@@ -138,7 +139,9 @@ export function isolateMinters(ports: MinterPorts): Minters {
       if (mintingOf(order.layout) === "numbers") return sampleNumbered(ports, order);
       if (order.layout.name !== "luuid") return ok(undefined);
       const group = keyOf(order, "group");
-      const next = await ports.sequences.peek(luuidSequence(group), PRIMARY_KEY_MAX);
+      const bounds = luuidBounds(ports);
+      if (bounds === undefined) return err({ reason: "sequence-unavailable", name: luuidSequence(group) });
+      const next = await ports.sequences.peek(luuidSequence(group), bounds);
       return next.ok ? mintLuuid({ group, primaryKey: next.value }, ports.entropy) : next;
     },
   };
@@ -169,7 +172,9 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     /** The primary key comes from the group's sequence, so the order holds over all isolates' blocks of one caller. */
     async luuid(order, count) {
       const group = keyOf(order, "group");
-      const numbers = await sequences.take(luuidSequence(group), count, { max: PRIMARY_KEY_MAX });
+      const bounds = luuidBounds(ports);
+      if (bounds === undefined) return err({ reason: "sequence-unavailable", name: luuidSequence(group) });
+      const numbers = await sequences.take(luuidSequence(group), count, bounds);
       if (!numbers.ok) return numbers;
       return times(count, (index) => mintLuuid({ group, primaryKey: numbers.value[index] as number }, entropy));
     },
@@ -179,6 +184,12 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     "short-suffix-comb": shortCombs,
   };
 }
+
+/** Without a valid range another gateway may give the same keys. */
+const luuidBounds = ({ primaryKeys = WHOLE_RANGE }: MinterPorts) =>
+  primaryKeys === "faulty" ? undefined : { first: primaryKeys.first, max: primaryKeys.last };
+
+const WHOLE_RANGE: KeyRange = { first: 1, last: PRIMARY_KEY_MAX };
 
 const luuidSequence = (group: number): string => `luuid-${group}`;
 

@@ -11,6 +11,7 @@ import {
 } from "../../ids/index.ts";
 import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/layout/time.ts";
 import { checkKey, randomValue } from "../../ids/mint/mint.ts";
+import type { KeyRange } from "../../ids/tools/key-range.ts";
 import type { Clock, Sequences } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import type { MintOrder } from "../../routing/mint/plan.ts";
@@ -43,6 +44,8 @@ export interface MinterPorts {
   readonly clock: Clock;
   readonly entropy: RandomWords;
   readonly sequences: Sequences;
+  /** Primary keys of LUUIDs that this deployment may give; absent: all. `faulty`: the setting is invalid, and none is given. */
+  readonly primaryKeys?: KeyRange | "faulty" | undefined;
 }
 
 export async function mintNumbered(

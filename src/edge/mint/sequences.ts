@@ -1,6 +1,8 @@
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, waitUntil } from "cloudflare:workers";
 import { err, ok } from "../../ids/result.ts";
 import type { SequenceBounds, Sequences } from "../../ports.ts";
+import { type Block, NumberShelf } from "./shelf.ts";
+import { type SequenceUse, useOf } from "./use.ts";
 
 /**
  * One sequence: the truth about which numbers were given away. One object per sequence name, one row of SQLite.
@@ -31,36 +33,53 @@ export interface Reservation {
 /** Numbers reserved by one call: a Durable Object takes about 1,000 calls a second, an isolate mints far more. */
 const BLOCK_NUMBERS = 64;
 
+/** A block under load. Numbers of an isolate that ends are lost, so it stays small beside the range. */
+export const BLOCK_NUMBERS_MAX = 4096;
+
 /** How often a block that came too late is given up for a newer one before the caller is told to try again. */
 const TRIES_MAX = 4;
 
-interface Block {
-  next: number;
-  end: number;
+/** The platform stops background work 30 s after a request: a later answer never comes. */
+const AHEAD_LOST_MS = 30_000;
+
+interface SequenceOptions {
+  readonly nowMs?: () => number;
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** Called with each reserved block of a range that is counted through. */
+  readonly onUse?: (use: SequenceUse) => void;
 }
 
-/** Sequences out of Durable Objects, block by block, so that most numbers cost no call. */
-export function durableSequences(namespace: DurableObjectNamespace<SequenceBlocks>): Sequences {
-  const blocks = new Map<string, Block>();
+/**
+ * Sequences out of Durable Objects, block by block, so that most numbers cost no call. Under load the next block is fetched
+ * before the last one is used up, and blocks grow with the rate.
+ */
+export function durableSequences(
+  namespace: DurableObjectNamespace<SequenceBlocks>,
+  { nowMs = Date.now, waitUntil: inBackground = waitUntil, onUse }: SequenceOptions = {},
+): Sequences {
+  const shelves = new Map<string, NumberShelf>();
+  /** The next numbers of sequences that refused a block: a sequence only rises. */
+  const refused = new Map<string, number>();
 
   /** A block of the first of some sizes that fits. */
-  const reserve = async (name: string, sizes: readonly number[], { max, least, until }: SequenceBounds) => {
+  const reserve = async (name: string, sizes: readonly number[], { max, first = 1, least, until }: SequenceBounds) => {
     const limit = Math.min(max, until?.number ?? max);
     try {
       let last = 0;
       for (const size of sizes) {
-        const held = blocks.get(name);
-        // A sequence only rises: what is known to go beyond the limit is refused without a call.
-        if (held !== undefined && held.end + size - 1 > limit) {
-          last = held.end + size - 1;
-          continue;
-        }
+        // What is known to go beyond the limit is refused without a call.
+        last = Math.max(refused.get(name) ?? 0, first) + size - 1;
+        if (last > limit) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const { first, isReserved } = await stub.reserve(size, limit, least);
-        if (isReserved) return ok({ next: first, end: first + size });
-        if (held === undefined || held.next === held.end) blocks.set(name, { next: first, end: first });
-        last = first + size - 1;
+        const reserved = await stub.reserve(size, limit, least ?? first);
+        const end = reserved.first + size;
+        if (reserved.isReserved) {
+          if (size > 0 && least === undefined) onUse?.(useOf({ name, first: reserved.first, end }, { first, max }));
+          return ok({ next: reserved.first, end });
+        }
+        refused.set(name, Math.max(refused.get(name) ?? 0, reserved.first));
+        last = end - 1;
       }
       if (until === undefined || last > max) return err({ reason: "sequence-exhausted", name, max } as const);
       return err({ reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const);
@@ -69,41 +88,50 @@ export function durableSequences(namespace: DurableObjectNamespace<SequenceBlock
     }
   };
 
+  /** Fetches the next block beside the request, which cannot be waited for by another one. */
+  const readAhead = (name: string, shelf: NumberShelf, bounds: SequenceBounds): void => {
+    shelf.aheadUntilMs = nowMs() + AHEAD_LOST_MS;
+    const size = shelf.nextSize(nowMs());
+    const fetching = reserve(name, [size], bounds).then((block) => {
+      shelf.aheadUntilMs = 0;
+      if (block.ok) shelf.add(block.value);
+    });
+    inBackground(fetching);
+  };
+
   return {
-    async peek(name, max) {
-      const held = blocks.get(name);
-      if (held !== undefined && held.end > held.next) return ok(held.next);
-      const block = await reserve(name, [0], { max });
+    async peek(name, bounds) {
+      const next = shelves.get(name)?.peek();
+      if (next !== undefined) return ok(next);
+      const block = await reserve(name, [0], bounds);
       return block.ok ? ok(block.value.next) : block;
     },
     async take(name, count, bounds) {
       // A block from a moment ago would be below what is asked for now.
       if (bounds.least !== undefined) {
         const fresh = await reserve(name, [count], bounds);
-        return fresh.ok ? ok(takeFrom(fresh.value, count)) : fresh;
+        return fresh.ok ? ok(numbersIn(fresh.value)) : fresh;
       }
-      const held = blocks.get(name);
-      if (held !== undefined && held.end - held.next >= count) return ok(takeFrom(held, count));
-      // Near the end of the numbers a whole block may not fit where the wanted few still do.
-      const sizes = count < BLOCK_NUMBERS ? [BLOCK_NUMBERS, count] : [count];
-      for (let tries = 0; tries < TRIES_MAX; tries++) {
-        const block = await reserve(name, sizes, bounds);
-        if (!block.ok) return block;
-        // Another request of this isolate may have got a later block meanwhile: going back behind it would break the order.
-        const latest = blocks.get(name);
-        if (latest === undefined || latest.next <= block.value.next) {
-          blocks.set(name, block.value);
-          return ok(takeFrom(block.value, count));
+      const shelf = shelves.get(name) ?? new NumberShelf(BLOCK_NUMBERS, BLOCK_NUMBERS_MAX);
+      shelves.set(name, shelf);
+      for (let tries = 0; tries <= TRIES_MAX; tries++) {
+        const numbers = shelf.take(count);
+        if (numbers !== undefined) {
+          if (shelf.isLow(nowMs())) readAhead(name, shelf, bounds);
+          return ok(numbers);
         }
-        if (latest.end - latest.next >= count) return ok(takeFrom(latest, count));
+        if (tries === TRIES_MAX) break;
+        const size = shelf.nextSize(nowMs());
+        // Near the end of the numbers a whole block may not fit where the wanted few still do.
+        const block = await reserve(name, count < size ? [size, count] : [count], bounds);
+        if (!block.ok) return block;
+        // Another request may have taken from a later block meanwhile: going back behind it would break the order.
+        shelf.add(block.value);
       }
       return err({ reason: "sequence-unavailable", name });
     },
   };
 }
 
-function takeFrom(block: Block, count: number): readonly number[] {
-  const first = block.next;
-  block.next += count;
-  return Array.from({ length: count }, (_, index) => first + index);
-}
+const numbersIn = ({ next, end }: Block): readonly number[] =>
+  Array.from({ length: end - next }, (_, index) => next + index);

@@ -84,7 +84,7 @@ describe("sequences out of Durable Objects", () => {
       const refused = { reason: "sequence-ahead", name: "ahead", retryAfterSeconds: 120 };
       expect(await sequences.take("ahead", 60, { max: MAX, least: 1, until })).toEqual({ ok: false, error: refused });
     }
-    expect(await sequences.peek("ahead", MAX)).toEqual({ ok: true, value: 61 });
+    expect(await sequences.peek("ahead", { max: MAX })).toEqual({ ok: true, value: 61 });
     expect(await sequences.take("ahead", 40, { max: MAX, least: 1, until })).toMatchObject({ ok: true });
   });
 
