@@ -73,7 +73,8 @@ export async function createEntity(
   if (!parent.ok) return fail(parent.error);
   const born = await bear(context, served, creation, content.value, claims.value, parent.value?.decision);
   const target = targetOf(context, parent.value, creation) + context.query;
-  const keyText = key.value ?? (create.idempotency.byClientId ? ownKey(context, create, content.value) : undefined);
+  const keyText =
+    key.value ?? (create.idempotency.byClientId ? keyOf(ownId(context, create, content.value)) : undefined);
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
     if (!born.ok) return fail(born.error);
@@ -88,6 +89,7 @@ export async function createEntity(
     target,
     contentType: headers.get("content-type"),
     body: new Uint8Array(body),
+    id: key.value === undefined ? undefined : ownId(context, create, content.value),
   };
   const fingerprint = await fingerprintOf(payload, gateway.subtle);
   const { ttlMs, leaseMs } = create.idempotency;
@@ -238,11 +240,14 @@ async function decideText(
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });
 }
 
-/** The client's ID stands for a key of its own. */
-function ownKey({ request }: RequestContext, create: Create, { json }: Content): string | undefined {
+/** The ID that the client brings. */
+function ownId({ request }: RequestContext, create: Create, { json }: Content): string | undefined {
   const own = clientIdOf(create, request, json);
-  return own.ok && own.value !== undefined ? `id:${own.value}` : undefined;
+  return own.ok ? own.value : undefined;
 }
+
+/** It stands for a key of its own. */
+const keyOf = (id: string | undefined): string | undefined => id && `id:${id}`;
 
 /** Whose keys they are: what the client cannot take from another. */
 async function scopeText(

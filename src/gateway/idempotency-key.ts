@@ -44,12 +44,14 @@ export interface Payload {
   readonly target: string;
   readonly contentType: string | null;
   readonly body: Bytes;
+  /** The one that the client brings. */
+  readonly id?: string | undefined;
 }
 
 export async function fingerprintOf(payload: Payload, subtle: Digest): Promise<string> {
-  const { method, target, contentType, body } = payload;
-  const parts = JSON.stringify([method, target, contentType, await hexDigest(body, subtle)]);
-  return hexDigest(bytesOf(parts), subtle);
+  const { method, target, contentType, body, id } = payload;
+  const parts = [method, target, contentType, await hexDigest(body, subtle), ...(id === undefined ? [] : [id])];
+  return hexDigest(bytesOf(JSON.stringify(parts)), subtle);
 }
 
 /** A scope that is full gets room when its oldest key ends, which may be soon or in a day. */

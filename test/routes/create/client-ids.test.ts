@@ -26,8 +26,8 @@ const declared = (clientId: object = {}, idempotency: object = {}) => ({
   },
 });
 
-const setUpAt = (clientId: object = {}, idempotency: object = {}) =>
-  setUp({ declared: declared(clientId, idempotency), nowMs: NOW_MS, origin: () => new Response("", { status: 201 }) });
+const setUpAt = (clientId: object = {}, idempotency: object = {}, nowMs = NOW_MS) =>
+  setUp({ declared: declared(clientId, idempotency), nowMs, origin: () => new Response("", { status: 201 }) });
 
 const ways = {
   "PUT, if-none-match": (id: string, more: object = {}) => [
@@ -168,4 +168,36 @@ it("stands for the key where the table says so", async () => {
   const answers = [await post(), await post()];
   expect(answers.map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
   expect(seen).toHaveLength(1);
+});
+
+describe("a retry", () => {
+  const id = idAt(NOW_MS);
+  const post = (key: string | undefined, own = id): RequestInit => ({
+    method: "POST",
+    headers: { "x-order-id": own, ...(key !== undefined && { "idempotency-key": key }) },
+  });
+
+  it("by the ID alone gets its answer when the ID is not of now any more", async () => {
+    const kept = { keepAnswer: {}, byClientId: true };
+    const first = await setUpAt({}, kept).request("/orders", post(undefined));
+    const later = setUpAt({}, kept, NOW_MS + HOUR_MS);
+    const second = await later.request("/orders", post(undefined));
+    expect([first.status, second.status, second.headers.get("idempotent-replayed")]).toEqual([201, 201, "true"]);
+    const fresh = await later.request("/orders", post(undefined, idAt(NOW_MS + 1)));
+    expect([slug(await problemOf(fresh)), later.seen]).toEqual(["stale-client-id", []]);
+  });
+
+  it("has the same ID that is not of now any more where nothing was kept", async () => {
+    await setUpAt().request("/orders", post("k-1"));
+    const later = setUpAt({}, {}, NOW_MS + HOUR_MS);
+    const second = await later.request("/orders", post("k-1"));
+    expect([second.status, later.seen[0]?.headers.get("waybill-entity-id")]).toEqual([201, id]);
+  });
+
+  it("with the same key and another ID is another request", async () => {
+    const { request, seen } = setUpAt({}, { keepAnswer: {} });
+    await request("/orders", post("k-1"));
+    const other = await request("/orders", post("k-1", idAt(NOW_MS + 1)));
+    expect([slug(await problemOf(other)), seen.length]).toEqual(["idempotency-key-mismatch", 1]);
+  });
 });
