@@ -219,7 +219,7 @@ function respond(
   let shown = fields;
   const isMessage = original.status !== 101;
   if (bytes === undefined && isMessage) {
-    const idleMs = bodyIdleMs(limits, fields.contentLength, original.headers);
+    const idleMs = bodyIdleMs(limits, fields);
     if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
       body = watchBody(original.body, {
         limits: { idleMs, total: limits.total },

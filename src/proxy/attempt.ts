@@ -35,22 +35,12 @@ export function limitsFor(
   };
 }
 
-const UNWATCHED_BYTES_MAX = 64 * 1024;
-
 /**
- * Idle deadline for the response's body. One of the table holds for every body. The deployment's holds for long bodies and
- * those of unknown length: watching others costs more than the rest of the proxy (docs/design/performance.md). It does not
- * hold for events, which may be far apart (HTML, "Server-sent events").
+ * Idle deadline for the response's body. The deployment's does not hold for events, which may be far apart (HTML,
+ * "Server-sent events"); one of the table does.
  */
-export function bodyIdleMs(
-  { idleMs, isIdleChosen }: AttemptLimits,
-  contentLength: string | undefined,
-  headers: Headers,
-): number {
-  if (idleMs === 0 || isIdleChosen) return idleMs;
-  if (contentLength !== undefined && Number(contentLength) <= UNWATCHED_BYTES_MAX) return 0;
-  return headers.get("content-type")?.startsWith("text/event-stream") === true ? 0 : idleMs;
-}
+export const bodyIdleMs = ({ idleMs, isIdleChosen }: AttemptLimits, { isEvents }: ResponseFields): number =>
+  isEvents && !isIdleChosen ? 0 : idleMs;
 
 /** Why an attempt gave no answer. `fault`: what it says about the origin; absent where it says nothing. */
 export interface AttemptError {
@@ -90,7 +80,6 @@ export async function attemptOnce(
   const { body, method, watchClient } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
-  const { entity } = proxyRequest.decision;
   const sinceMs = deps.clock.nowMs();
   try {
     const sentTo =
@@ -98,9 +87,8 @@ export async function attemptOnce(
         ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
-    // Answers in which IDs are sought are read as streams, and so is the other side of a conversation.
-    const mayRead =
-      limits.isIdleChosen && !asksUpgrade && entity.public === undefined && entity.publicFields === undefined;
+    // The other side of a conversation has no end to wait for.
+    const mayRead = limits.idleMs > 0 && !asksUpgrade;
     const begun =
       typeof head === "string"
         ? head
@@ -157,7 +145,7 @@ async function failed(
 const BROKE_OFF: Failure = { fault: "http_response_incomplete", why: "broke off its response" };
 
 /** Small answers come whole in nearly one piece; to read one costs less than to watch it (docs/design/performance.md). */
-const SMALL_BODY_BYTES_MAX = 16 * 1024;
+const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
 /**
  * The answer, a small one as a whole, or why there is none: a broken or silent origin is found out here. An abort signal
@@ -190,7 +178,7 @@ function begins(
     else setTimeout(watch, SLOW_MS);
     answer.then((response) => {
       const fields = readResponseFields(response.headers, fieldRules);
-      if (!mayRead || !isSmall(response, fields)) {
+      if (!mayRead || fields.isEvents || !isSmall(response, fields)) {
         resolve({ response, fields, bytes: undefined });
         return;
       }

@@ -61,6 +61,8 @@ export function isDropped(field: string, stopped: ReadonlySet<string>): boolean 
 export interface ResponseFields {
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
+  /** Server-sent events. */
+  readonly isEvents: boolean;
   /** Names of those that do not reach the client; most answers have none. */
   readonly dropped: readonly string[] | undefined;
 }
@@ -73,12 +75,16 @@ export interface ResponseFields {
 export function readResponseFields(headers: Headers, { hidden }: FieldRules): ResponseFields {
   let contentLength: string | undefined;
   let transferEncoding: string | undefined;
+  let isEvents = false;
   let connection: string | undefined;
   let dropped: string[] | undefined;
   headers.forEach((value, name) => {
     switch (name) {
       case "content-length":
         contentLength = value;
+        return;
+      case "content-type":
+        isEvents = value.startsWith("text/event-stream");
         return;
       case "connection":
         connection = value;
@@ -96,11 +102,11 @@ export function readResponseFields(headers: Headers, { hidden }: FieldRules): Re
     else dropped.push(name);
   });
   if (connection === undefined || connection === "keep-alive" || connection === "close") {
-    return { contentLength, transferEncoding, dropped };
+    return { contentLength, transferEncoding, isEvents, dropped };
   }
   const named = namedByConnection(connection);
   if (named.length > 0) dropped = [...(dropped ?? []), ...named];
-  return { contentLength, transferEncoding, dropped };
+  return { contentLength, transferEncoding, isEvents, dropped };
 }
 
 /**

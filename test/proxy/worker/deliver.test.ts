@@ -375,7 +375,7 @@ describe("whose fault it was", () => {
   });
 });
 
-describe("a small answer where the table has an idle deadline", () => {
+describe("a small answer", () => {
   const table = tableWith({ deadlines: { idleMs: 5_000 } });
   const later = (ms: number) =>
     new ReadableStream({
@@ -403,6 +403,20 @@ describe("a small answer where the table has an idle deadline", () => {
     expect(await deliver(proxyRequest(silent, order({ method: "POST" })), given)).toMatchObject({
       error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
     });
+  });
+
+  it("is held to the deployment's idle deadline where the table has none", async () => {
+    const plain = tableWith({});
+    const { world: given } = deps(plain, () => small(later(Infinity)), {
+      deadlines: { firstByteMs: 0, idleMs: 60, totalMs: 0 },
+    });
+    expect(await deliver(proxyRequest(plain, order()), given)).toMatchObject({
+      error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
+    });
+    const events = () => small(later(Infinity), { headers: { "content-type": "text/event-stream" } });
+    const { world: other } = deps(plain, events, { deadlines: { firstByteMs: 0, idleMs: 60, totalMs: 0 } });
+    const streamed = await deliver(proxyRequest(plain, order()), other);
+    expect(streamed.ok && streamed.value.bytes).toBe(undefined);
   });
 
   it("that breaks off is asked for again where that is safe", async () => {
