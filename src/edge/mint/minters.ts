@@ -92,7 +92,7 @@ function randomMinter({ clock, entropy }: MinterPorts): Minter {
  * A generator of Architect.Identities for the whole isolate. Requests share its state and not a queue, since one request must
  * not wait for the promise of another: a step is taken at once, and only who must wait does.
  */
-function distributedMinter(kind: DistributedIdKind, { clock, entropy }: MinterPorts): Minter {
+function distributedMinter(kind: DistributedIdKind, { clock, entropy, pause = systemPause }: MinterPorts): Minter {
   let state = startDistributedId;
   return async (_, count) => {
     const ids: Words[] = [];
@@ -101,7 +101,7 @@ function distributedMinter(kind: DistributedIdKind, { clock, entropy }: MinterPo
       const step = stepDistributedId(kind, state, clock.nowMs(), random);
       if (!step.ok) return step;
       // In a Worker this is also what moves the clock.
-      if (step.value.kind === "wait") await systemPause(step.value.sleepMs);
+      if (step.value.kind === "wait") await pause(step.value.sleepMs);
       else {
         state = step.value.state;
         ids.push(step.value.words);

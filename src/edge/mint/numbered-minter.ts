@@ -46,6 +46,8 @@ export interface MinterPorts {
   readonly sequences: Sequences;
   /** Primary keys of LUUIDs that this deployment may give; absent: all. `faulty`: the setting is invalid, and none is given. */
   readonly primaryKeys?: KeyRange | "faulty" | undefined;
+  /** Default: the platform's timer. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 export async function mintNumbered(

@@ -24,3 +24,21 @@ export const seeded = (seed: number): RandomWords => {
     },
   };
 };
+
+/**
+ * Deterministic words for a million IDs (sfc32). Its 128 bits of state let words meet as often as chance does: a
+ * generator of 32 bits never repeats itself and would prove nothing.
+ */
+export const seededWide = (seed: number): RandomWords => {
+  let [a, b, c, count] = [0, seed | 0, 0x9e3779b9 | 0, 1];
+  const word = (): number => {
+    const sum = (a + b + count) | 0;
+    count = (count + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+  for (let round = 0; round < 12; round++) word();
+  return { word };
+};
