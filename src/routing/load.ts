@@ -17,7 +17,7 @@ import { checkCreates } from "./create/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
-import { type Fault, faultList, type Report } from "./schema/faults.ts";
+import { type Fault, faultList } from "./schema/faults.ts";
 import type { DeclaredTable } from "./schema/table.ts";
 import type { CompiledTable } from "./table.ts";
 
@@ -38,9 +38,9 @@ export const loadTable = (json: unknown, revision: number): Result<CompiledTable
 /** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
   const checked = check(declared);
-  return checked.ok
-    ? ok(useOf(checked.value.planned.draft, checked.value.declared, bytes, checked.value.cells))
-    : checked;
+  if (!checked.ok) return checked;
+  const { planned, declared: table, cells } = checked.value;
+  return ok(useOf(planned.draft, table, bytes, cells));
 };
 
 const check = (value: unknown, ownPort?: number) => {
@@ -75,7 +75,10 @@ const check = (value: unknown, ownPort?: number) => {
     checkCover(routes, placed, certain, report);
     checkAmbiguity(context, placed, read);
   }
-  if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
+  if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) {
+    const message = `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`;
+    report("too-complex", ["routes"], message);
+  }
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   return ok({ declared, planned: { draft, routes, overrides }, cells: budget.used });
@@ -89,8 +92,3 @@ const allEntitiesArePlanned = (draft: Draft, plans: LayoutPlans): boolean => {
 
 const layoutsAreSound = (draft: Draft, faults: readonly Fault[]): boolean =>
   draft.layouts.size === draft.names.layouts.size && faults.every(({ kind }) => kind !== "slice-range");
-
-const reportTooComplex = (report: Report): void => {
-  const message = `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`;
-  report("too-complex", ["routes"], message);
-};

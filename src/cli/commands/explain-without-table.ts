@@ -1,36 +1,12 @@
-import {
-  combPrefix,
-  combSuffix,
-  formatShortKey,
-  fromSql,
-  hotguid,
-  hotguidSql,
-  isoTime,
-  type Layout,
-  luuid,
-  objectId,
-  parseShortKey,
-  type Reading,
-  type Recognisable,
-  recognise,
-  shortPrefixComb,
-  shortSuffixComb,
-  swapComb,
-  swapShortComb,
-  toSql,
-  uuidV1,
-  uuidV6,
-  type Words,
-  xid,
-} from "../../ids/index.ts";
+import * as ids from "../../ids/index.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
 import { writtenAs, writtenForms } from "../lib/layouts.ts";
 
-type Move = (words: Words) => Words;
+type Move = (words: ids.Words) => ids.Words;
 
 /** Both layouts have the same fields with the same widths in other places. */
 const byFields =
-  (from: Layout, to: Layout): Move =>
+  (from: ids.Layout, to: ids.Layout): Move =>
   (words) => {
     const fields = from.fields.filter(({ role }) => role !== "fixed");
     const moved = to.encode(Object.fromEntries(fields.map(({ name, readBig }) => [name, readBig(words)])));
@@ -39,18 +15,18 @@ const byFields =
   };
 
 /** Lossless conversions there and back. */
-const CONVERSIONS: readonly (readonly [a: Layout, b: Layout, there: Move, back: Move])[] = [
-  [hotguid, hotguidSql, toSql, fromSql],
-  [combPrefix, combSuffix, swapComb, swapComb],
-  [shortPrefixComb, shortSuffixComb, swapShortComb, swapShortComb],
+const CONVERSIONS: readonly (readonly [a: ids.Layout, b: ids.Layout, there: Move, back: Move])[] = [
+  [ids.hotguid, ids.hotguidSql, ids.toSql, ids.fromSql],
+  [ids.combPrefix, ids.combSuffix, ids.swapComb, ids.swapComb],
+  [ids.shortPrefixComb, ids.shortSuffixComb, ids.swapShortComb, ids.swapShortComb],
   // RFC 9562 section 5.6: version 6 is version 1 with its time in order.
-  [uuidV1, uuidV6, byFields(uuidV1, uuidV6), byFields(uuidV6, uuidV1)],
+  [ids.uuidV1, ids.uuidV6, byFields(ids.uuidV1, ids.uuidV6), byFields(ids.uuidV6, ids.uuidV1)],
   // The same 96 bits in other digits: machine and process of one are the process of the other.
-  [objectId, xid, (words) => words, (words) => words],
+  [ids.objectId, ids.xid, (words) => words, (words) => words],
 ];
 
 /** The conversions of a layout, by its name. */
-export const conversionsFrom = (layout: string): readonly { readonly to: Layout; readonly move: Move }[] =>
+export const conversionsFrom = (layout: string): readonly { readonly to: ids.Layout; readonly move: Move }[] =>
   CONVERSIONS.flatMap(([a, b, there, back]) => {
     if (a.name === layout) return [{ to: b, move: there }];
     return b.name === layout ? [{ to: a, move: back }] : [];
@@ -75,7 +51,7 @@ export interface Explained extends Omit<Explanation, "forms"> {
 }
 
 /** Explains a text by all layouts, without a table: no entity, no route, no decision. */
-export const explainBare = (text: string, layouts: readonly Layout[], nowMs: number): Explained => {
+export const explainBare = (text: string, layouts: readonly ids.Layout[], nowMs: number): Explained => {
   const recognisable = layouts.map((layout) => ({ layout }));
   const explained = explainAs(text, recognisable, nowMs);
   return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
@@ -85,22 +61,22 @@ export const explainBare = (text: string, layouts: readonly Layout[], nowMs: num
 const MARK_BITS_MIN = 4;
 
 /** Of the excluded readings, those with matching fixed bits that only the time excludes. */
-export const onlyUntimely = (readings: readonly Reading[]): readonly Reading[] =>
+export const onlyUntimely = (readings: readonly ids.Reading[]): readonly ids.Reading[] =>
   readings.filter(
     ({ layout, words }) => layout.mintedAtMs !== undefined && layout.fixedBits >= MARK_BITS_MIN && layout.fits(words),
   );
 
 /** Explains a text by one known layout: an implausible time does not exclude it. */
-export const explainNamed = (text: string, layout: Layout, nowMs: number): Explained =>
+export const explainNamed = (text: string, layout: ids.Layout, nowMs: number): Explained =>
   explainAs(text, [{ layout, named: true }], nowMs, ({ words }) => layout.misfit(words) !== undefined);
 
 const explainAs = (
   text: string,
-  layouts: readonly Recognisable[],
+  layouts: readonly ids.Recognisable[],
   nowMs: number,
-  isExcluded = ({ excluded }: Reading): boolean => excluded,
+  isExcluded = ({ excluded }: ids.Reading): boolean => excluded,
 ): Explained => {
-  const { readings, unreadable } = recognise(text, layouts, nowMs);
+  const { readings, unreadable } = ids.recognise(text, layouts, nowMs);
   const weighed = readings.map((reading) => ({ ...reading, excluded: isExcluded(reading) }));
   const candidates = weighed.map(candidateOf);
   const possible = weighed.filter(({ excluded }) => !excluded);
@@ -117,7 +93,7 @@ const explainAs = (
 
 /** Whether the faults of other layouts help: not if a canonical form reads the text. A second form, such as 32 digits, may. */
 const isTelling =
-  (readings: readonly Reading[]) =>
+  (readings: readonly ids.Reading[]) =>
   ({ error }: LayoutFault): boolean =>
     readings.length === 0 ||
     (readings.every(({ form, layout }) => form !== layout.table.text.name) &&
@@ -127,29 +103,31 @@ const isTelling =
 /** Only a table has entities and routes. */
 const UNROUTED = { entity: undefined, region: undefined, rule: undefined };
 
-const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading): Candidate => ({
+const candidateOf = ({ layout, words, excluded, for: reasons, against }: ids.Reading): Candidate => ({
   ...UNROUTED,
   layout: layout.name,
   fields: Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()])),
-  mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
+  mintedAt: layout.mintedAtMs === undefined ? undefined : ids.isoTime(layout.mintedAtMs(words)),
   for: reasons,
   against,
   excluded,
 });
 
 /** All texts of its layout, and the canonical texts of layouts with the same bits. */
-const formsOf = ({ layout: source, words }: Reading): Explained["forms"] => {
+const formsOf = ({ layout: source, words }: ids.Reading): Explained["forms"] => {
   const layout = source.name;
   const own = writtenForms(source).map((form) => ({ form: form.name, text: writtenAs(form, words) }));
   const others = conversionsFrom(layout).map(({ to, move }) => ({ form: to.name, text: to.format(move(words)) }));
   const key =
-    source === luuid ? [{ form: "short-key", text: formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0) }] : [];
+    source === ids.luuid
+      ? [{ form: "short-key", text: ids.formatShortKey(ids.luuid.field("primaryKey")?.read(words) ?? 0) }]
+      : [];
   return [...own, ...others, ...key].flatMap(({ form, text }) => (text === undefined ? [] : [{ layout, form, text }]));
 };
 
 /** A short key needs a path, and only a table has paths. */
 const shortKeyCandidates = (text: string): readonly Candidate[] => {
-  const primaryKey = parseShortKey(text);
+  const primaryKey = ids.parseShortKey(text);
   if (!primaryKey.ok) return [];
   const fields = { primaryKey: String(primaryKey.value) };
   const reasons = [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`];

@@ -1,17 +1,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
-import {
-  type Audience,
-  auditSchema,
-  capacitySchema,
-  packSchema,
-  readySchema,
-  revisionSchema,
-  revisionsSchema,
-  statusSchema,
-  type TableRevision,
-} from "../../published/table-api.ts";
+import * as api from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
 import { checkTable, type Explanation, type Fault } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
@@ -58,7 +48,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     return parsed.success ? ok(parsed.output) : err(unexpected(answer.value.status, parsed.issues[0]));
   };
   const post = (path: string, body: string, expect: number) =>
-    read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, revisionSchema);
+    read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, api.revisionSchema);
   const change = (path: string, body: object, { expectedRevision, note }: ChangeRequest) =>
     post(path, JSON.stringify({ ...body, ...noted(note) }), expectedRevision);
   const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
@@ -73,28 +63,32 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     },
     publish: (body: Uint8Array<ArrayBuffer>, { expectedRevision, note }: ChangeRequest) => {
       const headers = { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) };
-      return read({ method: "PUT", path: "/-/table", headers, body }, revisionSchema);
+      return read({ method: "PUT", path: "/-/table", headers, body }, api.revisionSchema);
     },
     rollback: (to: number, request: ChangeRequest) => change("/-/table/rollback", { to }, request),
-    startCanary: (bytes: Uint8Array, audience: Audience, { expectedRevision, note }: ChangeRequest) => {
+    startCanary: (bytes: Uint8Array, audience: api.Audience, { expectedRevision, note }: ChangeRequest) => {
       const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
       // Byte for byte, so that digest of canary and file are equal.
       return post("/-/table/canary", `{"table":${new TextDecoder().decode(bytes)},${rest}`, expectedRevision);
     },
     endCanary: (end: "promote" | "abort", request: ChangeRequest) => change(`/-/table/${end}`, {}, request),
     revisions: async (page: PageQuery) =>
-      mapOk(await list("/-/table/revisions", page, revisionsSchema), ({ revisions }) => revisions),
-    audit: async (page: PageQuery) => mapOk(await list("/-/table/audit", page, auditSchema), ({ entries }) => entries),
-    status: () => read({ method: "GET", path: "/-/table/status" }, statusSchema),
-    capacity: () => read({ method: "GET", path: "/-/table/capacity" }, capacitySchema),
+      mapOk(await list("/-/table/revisions", page, api.revisionsSchema), ({ revisions }) => revisions),
+    audit: async (page: PageQuery) =>
+      mapOk(await list("/-/table/audit", page, api.auditSchema), ({ entries }) => entries),
+    status: () => read({ method: "GET", path: "/-/table/status" }, api.statusSchema),
+    capacity: () => read({ method: "GET", path: "/-/table/capacity" }, api.capacitySchema),
     /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
     check: async (body: Uint8Array<ArrayBuffer>): Answer<undefined> =>
       mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body }), () => undefined),
     /** The stored parts of a pack, by the digest of its header. */
-    pack: (sha256: string) => read({ method: "GET", path: packPath(sha256) }, packSchema),
+    pack: (sha256: string) => read({ method: "GET", path: packPath(sha256) }, api.packSchema),
     putPart: (sha256: string, { part, bytes: body }: PackPart) => {
       const path = part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`;
-      return read({ method: "PUT", path, headers: { "content-type": "application/octet-stream" }, body }, packSchema);
+      return read(
+        { method: "PUT", path, headers: { "content-type": "application/octet-stream" }, body },
+        api.packSchema,
+      );
     },
     /** The explanation of an ID, and the revision that it is by. `learned`: where an origin said that the entity is. */
     explain: async (id: string, layoutName: string | undefined) => {
@@ -171,7 +165,7 @@ const readText = ({ status, header, bytes }: GatewayResponse) => {
 };
 
 const readVersion = ({ status, header, bytes }: GatewayResponse) => {
-  const body = v.safeParse(readySchema, readObject(bytes));
+  const body = v.safeParse(api.readySchema, readObject(bytes));
   if (!body.success) return err(unexpected(status, body.issues[0]));
   const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(header("waybill-table") ?? "") ?? [];
   const isNamed = revision !== undefined && source !== undefined;
@@ -196,7 +190,7 @@ export const readRevision = async <Table>(
 export const readInForce = (gateway: GatewayClient): Promise<PublishedTable<DeclaredTable>> =>
   readRevision(gateway, undefined, checkTable);
 
-export const readRecord = async (gateway: GatewayClient, revision: number): Promise<TableRevision> => {
+export const readRecord = async (gateway: GatewayClient, revision: number): Promise<api.TableRevision> => {
   const [record] = answerOf(gateway, await gateway.revisions({ before: revision + 1, limit: 1 }));
   return record?.revision === revision ? record : fail(`error: the history has no revision ${revision}\n`);
 };

@@ -6,7 +6,8 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.ts";
+import { firstNotBelow } from "../../routing/lookup/ranges.ts";
+import { type Fault, keysOfPointer, type Place, pointerTo } from "../../routing/schema/faults.ts";
 import { plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { excessOf } from "../../routing/schema/parse.ts";
 
@@ -91,14 +92,8 @@ const positionFinder = (text: string): ((offset: number) => Position) => {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (offset) => {
-    let line = 0;
-    let end = starts.length;
-    while (end - line > 1) {
-      const middle = (line + end) >>> 1;
-      if ((starts[middle] as number) <= offset) line = middle;
-      else end = middle;
-    }
-    return { line: line + 1, column: offset - (starts[line] as number) + 1 };
+    const line = firstNotBelow(starts.length, (at) => (starts[at] as number) <= offset);
+    return { line, column: offset - (starts[line - 1] as number) + 1 };
   };
 };
 
@@ -151,8 +146,7 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
 const offsetOf = (tree: Node, pointer: string): number => {
   let { offset } = tree;
   let node: Node | undefined = tree;
-  for (const token of pointer.split("/").slice(1)) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const name of pointer === "" ? [] : keysOfPointer(pointer)) {
     const entry: Node | undefined =
       node?.type === "array"
         ? node.children?.[Number(name)]

@@ -62,7 +62,7 @@ export const checkPaths = (draft: Draft, report: Report): void => {
   // Two patterns meet only if they have the same literals before their first other segment.
   const alike = new Map<string, Pattern[]>();
   for (const pattern of patterns) {
-    const key = literalPrefixOf(pattern);
+    const key = pattern.segments.slice(0, pattern.segments.findIndex(isOpen)).join("/");
     const rivals = alike.get(key) ?? [];
     alike.set(key, rivals);
     for (const rival of rivals) {
@@ -86,8 +86,6 @@ const placedPatterns = (name: string, { path }: DeclaredEntity): readonly Patter
   }));
 
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
-
-const literalPrefixOf = ({ segments }: Pattern): string => segments.slice(0, segments.findIndex(isOpen)).join("/");
 
 /** What holds for paths with and without an ID. */
 export const checkSegments = (text: string, segments: readonly string[], place: Place, report: Report): void => {

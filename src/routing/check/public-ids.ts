@@ -4,12 +4,11 @@ import type { FieldPathError } from "../public-ids/field-paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
-
-type HasFields = Pick<DeclaredEntity, "publicFields" | "otherBodies">;
+import type { DeclaredWithoutId } from "../schema/without-id.ts";
 
 /** A public entity has one layout that fits its kind of public ID; each public field names one public entity. */
 export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
-  const checkFields = (name: string, declared: HasFields, whole: Place): void => {
+  const checkFields = (name: string, declared: DeclaredEntity | DeclaredWithoutId, whole: Place): void => {
     for (const [index, field] of (declared.publicFields ?? []).entries()) {
       const named = typeof field === "string" ? name : field.entity;
       const place = [...whole, "publicFields", index];

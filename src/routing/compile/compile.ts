@@ -104,32 +104,24 @@ const viewOf = (table: CompiledTable): CompiledTable | undefined => {
 const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => {
   const others = (owners: readonly Owner[]) => owners.filter(({ entity }) => entity.public === undefined);
   const { mark, marked, unmarked } = enabled.owners;
-  const owners = {
-    mark,
-    marked: new Map([...marked].map(([number, of]) => [number, others(of)])),
-    unmarked: others(unmarked),
-  };
-  return { ...enabled, owners };
+  const ofMarks = new Map([...marked].map(([number, of]) => [number, others(of)]));
+  return { ...enabled, owners: { mark, marked: ofMarks, unmarked: others(unmarked) } };
 };
 
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   const sent = new Map<string, readonly SentSlice[]>();
   for (const { enabled } of ids) {
-    const slices = slicesOf(enabled);
-    if (slices.length === 0) continue;
-    sent.set(enabled.layout.name, slices);
+    const { layout, slices } = enabled;
+    const key = keyFieldOf(layout);
+    const own = [...slices.values()].flatMap((slice) =>
+      key === undefined || slice.header === undefined ? [] : [{ header: slice.header, read: sliceReader(key, slice) }],
+    );
+    if (own.length === 0) continue;
+    sent.set(layout.name, own);
     // A short key is its LUUID without the random bits.
-    if (enabled.layout === luuid) sent.set(LUUID_SHORT, slices);
+    if (layout === luuid) sent.set(LUUID_SHORT, own);
   }
   return sent.size === 0 ? undefined : sent;
-};
-
-const slicesOf = ({ layout, slices }: EnabledLayout): readonly SentSlice[] => {
-  const key = keyFieldOf(layout);
-  if (key === undefined) return [];
-  return [...slices.values()].flatMap((slice) =>
-    slice.header === undefined ? [] : [{ header: slice.header, read: sliceReader(key, slice) }],
-  );
 };
 
 type PackRouteOf = (placement: PackPlacement) => PackRoute;

@@ -18,12 +18,6 @@ import { listNames, type Place, type Report, reportUnknown } from "../schema/fau
 import type { DeclaredConditions, DeclaredNumbers } from "../schema/table.ts";
 import type { Slice } from "../table.ts";
 
-/** The greatest value that a field of this name has in any of the layouts. */
-const maxOf = (name: string, layouts: readonly Layout[]): number | undefined => {
-  const fields = layouts.flatMap((layout) => layout.field(name) ?? []);
-  return fields.length === 0 ? undefined : Math.max(...fields.map(({ max }) => Number(max)));
-};
-
 /** Whether routes can depend on the field in the layouts; reports why not. */
 const isRoutable = (name: string, layouts: readonly Layout[], place: Place, report: Report): boolean => {
   // A route that matches no layout is reported as a whole.
@@ -81,8 +75,11 @@ const newScope = (plans: LayoutPlans, { layout, entity }: DeclaredConditions): S
   return { layouts, entities, possible, owned: owned.map((plan) => plan.layout), maxima: new Map() };
 };
 
+/** The greatest value that a field of this name has in any of the layouts. */
 const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
-  if (!maxima.has(name)) maxima.set(name, maxOf(name, owned));
+  if (maxima.has(name)) return maxima.get(name);
+  const all = owned.flatMap((layout) => layout.field(name) ?? []).map(({ max }) => Number(max));
+  maxima.set(name, all.length === 0 ? undefined : Math.max(...all));
   return maxima.get(name);
 };
 
@@ -165,7 +162,7 @@ const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, fault:
   for (const [name, declared] of Object.entries(when.fields ?? {})) {
     const at = ["fields", name];
     if (!isRoutable(name, scope.owned, at, fault)) continue;
-    const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
+    const max = maxIn(scope, name) ?? Number.MAX_SAFE_INTEGER;
     fields.set(fieldDimensionName(name), readNumbers(declared, max, at, fault));
   }
   const add = (name: string, set: Ranges): void => narrow(fields, name, set);
@@ -201,9 +198,8 @@ const readMinted = (when: DeclaredConditions, fault: Report): Ranges | undefined
 };
 
 type SliceSets = NonNullable<Conditions["slices"]>;
-type DeclaredSlices = NonNullable<DeclaredConditions["slices"]>;
 
-const readSlices = (draft: Draft, declared: DeclaredSlices, { possible }: Scope, fault: Report): SliceSets => {
+const readSlices = (draft: Draft, declared: Record<string, DeclaredNumbers>, { possible }: Scope, fault: Report) => {
   const byLayout = new Map<string, ReadonlyMap<string, Ranges>>();
   const names = Object.keys(declared);
   for (const { layout, slices } of possible) {

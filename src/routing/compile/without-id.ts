@@ -50,11 +50,9 @@ const withHead = (methods: readonly string[]): readonly string[] => [
 
 /** The cookie precedes sources that are only a guess, and follows those that the client sends. */
 const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named: RegionByValue) => {
-  const at = sources.findIndex(isAssumed);
+  const at = sources.findIndex(({ kind }) => kind === "country" || kind === "continent" || kind === "region");
   return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, named));
 };
-
-const isAssumed = ({ kind }: RegionSource): boolean => kind === "country" || kind === "continent" || kind === "region";
 
 /** The check has made sure that a source has one kind. */
 const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {

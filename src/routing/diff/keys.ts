@@ -48,11 +48,8 @@ export const diffKeys = (before: Planned, after: Planned, contents: PackContents
 
 const layoutSide = (planned: Planned, layout: string): LayoutSide => {
   const placed = planned.placed.get(layout);
-  return {
-    planned,
-    routePlan: planned.routes.get(layout),
-    routesOf: placed === undefined ? () => [] : routesById(placed),
-  };
+  const routesOf = placed === undefined ? () => [] : routesById(placed);
+  return { planned, routePlan: planned.routes.get(layout), routesOf };
 };
 
 type Sides = readonly [before: LayoutSide, after: LayoutSide];
@@ -67,16 +64,13 @@ const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPl
   if (routePlan === undefined) return undefined;
   const { plan } = routePlan;
   const everything: Box = plan.dimensions.map(() => undefined);
+  const fallback = routeOutcome(planned.draft.fallback, undefined);
   const routes = ids.flatMap((id) => [
     ...routesOf(id).flatMap(({ ordinal, box }) => {
       const route = planned.draft.routes[ordinal]?.route;
       return route === undefined ? [] : [{ id, box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
     }),
-    {
-      id,
-      box: everything,
-      outcome: behindPacks(routeOutcome(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
-    },
+    { id, box: everything, outcome: behindPacks(fallback, routePlan, id, Number.POSITIVE_INFINITY) },
   ]);
   return { plan, routes };
 };
@@ -98,12 +92,8 @@ const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => bo
 
 const diffClaims = (plan: LayoutPlan, own: Claims, [left, right]: Sides, packs: KnownPacks, count: PackedCounter) => {
   const [before, after] = [sideOf(left, own.before), sideOf(right, own.after)];
-  const space = spaceOf(
-    plan,
-    own.mark,
-    [before, after].flatMap((side) => side ?? []),
-    packs,
-  );
+  const sides = [before, after].flatMap((side) => side ?? []);
+  const space = spaceOf(plan, own.mark, sides, packs);
   const outcomes = outcomeCache();
   const changes = compareOutcomes(space.spans, layOutSide(before, space, outcomes), layOutSide(after, space, outcomes));
   const countries = { before: left.planned.draft.countries, after: right.planned.draft.countries };

@@ -1,6 +1,6 @@
 import { keyFieldOf } from "../layouts/fields.ts";
 import type { LayoutPlan } from "../layouts/plan.ts";
-import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
+import { countOf, firstNotBelow, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import type { PackRanges } from "../packs/pack.ts";
 import type { PackPlacement } from "../packs/route.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
@@ -83,15 +83,9 @@ class Cursor {
 
   /** To the first range that ends at the key or above: most often the next one, else found by halving. */
   private pass(key: number): void {
-    let low = this.at + 1;
-    let high = this.numbers.length;
-    if (low < high && (this.bounds[low * 2 + 1] as number) >= key) high = low;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.bounds[middle * 2 + 1] as number) < key) low = middle + 1;
-      else high = middle;
-    }
-    this.at = low;
+    const isBelow = (at: number): boolean => (this.bounds[at * 2 + 1] as number) < key;
+    this.at++;
+    if (isBelow(this.at)) this.at = firstNotBelow(this.numbers.length, isBelow, this.at + 1);
   }
 }
 

@@ -33,15 +33,14 @@ export type Hint =
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
   const table = whole.withoutPublic ?? whole;
   const layouts = [...table.layouts.values()];
-  const owners = new Map(layouts.map((enabled) => [enabled, entitiesOf(table, enabled)]));
+  const hasIds = (entity: Entity, enabled: EnabledLayout) => entity.ids.some((id) => id.enabled === enabled);
+  const entitiesOf = (enabled: EnabledLayout) => [...table.entities.values()].filter((each) => hasIds(each, enabled));
+  const owners = new Map(layouts.map((enabled) => [enabled, entitiesOf(enabled)]));
   return layouts.flatMap((a, at) => [
     ...sharedBy(a, owners.get(a) ?? []),
     ...layouts.slice(at + 1).flatMap((b) => compare(a, b, owners.get(a) ?? [], owners.get(b) ?? [])),
   ]);
 };
-
-const entitiesOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity[] =>
-  [...table.entities.values()].filter(({ ids }) => ids.some((id) => id.enabled === enabled));
 
 /** Entities that share a layout, without a number that marks the entity. */
 const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly LayoutAmbiguity[] => {

@@ -1,5 +1,5 @@
 import type { Layout, Row, TextForm } from "../../ids/index.ts";
-import { ticksIn, timeValue } from "../../ids/layout/time.ts";
+import { ticksIn, timeRowOf, timeValue } from "../../ids/layout/time.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { isInWindow, isPlausibleNumeral } from "../resolve/match.ts";
 import type { TimedLayout } from "../table.ts";
@@ -26,8 +26,8 @@ function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
 }
 
 const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefined)[] => {
-  const row = layout.table.rows.find(({ role }) => role === "time");
-  if (window === undefined || row?.role !== "time") return new Array<undefined>(SAMPLES).fill(undefined);
+  const row = timeRowOf(layout.table);
+  if (window === undefined || row === undefined) return new Array<undefined>(SAMPLES).fill(undefined);
   const fromMs = Math.max(window.fromMs, row.epochMs);
   const spanMs = HORIZON_MS - fromMs;
   const even = Array.from({ length: SAMPLES }, (_, at) => fromMs + (spanMs * at) / SAMPLES);
@@ -61,9 +61,9 @@ const randomWords = ({ fields, fixed }: Layout, next: () => number): number[] =>
 };
 
 const setTime = (layout: Layout, words: number[], unixMs: number): void => {
-  const row = layout.table.rows.find(({ role }) => role === "time");
+  const row = timeRowOf(layout.table);
   const field = row && layout.field(row.field);
-  if (row?.role !== "time" || field === undefined) return;
+  if (row === undefined || field === undefined) return;
   const value = timeValue(row.unit, ticksIn(row.unit, Math.floor(unixMs) - row.epochMs));
   if (value >= 0n && value <= BigInt(field.max)) field.write(words, value);
 };
@@ -98,7 +98,7 @@ function* adapted(samples: readonly SampleText[], others: readonly SampleText[])
   for (const form of forms) {
     for (const other of otherForms) {
       if (other === form) continue;
-      const lengths = lengthsOf(others, other);
+      const lengths = new Set(others.filter(({ form }) => form === other).map(({ text }) => text.length));
       let failures = 0;
       for (const [turn, sample] of samples.entries()) {
         if (sample.form !== form || !lengths.has(sample.text.length) || failures > FAILURES_MAX) continue;
@@ -109,9 +109,6 @@ function* adapted(samples: readonly SampleText[], others: readonly SampleText[])
     }
   }
 }
-
-const lengthsOf = (samples: readonly SampleText[], of: TextForm): ReadonlySet<number> =>
-  new Set(samples.filter(({ form }) => form === of).map(({ text }) => text.length));
 
 const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~,";
 
@@ -158,11 +155,11 @@ export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined =
   return isShared ? { example: undefined } : undefined;
 };
 
-const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>
-  a.fixed.mask.some((mask, word) => {
-    const both = mask & (b.fixed.mask[word] as number);
-    return (((a.fixed.value[word] as number) ^ (b.fixed.value[word] as number)) & both) !== 0;
-  });
+/** Whether fixed bits tell every ID of one layout from every ID of the other. */
+export const fixedBitsDiffer = ({ fixed: a }: Layout, { fixed: b }: Layout): boolean =>
+  a.mask.some(
+    (bits, at) => (bits & (b.mask[at] as number) & ((a.value[at] as number) ^ (b.value[at] as number))) !== 0,
+  );
 
 /** Whether the leading bits of the two never agree, as far as their bytes have the same order. */
 const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {

@@ -4,7 +4,17 @@ import { type Dimension, groupBy, type IdPlan, type LayoutPlan, sliceDimensionNa
 import type { Budget } from "../limits.ts";
 import type { Slice } from "../table.ts";
 import { NO_ROUTE, type SegmentIndex, Segments, type Span } from "./id-index.ts";
-import { applyChange, changesOf, clip, countOf, includes, narrow, pairsOf, type Ranges } from "./ranges.ts";
+import {
+  applyChange,
+  changesOf,
+  clip,
+  countOf,
+  firstNotBelow,
+  includes,
+  narrow,
+  pairsOf,
+  type Ranges,
+} from "./ranges.ts";
 
 /** Makes the boxes of routes, and of them the segments of `id-index.ts`: once for each table. */
 
@@ -72,7 +82,7 @@ const addSlices = (plan: LayoutPlan, values: ReadonlySets, sets: Map<string, Ran
   let known = 0;
   let prefixes: Ranges = [0, 0];
   for (const { slice, ranges } of ordered) {
-    const count = slice.offset === known ? countExtended(prefixes, ranges) : Number.POSITIVE_INFINITY;
+    const count = slice.offset === known ? (countOf(prefixes) * ranges.length) / 2 : Number.POSITIVE_INFINITY;
     if (count > PREFIX_RANGES_MAX) {
       sets.set(sliceDimensionName(slice.name), ranges);
       continue;
@@ -87,8 +97,6 @@ const addSlices = (plan: LayoutPlan, values: ReadonlySets, sets: Map<string, Ran
   narrow(sets, fieldDimensionName(key.name), ranges);
   return true;
 };
-
-const countExtended = (prefixes: Ranges, ranges: Ranges): number => (countOf(prefixes) * ranges.length) / 2;
 
 /** Every prefix followed by every value of the next `bits` bits. */
 const extend = (prefixes: Ranges, bits: number, ranges: Ranges): Ranges => {
@@ -158,17 +166,8 @@ const paint = (routes: readonly PlacedRoute[], starts: Float64Array, axis: Axis)
   return merge(starts, ordinals, [], axis);
 };
 
-/** The place of the first start that is not less; their count if all are. */
-const cellOf = (starts: Float64Array, start: number): number => {
-  let low = 0;
-  let high = starts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((starts[middle] as number) < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
+const cellOf = (starts: Float64Array, start: number): number =>
+  firstNotBelow(starts.length, (cell) => (starts[cell] as number) < start);
 
 /** Follows the links to a free cell and shortens them on the way. */
 const firstFree = (free: Uint32Array, from: number): number => {
@@ -232,15 +231,9 @@ export const buildIndexes = (routes: Routes, dimensions: readonly Span[], budget
     const ownSlots = slotsOf(first.box);
     if (!budget.spend(1 + ownSlots.length * group.length)) return undefined;
     const slots = nestingOf(group, ownSlots);
-    const root =
-      slots.length === 0
-        ? undefined
-        : buildSegments(
-            group,
-            slots.map((slot) => ({ ...(dimensions[slot] as Span), slot })),
-            budget,
-          );
-    if (slots.length > 0 && root === undefined) return undefined;
+    const axes = slots.map((slot) => ({ ...(dimensions[slot] as Span), slot }));
+    const root = axes.length === 0 ? undefined : buildSegments(group, axes, budget);
+    if (axes.length > 0 && root === undefined) return undefined;
     indexes.push({ first: first.ordinal, slots, root });
   }
   return indexes;

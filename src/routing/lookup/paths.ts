@@ -14,14 +14,12 @@ export const patternsOf = (path: DeclaredEntity["path"]): readonly DeclaredPatte
 /** What a request would write in `id-layout` for a hint. */
 export const hintName = ({ enabled }: LayoutHint): string => enabled?.layout.name ?? LUUID_SHORT;
 
-/** Whether the pattern is one on which IDs of a layout are read; `luuid-short` for short keys. */
-const takes = ({ pathHints }: Entity, pattern: string, layout: string): boolean => {
-  const hint = pathHints.get(pattern);
-  return hint === undefined || hintName(hint) === layout;
-};
-
-export const patternFor = (entity: Entity, layout: string): string | undefined =>
-  entity.paths.find((pattern) => takes(entity, pattern, layout));
+/** The first pattern on which IDs of a layout are read; `luuid-short` for short keys. */
+export const patternFor = ({ paths, pathHints }: Entity, layout: string): string | undefined =>
+  paths.find((pattern) => {
+    const hint = pathHints.get(pattern);
+    return hint === undefined || hintName(hint) === layout;
+  });
 
 /** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
 export function primaryPattern(entity: Entity, layout: string): string | undefined {

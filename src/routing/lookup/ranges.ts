@@ -55,15 +55,20 @@ export const subtract = (a: Ranges, b: Ranges): Ranges => {
   return rest;
 };
 
-export const includes = (ranges: Ranges, value: number): boolean => {
-  let low = 0;
-  let high = ranges.length / 2;
+/** Of so many places in order, from `from` on, the first that is not below something; their count if all are. */
+export const firstNotBelow = (count: number, isBelow: (place: number) => boolean, from = 0): number => {
+  let [low, high] = [from, count];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (value > (ranges[middle * 2 + 1] as number)) low = middle + 1;
+    if (isBelow(middle)) low = middle + 1;
     else high = middle;
   }
-  return low * 2 < ranges.length && value >= (ranges[low * 2] as number);
+  return low;
+};
+
+export const includes = (ranges: Ranges, value: number): boolean => {
+  const at = firstNotBelow(ranges.length / 2, (pair) => (ranges[pair * 2 + 1] as number) < value);
+  return at * 2 < ranges.length && value >= (ranges[at * 2] as number);
 };
 
 /** The set without what is beyond the bounds; the set itself if nothing is. */

@@ -1,6 +1,7 @@
 import type { Layout, TextForm, Words } from "../../ids/layout/layout.ts";
 import { err, ok } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
+import { fixedBitsDiffer } from "../layouts/overlap.ts";
 import { HORIZON_MS, ID_LENGTH_MAX } from "../limits.ts";
 import { primaryPattern, segmentsOf } from "../lookup/paths.ts";
 import { keysOf, needsPage } from "../resolve/describe.ts";
@@ -88,7 +89,7 @@ function proveWords(table: CompiledTable, entity: Entity, id: EntityId): RegionB
   const own = mark === undefined ? owners.unmarked : owners.marked.get(mark);
   if (own?.length !== 1 || own[0]?.id !== id) return undefined;
   const sameForm = table.readers.find((reader) => reader.form === form)?.of ?? [];
-  const rivals = sameForm.filter((other) => other !== enabled && !isDisjoint(other.layout, layout));
+  const rivals = sameForm.filter((other) => other !== enabled && !fixedBitsDiffer(other.layout, layout));
   const otherForms = table.readers.flatMap((reader) => (reader.form === form ? [] : [reader.form]));
   return (words, nowMs) => {
     // Until the horizon, a window that takes the ID now takes it then.
@@ -116,10 +117,3 @@ function isOnOwnPath({ paths, entities }: CompiledTable, entity: Entity, layout:
     other.paths.every((path) => segmentsOf(path).every((part) => form.read(part, 0, part.length) === undefined)),
   );
 }
-
-/** Whether fixed bits tell every ID of one layout from every ID of the other. */
-const isDisjoint = ({ fixed: a }: Layout, { fixed: b }: Layout): boolean =>
-  a.mask.length === b.mask.length &&
-  a.mask.some(
-    (bits, at) => (bits & (b.mask[at] as number) & ((a.value[at] as number) ^ (b.value[at] as number))) !== 0,
-  );

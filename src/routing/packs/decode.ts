@@ -1,29 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
-import {
-  type Bytes,
-  DIGEST_BYTES,
-  FIELD_BITS_MAX,
-  FIXED_HEADER_BYTES,
-  faultOfRange,
-  HEADER_BYTES_MAX,
-  hexOf,
-  type Keys,
-  keyBytesOf,
-  keysIn,
-  MAGIC,
-  PACK_RANGES_MAX,
-  PACK_REGIONS_MAX,
-  PAGE_BYTES_MAX,
-  PAGE_ENTRY_BYTES,
-  type PackFault,
-  padded,
-  pageBytes,
-  READER_VERSION,
-  REQUIRED,
-  SECTION_HEAD_BYTES,
-  SECTION_PAGES,
-  SECTION_REGIONS,
-} from "./format.ts";
+import * as format from "./format.ts";
 
 export interface PackHeader {
   readonly version: number;
@@ -49,19 +25,19 @@ export interface PageInfo {
   readonly sha256: string;
 }
 
-type Read<Value> = Result<Value, PackFault>;
+type Read<Value> = Result<Value, format.PackFault>;
 
 /** How many bytes of a file are its header; the rest of `bytes` is not looked at. */
 export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
-  if (MAGIC.some((byte, at) => bytes[at] !== byte)) return err({ reason: "not-a-pack" });
-  if (bytes.length < FIXED_HEADER_BYTES) return wrongLength(bytes, FIXED_HEADER_BYTES);
+  if (format.MAGIC.some((byte, at) => bytes[at] !== byte)) return err({ reason: "not-a-pack" });
+  if (bytes.length < format.FIXED_HEADER_BYTES) return wrongLength(bytes, format.FIXED_HEADER_BYTES);
   const view = viewOf(bytes);
   const needs = view.getUint16(10, true);
-  if (needs > READER_VERSION) {
-    return err({ reason: "too-new", version: view.getUint16(8, true), needs, reads: READER_VERSION });
+  if (needs > format.READER_VERSION) {
+    return err({ reason: "too-new", version: view.getUint16(8, true), needs, reads: format.READER_VERSION });
   }
   const length = view.getUint32(12, true);
-  if (length < FIXED_HEADER_BYTES || length > HEADER_BYTES_MAX) return malformed("its own length");
+  if (length < format.FIXED_HEADER_BYTES || length > format.HEADER_BYTES_MAX) return malformed("its own length");
   return bytes.length < length ? wrongLength(bytes, length) : ok(length);
 };
 
@@ -69,19 +45,19 @@ export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
 export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
   const view = viewOf(bytes);
   const [fieldBits, keyBytes] = [view.getUint8(16), view.getUint8(17)];
-  if (fieldBits < 1 || fieldBits > FIELD_BITS_MAX) {
-    return err({ reason: "field-bits", bits: fieldBits, max: FIELD_BITS_MAX });
+  if (fieldBits < 1 || fieldBits > format.FIELD_BITS_MAX) {
+    return err({ reason: "field-bits", bits: fieldBits, max: format.FIELD_BITS_MAX });
   }
-  if (keyBytes !== keyBytesOf(fieldBits)) return malformed("the bytes of a key");
+  if (keyBytes !== format.keyBytesOf(fieldBits)) return malformed("the bytes of a key");
   const ranges = view.getUint32(20, true);
   if (ranges === 0) return err({ reason: "empty" });
-  if (ranges > PACK_RANGES_MAX) return err({ reason: "too-many-ranges", max: PACK_RANGES_MAX });
+  if (ranges > format.PACK_RANGES_MAX) return err({ reason: "too-many-ranges", max: format.PACK_RANGES_MAX });
   const sections = sectionsOf(bytes);
   if (!sections.ok) return sections;
-  const regions = readRegions(sections.value.get(SECTION_REGIONS), view.getUint16(18, true));
+  const regions = readRegions(sections.value.get(format.SECTION_REGIONS), view.getUint16(18, true));
   if (!regions.ok) return regions;
   const shape = { version: view.getUint16(8, true), fieldBits, keyBytes, ranges, headerBytes: bytes.length };
-  const pages = readPages(sections.value.get(SECTION_PAGES), shape, view.getUint32(24, true));
+  const pages = readPages(sections.value.get(format.SECTION_PAGES), shape, view.getUint32(24, true));
   if (!pages.ok) return pages;
   const all = pages.value.reduce((sum, page) => sum + page.bytes, bytes.length);
   return ok({ ...shape, regions: regions.value, pages: pages.value, bytes: all });
@@ -98,16 +74,16 @@ export const wrongLength = ({ length }: Uint8Array, needed: number) =>
 const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> => {
   const view = viewOf(bytes);
   const sections = new Map<number, Uint8Array>();
-  let offset = FIXED_HEADER_BYTES;
+  let offset = format.FIXED_HEADER_BYTES;
   while (offset < bytes.length) {
-    if (offset + SECTION_HEAD_BYTES > bytes.length) return malformed("the head of a section");
+    if (offset + format.SECTION_HEAD_BYTES > bytes.length) return malformed("the head of a section");
     const kind = view.getUint16(offset, true);
     const length = view.getUint32(offset + 4, true);
-    const start = offset + SECTION_HEAD_BYTES;
-    const end = start + padded(length);
+    const start = offset + format.SECTION_HEAD_BYTES;
+    const end = start + format.padded(length);
     if (end > bytes.length) return malformed(`the length of section ${kind}`);
-    const isKnown = kind === SECTION_REGIONS || kind === SECTION_PAGES;
-    if (!isKnown && (view.getUint16(offset + 2, true) & REQUIRED) !== 0) {
+    const isKnown = kind === format.SECTION_REGIONS || kind === format.SECTION_PAGES;
+    if (!isKnown && (view.getUint16(offset + 2, true) & format.REQUIRED) !== 0) {
       return err({ reason: "unknown-section", section: kind });
     }
     if (sections.has(kind)) return malformed(`section ${kind}, which is duplicated`);
@@ -118,7 +94,7 @@ const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> =>
 };
 
 const readRegions = (contents: Uint8Array | undefined, count: number): Read<readonly string[]> => {
-  if (contents === undefined || count === 0 || count > PACK_REGIONS_MAX) return malformed("the regions");
+  if (contents === undefined || count === 0 || count > format.PACK_REGIONS_MAX) return malformed("the regions");
   const names: string[] = [];
   for (let at = 0; at < contents.length; ) {
     const length = contents[at] as number;
@@ -137,21 +113,23 @@ type Shape = Omit<PackHeader, "regions" | "pages" | "bytes">;
 const readPages = (contents: Uint8Array | undefined, shape: Shape, count: number): Read<readonly PageInfo[]> => {
   const { fieldBits, keyBytes, ranges, headerBytes } = shape;
   const max = 2 ** fieldBits - 1;
-  if (contents === undefined || count === 0 || contents.length !== count * PAGE_ENTRY_BYTES) {
+  if (contents === undefined || count === 0 || contents.length !== count * format.PAGE_ENTRY_BYTES) {
     return malformed("the directory of pages");
   }
   const view = viewOf(contents);
   const pages: PageInfo[] = [];
   let [offset, rangesBefore, lastKey] = [headerBytes, 0, -1];
   for (let number = 0; number < count; number++) {
-    const at = number * PAGE_ENTRY_BYTES;
+    const at = number * format.PAGE_ENTRY_BYTES;
     const [first, last] = [view.getFloat64(at, true), view.getFloat64(at + 8, true)];
     const [own, bytes] = [view.getUint32(at + 16, true), view.getUint32(at + 20, true)];
     const isRising =
       Number.isInteger(first) && Number.isInteger(last) && first > lastKey && last >= first && last <= max;
-    const isSized = own > 0 && bytes === pageBytes(own, keyBytes) && bytes <= PAGE_BYTES_MAX;
+    const isSized = own > 0 && bytes === format.pageBytes(own, keyBytes) && bytes <= format.PAGE_BYTES_MAX;
     if (!isRising || !isSized) return malformed(`the entry of page ${number}`);
-    const sha256 = hexOf(contents.subarray(at + PAGE_ENTRY_BYTES - DIGEST_BYTES, at + PAGE_ENTRY_BYTES));
+    const sha256 = format.hexOf(
+      contents.subarray(at + format.PAGE_ENTRY_BYTES - format.DIGEST_BYTES, at + format.PAGE_ENTRY_BYTES),
+    );
     pages.push({ number, first, last, ranges: own, bytes, offset, rangesBefore, sha256 });
     offset += bytes;
     rangesBefore += own;
@@ -181,7 +159,7 @@ export class PackPage {
   /** Set by every look-up. The page store clears it before it drops a page, and keeps a page that was used again. */
   isUsed = true;
   /** Two numbers a record: its first key; then the last key less the first, times 256, and the number of the region. */
-  private readonly records: Keys;
+  private readonly records: format.Keys;
   private readonly lastAt: number;
   /** The pair of records at which the search of a bucket begins; the next bucket's is where it ends. */
   private readonly buckets: Uint16Array;
@@ -189,7 +167,7 @@ export class PackPage {
   private readonly first: number;
   private readonly bucketsPerKey: number;
 
-  constructor(records: Keys) {
+  constructor(records: format.Keys) {
     const count = records.length / 2;
     this.records = records;
     this.lastAt = records.length - 2;
@@ -234,7 +212,7 @@ export class PackPage {
 }
 
 /** Ranges that are wider than a record can say become several records: over a whole field 256 more at most. */
-const recordsOf = (keys: Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
+const recordsOf = (keys: format.Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
   const widthMax = widthMaxOf(keyBytes);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;
@@ -258,13 +236,13 @@ const recordsOf = (keys: Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
 export const decodePage = (
   { fieldBits, keyBytes, regions }: PackHeader,
   info: PageInfo,
-  bytes: Bytes,
-): Result<PackPage, PackFault> => {
+  bytes: format.Bytes,
+): Result<PackPage, format.PackFault> => {
   if (bytes.length !== info.bytes) return wrongLength(bytes, info.bytes);
   // A column of keys must begin at a multiple of their size.
   const own = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const count = info.ranges * 2;
-  const keys = keysIn(own, keyBytes, count);
+  const keys = format.keysIn(own, keyBytes, count);
   const numbers = own.subarray(count * keyBytes, count * keyBytes + info.ranges);
   const max = 2 ** fieldBits - 1;
   let lastFirst = -1;
@@ -274,7 +252,7 @@ export const decodePage = (
     const from = keys[place * 2] as number;
     const to = keys[place * 2 + 1] as number;
     if (!(from > lastKey && to >= from && to <= max && Number.isInteger(from) && Number.isInteger(to))) {
-      return err(faultOfRange(at, from, to, lastFirst, lastKey, max) as PackFault);
+      return err(format.faultOfRange(at, from, to, lastFirst, lastKey, max) as format.PackFault);
     }
     const number = numbers[place] as number;
     if (number >= regions.length) return err({ reason: "unknown-region", at, number, regions: regions.length });

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
+import { firstNotBelow } from "../lookup/ranges.ts";
 import { keysOfPointer } from "../schema/faults.ts";
 
 // Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901) in which `*` stands for any
@@ -153,11 +154,6 @@ const setOf = (numbers: readonly number[]) => String.fromCharCode(...new Uint16A
 
 /** The set with one more position, if it is not there. */
 const put = (set: Positions, number: number): Positions => {
-  let [low, high] = [0, set.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (set.charCodeAt(middle) < number) low = middle + 1;
-    else high = middle;
-  }
-  return set.charCodeAt(low) === number ? set : set.slice(0, low) + String.fromCharCode(number) + set.slice(low);
+  const at = firstNotBelow(set.length, (place) => set.charCodeAt(place) < number);
+  return set.charCodeAt(at) === number ? set : set.slice(0, at) + String.fromCharCode(number) + set.slice(at);
 };

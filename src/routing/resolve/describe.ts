@@ -1,4 +1,5 @@
-import { type Field, isoTime, type Layout, type ParseError, parseShortKey, type Words } from "../../ids/index.ts";
+import { err, type Field, isoTime, type Layout, parseShortKey, type Words } from "../../ids/index.ts";
+import { ofRole } from "../../ids/layout/words.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { keyFieldOf, ownerKeyField, ownersOf, type Reading, readingsOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
@@ -94,11 +95,7 @@ const canaryOf = (owner: Owner | undefined, target: TargetOrNone, layout: string
   return canary === undefined ? {} : { canary };
 };
 
-/** The keys of an ID, as `fieldsOf` has them. */
-export const keysOf = ({ fields }: Layout, words: Words) => {
-  const keys = fields.filter(({ role }) => role === "key");
-  return fieldsOf(keys, words);
-};
+export const keysOf = ({ fields }: Layout, words: Words) => fieldsOf(ofRole(fields, "key"), words);
 
 /** Every field as text, so that no digit is lost in JSON. */
 export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Record<string, string>> =>
@@ -107,7 +104,7 @@ export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Recor
 type Reasons = { readonly for: string[]; readonly against: string[] };
 
 const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
-  const fixed = layout.fields.filter(({ role }) => role === "fixed");
+  const fixed = ofRole(layout.fields, "fixed");
   const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
   for (const field of wrong) {
     reasons.against.push(`${field.name} is ${field.read(words)}, and it is always ${field.read(layout.fixed.value)}`);
@@ -166,18 +163,12 @@ export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short 
 export const faultsOf = (layouts: Iterable<EnabledLayout>, text: string): readonly LayoutFault[] => {
   const faults: LayoutFault[] = [];
   for (const { layout } of layouts) {
-    const parsed = text.length > ID_LENGTH_MAX ? undefined : layout.parseText(text);
-    if (parsed === undefined) faults.push({ layout: layout.name, error: tooLong(text) });
-    else if (!parsed.ok) faults.push({ layout: layout.name, error: parsed.error });
+    const tooLong = { reason: "length", expected: `at most ${ID_LENGTH_MAX}`, actual: text.length } as const;
+    const parsed = text.length > ID_LENGTH_MAX ? err(tooLong) : layout.parseText(text);
+    if (!parsed.ok) faults.push({ layout: layout.name, error: parsed.error });
   }
   return faults;
 };
-
-const tooLong = (text: string): ParseError => ({
-  reason: "length",
-  expected: `at most ${ID_LENGTH_MAX}`,
-  actual: text.length,
-});
 
 /** The text can be read, but no layout of the entity takes it: it belongs to another entity, or to none. */
 export const wrongEntityError = (
@@ -223,27 +214,14 @@ export const unassigned = (
   layoutName: string,
   text: string,
   words: Words,
-): RoutingError => ({
-  reason: "unassigned-key",
-  id: text,
-  entity: entity.name,
-  layout: layoutName,
-  key: {
-    ...keysOf(layout, words),
-    ...slicesOf({ layout, slices }, words),
-    ...mintedAtOf(layout.mintedAtMs?.(words)),
-  },
-});
-
-const mintedAtOf = (mintedMs: number | undefined): { readonly mintedAt?: string } => {
+): RoutingError => {
+  const field = keyFieldOf(layout);
+  const read =
+    field === undefined
+      ? []
+      : [...slices.values()].map((slice) => [`slices.${slice.name}`, sliceReader(field, slice)(words)]);
+  const mintedMs = layout.mintedAtMs?.(words);
   const mintedAt = mintedMs === undefined ? undefined : isoTime(mintedMs);
-  return mintedAt === undefined ? {} : { mintedAt };
-};
-
-const slicesOf = ({ layout, slices }: Pick<EnabledLayout, "layout" | "slices">, words: Words) => {
-  const key = keyFieldOf(layout);
-  if (key === undefined) return {};
-  return Object.fromEntries(
-    [...slices.values()].map((slice) => [`slices.${slice.name}`, sliceReader(key, slice)(words)]),
-  );
+  const key = { ...keysOf(layout, words), ...Object.fromEntries(read), ...(mintedAt && { mintedAt }) };
+  return { reason: "unassigned-key", id: text, entity: entity.name, layout: layoutName, key };
 };
