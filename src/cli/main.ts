@@ -24,7 +24,7 @@ stderr.on("error", () => process.exit(EXIT.failed));
 const runtime: Runtime = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
-  version: versionOf(new URL("../../package.json", import.meta.url)),
+  version: JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version,
   readFile: (path) => attempt(() => readFileSync(path), path),
   openFile: async (path) => {
     let file: FileHandle | undefined;
@@ -112,10 +112,6 @@ function pooledEntropy(): Runtime["entropy"] {
       return pool[next++] as number;
     },
   };
-}
-
-function versionOf(manifest: URL): string {
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
 }
 
 /** `path`: shown in the error if it is given. */

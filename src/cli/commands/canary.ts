@@ -106,7 +106,8 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
     const opened = await openForEdit(options.table, runtime);
     const { name, text, table } = opened;
     const file = escapeControls(name);
-    const index = indexOf(route);
+    const [, digits] = /^(?:\/routes\/)?(0|[1-9][0-9]{0,8})$/.exec(route) ?? [];
+    const index = Number(digits);
     const before = table.routes[index];
     if (before === undefined) {
       fail(`error: ${file} has no route ${escapeControls(route)}; ${rangeOf(table.routes.length)}\n`);
@@ -132,11 +133,6 @@ const checkOptions = ({ percent: share, region, back, off, finish }: Options): v
   if (requested !== 1) fail("error: pass exactly one of --percent, --off, --finish\n");
   if (share === undefined && region !== undefined) fail("error: --region requires --percent\n");
   if (finish && back) fail("error: --back has no effect with --finish, which reroutes no ID\n");
-};
-
-const indexOf = (route: string): number => {
-  const [, digits] = /^(?:\/routes\/)?(0|[1-9][0-9]{0,8})$/.exec(route) ?? [];
-  return Number(digits);
 };
 
 const rangeOf = (count: number): string => {

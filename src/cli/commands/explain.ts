@@ -241,8 +241,8 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       if (routed === undefined && hint !== undefined) return explainNamed(text, hint, runtime.nowMs());
       if (routed === undefined) return explainBare(text, layouts, runtime.nowMs());
       const { id, onPath } = locate(routed.table, text);
-      if (id === undefined)
-        return { text, candidates: [], forms: [], decision: undefined, error: unrouted(onPath ?? text) };
+      const unrouted = { reason: "unrouted-path", path: onPath ?? text } as const;
+      if (id === undefined) return { text, candidates: [], forms: [], decision: undefined, error: unrouted };
       const layoutName = enabled?.layout.name;
       const byTable = () => withRule(explainByTable(routed.table, id, onPath, runtime.nowMs(), layoutName), routed);
       if (gateway === undefined) return byTable();
@@ -281,8 +281,6 @@ const locate = (table: CompiledTable, text: string): { readonly id: string | und
   const match = table.paths.match(path);
   return { id: match && path.slice(match.idStart, match.idEnd), onPath: path };
 };
-
-const unrouted = (path: string) => ({ reason: "unrouted-path", path }) as const;
 
 const withRule = (explained: Explained, file: TableFile<CompiledTable>): Explained => {
   const { decision, text, forms } = explained;

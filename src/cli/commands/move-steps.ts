@@ -70,14 +70,12 @@ export const OVERRIDE_PARTS = ["moves", "moved", "gone"] as const;
 export type OverridePart = (typeof OVERRIDE_PARTS)[number];
 
 /** The highest epoch whose entry the changes remove; 0 for none. */
-export const droppedEpoch = (
-  changes: readonly { readonly before: EntityLocation; readonly after: EntityLocation }[],
-): number =>
-  changes.reduce(
-    (highest, { before, after }) =>
-      before.state === "moved" && after.state === "routed" ? Math.max(highest, before.epoch ?? 0) : highest,
-    0,
+export const droppedEpoch = (changes: readonly Readonly<Record<"before" | "after", EntityLocation>>[]): number => {
+  const epochs = changes.map(({ before, after }) =>
+    before.state === "moved" && after.state === "routed" ? (before.epoch ?? 0) : 0,
   );
+  return epochs.reduce((highest, epoch) => Math.max(highest, epoch), 0);
+};
 
 /** The override for a location, and its part of the table. `undefined`: the routes suffice. */
 export const entryOf = (

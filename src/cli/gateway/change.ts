@@ -8,7 +8,7 @@ import { wholeNumber } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { faultLine, type NamedTable, placed, type TableFile } from "../lib/table-file.ts";
 import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
-import { both, EXIT, type ExitCode, fail, type NoAnswer, type Runtime, Stop } from "../runtime.ts";
+import { both, EXIT, type ExitCode, fail, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway, type PublishedTable, readInForce } from "./client.ts";
 import {
   formatFailure,
@@ -123,17 +123,11 @@ const endWith = async <Value>(last: string, work: Promise<Value>): Promise<Value
 };
 
 /** `--expect` names another revision. `state`: of the current one. */
-export const staleError = (
-  expected: number,
-  current: number,
-  state: "current" | "latest",
-  done: "published" | "changed",
-): never =>
-  fail(
-    `error: conflict: the ${state} revision is ${current}, not ${expected}; nothing was ${done}\n` +
-      `  ${conflictAdvice(expected, current)}`,
-    EXIT.conflict,
-  );
+export const staleError = (expected: number, current: number, state: "current" | "latest"): never => {
+  const done = state === "current" ? "published" : "changed";
+  const what = `the ${state} revision is ${current}, not ${expected}; nothing was ${done}`;
+  return fail(`error: conflict: ${what}\n  ${conflictAdvice(expected, current)}`, EXIT.conflict);
+};
 
 /** What changes, with the same warnings as `waybill table plan`. `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
 const reviewChange = async (
@@ -164,15 +158,11 @@ export const confirm = async (question: string, yes: boolean, { prompt }: Pick<R
   if (yes) return;
   const answer = await prompt(`${question} [y/N] `);
   if (answer.ok && /^y(es)?$/i.test(answer.value.trim())) return;
-  const code = !answer.ok && answer.error === "interrupted" ? EXIT.interrupted : EXIT.failed;
-  fail(`${answer.ok ? "" : BEFORE[answer.error]}nothing was changed\n`, code);
-};
-
-/** The keys that end a question leave the cursor behind it. */
-const BEFORE: Readonly<Record<NoAnswer, string>> = {
-  "no-terminal": "error: not a terminal; pass --yes to confirm\n",
-  ended: "\n",
-  interrupted: "\n",
+  const why = answer.ok ? undefined : answer.error;
+  // The keys that end a question leave the cursor behind it.
+  const before = why === "no-terminal" ? "error: not a terminal; pass --yes to confirm\n" : "\n";
+  const code = why === "interrupted" ? EXIT.interrupted : EXIT.failed;
+  fail(`${why === undefined ? "" : before}nothing was changed\n`, code);
 };
 
 export interface PendingChange {

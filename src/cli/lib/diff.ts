@@ -83,23 +83,21 @@ const partsOf = (diff: TableDiff): readonly NamedPart[] => [
 
 /** Differences for a terminal: `-` before, `+` after, and last the keys routed differently. */
 export const formatDiff = (diff: TableDiff, paint: Paint): string => {
-  const { routes, keys } = diff;
+  const { routes, keys, overrides } = diff;
+  const isStill = routes.differ && overrides.changed === 0;
   const sections = [
     ...partsOf(diff).map(
       ({ name, entries, whole }) => [name, entries ? partLines(entries, paint) : changeLines(whole, paint)] as const,
     ),
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
-    ["keys routed differently", keys.length > 0 ? formatKeyChanges(keys) : noKeys(diff)],
-    [`overridden entities routed differently: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
-    ["undone steps of moves", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
+    ["keys routed differently", keys.length > 0 || !isStill ? formatKeyChanges(keys) : ["none"]],
+    [`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)],
+    ["undone steps of moves", overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
   ] as const;
   const texts = sections.map(([title, lines]) => section(paint("bold", title), lines).join("\n"));
   return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
 };
-
-const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
-  routes.differ && overrides.changed === 0 ? ["none"] : [];
 
 const partLines = (part: PartDiff<unknown>, paint: Paint): readonly string[] =>
   sidesOf(part).flatMap(({ name, before, after }) => changeLines({ before, after }, paint, `${name}  `));
@@ -172,8 +170,6 @@ const markOf = ({ service, group, before, after }: KeyChange): readonly string[]
 
 /** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
 export type DiffCounts = ReturnType<typeof countDiff>;
-
-type OriginChange = ReturnType<typeof originChanges>[number];
 
 type PartCounts = typeof CHANGED;
 
@@ -264,8 +260,8 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, ove
     ...Object.entries(parts).map(([name, counts]) => [name, formatPart(counts)]),
     ...(routes.differ ? [["routes", `${formatCount(routes.before)} before, ${formatCount(routes.after)} after`]] : []),
   ];
-  const lines = alignColumns(rows);
-  const urls = alignColumns(origins.map(originCells));
+  const listOf = (urls: readonly string[]): string => urls.join(", ") || "none";
+  const urls = origins.map(({ region, removed, added }) => [region, `${listOf(removed)} → ${listOf(added)}`]);
   const { changed, listed } = keyChanges;
   const isCut = listed.length < changed;
   const sums = isCut ? alignColumns(keys.map(countCells)) : [];
@@ -273,16 +269,11 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, ove
   const kinds = [...sums, ...formatKeyChanges(listed), ...(isCut ? [rest] : [])];
   const isStill = keys.length === 0 && overrides.changed === 0;
   return linesText([
-    ...lines,
-    ...section("origins", urls),
+    ...alignColumns(rows),
+    ...section("origins", alignColumns(urls)),
     ...(isStill ? ["no key is routed differently"] : section("keys routed differently", kinds)),
     ...section(`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
   ]);
-};
-
-const originCells = ({ region, removed, added }: OriginChange): readonly string[] => {
-  const [from, to] = [removed, added].map((urls) => (urls.length === 0 ? "none" : urls.join(", ")));
-  return [region, `${from} → ${to}`];
 };
 
 const formatPart = ({ added, removed, changed, names }: PartCounts): string => {
@@ -299,10 +290,10 @@ const countCells = (count: KeyCount): readonly string[] => {
   return [`${entity} (${layout})`, `${from} → ${to}`, formatKeys(count), formatMinted(count).join(", ")];
 };
 
-/** `notes`: for stderr, about missing packs, whose keys count as changed. */
-type CountedChanges = Awaited<ReturnType<typeof countChanges>>;
-
-/** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. */
+/**
+ * Counts the changes between two valid tables, with packs beside `path`, by default the current folder. `notes`: for
+ * stderr, about missing packs, whose keys count as changed.
+ */
 export const countChanges = async (
   before: NamedTable,
   after: NamedTable,
@@ -316,5 +307,5 @@ export const countChanges = async (
 };
 
 /** For stderr: it belongs to a question, and stdout is for the outcome. */
-export const formatChanges = ({ counts, notes }: CountedChanges): string =>
+export const formatChanges = ({ counts, notes }: Awaited<ReturnType<typeof countChanges>>): string =>
   (counts === undefined ? "no differences except in the text\n" : formatDiffCounts(counts)) + notes;

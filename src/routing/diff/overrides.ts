@@ -143,16 +143,16 @@ const undoneIn = ({ before, after }: OverrideChange, floor: number): Undone | un
   return epoch > 0 && after.epoch === epoch && !isSame ? "epoch-stands" : undefined;
 };
 
-const kindsOf = (changes: readonly OverrideChange[]): readonly OverrideKind[] =>
-  [...groupBy(changes.map(kindOf), (kind) => JSON.stringify(kind)).values()]
-    .map((alike) => ({ ...(alike[0] as ReturnType<typeof kindOf>), entities: alike.length }))
+const kindsOf = (changes: readonly OverrideChange[]): readonly OverrideKind[] => {
+  const all = changes.map(({ entity, before, after }) => ({
+    entity,
+    from: formatPlace(before),
+    to: formatPlace(after),
+  }));
+  return [...groupBy(all, (kind) => JSON.stringify(kind)).values()]
+    .flatMap(([kind, ...others]) => (kind === undefined ? [] : [{ ...kind, entities: 1 + others.length }]))
     .sort((a, b) => b.entities - a.entities);
-
-const kindOf = ({ entity, before, after }: OverrideChange) => ({
-  entity,
-  from: formatPlace(before),
-  to: formatPlace(after),
-});
+};
 
 /** A region's name, what refuses requests, or what decides. */
 export const formatPlace = ({ region, by }: OverrideTarget): string => {

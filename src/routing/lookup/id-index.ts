@@ -29,7 +29,7 @@ export class Segments {
     this.next = next;
     const first = starts[1] ?? 0;
     const last = starts.at(-1) as number;
-    this.bucketCount = bucketCountFor(count);
+    this.bucketCount = count < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(count)));
     this.bucketsFrom = first;
     this.bucketsPerUnit = last > first ? this.bucketCount / (last - first) : 0;
     this.buckets = new Uint32Array(this.bucketCount + 1).fill(count - 1);
@@ -72,9 +72,6 @@ export class Segments {
 /** A few segments are found sooner by search alone. */
 const BUCKETS_FROM_SEGMENTS = 8;
 const BUCKET_BITS_MAX = 18;
-
-const bucketCountFor = (segments: number): number =>
-  segments < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(segments)));
 
 export interface SegmentIndex {
   readonly first: number;

@@ -1,6 +1,6 @@
 import { fieldOf, type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
-import type { Reading } from "../layouts/fields.ts";
+import { ownersOf, type Reading } from "../layouts/fields.ts";
 import type { DeclaredSplit } from "../schema/parts.ts";
 import type {
   CanaryPlace,
@@ -39,9 +39,7 @@ export const allOwners = (table: CompiledTable, text: string, nowMs: number, hin
     if (words === undefined) continue;
     for (const enabled of hinted) {
       if (!enabled.layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
-      const { mark, marked, unmarked } = enabled.owners;
-      const own = (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked;
-      for (const { entity, id } of own) owners.push({ entity, id, form, words });
+      for (const { entity, id } of ownersOf(enabled, words)) owners.push({ entity, id, form, words });
     }
   }
   return owners;
@@ -125,11 +123,8 @@ export const percentTaking = (layout: string, words: Words): number =>
 export const canaryPlace = (route: Target, target: Target, layout: string, words: Words): CanaryPlace | undefined => {
   const canary = route?.canary;
   if (canary === undefined || (target !== route && target !== canary.target)) return undefined;
-  return {
-    region: canary.target.region.name,
-    percent: percentOf(canary.share),
-    takesFrom: percentTaking(layout, words),
-  };
+  const { target: to, share } = canary;
+  return { region: to.region.name, percent: percentOf(share), takesFrom: percentTaking(layout, words) };
 };
 
 /** A share as the table writes it. */
@@ -184,10 +179,8 @@ export const readSplit = ({ parts, regions }: DeclaredSplit) => {
     const [, from, to = from] = /^(0|[1-9][0-9]{0,3})(?:-(0|[1-9][0-9]{0,3}))?$/.exec(key) ?? [];
     const [first, last] = [Number(from), Number(to)];
     if (!(first <= last && last < parts)) {
-      faults.push({
-        place: [key],
-        message: `Parts are numbered from 0 to ${parts - 1}; write one or a range of them.`,
-      });
+      const message = `Parts are numbered from 0 to ${parts - 1}; write one or a range of them.`;
+      faults.push({ place: [key], message });
       continue;
     }
     const taken = found.findIndex((other, part) => part >= first && part <= last && other !== undefined);

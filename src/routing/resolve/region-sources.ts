@@ -168,10 +168,8 @@ const readToken = (header: string, path: readonly string[], says: RequestSays, r
   const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
   if (token === undefined) return undefined;
   if (token.length > TOKEN_LENGTH_MAX) {
-    return err({
-      reason: "malformed-request",
-      detail: `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`,
-    });
+    const detail = `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`;
+    return err({ reason: "malformed-request", detail });
   }
   return lookUp(claimOf(token, path), regions);
 };

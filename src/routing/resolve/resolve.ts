@@ -236,12 +236,13 @@ export const explain = (
   const resolved = missing === undefined ? where : err(missing);
   const layouts = hintedIn(table, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
+  const own = isTooLong ? [] : describeAll(table, text, nowMs, hint);
+  // A text that is too long for any layout is not looked at more closely.
+  const unreadable = layouts.filter(({ layout }) => isTooLong || readingsOf(layout, text).length === 0);
   return {
     text,
-    candidates: isTooLong
-      ? []
-      : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint, where)],
-    unreadable: unreadableBy(layouts, text),
+    candidates: [...own, ...shortCandidates(table, text, hint, where)],
+    unreadable: faultsOf(unreadable, text),
     forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
@@ -255,14 +256,6 @@ const shortCandidates = (table: CompiledTable, text: string, hint: Hint, where: 
     const isOnPath = where.ok && where.value.layout === LUUID_SHORT && where.value.entity === owner.entity;
     return describeShort(table, owner, primaryKey, isOnPath);
   });
-};
-
-/** A text that is too long for any layout is not looked at more closely. */
-const unreadableBy = (layouts: readonly EnabledLayout[], text: string): readonly LayoutFault[] => {
-  const unreadable = layouts.filter(
-    ({ layout }) => text.length > ID_LENGTH_MAX || readingsOf(layout, text).length === 0,
-  );
-  return faultsOf(unreadable, text);
 };
 
 const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly TextFormOf[] => {

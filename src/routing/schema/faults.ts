@@ -10,33 +10,13 @@ export interface Fault {
 }
 
 export type FaultKind =
-  | "syntax"
-  | "schema"
-  | "size"
-  | "unknown-name"
-  | "unreachable-route"
-  | "group-clash"
-  | "path-collision"
-  | "path-layout"
-  | "reserved-path"
-  | "name-clash"
-  | "unreachable-source"
-  | "indistinguishable-layouts"
-  | "origin-url"
-  | "origin-is-gateway"
-  | "no-origin-weight"
-  | "number-clash"
-  | "key-range"
-  | "time-range"
-  | "slice-range"
-  | "layout-declaration"
-  | "region-cycle"
-  | "same-region"
-  | "moved-id"
-  | "pack"
-  | "split-parts"
-  | "public-ids"
-  | "too-complex";
+  | ("syntax" | "schema" | "size" | "too-complex")
+  | ("unknown-name" | "name-clash" | "number-clash" | "group-clash")
+  | ("key-range" | "time-range" | "slice-range")
+  | ("layout-declaration" | "indistinguishable-layouts" | "public-ids")
+  | ("path-collision" | "path-layout" | "reserved-path")
+  | ("origin-url" | "origin-is-gateway" | "no-origin-weight" | "region-cycle" | "same-region")
+  | ("unreachable-route" | "unreachable-source" | "split-parts" | "pack" | "moved-id");
 
 /** Place of a value in the declared table: keys and indexes from the top. */
 export type Place = readonly (string | number)[];

@@ -45,9 +45,6 @@ const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
 
 const isObjectPlace = (place: Place) => OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
 
-/** Reports nesting that is too deep, values that JSON does not have, lists in place of objects, and forbidden keys. */
-export const checkShape = (value: unknown, report: Report): void => visit(value, [], report);
-
 /** Reports parts with more entries than the limit; their entries are then not checked. */
 export const checkSizes = (value: unknown, report: Report): boolean => {
   if (typeof value !== "object" || value === null) return true;
@@ -98,7 +95,8 @@ const countIn = (table: object, part: string): number => {
   return Array.isArray(entries) ? entries.length : Object.keys(entries).length;
 };
 
-const visit = (value: unknown, place: Place, report: Report): void => {
+/** Reports nesting that is too deep, values that JSON does not have, lists in place of objects, and forbidden keys. */
+export const checkShape = (value: unknown, report: Report, place: Place = []): void => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return;
   if (typeof value === "number") {
     if (!Number.isFinite(value)) report("schema", place, "JSON has no such number; write a finite one.");
@@ -115,19 +113,19 @@ const visit = (value: unknown, place: Place, report: Report): void => {
   if (Array.isArray(value)) {
     if (value.length === 0 && isObjectPlace(place))
       report("schema", place, "Expected an object, found a list; correct it.");
-    for (const [index, item] of value.entries()) visitPart(item, place, index, report);
+    for (const [index, item] of value.entries()) checkPart(item, place, index, report);
     return;
   }
   for (const key of Object.keys(value)) {
     if (FORBIDDEN_KEYS.has(key))
       report("schema", [...place, key], `${JSON.stringify(key)} is not allowed as a name; choose another.`);
-    else visitPart((value as Json)[key], place, key, report);
+    else checkPart((value as Json)[key], place, key, report);
   }
 };
 
 /** Makes no place for the many values that cannot be at fault. */
-const visitPart = (value: unknown, place: Place, key: string | number, report: Report): void => {
-  if (typeof value !== "string" && typeof value !== "boolean") visit(value, [...place, key], report);
+const checkPart = (value: unknown, place: Place, key: string | number, report: Report): void => {
+  if (typeof value !== "string" && typeof value !== "boolean") checkShape(value, report, [...place, key]);
 };
 
 /** Reports an issue of a schema as a fault that says how to fix it. `prefix`: the place of its value. */
@@ -149,13 +147,9 @@ export const reportIssue = (
     const typo =
       isMissing(each) &&
       Object.keys(parent ?? {}).find((name) => !known.includes(name) && nearest(name, known) === key);
+    const kind = SIZE_TYPES.has(each.type) ? "size" : "schema";
     if (typo) report("schema", [...above, typo], strangeKey(typo, known));
-    else
-      report(
-        SIZE_TYPES.has(each.type) ? "size" : "schema",
-        place,
-        isStrange(each) ? strangeKey(key, known) : sentenceOf(each),
-      );
+    else report(kind, place, isStrange(each) ? strangeKey(key, known) : sentenceOf(each));
   }
 };
 

@@ -110,7 +110,7 @@ type Expectation = { readonly expect?: number; readonly yes?: boolean };
 
 /** The last revision, if it is the expected one. `ended`: the canary that the change ends; `--yes` must name it. */
 const expectedOf = ({ expect, yes = false }: Expectation, last: number, ended?: string): number => {
-  if (expect !== undefined && expect !== last) staleError(expect, last, "latest", "changed");
+  if (expect !== undefined && expect !== last) staleError(expect, last, "latest");
   if (ended !== undefined && yes && expect === undefined) fail(`error: --yes needs --expect ${last} to end ${ended}\n`);
   return last;
 };

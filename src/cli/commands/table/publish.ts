@@ -31,7 +31,7 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
         const { revision, digest } = inForce;
         const { expect = revision } = options;
         // A higher one may be that of a canary, which only the gateway knows.
-        if (expect < revision) return staleError(expect, revision, "current", "published");
+        if (expect < revision) return staleError(expect, revision, "current");
         if (digest === file.digest) {
           const why = `nothing to publish: revision ${revision} has the same text\n`;
           return endUnchanged(why, inForce, { gateway, options, runtime });
