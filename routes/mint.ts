@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { Around } from "../src/gateway/join-ids.ts";
-import { mintIds } from "../src/gateway/mint.ts";
+import { mintIds, shortKeysOf } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
@@ -56,7 +56,10 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
     }
     // A batch may straddle the border of two routes; then each ID's region stands beside it.
     const where = region === undefined ? { regions } : { region };
-    const json = join(jsonAround({ entity: entity.name, layout: enabled.layout.name, ...where }, ambiguous));
+    const short = await shortKeysOf(task, minted.value);
+    const json = join(
+      jsonAround({ entity: entity.name, layout: enabled.layout.name, ...where }, { ...short, ambiguous }),
+    );
     const headers = { "content-type": "application/json", "cache-control": "no-store", ...fields };
     return new Response(json, { status: 201, headers });
   };
@@ -71,11 +74,13 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
 }
 
 /** What stands around the IDs in JSON, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
-function jsonAround(head: object, ambiguous: Ambiguous | undefined): Around {
+function jsonAround(head: object, tail: Readonly<Record<string, unknown>>): Around {
   const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
-  const plans =
-    ambiguous === undefined ? "" : `,\n  "ambiguous": ${JSON.stringify(ambiguous, null, 2).replaceAll("\n", "\n  ")}`;
-  return { before: `${open},\n  "ids": [\n    "`, separator: '",\n    "', after: `"\n  ]${plans}\n}\n` };
+  const members = Object.entries(tail).flatMap(([name, value]) =>
+    value === undefined ? [] : [`,\n  "${name}": ${JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")}`],
+  );
+  const after = `"\n  ]${members.join("")}\n}\n`;
+  return { before: `${open},\n  "ids": [\n    "`, separator: '",\n    "', after };
 }
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */

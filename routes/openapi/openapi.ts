@@ -98,7 +98,12 @@ const AMBIGUOUS = {
 const MINTED = {
   type: "object",
   required: ["entity", "layout", "ids"],
-  properties: { entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS, ambiguous: AMBIGUOUS },
+  properties: {
+    ...{ entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS },
+    shortKeys: { ...TEXTS, description: "Of LUUIDs: the short key of each ID." },
+    links: { ...TEXTS, description: "The path of each short key, where the entity's path takes them." },
+    ambiguous: AMBIGUOUS,
+  },
 };
 
 const KEY_ENTRY = {

@@ -2,6 +2,7 @@ import type { Begun, KeptAnswer } from "../idempotency-ports.ts";
 import { primaryPattern } from "../routing/index.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import type { Create, Decision } from "../routing/table.ts";
+import { shortKeyOf } from "./mint.ts";
 import type { RequestContext } from "./request.ts";
 
 /** What becomes of the answer to a create. */
@@ -33,6 +34,7 @@ const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "location",
   "waybill-entity-id",
   "waybill-region",
+  "waybill-short-key",
 ]);
 
 const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
@@ -105,6 +107,8 @@ export function labelled(answer: Response, born: readonly Born[]): Response {
   const response = new Response(answer.body, answer);
   const [first] = born as readonly [Born, ...Born[]];
   response.headers.set("waybill-entity-id", born.map(({ text }) => text).join(", "));
+  const shortKeys = born.map(({ decision: { entity, layout, words } }) => shortKeyOf(entity, layout, words));
+  if (shortKeys.every((key) => key !== undefined)) response.headers.set("waybill-short-key", shortKeys.join(", "));
   if ((answer.status === 201 || answer.status === 202) && born.length === 1 && !answer.headers.has("location")) {
     const { entity, layout } = first.decision;
     response.headers.set("location", pathWithId(primaryPattern(entity, layout) ?? "", first.text));

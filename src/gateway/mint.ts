@@ -1,11 +1,13 @@
-import type { Words } from "../ids/index.ts";
+import { fieldOf, formatShortKey, luuid, type Words } from "../ids/index.ts";
 import { type WordRows, wordsIn } from "../ids/mint/mint.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
+import { LUUID_SHORT } from "../routing/identity.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
 import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
+import { pathWithId } from "../routing/lookup/paths.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
 import { regionByWords } from "../routing/mint/verify.ts";
 import { type DecideInput, decidePath, failure } from "./decide.ts";
@@ -241,4 +243,49 @@ function isFoundByAny(
   if (!byCanary || canary === undefined || !isRead) return isRead;
   const second = readId(publicIds, canary.table, text, HORIZON_MS, undefined);
   return second.ok ? entityOf(second.value).name === decided.name : second.error.reason !== "ambiguous-id";
+}
+
+/** The short key of an LUUID. None of a public entity: it would show the internal ID. */
+export const shortKeyOf = (entity: Entity, layout: string, words: Words): string | undefined =>
+  layout === luuid.name && entity.public === undefined
+    ? formatShortKey(fieldOf(luuid, "primaryKey").read(words))
+    : undefined;
+
+/** What a client may show instead of LUUIDs. `links`: paths of the short keys, where each leads to the region of its ID. */
+interface ShortKeys {
+  readonly shortKeys: readonly string[];
+  readonly links?: readonly string[];
+}
+
+/** One look-up, beside the checks of an ID that is read again. */
+const WORK_SHORT = 1 / 3;
+
+/** `undefined` for IDs without short keys. */
+export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<ShortKeys | undefined> {
+  const { gateway, served, plan, nowMs } = task;
+  const { entity, enabled } = plan;
+  if (enabled.layout !== luuid || entity.public !== undefined) return undefined;
+  const shortKeys = minted.texts().map((text) => {
+    const words = luuid.parse(text);
+    if (!words.ok) throw new Error("a minted LUUID is none");
+    return shortKeyOf(entity, luuid.name, words.value) as string;
+  });
+  const pattern = primaryPattern(entity, LUUID_SHORT);
+  if (pattern === undefined) return { shortKeys };
+  const rest = restsOf(gateway);
+  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
+  const links: string[] = [];
+  for (const [at, key] of shortKeys.entries()) {
+    const due = rest(WORK_SHORT);
+    if (due !== undefined) await due;
+    const path = pathWithId(pattern, key);
+    const decided = decidePath(input, path);
+    const outcome = decided.kind === "page" ? await withPages(gateway, () => decidePath(input, path)) : decided;
+    const region = typeof minted.regions === "string" ? minted.regions : minted.regions[at];
+    if (outcome.kind !== "region" || outcome.decision.layout !== LUUID_SHORT) return { shortKeys };
+    const { target, entity: owner } = outcome.decision;
+    if (owner.name !== entity.name || target.region.name !== region) return { shortKeys };
+    links.push(path);
+  }
+  return { shortKeys, links };
 }

@@ -1,7 +1,7 @@
 import { DurableObject, waitUntil } from "cloudflare:workers";
 import { err, ok } from "../../ids/result.ts";
 import type { SequenceBounds, Sequences } from "../../ports.ts";
-import { type Block, NumberShelf } from "./shelf.ts";
+import { type Block, ReservedNumbers } from "./reserved-numbers.ts";
 import { type SequenceUse, useOf } from "./use.ts";
 
 /**
@@ -57,7 +57,7 @@ export function durableSequences(
   namespace: DurableObjectNamespace<SequenceBlocks>,
   { nowMs = Date.now, waitUntil: inBackground = waitUntil, onUse }: SequenceOptions = {},
 ): Sequences {
-  const shelves = new Map<string, NumberShelf>();
+  const stock = new Map<string, ReservedNumbers>();
   /** The next numbers of sequences that refused a block: a sequence only rises. */
   const refused = new Map<string, number>();
 
@@ -72,13 +72,13 @@ export function durableSequences(
         if (last > limit) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const reserved = await stub.reserve(size, limit, least ?? first);
-        const end = reserved.first + size;
-        if (reserved.isReserved) {
-          if (size > 0 && least === undefined) onUse?.(useOf({ name, first: reserved.first, end }, { first, max }));
-          return ok({ next: reserved.first, end });
+        const given = await stub.reserve(size, limit, least ?? first);
+        const end = given.first + size;
+        if (given.isReserved) {
+          if (size > 0 && least === undefined) onUse?.(useOf({ name, first: given.first, end }, { first, max }));
+          return ok({ next: given.first, end });
         }
-        refused.set(name, Math.max(refused.get(name) ?? 0, reserved.first));
+        refused.set(name, Math.max(refused.get(name) ?? 0, given.first));
         last = end - 1;
       }
       if (until === undefined || last > max) return err({ reason: "sequence-exhausted", name, max } as const);
@@ -89,19 +89,19 @@ export function durableSequences(
   };
 
   /** Fetches the next block beside the request, which cannot be waited for by another one. */
-  const readAhead = (name: string, shelf: NumberShelf, bounds: SequenceBounds): void => {
-    shelf.aheadUntilMs = nowMs() + AHEAD_LOST_MS;
-    const size = shelf.nextSize(nowMs());
+  const readAhead = (name: string, reserved: ReservedNumbers, bounds: SequenceBounds): void => {
+    reserved.aheadUntilMs = nowMs() + AHEAD_LOST_MS;
+    const size = reserved.nextSize(nowMs());
     const fetching = reserve(name, [size], bounds).then((block) => {
-      shelf.aheadUntilMs = 0;
-      if (block.ok) shelf.add(block.value);
+      reserved.aheadUntilMs = 0;
+      if (block.ok) reserved.add(block.value);
     });
     inBackground(fetching);
   };
 
   return {
     async peek(name, bounds) {
-      const next = shelves.get(name)?.peek();
+      const next = stock.get(name)?.peek();
       if (next !== undefined) return ok(next);
       const block = await reserve(name, [0], bounds);
       return block.ok ? ok(block.value.next) : block;
@@ -112,21 +112,21 @@ export function durableSequences(
         const fresh = await reserve(name, [count], bounds);
         return fresh.ok ? ok(numbersIn(fresh.value)) : fresh;
       }
-      const shelf = shelves.get(name) ?? new NumberShelf(BLOCK_NUMBERS, BLOCK_NUMBERS_MAX);
-      shelves.set(name, shelf);
+      const reserved = stock.get(name) ?? new ReservedNumbers(BLOCK_NUMBERS, BLOCK_NUMBERS_MAX);
+      stock.set(name, reserved);
       for (let tries = 0; tries <= TRIES_MAX; tries++) {
-        const numbers = shelf.take(count);
+        const numbers = reserved.take(count);
         if (numbers !== undefined) {
-          if (shelf.isLow(nowMs())) readAhead(name, shelf, bounds);
+          if (reserved.isLow(nowMs())) readAhead(name, reserved, bounds);
           return ok(numbers);
         }
         if (tries === TRIES_MAX) break;
-        const size = shelf.nextSize(nowMs());
+        const size = reserved.nextSize(nowMs());
         // Near the end of the numbers a whole block may not fit where the wanted few still do.
         const block = await reserve(name, count < size ? [size, count] : [count], bounds);
         if (!block.ok) return block;
         // Another request may have taken from a later block meanwhile: going back behind it would break the order.
-        shelf.add(block.value);
+        reserved.add(block.value);
       }
       return err({ reason: "sequence-unavailable", name });
     },

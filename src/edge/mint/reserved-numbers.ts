@@ -9,7 +9,7 @@ const FAST_MS = 1_000;
 const SLOW_MS = 10_000;
 
 /** The numbers of one sequence that this isolate has reserved and not given out: rising, whatever order blocks come in. */
-export class NumberShelf {
+export class ReservedNumbers {
   readonly #sizeMin: number;
   readonly #sizeMax: number;
   #size: number;
