@@ -87,8 +87,8 @@ export async function attemptOnce(
         ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
-    // The other side of a conversation has no end to wait for.
-    const mayRead = limits.idleMs > 0 && !asksUpgrade;
+    // The other side of a conversation has no end to wait for. An answer to HEAD has the length of another one's body.
+    const mayRead = limits.idleMs > 0 && !asksUpgrade && method !== "HEAD";
     const begun =
       typeof head === "string"
         ? head
@@ -147,6 +147,9 @@ const BROKE_OFF: Failure = { fault: "http_response_incomplete", why: "broke off 
 /** Small answers come whole in nearly one piece; to read one costs less than to watch it (docs/design/performance.md). */
 const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
+/** Those that have no body, whatever they say of its length (RFC 9110 §15), and a 421, which is followed. */
+const UNREAD_STATUSES: ReadonlySet<number> = new Set([204, 205, 304, 421]);
+
 /**
  * The answer, a small one as a whole, or why there is none: a broken or silent origin is found out here. An abort signal
  * would cut the body as well, so there is none. The timer ends with the request: clearing it costs more than setting it
@@ -178,7 +181,9 @@ function begins(
     else setTimeout(watch, SLOW_MS);
     answer.then((response) => {
       const fields = readResponseFields(response.headers, fieldRules);
-      if (!mayRead || fields.isEvents || !isSmall(response, fields)) {
+      const { contentLength = Infinity, transferEncoding, isEvents } = fields;
+      const isSmall = Number(contentLength) <= SMALL_BODY_BYTES_MAX && transferEncoding === undefined && !isEvents;
+      if (!mayRead || !isSmall || UNREAD_STATUSES.has(response.status)) {
         resolve({ response, fields, bytes: undefined });
         return;
       }
@@ -190,12 +195,6 @@ function begins(
       );
     }, reject);
   });
-}
-
-/** A 421 is followed, whatever becomes of its body. */
-function isSmall({ body, status }: Response, { contentLength, transferEncoding }: ResponseFields): boolean {
-  const length = Number(contentLength ?? Infinity);
-  return length <= SMALL_BODY_BYTES_MAX && transferEncoding === undefined && body !== null && status !== 421;
 }
 
 /** Most answers begin sooner. From then on it is worth its cost to notice at once that the client leaves. */
