@@ -19,6 +19,8 @@ export class ReservedNumbers {
   #given = 0;
   #reservedAtMs = Number.NEGATIVE_INFINITY;
   #isBusy = false;
+  /** Numbers given out since blocks last grew: many requests at once, which each wait for the first block, use none. */
+  #used = 0;
   /** Until then a block may come that was asked for ahead. */
   aheadUntilMs = 0;
 
@@ -49,6 +51,7 @@ export class ReservedNumbers {
     }
     this.#blocks = this.#blocks.filter(({ next, end }) => next < end);
     this.#given = numbers.at(-1) ?? this.#given;
+    this.#used += count;
     return numbers;
   }
 
@@ -62,8 +65,10 @@ export class ReservedNumbers {
     const sinceMs = nowMs - this.#reservedAtMs;
     this.#reservedAtMs = nowMs;
     this.#isBusy = sinceMs < SLOW_MS;
-    if (sinceMs < FAST_MS) this.#size = Math.min(this.#size * 2, this.#sizeMax);
-    else if (!this.#isBusy) this.#size = Math.max(this.#size / 2, this.#sizeMin);
+    if (sinceMs < FAST_MS && this.#used >= this.#size / 2) {
+      this.#size = Math.min(this.#size * 2, this.#sizeMax);
+      this.#used = 0;
+    } else if (!this.#isBusy) this.#size = Math.max(this.#size / 2, this.#sizeMin);
     return this.#size;
   }
 

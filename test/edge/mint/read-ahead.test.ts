@@ -47,6 +47,14 @@ it("reserves one small block where few numbers are asked for", async () => {
   expect(work).toEqual([]);
 });
 
+it("keeps blocks small for many requests at once, which each ask for the first", async () => {
+  const object = objectInMemory();
+  const { sequences } = isolate(object.namespace);
+  await Promise.all(Array.from({ length: 200 }, () => sequences.take("burst", 1, { max: MAX })));
+  expect(object.calls).toHaveLength(200);
+  expect(new Set(object.calls.map(({ count }) => count))).toEqual(new Set([64]));
+});
+
 it("goes on by itself where a block that was fetched ahead never comes", async () => {
   const object = objectInMemory();
   const { sequences, clock, work } = isolate(object.namespace);
