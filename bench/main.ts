@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { attacksBench } from "./attacks/attacks.bench.ts";
+import { createsBench } from "./creates/creates.bench.ts";
 import { databasesBench } from "./databases/databases.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { exportsBench } from "./exports/exports.bench.ts";
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   packsBench,
   misrouteBench,
   gatewayBench,
+  createsBench,
   exportsBench,
   attacksBench,
   signatureBench,

@@ -2,18 +2,23 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { iuid } from "../../src/ids/index.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
-import { processorMs } from "../lib/process-usage.ts";
-import { startClients, startOrigin } from "../lib/processes.ts";
+import { startOrigin } from "../lib/processes.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
 import { countryServiceTable, kindPath } from "../lib/tables.ts";
+import {
+  column,
+  type Load,
+  processorUsOf,
+  startLoad,
+  TURN_PER_SAMPLE,
+  type Turn,
+  takeTurn,
+  verdict,
+} from "../lib/turns.ts";
 import { startWorker, type WorkerOptions } from "../lib/workerd.ts";
 import { measureCold } from "./cold.ts";
-import type { LoadFigures, LoadRequest } from "./load.process.ts";
-
-/** A turn spans some garbage collections, which affect a gateway's throughput. */
-const TURN_PER_SAMPLE = 25;
 
 const REQUESTS = 2_000;
 
@@ -21,9 +26,6 @@ const BARE = "bare pass-through Worker";
 const BY_HAND = "by hand: Hono, regex, Map, hono/proxy";
 const AGAIN = "the same again";
 const STATIC = "static answer";
-
-/** The median of the bare Worker's processor time against itself differs by no more on a quiet machine. */
-const NOISE_MAX = 0.05;
 
 interface Subject {
   readonly name: string;
@@ -55,17 +57,6 @@ const SHAPES: readonly Shape[] = [
   { ...SMALL, title: "Gateway, 1 connection, small responses", connections: 1 },
   { ...SMALL, title: "Gateway, 64 connections, a quarter of what the bare Worker carries", load: 0.25 },
 ];
-
-/** Figures of one turn. */
-interface Turn {
-  readonly perSecond: number;
-  readonly processorUs: number | undefined;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-const startLoad = () => startClients<LoadRequest, LoadFigures>(new URL("load.process.ts", import.meta.url));
-type Load = ReturnType<typeof startLoad>;
 
 /** The gateway against a pass-through Worker and a hand-written one, all on the same workerd. */
 export const gatewayBench: Bench = {
@@ -160,12 +151,8 @@ async function measure(
 ): Promise<Measured> {
   const durationMs = sampleMs * TURN_PER_SAMPLE;
   const turn = async ({ name, port, pid }: Subject): Promise<Turn> => {
-    const before = processorMs(pid);
     const requests = typeof messages === "function" ? messages(name) : messages;
-    const { responses, tookMs, p50Ms, p99Ms } = await load.run({ port, connections, durationMs, perSecond, requests });
-    const after = processorMs(pid);
-    const processorUs = before === undefined || after === undefined ? undefined : ((after - before) * 1000) / responses;
-    return { perSecond: (responses / tookMs) * 1000, processorUs, p50Ms, p99Ms };
+    return takeTurn(load, pid, { port, connections, durationMs, perSecond, requests });
   };
   progress(`${title}: warming up`);
   for (const subject of subjects) await turn(subject);
@@ -173,19 +160,10 @@ async function measure(
   const bare = turns.get(reference) ?? [];
   const note =
     `Median (range) over ${rounds} round(s), ${durationMs} ms each; ratios to the turn of "${reference}" in the same round. ` +
-    `Processor time is user and kernel time of the process.${verdict(turns.get(AGAIN), bare)}`;
+    `Processor time is user and kernel time of the process.${verdict(turns.get(AGAIN), bare, "the bare Worker")}`;
   const columns = ["what", "requests/s", "x", "processor us", "x", "p50 ms", "p99 ms"];
   const rows = [...turns].map(([name, own]) => [name, ...cells(own, bare)]);
   return { section: { title, note, columns, rows }, ratePerSecond: spread(bare.map((one) => one.perSecond)).median };
-}
-
-/** The bare Worker against itself: what differs less than that is no finding. */
-function verdict(again: readonly Turn[] | undefined, bare: readonly Turn[]): string {
-  if (again === undefined) return "";
-  const { median } = spread(ratios(column(again, processorUsOf), column(bare, processorUsOf)));
-  const noise = Math.abs(median - 1);
-  if (!(noise > NOISE_MAX)) return "";
-  return ` THE MACHINE IS TOO BUSY for a verdict: the bare Worker takes ${median.toFixed(2)} of its own processor time.`;
 }
 
 /** A minted ID costs a request; a thousand cost the text of a thousand. */
@@ -199,10 +177,6 @@ async function measureMint(count: number, subjects: readonly Subject[], load: Lo
   const two = subjects.filter(({ name }) => name === STATIC || name === "Waybill");
   return (await measure(shape, two, load, { ...options, perSecond: undefined }, requests, STATIC)).section;
 }
-
-const column = <Figure>(turns: readonly Turn[], read: (turn: Turn) => Figure | undefined) =>
-  turns.map(read).filter((figure) => figure !== undefined);
-const processorUsOf = (turn: Turn) => turn.processorUs;
 
 function cells(own: readonly Turn[], bare: readonly Turn[]): Cell[] {
   const perSecond = (turns: readonly Turn[]) => column(turns, (turn) => turn.perSecond);

@@ -53,6 +53,15 @@ describe("the benchmark", () => {
     for (const row of sections[0]?.rows ?? []) expect(row.at(-1)).toBe(0);
   });
 
+  it("reports how often a create calls the object of its key", () => {
+    const { status, stdout, stderr } = bench("creates", "--rounds", "1", "--sample-ms", "1", "--json");
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    expect(sections[0]?.rows.map(([, calls]) => calls)).toEqual([0, 0, 0, 2, 2, 1]);
+    for (const { rows } of sections.slice(1))
+      for (const [, perSecond] of rows) expect(perSecond).toHaveProperty("median");
+  });
+
   it("reports what a signature costs, beside the HMAC alone", () => {
     const { status, stdout, stderr } = bench("signature", "--rounds", "1", "--sample-ms", "1", "--json");
     expect(status, stderr).toBe(0);
