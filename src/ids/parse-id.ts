@@ -5,10 +5,7 @@ import { wordsToBig } from "./layout/words.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** A parsed ID: all fields by name, and the time of minting in Unix ms, rounded down. */
-export interface ParsedId {
-  readonly fields: FieldValues;
-  readonly mintedAtMs: number | undefined;
-}
+export type ParsedId = { readonly fields: FieldValues; readonly mintedAtMs: number | undefined };
 
 /**
  * Parses an ID by its table, without compiling a layout. It is ten times slower than `Layout.parse` and half the size,

@@ -3,10 +3,7 @@ import { isoTime } from "./layout/time.ts";
 import { ofRole } from "./layout/words.ts";
 
 /** The plausible minting times of a layout: from a fixed instant to an offset from now, both inclusive. */
-export interface TimeWindow {
-  readonly fromMs: number;
-  readonly aheadMs: number;
-}
+export type TimeWindow = { readonly fromMs: number; readonly aheadMs: number };
 
 /** From 2000-01-01 until tomorrow: allows imported data and fast clocks. */
 export const DEFAULT_WINDOW: TimeWindow = { fromMs: 946_684_800_000, aheadMs: 86_400_000 };

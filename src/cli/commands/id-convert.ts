@@ -27,17 +27,8 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
   return form.ok ? ok({ layout: layout.value, text }) : form;
 };
 
-/** A converted ID, with the layouts and text forms that were found. */
-type Converted = ReturnType<typeof writeAs>[number];
-
 /** Reads an ID as `from` and writes it as `to`. The error is a sentence: no text, or several. */
-export const convertId = (
-  id: string,
-  from: Spelling,
-  to: Spelling,
-  layouts: readonly Layout[],
-  nowMs: number,
-): Result<Converted, string> => {
+export const convertId = (id: string, from: Spelling, to: Spelling, layouts: readonly Layout[], nowMs: number) => {
   const readings = readAs(id, from, layouts, nowMs);
   if (!readings.ok) return err(readings.error + (from.layout === undefined ? conversionTo(id, to) : ""));
   const converted = readings.value.flatMap((reading) => writeAs(reading, to));

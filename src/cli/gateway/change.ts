@@ -188,11 +188,7 @@ const POLL_INTERVAL_MS = 1_000;
 const ENTRIES = 20;
 
 /** Polls the history for the outcome of a change, for some seconds at most. */
-export const findOutcome = async (
-  gateway: GatewayClient,
-  change: PendingChange,
-  runtime: Runtime,
-): Promise<ChangeOutcome> => {
+export const findOutcome = async (gateway: GatewayClient, change: PendingChange, runtime: Runtime) => {
   for (let attempt = 1; ; attempt++) {
     const found = await findOnce(gateway, change);
     if (found.outcome !== "unknown" || attempt === ATTEMPTS_MAX) return found;

@@ -147,10 +147,7 @@ export type GatewayOptions = OptionsOf<typeof GATEWAY_OPTIONS>;
 export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read only from ${TOKEN_VARIABLE}.`;
 
 /** The address and token by option and environment. The error is for stderr. */
-export const gatewayAddress = (
-  { gateway, insecure }: GatewayOptions,
-  runtime: Runtime,
-): Result<GatewayAddress, string> => {
+export const gatewayAddress = ({ gateway, insecure }: GatewayOptions, runtime: Runtime) => {
   const given = gateway ?? runtime.env(ADDRESS_VARIABLE);
   if (given === undefined || given === "") {
     return err(`error: no gateway given; use --gateway or ${ADDRESS_VARIABLE}\n`);

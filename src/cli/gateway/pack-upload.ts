@@ -68,18 +68,14 @@ export const sendUploads = async (
   runtime: Runtime,
 ): Promise<void> => {
   for (const upload of uploads) {
-    const { name, bytes } = upload;
-    const progress = startProgress({ label: escapeControls(`uploading pack ${name}`), bytes, isQuiet }, runtime);
+    const label = escapeControls(`uploading pack ${upload.name}`);
+    const progress = startProgress({ label, bytes: upload.bytes, isQuiet }, runtime);
     await sendOne(gateway, upload, progress.add).finally(progress.clear);
     if (!isQuiet) runtime.report(`uploaded ${formatUpload(summaryOf(upload))}\n`);
   }
 };
 
-const sendOne = async (
-  gateway: GatewayClient,
-  { name, sha256, parts }: PackUpload,
-  onSent: (bytes: number) => void,
-): Promise<void> => {
+const sendOne = async (gateway: GatewayClient, { name, sha256, parts }: PackUpload, add: (bytes: number) => void) => {
   let isWhole = false;
   for (const [at, part] of parts.entries()) {
     const answer = await gateway.putPart(sha256, part);
@@ -88,7 +84,7 @@ const sendOne = async (
       const stays = at === 0 ? "" : `  ${arrived} and are kept; run the same command to send the rest\n`;
       fail(formatFailure(gateway.url, answer.error) + stays);
     }
-    onSent(part.bytes.length);
+    add(part.bytes.length);
     isWhole = answer.value.complete;
   }
   const what = `pack ${escapeControls(name)} is incomplete at the gateway`;

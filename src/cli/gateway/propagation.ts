@@ -155,11 +155,7 @@ const waitSeconds = (text: string): number => {
 };
 
 /** Polls the last change once a second, then probes until one does not see it, or all do. */
-export const waitUntilPropagated = async (
-  gateway: GatewayClient,
-  options: WaitOptions,
-  runtime: Runtime,
-): Promise<PropagationResult> => {
+export const waitUntilPropagated = async (gateway: GatewayClient, options: WaitOptions, runtime: Runtime) => {
   const { nowMs, pause } = runtime;
   const startMs = nowMs();
   const endMs = startMs + options.seconds * 1000;

@@ -28,10 +28,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 }
 
 /** The whole stream; `undefined` if it has more than `bytesMax` bytes. */
-export async function bytesOf(
-  chunks: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+export async function bytesOf(chunks: AsyncIterable<Uint8Array>, bytesMax: number) {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {

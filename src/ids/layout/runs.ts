@@ -11,12 +11,7 @@ export interface Run {
 }
 
 /** A part of a run within one 32-bit word: `(words[word] >>> shift) & mask`, times 2^place. */
-export interface Piece {
-  readonly word: number;
-  readonly shift: number;
-  readonly bits: number;
-  readonly place: number;
-}
+export type Piece = { readonly word: number; readonly shift: number; readonly bits: number; readonly place: number };
 
 export const WORD_BITS = 32;
 /** A `number` is exact up to 2^53. */

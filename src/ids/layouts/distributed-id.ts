@@ -68,10 +68,7 @@ export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, 
 ]);
 
 /** 128 bits as two non-negative signed 64-bit integers, for stores without a wider type. */
-export interface LongPair {
-  readonly upper: bigint;
-  readonly lower: bigint;
-}
+export type LongPair = { readonly upper: bigint; readonly lower: bigint };
 
 /** A half is negative or exceeds 63 bits. */
 export interface LongPairError {

@@ -5,10 +5,7 @@ import type { Words } from "../layout/layout.ts";
 // This library makes its tables with the first key. One that makes them at import costs each start of a gateway 7 ms.
 
 /** AES on single blocks under one key (FIPS 197), not exposed. A block is four words, most significant first. */
-export interface AesBlock {
-  readonly encrypt: (block: Words) => Words;
-  readonly decrypt: (block: Words) => Words;
-}
+export type AesBlock = { readonly encrypt: (block: Words) => Words; readonly decrypt: (block: Words) => Words };
 
 /** Key lengths in bytes of AES-128, AES-192 and AES-256. */
 export const AES_KEY_BYTES: readonly number[] = [16, 24, 32];

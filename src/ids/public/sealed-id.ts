@@ -26,11 +26,7 @@ export interface OpenedId {
 }
 
 /** Only IDs of 97 to 128 bits can be sealed: they have four words. */
-export interface SealError {
-  readonly reason: "word-count";
-  readonly expected: number;
-  readonly actual: number;
-}
+export type SealError = { readonly reason: "word-count"; readonly expected: number; readonly actual: number };
 
 /** `forged`: no key of the ring sealed it in this context. */
 export type OpenError = PublicTextError | { readonly reason: "forged" };

@@ -1,11 +1,7 @@
 /** The digits of each numeral system, in order of value. */
 
 /** `folded`: digits are case-insensitive. */
-export interface Alphabet {
-  readonly name: string;
-  readonly digits: string;
-  readonly folded?: true;
-}
+export type Alphabet = { readonly name: string; readonly digits: string; readonly folded?: true };
 
 export const DECIMAL: Alphabet = { name: "decimal", digits: "0123456789" };
 

@@ -4,10 +4,7 @@ import { explainCharacters, textForm } from "./form.ts";
 
 /** CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of as many bits as it needs. */
 
-interface Group {
-  readonly digits: number;
-  readonly bits: number;
-}
+type Group = { readonly digits: number; readonly bits: number };
 
 /** Time, counter, fingerprint, random. */
 const GROUPS: readonly Group[] = [

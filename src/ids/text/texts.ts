@@ -6,17 +6,10 @@ import { radixText } from "./radix.ts";
 /** Parsing and formatting of IDs in non-canonical text forms. */
 
 /** The layout has no text form of this name. */
-export interface UnknownText {
-  readonly reason: "unknown-text";
-  readonly text: string;
-  readonly known: readonly string[];
-}
+export type UnknownText = { readonly reason: "unknown-text"; readonly text: string; readonly known: readonly string[] };
 
 /** The form cannot express this value, as `longs` cannot express a half above 2^63 - 1. */
-export interface UnwritableText {
-  readonly reason: "unwritable";
-  readonly text: string;
-}
+export type UnwritableText = { readonly reason: "unwritable"; readonly text: string };
 
 /** Parses a text in the named form; strict, like the layout's own `parse`. */
 export const parseAs = (layout: Layout, name: string, text: string): Result<Words, ParseError | UnknownText> => {

@@ -2,10 +2,7 @@ import { checkTable } from "../layout/check-table.ts";
 import type { LayoutTable } from "../layout/layout.ts";
 import { bitsOf, type Run, runsOf, WORD_BITS } from "../layout/runs.ts";
 
-interface Cell {
-  readonly label: string;
-  readonly bits: number;
-}
+type Cell = { readonly label: string; readonly bits: number };
 
 /**
  * The bit layout in the style of RFCs, 32 bits per line in text order. A split field shows its bits in each place:

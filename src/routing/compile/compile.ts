@@ -127,11 +127,7 @@ const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
 type PackRouteOf = (placement: PackPlacement) => PackRoute;
 
 /** Compiles the entities and the layouts, which refer to each other. */
-const compileEntities = (
-  { draft, routes, overrides: { byForm } }: Assembly,
-  regions: Regions,
-  packRouteOf: PackRouteOf,
-) => {
+const compileEntities = ({ draft, routes, overrides }: Assembly, regions: Regions, packRouteOf: PackRouteOf) => {
   const targets = targetsOf(draft, regions);
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
@@ -145,7 +141,7 @@ const compileEntities = (
       isOwn: draft.layouts.get(name)?.rows !== undefined,
       slices,
       window,
-      overrides: byForm.get(layout.table.text),
+      overrides: overrides.byForm.get(layout.table.text),
       hasOtherWords: hasOtherWords(layout),
       owners,
     };

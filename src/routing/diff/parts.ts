@@ -13,10 +13,7 @@ export interface PartDiff<Value> {
 export const diffValue = <Value>(before: Value, after: Value): Changed<Value> | undefined =>
   isSame(before, after) ? undefined : { before, after };
 
-export const diffPart = <Value>(
-  before: ReadonlyMap<string, Value>,
-  after: ReadonlyMap<string, Value>,
-): PartDiff<Value> => {
+export const diffPart = <Value>(before: ReadonlyMap<string, Value>, after: ReadonlyMap<string, Value>) => {
   const changed = [...after].flatMap(([name, value]) => {
     const old = before.get(name);
     const change = old === undefined ? undefined : diffValue(old, value);

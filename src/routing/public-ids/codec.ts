@@ -119,11 +119,7 @@ export function publicCodec(entity: Entity, keys: PublicKeys): PublicCodec | und
   );
 }
 
-function codecOf(
-  entity: Entity,
-  { sealed, compatible }: PublicKeys,
-  wordCount: number,
-): PublicCodec<Words> | undefined {
+function codecOf(entity: Entity, { sealed, compatible }: PublicKeys, count: number): PublicCodec<Words> | undefined {
   const kind = kindOf(entity);
   if (kind.as === "sealed") {
     const ring = sealRing(sealed, entity.name);
@@ -142,7 +138,7 @@ function codecOf(
       const opened = whenOk(decodePublic(ring.value, text, { type, form }));
       // One text for a value: a second spelling of the same public ID is no public ID.
       if (opened?.canonical !== text) return undefined;
-      return opened.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.id, wordCount) : undefined;
+      return opened.id < 1n << BigInt(32 * count) ? bigToWords(opened.id, count) : undefined;
     },
   };
 }

@@ -61,12 +61,7 @@ const describe = (table: CompiledTable, reading: LayoutReading, owner: Owner | u
 };
 
 /** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
-export const describeShort = (
-  table: CompiledTable,
-  owner: GroupOwner,
-  primaryKey: number,
-  onItsPath: boolean,
-): Candidate => {
+export const describeShort = (table: CompiledTable, owner: GroupOwner, primaryKey: number, onItsPath: boolean) => {
   const { entity, group } = owner;
   const words = shortWords(group, primaryKey);
   const target = shortTargetOf(table, owner, primaryKey);

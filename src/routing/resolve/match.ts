@@ -52,15 +52,12 @@ export const hintedIn = ({ layouts }: CompiledTable, hint: LayoutHint | undefine
   [...layouts.values()].filter((enabled) => isHinted(enabled, hint));
 
 /** Groups layouts, or what has one, by their text forms. */
-export const readersOf = <Reader>(
-  readers: readonly Reader[],
-  layoutOf: (reader: Reader) => Layout,
-): readonly FormReader<Reader>[] => {
+export const readersOf = <Reader>(readers: readonly Reader[], layoutOf: (reader: Reader) => Layout) => {
   const byForm = new Map<TextForm, Reader[]>();
   for (const reader of readers) {
     for (const form of layoutOf(reader).texts) byForm.set(form, [...(byForm.get(form) ?? []), reader]);
   }
-  return [...byForm].map(([form, of]) => ({ form, of }));
+  return [...byForm].map(([form, of]): FormReader<Reader> => ({ form, of }));
 };
 
 /** So many digits in a row are no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has them. */

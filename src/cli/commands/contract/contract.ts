@@ -22,13 +22,8 @@ const SAMPLE_PATHS = 200;
 const AGREE_SHARE = 0.9;
 
 /** A base path that resolves nearly all findings. Clients may send another one than the document's servers name. */
-const hintOfBase = (
-  paths: readonly ContractPath[],
-  findings: readonly Finding[],
-  table: CompiledTable,
-  isId: IdTest,
-) => {
-  const disagreeing = new Set(findings.map(({ pointer = "" }) => placeOfPath(pointer)));
+const hintOfBase = (paths: readonly ContractPath[], found: readonly Finding[], table: CompiledTable, isId: IdTest) => {
+  const disagreeing = new Set(found.map(({ pointer = "" }) => placeOfPath(pointer)));
   const wrong = onePerTemplate(paths).filter(({ pointer }) => disagreeing.has(pointer));
   if (wrong.length === 0) return undefined;
   const used = new Set(paths.map(baseOf));

@@ -129,15 +129,11 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as 
 const SERVERS_MAX = 100;
 
 /** All paths with operations, each once per base path. The error is a sentence. */
-export const pathsOf = (
-  document: Members,
-  origins: readonly string[],
-  given?: string,
-): Result<readonly ContractPath[], string> => {
+export const pathsOf = (document: Members, origins: readonly string[], given?: string) => {
   const isCrowded = (owner: Members): boolean => listOf(memberOf(owner, "servers")).length > SERVERS_MAX;
   let crowded: string | undefined;
   const paths = objectOf(memberOf(document, "paths")) ?? {};
-  const found = Object.keys(paths).flatMap((template) => {
+  const found = Object.keys(paths).flatMap((template): readonly ContractPath[] => {
     if (crowded !== undefined) return [];
     const item = template.startsWith("/") ? resolve(document, memberOf(paths, template)) : undefined;
     if (item === undefined) return [];
