@@ -2,13 +2,8 @@
 
 export type { LayoutTableFault } from "./layout/check-table.ts";
 export { compileLayout, fieldValue } from "./layout/compile.ts";
-export {
-  type DeclarationFault,
-  declareLayout,
-  type LayoutDeclaration,
-  TEXT_NAMES,
-  type TextName,
-} from "./layout/declare.ts";
+export type { DeclarationFault, LayoutDeclaration, TextName } from "./layout/declare.ts";
+export { declareLayout, TEXT_NAMES } from "./layout/declare.ts";
 export type * from "./layout/layout.ts";
 export { isoTime } from "./layout/time.ts";
 export { compareWords, fieldOf, mixWords } from "./layout/words.ts";
@@ -22,15 +17,8 @@ export * from "./layouts/uuid.ts";
 export { type MinterError, type MinterState, mintNext, startMinter } from "./mint/by-layout.ts";
 export { createMinter, type MinterOptions } from "./mint/create-minter.ts";
 export * from "./mint/distributed-id.ts";
-export {
-  type HotguidIdentity,
-  type HotguidState,
-  hotguidIdentity,
-  type IdentityError,
-  mintHotguid,
-  skipHotguids,
-  startHotguid,
-} from "./mint/hotguid.ts";
+export type { HotguidIdentity, HotguidState, IdentityError } from "./mint/hotguid.ts";
+export { hotguidIdentity, mintHotguid, skipHotguids, startHotguid } from "./mint/hotguid.ts";
 export { type IuidState, mintIuid, startIuid } from "./mint/iuid.ts";
 export * from "./mint/luuid.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint/mint.ts";
@@ -39,12 +27,7 @@ export * from "./mint/short-comb.ts";
 export * from "./parse-id.ts";
 export * from "./recognise.ts";
 export * from "./result.ts";
-export {
-  type ArchitectEncoding,
-  type ArchitectType,
-  architectText,
-  architectValue,
-} from "./text/architect.ts";
+export { type ArchitectEncoding, type ArchitectType, architectText, architectValue } from "./text/architect.ts";
 export * from "./text/texts.ts";
 export {
   explainUuid,

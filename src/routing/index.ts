@@ -15,14 +15,8 @@ export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from ".
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
 export { type Explanation, explain, hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
-export {
-  type CanarySelector,
-  canarySelectorSchema,
-  selectorTest,
-  servesEntity,
-  type TableNames,
-  unknownNames,
-} from "./resolve/table-canary.ts";
+export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
+export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";
 export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";

@@ -10,15 +10,8 @@ import { countingNumber, idsOf } from "../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { editEntries, openForEdit, saveTable, setNumber } from "../lib/table-edit.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
-import {
-  droppedEpoch,
-  type EntityLocation,
-  entryOf,
-  OVERRIDE_PARTS,
-  type OverridePart,
-  type Step,
-  takeStep,
-} from "./move-steps.ts";
+import type { EntityLocation, OverridePart, Step } from "./move-steps.ts";
+import { droppedEpoch, entryOf, OVERRIDE_PARTS, takeStep } from "./move-steps.ts";
 
 /**
  * Locates entities in a valid table, and reads their IDs as strictly as `/any/:id`. `id`: in its canonical text. `routed`: the

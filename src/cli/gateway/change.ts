@@ -10,14 +10,8 @@ import { faultLine, type NamedTable, placed, type TableFile } from "../lib/table
 import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
 import { both, EXIT, type ExitCode, fail, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway, type PublishedTable, readInForce } from "./client.ts";
-import {
-  formatFailure,
-  GATEWAY_HELP,
-  GATEWAY_OPTIONS,
-  type GatewayFailure,
-  type GatewayOptions,
-  mayBeDone,
-} from "./http.ts";
+import type { GatewayFailure, GatewayOptions } from "./http.ts";
+import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, mayBeDone } from "./http.ts";
 import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
 import {
   EFFECT,

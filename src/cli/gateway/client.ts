@@ -8,17 +8,8 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { escapeControls } from "../lib/output.ts";
 import { checkText, readTableFile, type Shown, type TableFile, valid } from "../lib/table-file.ts";
 import { fail, type Runtime } from "../runtime.ts";
-import {
-  answerOf,
-  type GatewayAddress,
-  type GatewayFailure,
-  type GatewayOptions,
-  type GatewayRequest,
-  type GatewayResponse,
-  gatewayAddress,
-  readObject,
-  sendRequest,
-} from "./http.ts";
+import type { GatewayAddress, GatewayFailure, GatewayOptions, GatewayRequest, GatewayResponse } from "./http.ts";
+import { answerOf, gatewayAddress, readObject, sendRequest } from "./http.ts";
 
 type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
 

@@ -1,12 +1,7 @@
 import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
 import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
-import {
-  formatPlace,
-  type OverridesDiff,
-  type OverrideTarget,
-  type Undone,
-  type UndoneSteps,
-} from "../../routing/diff/overrides.ts";
+import type { OverridesDiff, OverrideTarget, Undone, UndoneSteps } from "../../routing/diff/overrides.ts";
+import { formatPlace } from "../../routing/diff/overrides.ts";
 import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";

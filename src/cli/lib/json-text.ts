@@ -1,11 +1,5 @@
-import {
-  getLocation,
-  type Node,
-  type ParseError,
-  type ParseErrorCode,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import type { Node, ParseError, ParseErrorCode } from "jsonc-parser";
+import { getLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import { firstNotBelow } from "../../routing/lookup/ranges.ts";
 import { type Fault, keysOfPointer, type Place, pointerTo } from "../../routing/schema/faults.ts";
 import { plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";

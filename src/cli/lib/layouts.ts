@@ -1,14 +1,5 @@
-import {
-  architectText,
-  err,
-  everyLayout,
-  type Layout,
-  ok,
-  type Result,
-  type TextForm,
-  uuidText,
-  type Words,
-} from "../../ids/index.ts";
+import type { Layout, Result, TextForm, Words } from "../../ids/index.ts";
+import { architectText, err, everyLayout, ok, uuidText } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { fail, type Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";

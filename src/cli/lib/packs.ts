@@ -4,14 +4,8 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import type { PackContents } from "../../routing/diff/packs.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
 import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
-import {
-  formatEntryFault,
-  type LoadedPack,
-  type PackRanges,
-  PackSlot,
-  rangesOfFile,
-  verifyPack,
-} from "../../routing/packs/pack.ts";
+import type { LoadedPack, PackRanges } from "../../routing/packs/pack.ts";
+import { formatEntryFault, PackSlot, rangesOfFile, verifyPack } from "../../routing/packs/pack.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { fail, type Runtime } from "../runtime.ts";

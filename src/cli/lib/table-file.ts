@@ -1,15 +1,7 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "../../ids/index.ts";
-import {
-  type CompiledTable,
-  checkTable,
-  compileTable,
-  type Fault,
-  loadTable,
-  NOT_UTF8,
-  plainJson,
-  TABLE_BYTES_MAX,
-} from "../../routing/index.ts";
+import type { CompiledTable, Fault } from "../../routing/index.ts";
+import { checkTable, compileTable, loadTable, NOT_UTF8, plainJson, TABLE_BYTES_MAX } from "../../routing/index.ts";
 import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { EXIT, fail, type Runtime, Stop } from "../runtime.ts";

@@ -1,12 +1,5 @@
-import {
-  boxFor,
-  idsIn,
-  type Placed,
-  type PlacedRoutes,
-  type Placement,
-  type RoutePlan,
-  type RoutePlans,
-} from "../compile/route-plans.ts";
+import type { Placed, PlacedRoutes, Placement, RoutePlan, RoutePlans } from "../compile/route-plans.ts";
+import { boxFor, idsIn } from "../compile/route-plans.ts";
 import type { Dimension } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import type { Box } from "../lookup/build-index.ts";

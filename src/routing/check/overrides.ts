@@ -1,12 +1,6 @@
 import type { Words } from "../../ids/index.ts";
-import {
-  allFormsOf,
-  canBeLater,
-  indexOverrides,
-  type OverrideIndex,
-  shortKeyIn,
-  TextReader,
-} from "../compile/overrides.ts";
+import type { OverrideIndex } from "../compile/overrides.ts";
+import { allFormsOf, canBeLater, indexOverrides, shortKeyIn, TextReader } from "../compile/overrides.ts";
 import { ownerKeyField } from "../layouts/fields.ts";
 import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";

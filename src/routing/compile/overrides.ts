@@ -1,13 +1,5 @@
-import {
-  compareWords,
-  fieldOf,
-  fromSql,
-  type Layout,
-  luuid,
-  type TextForm,
-  toSql,
-  type Words,
-} from "../../ids/index.ts";
+import type { Layout, TextForm, Words } from "../../ids/index.ts";
+import { compareWords, fieldOf, fromSql, luuid, toSql } from "../../ids/index.ts";
 import type { Reading } from "../layouts/fields.ts";
 import { WordsMap } from "../lookup/id-index.ts";
 import { type Draft, overridesIn } from "../schema/draft.ts";

@@ -7,29 +7,12 @@ import type { Box } from "../lookup/build-index.ts";
 import type { Ranges } from "../lookup/ranges.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { DeclaredRoute } from "../schema/table.ts";
-import {
-  type Claims,
-  isKey,
-  type KeyChange,
-  type KeyOutcome,
-  type LayoutSide,
-  pairOwners,
-  type Space,
-  sameLayout,
-  toKeyChanges,
-} from "./key-changes.ts";
+import type { Claims, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
+import { isKey, pairOwners, sameLayout, toKeyChanges } from "./key-changes.ts";
 import { canonical, compareOutcomes, keySegmentsOf, type SpaceSide, slicesIn, spreadKey } from "./key-space.ts";
 import { type RouteOutcome, routeOutcome } from "./outcome.ts";
-import {
-  expandPacks,
-  type KnownPacks,
-  type PackContents,
-  type PackedCounter,
-  packedCounter,
-  packName,
-  packsOf,
-  slicesOfPacks,
-} from "./packs.ts";
+import type { KnownPacks, PackContents, PackedCounter } from "./packs.ts";
+import { expandPacks, packedCounter, packName, packsOf, slicesOfPacks } from "./packs.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
 export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {

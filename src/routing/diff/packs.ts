@@ -4,14 +4,8 @@ import { countOf, firstNotBelow, pairsOf, type Ranges } from "../lookup/ranges.t
 import type { PackRanges } from "../packs/pack.ts";
 import type { PackPlacement } from "../packs/route.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
-import {
-  type Counted,
-  type CountedChange,
-  isKey,
-  type KeyOutcome,
-  type LayoutSide,
-  type Space,
-} from "./key-changes.ts";
+import type { Counted, CountedChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
+import { isKey } from "./key-changes.ts";
 import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "./key-space.ts";
 
 /** Comparing what lists of packs hold, in one pass over their ranges. */

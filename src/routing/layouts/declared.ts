@@ -1,11 +1,5 @@
-import {
-  compileLayout,
-  type DeclarationFault,
-  declareLayout,
-  everyLayout,
-  type Layout,
-  type Row,
-} from "../../ids/index.ts";
+import type { DeclarationFault, Layout, Row } from "../../ids/index.ts";
+import { compileLayout, declareLayout, everyLayout } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../resolve/match.ts";
 import type { FaultKind, Place } from "../schema/faults.ts";
 import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";

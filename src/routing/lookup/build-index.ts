@@ -4,17 +4,8 @@ import { type Dimension, groupBy, type IdPlan, type LayoutPlan, sliceDimensionNa
 import type { Budget } from "../limits.ts";
 import type { Slice } from "../table.ts";
 import { NO_ROUTE, type SegmentIndex, Segments, type Span } from "./id-index.ts";
-import {
-  applyChange,
-  changesOf,
-  clip,
-  countOf,
-  firstNotBelow,
-  includes,
-  narrow,
-  pairsOf,
-  type Ranges,
-} from "./ranges.ts";
+import type { Ranges } from "./ranges.ts";
+import { applyChange, changesOf, clip, countOf, firstNotBelow, includes, narrow, pairsOf } from "./ranges.ts";
 
 /** Makes the boxes of routes, and of them the segments of `id-index.ts`: once for each table. */
 

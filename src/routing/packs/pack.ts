@@ -1,16 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
-import {
-  decodeHeader,
-  decodePage,
-  headerBytesOf,
-  NOT_FOUND,
-  NOT_LOADED,
-  type PackHeader,
-  type PackPage,
-  type PageInfo,
-  wrongLength,
-} from "./decode.ts";
+import type { PackHeader, PackPage, PageInfo } from "./decode.ts";
+import { decodeHeader, decodePage, headerBytesOf, NOT_FOUND, NOT_LOADED, wrongLength } from "./decode.ts";
 import { type Bytes, hexOf, type Keys, type PackFault, type Sha256 } from "./format.ts";
 
 export { NOT_LOADED };

@@ -1,16 +1,8 @@
 import * as v from "valibot";
 import { err, ok, type Result, type Words } from "../../ids/index.ts";
 import { bigToWords, wordsToBig } from "../../ids/layout/words.ts";
-import {
-  decodePublic,
-  encodePublic,
-  type KeyRingError,
-  keyRing,
-  type NamedKey,
-  openId,
-  sealId,
-  sealRing,
-} from "../../ids/public/index.ts";
+import type { KeyRingError, NamedKey } from "../../ids/public/index.ts";
+import { decodePublic, encodePublic, keyRing, openId, sealId, sealRing } from "../../ids/public/index.ts";
 import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
 import { canBeLater } from "../compile/overrides.ts";
 import { readingsOf } from "../layouts/fields.ts";

@@ -1,10 +1,5 @@
-import {
-  type CompiledTable,
-  findAmbiguities,
-  type Hint,
-  type LayoutAmbiguity,
-  parsePublicKeys,
-} from "../../../routing/index.ts";
+import type { CompiledTable, Hint, LayoutAmbiguity } from "../../../routing/index.ts";
+import { findAmbiguities, parsePublicKeys } from "../../../routing/index.ts";
 import { publicCodec } from "../../../routing/public-ids/codec.ts";
 import { command, option } from "../../command.ts";
 import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
