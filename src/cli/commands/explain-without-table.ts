@@ -1,6 +1,7 @@
 import * as ids from "../../ids/index.ts";
+import { writtenBy } from "../../ids/text/form.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
-import { writtenAs, writtenForms } from "../lib/layouts.ts";
+import { writtenForms } from "../lib/layouts.ts";
 
 type Move = (words: ids.Words) => ids.Words;
 
@@ -116,7 +117,7 @@ const candidateOf = ({ layout, words, excluded, for: reasons, against }: ids.Rea
 /** All texts of its layout, and the canonical texts of layouts with the same bits. */
 const formsOf = ({ layout: source, words }: ids.Reading): Explained["forms"] => {
   const layout = source.name;
-  const own = writtenForms(source).map((form) => ({ form: form.name, text: writtenAs(form, words) }));
+  const own = writtenForms(source).map((form) => ({ form: form.name, text: writtenBy(form, words) }));
   const others = conversionsFrom(layout).map(({ to, move }) => ({ form: to.name, text: to.format(move(words)) }));
   const key =
     source === ids.luuid

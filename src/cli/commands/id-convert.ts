@@ -1,8 +1,9 @@
 import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../../ids/index.ts";
+import { writtenBy } from "../../ids/text/form.ts";
 import { command, option, required } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
-import { findForm, findLayout, openLayouts, suggestion, writtenAs, writtenForms } from "../lib/layouts.ts";
+import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
@@ -102,7 +103,7 @@ const writeAs = ({ layout, form: text, words }: Reading, to: Spelling) => {
   const target = conversion?.to ?? to.layout ?? layout;
   const name = to.text ?? target.table.text.name;
   const form = writtenForms(target).find((each) => each.name === name);
-  const id = form && writtenAs(form, conversion === undefined ? words : conversion.move(words));
+  const id = form && writtenBy(form, conversion === undefined ? words : conversion.move(words));
   if (id === undefined) return [];
   return [{ id, from: { layout: layout.name, text }, to: { layout: target.name, text: name } }];
 };

@@ -1,4 +1,4 @@
-import type { Layout, Result, TextForm, Words } from "../../ids/index.ts";
+import type { Layout, Result, TextForm } from "../../ids/index.ts";
 import { architectText, err, everyLayout, ok, uuidText } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { fail, type Runtime } from "../runtime.ts";
@@ -80,11 +80,4 @@ export const findForm = (layout: Layout, text: string): Result<TextForm, string>
   if (form !== undefined) return ok(form);
   const known = forms.map(({ name }) => name).join(", ");
   return err(`A ${layout.name} has no text "${escapeControls(text)}"; it has ${known}.`);
-};
-
-/** `undefined` if the form cannot represent the words, such as a half above 2^63 - 1 as a signed long. */
-export const writtenAs = (form: TextForm, words: Words): string | undefined => {
-  const text = form.format(words);
-  const read = form.read(text, 0, text.length);
-  return read?.every((word, index) => word === words[index]) ? text : undefined;
 };

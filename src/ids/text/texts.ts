@@ -1,6 +1,7 @@
 import type { Layout, ParseError, TextForm, Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
 import { LOWER_HEX } from "./alphabets.ts";
+import { writtenBy } from "./form.ts";
 import { radixText } from "./radix.ts";
 
 /** Parsing and formatting of IDs in non-canonical text forms. */
@@ -35,13 +36,6 @@ export const textsOf = (layout: Layout, words: Words): Readonly<Record<string, s
       return text === undefined ? [] : [[form.name, text] as const];
     }),
   );
-
-/** A form that cannot hold the words formats a text that does not parse back to them. */
-const writtenBy = (form: TextForm, words: Words): string | undefined => {
-  const text = form.format(words);
-  const read = form.read(text, 0, text.length);
-  return read?.every((word, index) => word === words[index]) ? text : undefined;
-};
 
 const formOf = (layout: Layout, name: string): TextForm | undefined => layout.texts.find((form) => form.name === name);
 

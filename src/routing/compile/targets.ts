@@ -5,19 +5,7 @@ import { type Draft, type Override, overrideKey, overridesIn } from "../schema/d
 import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";
 import type { DeclaredEntity, DeclaredRegion } from "../schema/table.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
-import type {
-  BreakerPolicy,
-  Canary,
-  Deadlines,
-  Found,
-  Gone,
-  Region,
-  Regions,
-  Rule,
-  Share,
-  Split,
-  Target,
-} from "../table.ts";
+import type { BreakerPolicy, Deadlines, Found, Gone, Region, Regions, Rule, Share, Split, Target } from "../table.ts";
 
 /** One frozen target for each route with a region, a few for each split, and one for the default. */
 export const targetsOf = (draft: Draft, regions: Regions): RouteTargets<Found | undefined> => {
@@ -81,7 +69,7 @@ type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
 export const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: Extras = {}): Target =>
   Object.freeze({ region, rule, canary, shadow, move });
 
-const canaryOf = ({ region, percent }: DeclaredCanary, index: number, regions: Regions, shadow?: Share): Canary => {
+const canaryOf = ({ region, percent }: DeclaredCanary, index: number, regions: Regions, shadow?: Share) => {
   const rule: Rule = Object.freeze({ kind: "canary", index });
   return Object.freeze({ share: percent / 100, target: targetOf(regionNamed(regions, region), rule, { shadow }) });
 };
