@@ -41,14 +41,10 @@ export const BODY_FAULTS = [
   fault("silent-without-length", [ok(), "hello", "hang!"], broken("hello", "idle"), silent),
   fault("body-drips", [LENGTH, ...drip("hellohello", 30)], passed(200, "hellohello")),
   fault("chunks-drip", [CHUNKED, ...drip("5\r\nhello\r\n0\r\n\r\n", 20)], passed(200, "hello")),
-  fault(
-    "body-drips-for-ever",
-    [ok("content-length: 1000"), ...drip("x".repeat(100), 50)],
-    broken("x".repeat(100), "late"),
-    {
-      region: { deadlines: { totalMs: 1000 } },
-    },
-  ),
+  fault("body-drips-for-ever", [ok("content-length: 1000"), ...drip("x".repeat(100), 50)], late, {
+    region: { deadlines: { totalMs: 1000 } },
+    ...BODIED,
+  }),
 
   fault(
     "chunks-drip-for-ever",
