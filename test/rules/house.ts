@@ -29,7 +29,10 @@ export const README_WORDS_MAX = 700;
 const WORDS_MAX = 30_000;
 
 /** Pages of later features: as many words as each has, up to its own bound, come on top. */
-const LATER_PAGES: Readonly<Record<string, number>> = { "docs/guides/databases.md": 1500 };
+const LATER_PAGES: Readonly<Record<string, number>> = {
+  "docs/guides/databases.md": 1500,
+  "docs/guides/creation.md": 1400,
+};
 
 export interface File {
   /** From the top folder. */
