@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { sendAgain } from "../../docs/examples/send-again.ts";
 import {
   createEpochGuard,
   memoryEpochStore,
@@ -9,7 +10,6 @@ import {
   waybillOrigin,
 } from "../../src/origin/index.ts";
 import { problemOf } from "../../src/problems/index.ts";
-import { sendAgain } from "../fixtures/send-again.ts";
 import { headersOf, KEY, NOW_MS, PARTS } from "./signed-request.ts";
 
 const OPTIONS = { keys: [KEY], now: () => NOW_MS, regions: ["eu"] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sendAgain } from "../fixtures/send-again.ts";
+import { sendAgain } from "../../docs/examples/send-again.ts";
 import { IDS, setUp } from "./harness.ts";
 
 /** An app that sends as docs/guides/mobile-apps.md says, and the gateway before origins that fail. */
