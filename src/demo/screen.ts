@@ -88,7 +88,7 @@ function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample
 /** By the headers that the table reads the key from, with the sample's values. */
 function createCommands(
   url: string,
-  { entity, mint }: Sample,
+  { entity, id, path, mint }: Sample,
   create: ReturnType<NonNullable<CompiledTable["creates"]>["byEntity"]["get"]>,
 ) {
   if (create === undefined || mint === undefined) return [];
@@ -101,6 +101,14 @@ function createCommands(
   return [
     [`create: ${entity} gets its ID and its region`, `${post} -d '{"total": 42}'`],
     ["never twice: send it again", `${post} -H 'idempotency-key: my-first-one' -d '{"total": 42}'`],
+    ...(create.clientId === undefined
+      ? []
+      : [
+          [
+            "with an ID that the client made (here by /mint)",
+            `-i -X PUT ${url}${path.replace(id, `$(curl -s ${url}/mint -H 'accept: text/plain' -d '${JSON.stringify(mint)}')`)} -H 'if-none-match: *' -d '{"total": 42}'`,
+          ],
+        ]),
   ];
 }
 
