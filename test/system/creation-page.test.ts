@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadTable } from "../../../src/routing/index.ts";
-import { type DemoStack, startDemoStack } from "../stack.ts";
-import { readDemoTable } from "./demo.ts";
+import { loadTable } from "../../src/routing/index.ts";
+import { readDemoTable } from "./demo/demo.ts";
+import { type DemoStack, startDemoStack } from "./stack.ts";
 
-const PAGE = readFileSync(new URL("../../../docs/guides/creation.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../docs/guides/creation.md", import.meta.url), "utf8");
 const blocksOf = (language: string): readonly string[] =>
   [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
 
