@@ -55,6 +55,11 @@ export class IdList {
   }
 }
 
+/** Whether the layout promises an order: not where its time wraps or is missing. An LUUID's key is its time. */
+export const isOrdered = ({ name }: Layout): boolean => !UNORDERED.has(name);
+
+const UNORDERED: ReadonlySet<string> = new Set(["short-prefix-comb", "short-suffix-comb", "uuid-v4"]);
+
 /** The first ID of `rows` that is not above the one before it in the layout's order; `before`: the one before the first. */
 export const firstFall = (layout: Layout, rows: WordRows, before: WordRows | undefined): number | undefined => {
   const width = layout.fixed.value.length;
