@@ -5,7 +5,8 @@ import { afterAll, expect, it } from "vitest";
 import { bundleWorker, serveWorker } from "../../../src/host/workerd/gateway.ts";
 
 const GATEWAYS = 4;
-const KILLS = 3;
+/** How the lives of a gateway end. */
+const ENDS = ["kill", "stop", "kill", "kill", "stop"] as const;
 const IDS_A_LIFE = 3000;
 /** Requests that are under way at one gateway all the time. */
 const CLIENTS = 8;
@@ -49,43 +50,38 @@ async function mint(url: string, order: object): Promise<readonly string[] | und
 }
 
 /** Mints with requests under way all the time; calls `end` once there are enough IDs. Resolves when no client goes on. */
-async function mintUntil(url: string, at: number, enough: number, end: () => "killed" | "going on"): Promise<void> {
+async function mintUntil(url: string, at: number, enough: number, end: () => void, isKilled: boolean): Promise<void> {
   let made = 0;
-  let isEnded = false;
-  let isKilled = false;
   const client = async (first: number): Promise<void> => {
-    for (let turn = first; isKilled || !isEnded; turn++) {
+    // A killed gateway ends the clients, in the middle of a request.
+    for (let turn = first; isKilled || made < enough; turn++) {
       const order = ordersOf(at)[turn % 4] as ReturnType<typeof ordersOf>[number];
       const ids = await mint(url, { ...order, count: 1 + ((turn * 17) % 90) });
       if (ids === undefined) return;
       given.get(order.entity)?.push(...ids);
+      const before = made;
       made += ids.length;
-      if (made < enough || isEnded) continue;
-      isEnded = true;
-      isKilled = end() === "killed";
+      if (before < enough && made >= enough) end();
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, first) => client(first)));
 }
 
-it("four gateways that are killed while they mint, and start again on their states, give no ID twice", async () => {
+it("four gateways that are stopped and killed while they mint, and start again on their states, give no ID twice", async () => {
   const worker = await bundleWorker({ tableText });
   const runOne = async (at: number): Promise<void> => {
     const vars = { REQUEST_LOG: "off", SEQUENCE_RANGE: `${at}/${GATEWAYS}` };
-    for (let life = 0; life <= KILLS; life++) {
+    for (const [life, how] of ENDS.entries()) {
       const gateway = await serveWorker(worker, { port: 0, tableText, stateFolder: join(root, `${at}`), vars });
+      const isKilled = how === "kill";
+      const end = () => isKilled && process.kill(gateway.pid, "SIGKILL");
       // Each life ends at another number of IDs.
-      await mintUntil(gateway.url, at, IDS_A_LIFE + 977 * life + 331 * at, () => {
-        if (life === KILLS) return "going on";
-        process.kill(gateway.pid, "SIGKILL");
-        return "killed";
-      });
-      if (life === KILLS) await gateway.stop();
-      else await gateway.exited;
+      await mintUntil(gateway.url, at, IDS_A_LIFE + 977 * life + 331 * at, end, isKilled);
+      await (isKilled ? gateway.exited : gateway.stop());
     }
   };
   await Promise.all(Array.from({ length: GATEWAYS }, (_, at) => runOne(at)));
-  expect([...given.values()].flat().length).toBeGreaterThan(GATEWAYS * (KILLS + 1) * IDS_A_LIFE);
+  expect([...given.values()].flat().length).toBeGreaterThan(GATEWAYS * ENDS.length * IDS_A_LIFE);
   for (const [entity, ids] of given) expect([entity, new Set(ids).size]).toEqual([entity, ids.length]);
   // The last 60 bits of an LUUID are random: it is the primary keys that must differ.
   const keys = (given.get("person") ?? []).map((id) => id.slice(0, 13));
