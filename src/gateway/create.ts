@@ -282,8 +282,11 @@ async function resume(
       const known = [...served.table.regions.keys()];
       return err({ reason: "unknown-name", what: "region", name: record.region, known });
     }
+    // An entity that was moved by itself is there: its former region would make it anew.
+    const isMoved = decision.target.rule.kind === "moved" && texts.length === 1;
     const isSame = decision.target.region.name === region.name;
-    const target = isSame ? decision.target : { ...decision.target, region, canary: undefined, shadow: undefined };
+    const target =
+      isSame || isMoved ? decision.target : { ...decision.target, region, canary: undefined, shadow: undefined };
     resumed.push({ ...decided.value, decision: { ...decision, target } });
   }
   return ok(resumed);

@@ -136,6 +136,15 @@ describe("a create with a key", () => {
     expect(fresh.headers.get("waybill-region")).toBe("us");
   });
 
+  it("follows an entity that was moved meanwhile: its former region would make it anew", async () => {
+    const key = newKey();
+    const id = idOf(await setUp({ declared: declared(), origin: () => created() }).request("/orders", post(key))) ?? "";
+    const after = setUp({ declared: declared({}, { moved: { [id]: "eu" } }), origin: () => created() });
+    const response = await after.request("/orders", post(key));
+    expect([idOf(response), response.headers.get("waybill-region")]).toEqual([id, "eu"]);
+    expect(after.seen.map(({ url }) => url)).toEqual(["http://eu.test/orders"]);
+  });
+
   it("refuses a twin that is under way, and lets it through when the first has ended", async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
