@@ -50,11 +50,7 @@ export interface Tables {
 export type RunningCanary = PointerCanary;
 
 /** A change. `expectedRevision`: the current revision as the author knows it, or that of a running canary. */
-export interface ChangeRequest {
-  readonly expectedRevision: number;
-  readonly author: string;
-  readonly note: string;
-}
+export type ChangeRequest = Readonly<{ expectedRevision: number; author: string; note: string }>;
 
 export interface TableStatus {
   readonly truth: TableRevision;
@@ -81,10 +77,7 @@ export interface RejectedChange {
 }
 
 /** Newest first: `limit` of those whose number is below `before`. */
-export interface PageQuery {
-  readonly before: number | undefined;
-  readonly limit: number;
-}
+export type PageQuery = Readonly<{ before: number | undefined; limit: number }>;
 
 type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
 type Change = Promise<Result<TableRevision, TableChangeError>>;
@@ -111,17 +104,10 @@ export interface ControlPlaneApi {
   putPackPart(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
 }
 
-export interface RevisionContent {
-  readonly revision: TableRevision;
-  readonly bytes: Uint8Array;
-}
+export type RevisionContent = Readonly<{ revision: TableRevision; bytes: Uint8Array }>;
 
 /** `isNew`: something was stored that was not there before; `completes`: nothing else was missing. */
-export interface PackReceipt {
-  readonly pack: StoredPack;
-  readonly isNew: boolean;
-  readonly completes: boolean;
-}
+export type PackReceipt = Readonly<{ pack: StoredPack; isNew: boolean; completes: boolean }>;
 
 /** An upload. `sha256`: of the pack's header, in lower-case hex. */
 export interface PackPartRequest {
@@ -145,10 +131,7 @@ export interface Caller {
 /** Authenticates a request by what it carries; its client is read only where one is limited. Never throws. */
 export type Authenticate = (arrival: Arrival) => Promise<Result<Caller, AuthError>>;
 
-export interface Arrival {
-  readonly request: Request;
-  readonly client: { readonly address: string | undefined };
-}
+export type Arrival = Readonly<{ request: Request; client: { readonly address: string | undefined } }>;
 
 /** Why a request for the gateway's own pages was denied, as a label of a counter. */
 export type DenialReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;

@@ -6,9 +6,7 @@ import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 
-export interface PageEnv {
-  readonly Bindings: { readonly context: RequestContext };
-}
+export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
 export const contextOf = (c: Context): RequestContext => (c.env as PageEnv["Bindings"]).context;
 

@@ -62,11 +62,7 @@ const IN_BODY = "body";
 const FIRST_LINE = v.strictObject({ table: v.unknown() });
 const FIRST_LINE_BYTES_MAX = TABLE_BYTES_MAX + 1024;
 
-interface Pair {
-  readonly before: CompiledTable;
-  readonly after: CompiledTable;
-  readonly log: ReadableStream<Uint8Array>;
-}
+type Pair = Readonly<{ before: CompiledTable; after: CompiledTable; log: ReadableStream<Uint8Array> }>;
 
 /**
  * `POST /-/table/replay?old=41&new=42`: streams what they route differently, then a summary. Without `old`: the table in force.

@@ -199,10 +199,7 @@ function canFetch(binding: unknown): binding is { readonly fetch: Send } {
 }
 
 /** Origins that cannot be asked, for want of a binding. */
-export interface MissingBindings {
-  readonly revision: number;
-  readonly bindings: readonly string[];
-}
+export type MissingBindings = Readonly<{ revision: number; bindings: readonly string[] }>;
 
 /** Reports once for each table the bindings that it names and the deployment lacks. */
 export function bindingWatch(bindings: object, report: (missing: MissingBindings) => void) {

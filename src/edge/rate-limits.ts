@@ -3,9 +3,7 @@ import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports.ts"
 import { periodCounts } from "./platform.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
 
-export interface RateBinding {
-  limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>;
-}
+export type RateBinding = { limit(options: { readonly key: string }): Promise<{ readonly success: boolean }> };
 
 /** How one limit is kept: by a rate limit binding of the platform, or by a counter in the isolate. */
 export type RateSetting =

@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { parseJson } from "../routing/schema/json-scanner.ts";
 
 /** What is wrong with a setting. `why`: a sentence that begins with its name, without its value. */
-export interface SettingFault {
-  readonly setting: string;
-  readonly why: string;
-}
+export type SettingFault = Readonly<{ setting: string; why: string }>;
 
 /** Reads settings of which each may be absent. Invalid ones are faults, and are read as if they were absent. */
 export function readValid<const Schema extends v.GenericSchema<Readonly<Record<string, unknown>>, unknown>>(

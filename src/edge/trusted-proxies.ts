@@ -58,11 +58,7 @@ function rangeOf(text: string): AddressRange | undefined {
 }
 
 /** What one proxy says of who asked it. */
-interface Told {
-  readonly address: string | undefined;
-  readonly scheme: string | undefined;
-  readonly host: string | undefined;
-}
+type Told = Readonly<{ address: string | undefined; scheme: string | undefined; host: string | undefined }>;
 
 /** The client behind trusted proxies: the last address that none of them has. What precedes it is the client's word. */
 export function behindProxies(read: (request: Request) => Client, trusted: TrustedProxies) {

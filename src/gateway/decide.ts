@@ -25,10 +25,7 @@ import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "
  */
 
 /** The table in force, and the canary beside it. */
-export interface Tables {
-  readonly table: CompiledTable;
-  readonly canary: TableCanary | undefined;
-}
+export type Tables = Readonly<{ table: CompiledTable; canary: TableCanary | undefined }>;
 
 /** Another table for a part of the IDs. */
 export interface TableCanary {

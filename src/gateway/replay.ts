@@ -34,11 +34,7 @@ type Refusal =
 /** `open`: a table decides by something that is not known here, and both may come to the same. */
 export type ReplayResult = "same" | "changed" | "open";
 
-export interface Replayed {
-  readonly before: Destination;
-  readonly after: Destination;
-  readonly verdict: ReplayResult;
-}
+export type Replayed = Readonly<{ before: Destination; after: Destination; verdict: ReplayResult }>;
 
 /** Sends a request of the past through two tables. `nowMs` (Unix ms) is when it would be sent. */
 export const replay = (

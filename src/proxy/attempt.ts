@@ -53,11 +53,7 @@ export interface AttemptError {
 }
 
 /** An answer that began: a small one is here as a whole. */
-interface Begun {
-  readonly response: Response;
-  readonly fields: ResponseFields;
-  readonly bytes: ArrayBuffer | undefined;
-}
+type Begun = Readonly<{ response: Response; fields: ResponseFields; bytes: ArrayBuffer | undefined }>;
 
 /** An origin's own answer, whatever its status. */
 export interface OriginResponse extends Begun {

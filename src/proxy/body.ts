@@ -124,12 +124,6 @@ export function upload(
   const { readable, writable } =
     length === null ? new IdentityTransformStream() : new FixedLengthStream(BigInt(length));
   const broken = new AbortController();
-  const ended = pump(stream, writable, {
-    idleMs,
-    sinkIdleMs: idleMs,
-    untilMs,
-    nowMs,
-    onBreak: () => broken.abort(),
-  });
+  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak: () => broken.abort() });
   return { body: readable, ended, broken: broken.signal };
 }

@@ -4,10 +4,7 @@ import type { OriginFault } from "./errors.ts";
 import { GATEWAY_NAME, VIA } from "./origin-request.ts";
 
 /** Why `fetch` gave no answer, as far as it can be known, and a sentence's end for people that names no address. */
-export interface Failure {
-  readonly fault: OriginFault;
-  readonly why: string;
-}
+export type Failure = Readonly<{ fault: OriginFault; why: string }>;
 
 /** Thrown by the `Fetch` port for an origin whose binding the deployment lacks. */
 export class MissingBinding extends Error {

@@ -3,10 +3,7 @@ import type { RetryBudget } from "../ports.ts";
 import type { Origin, Region } from "../routing/table.ts";
 
 /** One origin to try, and the region that it stands in. */
-export interface Attempt {
-  readonly region: Region;
-  readonly origin: Origin;
-}
+export type Attempt = Readonly<{ region: Region; origin: Origin }>;
 
 /**
  * The origin of a region for an ID: a share of the IDs by weight, and always the same one for the same ID, so that

@@ -6,10 +6,7 @@ import { edgeFailure } from "./origin-response.ts";
 import { chooseOrigin } from "./origins.ts";
 
 /** What two answers to one request are held to: their status, and of some fields what two regions must agree in. */
-export interface ResponseShape {
-  readonly status: number;
-  readonly fields: Readonly<Record<string, string>>;
-}
+export type ResponseShape = Readonly<{ status: number; fields: Readonly<Record<string, string>> }>;
 
 /** Absence is a value too. */
 const ABSENT = "absent";

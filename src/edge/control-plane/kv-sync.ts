@@ -27,11 +27,7 @@ const DEADLINES = {
 export type KvDeadlines = typeof DEADLINES;
 
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
-export interface KvSnapshot {
-  readonly pointer: Pointer | undefined;
-  readonly askedAtMs: number;
-  readonly failure: string | undefined;
-}
+export type KvSnapshot = Readonly<{ pointer: Pointer | undefined; askedAtMs: number; failure: string | undefined }>;
 
 /** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
 export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines = DEADLINES) {

@@ -19,10 +19,7 @@ export interface OriginState extends Partial<Omit<OriginUpdate, "url">> {
 }
 
 /** Tells isolates that an origin failed and that no isolate has had a response since. */
-export interface OriginHint {
-  readonly url: string;
-  readonly seenAtMs: number;
-}
+export type OriginHint = Readonly<{ url: string; seenAtMs: number }>;
 
 /** An isolate's counts and observations since its last report. */
 export interface MetricsReport {

@@ -2,19 +2,12 @@ import type { OriginCheck } from "../../ports.ts";
 import { checkOrigin, type HealthCheckDeps } from "../../proxy/origin-response.ts";
 import type { CompiledTable, HealthCheck, Origin } from "../../routing/table.ts";
 
-export interface Checked {
-  readonly url: string;
-  readonly path: string;
-  readonly check: OriginCheck;
-}
+export type Checked = Readonly<{ url: string; path: string; check: OriginCheck }>;
 
 /** A Worker may wait for the headers of so many answers at once; others queue, and their time-outs would run meanwhile. */
 const PARALLEL_MAX = 6;
 
-interface Target {
-  readonly origin: Origin;
-  readonly health: HealthCheck;
-}
+type Target = Readonly<{ origin: Origin; health: HealthCheck }>;
 
 /** Every origin and path that the table wants checked, each once, however many regions share it. */
 export function checkTargets(table: CompiledTable): readonly Target[] {

@@ -28,10 +28,7 @@ const RESTLESS_MS = 5 * 60_000;
 /** What is remembered in the edge's cache says itself when it ends, for clocks and caches that differ. */
 const UNTIL_FIELD = "waybill-until";
 
-interface Entry {
-  readonly region: string;
-  readonly untilMs: number;
-}
+type Entry = Readonly<{ region: string; untilMs: number }>;
 
 export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
   movedMemory({ clock, cache: caches.default, namespace, waitUntil });

@@ -6,10 +6,7 @@ import { readSecret } from "../settings.ts";
 /** The first key signs; origins are to know both. */
 export type SigningKeys = readonly SigningKey[];
 
-export interface SigningKey {
-  readonly id: string;
-  readonly key: Uint8Array<ArrayBuffer>;
-}
+export type SigningKey = Readonly<{ id: string; key: Uint8Array<ArrayBuffer> }>;
 
 export const NO_SIGNING_KEYS: SigningKeys = [];
 

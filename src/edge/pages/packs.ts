@@ -22,11 +22,7 @@ export interface PacksOptions extends PageStoreOptions {
   readonly report: (failure: PackFailure) => void;
 }
 
-export interface PackFailure {
-  readonly pack: string;
-  readonly page: number | undefined;
-  readonly why: string;
-}
+export type PackFailure = Readonly<{ pack: string; page: number | undefined; why: string }>;
 
 /** Headers of the tables in force and of some before. */
 const HEADERS_MAX = 64;

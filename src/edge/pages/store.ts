@@ -48,10 +48,7 @@ interface ReadFailure {
   readonly isOfStore: boolean;
 }
 
-interface Flight<Value> {
-  readonly startedAtMs: number;
-  readonly answer: Promise<Result<Value, ReadFailure>>;
-}
+type Flight<Value> = Readonly<{ startedAtMs: number; answer: Promise<Result<Value, ReadFailure>> }>;
 
 /** An isolate's pages from the edge's cache or KV, verified, within a bound of bytes. Concurrent requests for a page share one read. */
 export function pageStore(options: PageStoreOptions) {
@@ -160,11 +157,7 @@ const STORE_FAILURES_FREE = 2;
 /** More than the parts of any table in force. */
 const WAITS_MAX = 1_024;
 
-interface Wait {
-  readonly failures: number;
-  readonly dueMs: number;
-  readonly why: string;
-}
+type Wait = Readonly<{ failures: number; dueMs: number; why: string }>;
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 

@@ -72,10 +72,7 @@ export interface TableFetchOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-interface Body {
-  readonly bytes: ArrayBuffer;
-  readonly source: TableSource;
-}
+type Body = Readonly<{ bytes: ArrayBuffer; source: TableSource }>;
 
 const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
   bytes.ok ? ok({ bytes: bytes.value, source }) : bytes;

@@ -5,11 +5,7 @@ import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner } from "./json
 /** The public ID for `text`, unescaped, of an entity. `undefined`: it is no ID, and stays; `null`: it has no public form. */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;
 
-export interface FieldRewriterOptions {
-  readonly paths: FieldPaths;
-  readonly toPublic: ToPublic;
-  readonly framing: JsonFraming;
-}
+export type FieldRewriterOptions = Readonly<{ paths: FieldPaths; toPublic: ToPublic; framing: JsonFraming }>;
 
 /** No text of any layout is longer, a prefix of the user's own included. Longer strings are no IDs and go by unchanged. */
 export const ID_UNITS_MAX = 256;
