@@ -5,6 +5,7 @@ import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
+import { collect } from "../../src/proxy/body.ts";
 
 export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
@@ -83,19 +84,13 @@ export async function readBytes(
   request: Request,
   bytesMax: number,
 ): Promise<Result<Uint8Array<ArrayBuffer>, RequestError>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
   try {
     // Read as a whole, a body leaves no stream behind for the runtime to collect.
     const length = Number(request.headers.get("content-length") ?? Infinity);
     if (length <= bytesMax) return ok(new Uint8Array(await request.arrayBuffer()));
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > bytesMax) return err({ reason: "body-too-large", bytesMax });
-      chunks.push(chunk);
-    }
+    const bytes = await collect(request.body ?? [], bytesMax);
+    return bytes === undefined ? err({ reason: "body-too-large", bytesMax }) : ok(new Uint8Array(bytes));
   } catch {
     return err({ reason: "malformed-request", detail: "The body is incomplete." });
   }
-  return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
 }

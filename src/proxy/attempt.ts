@@ -88,16 +88,10 @@ export async function attemptOnce(
     const begun =
       typeof head === "string"
         ? head
-        : await begins(
-            head === undefined ? sentTo : Promise.resolve(head),
-            limits,
-            deps,
-            mayRead,
-            sinceMs,
-            watchClient,
-          );
+        : await begins(Promise.resolve(head ?? sentTo), limits, deps, mayRead, sinceMs, watchClient);
     if (begun === "broken") return err(await failed(region, BROKE_OFF, sent, limits, asksUpgrade));
-    if (begun === "silent") return err(silent(region, limits));
+    // Of a small answer it sends nothing more.
+    if (begun === "silent") return err(timeout(region, "body", limits.idleMs, "http_response_timeout"));
     if (typeof begun === "string") {
       // An answer that comes too late must not hold its connection.
       void sentTo.then(({ body: late }) => late?.cancel()).catch(() => undefined);
@@ -129,8 +123,8 @@ async function failed(
   asksUpgrade: boolean,
 ): Promise<AttemptError> {
   const end = sent && (await settled(sent.ended));
-  const fromClient = clientsFault(end, limits);
-  if (fromClient !== undefined) return { error: fromClient, fault: undefined };
+  if (end === "source-failed") return { error: { reason: "malformed-request", detail: BROKEN_BODY }, fault: undefined };
+  if (end === "idle") return { error: { reason: "request-timeout", idleMs: limits.idleMs }, fault: undefined };
   if (end === "sink-idle") return unread(region, limits);
   const { error, fault } = unreachable(region, failure);
   // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
@@ -269,26 +263,27 @@ function late(
 ): AttemptError {
   const nowMs = clock.nowMs();
   if (total === undefined || nowMs < total.untilMs) {
-    const error = { reason: "origin-timeout", region, which: "first-byte", deadlineMs: firstByteMs } as const;
-    return { error, fault: "http_response_timeout" };
+    return timeout(region, "first-byte", firstByteMs, "http_response_timeout");
   }
   // What others before it, or the client, took of the time is not this origin's to answer for.
   const isOwn = sent === undefined && nowMs - sinceMs >= total.ms / 2;
-  const error = { reason: "origin-timeout", region, which: "total", deadlineMs: total.ms } as const;
-  return { error, fault: isOwn ? "http_response_timeout" : undefined };
+  return timeout(region, "total", total.ms, isOwn ? "http_response_timeout" : undefined);
 }
 
-/** An origin that sends nothing more of a small answer. */
-const silent = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
-  error: { reason: "origin-timeout", region, which: "body", deadlineMs: idleMs },
-  fault: "http_response_timeout",
-});
-
 /** An origin that takes nothing more of a body, and does not answer either. */
-const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
-  error: { reason: "origin-timeout", region, which: "upload", deadlineMs: idleMs },
-  fault: "connection_write_timeout",
-});
+const unread = (region: string, { idleMs }: AttemptLimits): AttemptError =>
+  timeout(region, "upload", idleMs, "connection_write_timeout");
+
+type TimeoutError = Extract<ProxyError, { readonly reason: "origin-timeout" }>;
+
+function timeout(
+  region: string,
+  which: TimeoutError["which"],
+  deadlineMs: number,
+  fault: OriginFault | undefined,
+): AttemptError {
+  return { error: { reason: "origin-timeout", region, which, deadlineMs }, fault };
+}
 
 /** An origin cannot be expected to answer what it has not got, and an upload has its own limits. */
 function beginsAfterUpload(
@@ -310,10 +305,5 @@ const UPLOAD_SETTLES_MS = 50;
 
 const settled = (ended: Promise<BodyEnd>): Promise<BodyEnd | undefined> =>
   Promise.race([ended, new Promise<undefined>((resolve) => setTimeout(resolve, UPLOAD_SETTLES_MS, undefined))]);
-
-function clientsFault(end: BodyEnd | undefined, { idleMs }: AttemptLimits): ProxyError | undefined {
-  if (end === "source-failed") return { reason: "malformed-request", detail: BROKEN_BODY };
-  return end === "idle" ? { reason: "request-timeout", idleMs } : undefined;
-}
 
 export const BROKEN_BODY = "The body is incomplete, or its framing is invalid.";

@@ -30,9 +30,8 @@ export async function readRequestBody(
   const length = request.headers.get("content-length");
   if (length === "0") return NO_BODY;
   // RFC 9112 §6.1: the runtime undoes the chunks and drops the name of any other coding.
-  if (length === null && request.headers.get("transfer-encoding")?.toLowerCase() !== "chunked") {
-    if (request.headers.has("transfer-encoding")) return "coded";
-  }
+  const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
+  if (length === null && coding !== "chunked") return "coded";
   if (Number(length) > Number.MAX_SAFE_INTEGER) return "too-large";
   if (method === "GET" || method === "HEAD") return bufferBody(request, length, { idleMs, nowMs });
   if (length === null || keepBytesMax === 0 || Number(length) > keepBytesMax)
@@ -77,26 +76,25 @@ async function whole(
   bytesMax = Infinity,
 ): Promise<ArrayBuffer | BodyError> {
   const { readable, writable } = new IdentityTransformStream();
-  const kept = collect(readable, bytesMax);
+  const read = bytesMax === Infinity ? new Response(readable).arrayBuffer() : collect(readable, bytesMax);
+  const kept = read.catch(() => undefined);
   const end = await pump(stream, writable, { ...limits, untilMs: undefined });
   if (end === "idle") return "late";
   if (end === "sink-failed" && (await kept) === undefined) return "too-large";
   return (end === "complete" ? await kept : undefined) ?? "broken";
 }
 
-/** `undefined` for what is longer, or breaks off. */
-async function collect(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<ArrayBuffer | undefined> {
-  if (bytesMax === Infinity) return new Response(stream).arrayBuffer().catch(() => undefined);
+/** All bytes of a stream; `undefined` for more than the limit. Rejects where it breaks off. */
+export async function collect(
+  stream: ReadableStream<Uint8Array> | readonly Uint8Array[],
+  bytesMax: number,
+): Promise<ArrayBuffer | undefined> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
-  try {
-    for await (const chunk of stream) {
-      bytes += chunk.byteLength;
-      if (bytes > bytesMax) return undefined;
-      chunks.push(new Uint8Array(chunk));
-    }
-  } catch {
-    return undefined;
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) return undefined;
+    chunks.push(new Uint8Array(chunk));
   }
   return new Blob(chunks).arrayBuffer();
 }

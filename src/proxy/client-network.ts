@@ -17,26 +17,22 @@ const NETWORK_GROUPS = 4;
 
 /** The eight groups of an IPv6 address in its shortest hex (RFC 4291 §2.2); `undefined` for what is none. */
 export function groupsOf(address: string): readonly string[] | undefined {
-  const [head = "", tail, rest] = withoutDots(address).split("::");
+  const hex = address.replace(DOTTED, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`);
+  const [head = "", tail, rest] = hex.split("::");
   if (rest !== undefined) return undefined;
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   const missing = GROUPS - left.length - right.length;
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
   const groups = [...left, ...Array<string>(missing).fill("0"), ...right];
-  return groups.every((group) => GROUP.test(group))
-    ? groups.map((group) => Number(`0x${group}`).toString(16))
-    : undefined;
+  if (!groups.every((group) => GROUP.test(group))) return undefined;
+  return groups.map((group) => Number(`0x${group}`).toString(16));
 }
 
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
 /** The last two groups may be written as an IPv4 address. */
 const DOTTED = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
-
-function withoutDots(address: string): string {
-  return address.replace(DOTTED, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`);
-}
 
 const pair = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
 

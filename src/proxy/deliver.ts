@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
+import type { Admission, Admitted, MovedKey, ProxyPorts } from "../ports.ts";
 import type { Decision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
@@ -152,14 +152,9 @@ function reportFailure(
  * Asks an origin whether it is there. What broke off an upload can be known in no other way: the runtime takes the first
  * bytes of a body before there is a connection.
  */
-async function ping(
-  region: Region,
-  origin: Origin,
-  { fetch, originHealth: health, clock, isOnEdge }: ProxyPorts,
-): Promise<void> {
-  const check = { path: "/", timeoutMs: PING_TIMEOUT_MS };
-  const { fault } = await checkOrigin(origin, check, { fetch, clock, isOnEdge });
-  health.report(region, origin, fault, clock.nowMs());
+async function ping(region: Region, origin: Origin, deps: ProxyPorts): Promise<void> {
+  const { fault } = await checkOrigin(origin, { path: "/", timeoutMs: PING_TIMEOUT_MS }, deps);
+  deps.originHealth.report(region, origin, fault, deps.clock.nowMs());
 }
 
 const PING_TIMEOUT_MS = 2_000;
@@ -199,7 +194,8 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const { movedMemory } = deps;
   const memory = isSettled || movedMemory?.isEmpty === true || !isRemembered(proxyRequest) ? undefined : movedMemory;
   if (memory !== undefined) proxyRequest.watchClient();
-  const known = memory && (await recall(proxyRequest, memory));
+  const name = memory && (await memory.recall(movedKeyOf(proxyRequest.decision)));
+  const known = name === undefined ? undefined : proxyRequest.regions.get(name);
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
   if (!answer.ok || answer.value.response.status !== 421) return answer;
@@ -218,12 +214,6 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
 /** The body of an answer that no client gets must not hold its connection. */
 const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
   bytes === undefined ? response.body?.cancel().catch(() => undefined) : undefined;
-
-async function recall(proxyRequest: ProxyRequest, memory: MovedMemory) {
-  const named = memory.recall(movedKeyOf(proxyRequest.decision));
-  const name = named instanceof Promise ? await named : named;
-  return name === undefined ? undefined : proxyRequest.regions.get(name);
-}
 
 const isRemembered = ({ decision: { entity, id } }: ProxyRequest): boolean =>
   entity.rememberMovedSeconds > 0 && id !== "";

@@ -26,7 +26,7 @@ export function requestIdentityEncoding(fields: Record<string, string>): void {
  * a path and `'` in a query, and cuts off what follows `#`. What is signed must be what arrives.
  */
 export function sentTarget(url: string): string {
-  const sent = CHANGED.test(url) ? withoutFragment(new URL(url).href) : url;
+  const sent = CHANGED.test(url) ? new URL(url).href.replace(/#.*/, "") : url;
   return sent.slice(sent.indexOf("/", AUTHORITY_INDEX_MIN));
 }
 
@@ -36,13 +36,7 @@ const CHANGED = /["'<>\\^`{|}#]/;
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
 const AUTHORITY_INDEX_MIN = 8;
 
-function withoutFragment(href: string): string {
-  const at = href.indexOf("#");
-  return at === -1 ? href : href.slice(0, at);
-}
-
 /** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
-
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 const VERSION_00_LENGTH = 55;
 
@@ -66,11 +60,9 @@ export function isTracestate(value: string): boolean {
     parts.length <= ELEMENTS_MAX &&
     members.length <= STATE_MEMBERS_MAX &&
     keys.size === members.length &&
-    members.every(isMember)
+    members.every((member) => STATE_MEMBER.test(member))
   );
 }
-
-const isMember = (text: string): boolean => STATE_MEMBER.test(text);
 
 /** A new trace of which nothing is known to be recorded: flags 00. `word` gives random 32-bit words. */
 export function newTraceparent(word: () => number): string {

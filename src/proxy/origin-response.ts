@@ -1,5 +1,5 @@
-import type { Clock, Fetch, OriginCheck } from "../ports.ts";
-import type { HealthCheck, Origin } from "../routing/table.ts";
+import type { OriginCheck, ProxyPorts } from "../ports.ts";
+import type { CompiledTable, HealthCheck, Origin } from "../routing/table.ts";
 import type { OriginFault } from "./errors.ts";
 import { GATEWAY_NAME, VIA } from "./origin-request.ts";
 
@@ -46,12 +46,7 @@ const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
 /** What the status of an answer says about the connection; `undefined` for an answer of the origin's own. */
 export const edgeFailure = (status: number): Failure | undefined => EDGE_STATUSES.get(status);
 
-export interface HealthCheckDeps {
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-  /** Whether the statuses of Cloudflare's edge stand for connections that failed. */
-  readonly isOnEdge: boolean;
-}
+type HealthCheckDeps = Pick<ProxyPorts, "fetch" | "clock" | "isOnEdge">;
 
 /** How origins tell a check from a client's request. */
 const HEALTH_AGENT = "waybill-health";
@@ -81,6 +76,39 @@ export async function checkOrigin(
   } finally {
     clearTimeout(timer);
   }
+}
+
+export type Checked = Readonly<{ url: string; path: string; check: OriginCheck }>;
+
+/** A Worker may wait for the headers of so many answers at once; others queue, and their time-outs would run meanwhile. */
+const PARALLEL_MAX = 6;
+
+type Target = Readonly<{ origin: Origin; health: HealthCheck }>;
+
+/** Every origin and path that the table wants checked, each once, however many regions share it. */
+export function checkTargets(table: CompiledTable): readonly Target[] {
+  const targets = new Map<string, Target>();
+  for (const { health, origins } of table.regions.values()) {
+    if (health === undefined) continue;
+    for (const origin of origins) targets.set(`${origin.url} ${health.path}`, { origin, health });
+  }
+  return [...targets.values()];
+}
+
+/** One round: every target is asked, a few at a time, and told of as soon as it has answered or not. */
+export async function runChecks(
+  targets: readonly Target[],
+  deps: HealthCheckDeps,
+  onChecked: (checked: Checked) => void,
+): Promise<void> {
+  const waiting = targets[Symbol.iterator]();
+  const askInTurn = async (): Promise<void> => {
+    for (const { origin, health } of waiting) {
+      const check = await checkOrigin(origin, health, deps);
+      onChecked({ url: origin.url, path: health.path, check });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_MAX }, askInTurn));
 }
 
 /** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */

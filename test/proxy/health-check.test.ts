@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkTargets, runChecks } from "../../src/edge/origins/active-checks.ts";
 import type { Fetch } from "../../src/ports.ts";
-import { checkOrigin, MissingBinding } from "../../src/proxy/origin-response.ts";
+import { checkOrigin, checkTargets, MissingBinding, runChecks } from "../../src/proxy/origin-response.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 

@@ -3,6 +3,8 @@ import * as v from "valibot";
 import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Fetch, Gateway } from "../../ports.ts";
+import type { AuthError } from "../../problems/errors.ts";
+import { collect } from "../../proxy/body.ts";
 import { withTimeout } from "../platform.ts";
 import { type AccessSettings, isOperator, type JwtSettings, type MintDoor } from "./settings.ts";
 
@@ -86,7 +88,9 @@ async function fetchKeys(options: Required<JwtOptions>): Promise<Result<Readonly
     const url = settings.keys ?? `${settings.issuer}/cdn-cgi/access/certs`;
     const response = await options.fetch(url, { redirect: "manual", signal });
     if (response.status !== 200) return err(`status ${response.status}`);
-    const parsed = v.safeParse(KEY_SET, JSON.parse(await readText(response)));
+    const body = await collect(response.body ?? [], BODY_BYTES_MAX);
+    if (body === undefined) return err(`more than ${BODY_BYTES_MAX} bytes`);
+    const parsed = v.safeParse(KEY_SET, JSON.parse(new TextDecoder().decode(body)));
     if (!parsed.success) return err("no set of keys");
     const published = parsed.output.keys;
     const keys = await usableKeys(published, options.subtle);
@@ -95,19 +99,6 @@ async function fetchKeys(options: Required<JwtOptions>): Promise<Result<Readonly
     if (signal.aborted) return err(`no answer within ${fetchDeadlineMs} ms`);
     return err(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** Throws if the response is too large. */
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`more than ${BODY_BYTES_MAX} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 /** The first usable keys. Unusable keys are ignored (RFC 7517 §5). A key is used for RS256 only, whatever its other members say. */
@@ -155,44 +146,41 @@ export type KeyOptions = Omit<JwtOptions, "settings">;
 export function mintDoor(door: MintDoor, authenticate: Authenticate, options: KeyOptions): Gateway["mintDoor"] {
   if (door === "open" || door === "off") return door;
   if (door === "token") return authenticate;
-  if (door === "faulty") return async () => err({ reason: "authentication-unavailable" });
-  return jwtDoor({ ...options, settings: door });
-}
-
-function jwtDoor(options: JwtOptions): Authenticate {
-  const { scope } = options.settings;
-  const check = jwtCheck<Caller>(options, ({ sub, scope: scopes }) => {
+  if (door === "faulty") return async () => UNAVAILABLE;
+  const { scope } = door;
+  const read = bearerReader<Caller>({ ...options, settings: door }, ({ sub, scope: scopes }) => {
     const isAllowed = scope === undefined || (typeof scopes === "string" && scopes.split(" ").includes(scope));
     return isAllowed ? ok({ name: String(sub), scope: "mint", by: "token" }) : wrong("scope");
   });
-  return async ({ request: { headers } }) => {
-    const token = bearerIn(headers);
-    if (token === undefined) return err({ reason: "unauthenticated", why: "missing" });
-    const caller = await check(token);
-    if (caller.ok) return caller;
-    if (caller.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
-    return err({ reason: "unauthenticated", why: "wrong" });
+  return async ({ request }) => {
+    const caller = await read(request);
+    if (!caller.ok) return caller;
+    return caller.value === undefined ? err({ reason: "unauthenticated", why: "missing" }) : ok(caller.value);
   };
 }
 
 /** Verifies the tokens of clients, for the claims that a table uses. Without an issuer no claim can be believed. */
 export function clientClaims(settings: JwtSettings | undefined, options: KeyOptions): Gateway["clientClaims"] {
-  if (settings === undefined) return async () => err({ reason: "authentication-unavailable" });
-  const check = jwtCheck({ ...options, settings }, ok<JWTPayload>);
-  return async ({ headers }) => {
-    const token = bearerIn(headers);
+  return settings === undefined ? async () => UNAVAILABLE : bearerReader({ ...options, settings }, ok<JWTPayload>);
+}
+
+const UNAVAILABLE = err({ reason: "authentication-unavailable" as const });
+
+type ReadPayload<Read> = (payload: JWTPayload) => Result<Read, AccessFault>;
+
+/** What the bearer token of a request says; `undefined` without one. */
+function bearerReader<Read>(options: JwtOptions, read: ReadPayload<Read>) {
+  const check = jwtCheck(options, read);
+  return async ({ headers }: Request): Promise<Result<Read | undefined, AuthError>> => {
+    const [, token] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
     if (token === undefined) return ok(undefined);
-    const claims = await check(token);
-    if (claims.ok) return claims;
-    if (claims.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
-    return err({ reason: "unauthenticated", why: "wrong" });
+    const checked = await check(token);
+    if (checked.ok) return checked;
+    return checked.error.kind === "unavailable" ? UNAVAILABLE : err({ reason: "unauthenticated", why: "wrong" });
   };
 }
 
-const bearerIn = (headers: Headers): string | undefined =>
-  /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-
-function jwtCheck<Read>(options: JwtOptions, read: (payload: JWTPayload) => Result<Read, AccessFault>) {
+function jwtCheck<Read>(options: JwtOptions, read: ReadPayload<Read>) {
   const { settings, clock } = options;
   const findKey = accessKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
   return async (token: string): Promise<Result<Read, AccessFault>> => {

@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports.ts";
+import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
 import { deploymentName } from "../control-plane/client.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure } from "../log.ts";
-import { checkTargets, runChecks } from "../origins/active-checks.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
