@@ -50,18 +50,9 @@ export function createApp(gateway: Gateway): App {
 
 function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
-  pages.route("/", mint(gateway));
-  pages.route("/", ids(gateway));
-  pages.route("/", idempotency(gateway));
-  pages.route("/", health(gateway));
-  pages.route("/", metrics(gateway));
-  pages.route("/", regions(gateway));
-  pages.route("/", table(gateway));
-  pages.route("/", tableRevisions(gateway));
-  pages.route("/", tableReplay(gateway));
-  pages.route("/", tablePacks(gateway));
-  pages.route("/", problems());
-  pages.route("/", openapi(gateway));
+  const ofTable = [table, tableRevisions, tableReplay, tablePacks];
+  for (const family of [mint, ids, idempotency, health, metrics, regions, ...ofTable, problems, openapi])
+    pages.route("/", family(gateway) as Hono);
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {
     throw error;

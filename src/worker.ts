@@ -1,29 +1,13 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
-import { clientClaims, type KeyOptions, mintDoor } from "./edge/auth/access.ts";
+import { clientClaims, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
 import type { Env } from "./edge/env.ts";
 import { durableIdempotency } from "./edge/idempotency/keys.ts";
-import {
-  analyticsWriter,
-  reportBreaker,
-  reportBrokenBody,
-  reportDefect,
-  reportDifference,
-  reportInvalidSettings,
-  reportKeyFailure,
-  reportLoadFailure,
-  reportLostRejection,
-  reportMetricsFailure,
-  reportMissingBindings,
-  reportPackFailure,
-  reportRefusedCredentials,
-  reportSequenceUse,
-  writeRequestLine,
-} from "./edge/log.ts";
+import * as log from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
 import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
@@ -62,7 +46,7 @@ export class TableTruth extends ControlPlane {
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
   const config = readConfig(env);
-  if (config.faults.length > 0) reportInvalidSettings(config.faults);
+  if (config.faults.length > 0) log.reportInvalidSettings(config.faults);
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
@@ -71,13 +55,13 @@ function compose(env: Env) {
     reportMs: config.reportMs,
     clock,
     pause: systemPause,
-    onBreaker: reportBreaker,
-    onReportFailure: reportMetricsFailure,
+    onBreaker: log.reportBreaker,
+    onReportFailure: log.reportMetricsFailure,
   });
   const sequences = durableSequences(env.SEQUENCES, {
     onUse(use) {
       metrics.counters.count("sequence_blocks", use.name, String(use.percent));
-      if (use.isFirst) reportSequenceUse(use);
+      if (use.isFirst) log.reportSequenceUse(use);
     },
   });
   const packs = edgePacks({
@@ -86,24 +70,23 @@ function compose(env: Env) {
     clock,
     entropy,
     retryMsMax: config.tableRefreshMs,
-    report: reportPackFailure,
+    report: log.reportPackFailure,
   });
   const peerOf = clientReader(config.clientAddress);
   const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
-  const keyOptions: KeyOptions = {
+  const keyOptions = {
     clock,
-    fetch: (target, init) => fetch(target, init),
+    fetch: (target: string | Request, init?: RequestInit) => fetch(target, init),
     subtle: crypto.subtle,
-    reportKeyFailure,
+    reportKeyFailure: log.reportKeyFailure,
   };
   const authenticate = authenticator({
     ...keyOptions,
-    subtle: crypto.subtle,
     settings: config.auth,
-    reportRefused: reportRefusedCredentials,
+    reportRefused: log.reportRefusedCredentials,
   });
-  const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
-  const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
+  const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
+  const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);
   return createApp({
     clock,
     pause: systemPause,
@@ -115,11 +98,11 @@ function compose(env: Env) {
       clock,
       entropy,
       refreshMs: config.tableRefreshMs,
-      report: reportLoadFailure,
+      report: log.reportLoadFailure,
       packs,
-      onServed: bindingWatch(env, reportMissingBindings),
+      onServed: bindingWatch(env, log.reportMissingBindings),
     }),
-    controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
+    controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
     packs,
     minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
     subtle: crypto.subtle,
@@ -137,12 +120,12 @@ function compose(env: Env) {
     shadows: isolateShadows({
       clock,
       count: (region, outcome) => metrics.counters.count("mirrored_reads", region, outcome),
-      log: reportDifference,
+      log: log.reportDifference,
     }),
     sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
     mustSign: config.mustSign,
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
-    rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
+    rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),
     authenticate,
     mintDoor: mintDoor(config.mint, authenticate, keyOptions),
     clientClaims: clientClaims(config.clientJwt, keyOptions),
@@ -156,10 +139,10 @@ function compose(env: Env) {
             logLine?.(line);
             writePoint?.(line);
           },
-    logDefect: reportDefect,
+    logDefect: log.reportDefect,
     logBrokenBody(entity, reason) {
       metrics.counters.count("broken_bodies", entity, reason);
-      reportBrokenBody(entity, reason);
+      log.reportBrokenBody(entity, reason);
     },
   });
 }
@@ -172,7 +155,7 @@ export default {
       app ??= compose(env);
     } catch (error) {
       // A missing binding is the operator's to read in the log; a client gets the same problem as for any defect.
-      reportDefect(error);
+      log.reportDefect(error);
       return problemResponse({ reason: "internal-error" });
     }
     return app.fetch(request, env, context);

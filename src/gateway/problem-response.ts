@@ -45,18 +45,13 @@ function retryAfterSeconds(error: GatewayError): number {
 
 /** What went wrong between here and the origin, as RFC 9209 §2.3 names it; `undefined` where no origin was to blame. */
 function proxyFault(error: GatewayError): string | undefined {
-  switch (error.reason) {
-    case "origin-unreachable":
-      return error.fault;
-    case "invalid-response":
-      return "http_protocol_error";
-    case "origin-timeout":
-      return error.which === "upload" ? "connection_write_timeout" : "http_response_timeout";
-    case "origin-open-circuit":
-      return "destination_unavailable";
-    case "loop-detected":
-      return "proxy_loop_detected";
-    default:
-      return undefined;
-  }
+  if (error.reason === "origin-unreachable") return error.fault;
+  if (error.reason !== "origin-timeout") return FAULTS[error.reason];
+  return error.which === "upload" ? "connection_write_timeout" : "http_response_timeout";
 }
+
+const FAULTS: Readonly<Partial<Record<GatewayError["reason"], string>>> = {
+  "invalid-response": "http_protocol_error",
+  "origin-open-circuit": "destination_unavailable",
+  "loop-detected": "proxy_loop_detected",
+};

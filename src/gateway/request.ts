@@ -2,12 +2,10 @@ import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
 import { HOST } from "../proxy/client-network.ts";
+import { AUTHORITY_INDEX_MIN } from "../proxy/origin-request.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { problemResponse } from "./problem-response.ts";
-
-/** `http://` and `https://` both end before this index, and a host has at least one character. */
-const AUTHORITY_INDEX_MIN = 8;
 
 /** The status that nginx gives a client that left before its response began; it is never sent. */
 const CLIENT_LEFT_STATUS = 499;
@@ -54,16 +52,16 @@ export class RequestContext {
   layout: string | undefined;
   region: string | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
-  outcome: string;
+  outcome = "own";
   originMs: number | undefined;
   /** Requests sent to origins. */
-  attempts: number;
+  attempts = 0;
   /** Trace ID of the W3C trace context that origins were told. */
   trace: string | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
   keyUntilMs: number | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
-  isPlainId: boolean;
+  isPlainId = false;
   #isLogged = false;
   #isWatched = false;
 
@@ -81,9 +79,6 @@ export class RequestContext {
     this.arrivedAtMs = gateway.clock.nowMs();
     this.client = gateway.clientOf(request);
     this.waitUntil = (work) => execution.waitUntil(work);
-    this.outcome = "own";
-    this.attempts = 0;
-    this.isPlainId = false;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
 
@@ -238,7 +233,8 @@ export function redactPath(path: string, { table, canary, isPlainId }: Redaction
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
   if (path.startsWith(ANY_PREFIX)) {
-    const end = endOfSegment(path, ANY_PREFIX.length);
+    const slash = path.indexOf("/", ANY_PREFIX.length);
+    const end = slash === -1 ? path.length : slash;
     return isPlainId ? upTo(path, end) : masked(path, ANY_PREFIX.length, end);
   }
   const match = table.paths.match(path);
@@ -255,9 +251,4 @@ function masked(path: string, start: number, end: number): string {
 
 function upTo(path: string, end: number): string {
   return end < path.length ? path.slice(0, end) + REST : path;
-}
-
-function endOfSegment(path: string, from: number): number {
-  const slash = path.indexOf("/", from);
-  return slash === -1 ? path.length : slash;
 }

@@ -56,16 +56,14 @@ function serveBy(
     layoutName: context.request.headers.get("id-layout") ?? undefined,
     nowMs: context.arrivedAtMs,
   };
-  const outcome = decided ?? (isLookup ? decideAny(input, path) : decidePath(input, path));
+  const decide = isLookup ? decideAny : decidePath;
+  const outcome = decided ?? decide(input, path);
   if (outcome.kind === "page") {
     context.watchClient();
-    const decide = () => (isLookup ? decideAny(input, path) : decidePath(input, path));
-    return withPages(gateway, decide).then((later) => serveBy(context, served, later));
+    return withPages(gateway, () => decide(input, path)).then((later) => serveBy(context, served, later));
   }
   if (context.method === "PUT" && served.table.creates !== undefined) {
-    const decide = (nowMs: number) =>
-      isLookup ? decideAny({ ...input, nowMs }, path) : decidePath({ ...input, nowMs }, path);
-    const stale = refuseStalePut(context, served, outcome, decide);
+    const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
     if (stale !== undefined) return context.fail(stale);
   }
   if (outcome.byCanary) context.takeCanary();
@@ -153,7 +151,8 @@ export async function forward(
       : kept !== undefined
         ? { kind: "kept", bytes: kept }
         : await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
-  if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
+  if (body === "late") return context.fail({ reason: "request-timeout", idleMs }, decision);
+  if (typeof body === "string") return context.fail(BODY_ERRORS[body], decision);
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;
@@ -189,20 +188,12 @@ export async function forward(
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
 
-function bodyError(error: BodyError, idleMs: number): GatewayError {
-  switch (error) {
-    case "unmeasured":
-      return { reason: "malformed-request", detail: UNMEASURED };
-    case "broken":
-      return { reason: "malformed-request", detail: BROKEN_BODY };
-    case "late":
-      return { reason: "request-timeout", idleMs };
-    case "too-large":
-      return { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX };
-    case "coded":
-      return { reason: "transfer-coding-unsupported" };
-  }
-}
+const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = {
+  unmeasured: { reason: "malformed-request", detail: UNMEASURED },
+  broken: { reason: "malformed-request", detail: BROKEN_BODY },
+  "too-large": { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX },
+  coded: { reason: "transfer-coding-unsupported" },
+};
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
 function respond(

@@ -34,7 +34,7 @@ export function sentTarget(url: string): string {
 const CHANGED = /["'<>\\^`{|}#]/;
 
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
-const AUTHORITY_INDEX_MIN = 8;
+export const AUTHORITY_INDEX_MIN = 8;
 
 /** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;

@@ -23,19 +23,17 @@ export const COMPATIBILITY_DATE = "2026-10-20";
  */
 export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "enable_request_signal"];
 
-// A unique key names a class's objects on disk. These never change: under another key the stored state is lost.
-
-/** A lost state would mint sequence numbers again. */
-const SEQUENCES_UNIQUE_KEY = "waybill-sequence-blocks";
-
-/** A lost state would reset every counter to 0. */
-const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
-
-/** A lost state would restart the revision history from the contents of KV. */
-const TABLE_TRUTH_UNIQUE_KEY = "waybill-table-truth";
-
-/** A lost state would create an entity again on a retry. */
-const IDEMPOTENCY_UNIQUE_KEY = "waybill-idempotency-keys";
+/** Binding, class and unique key, which names the objects on disk. It never changes: under another the state is lost. */
+const DURABLE_OBJECTS = [
+  // A lost state would mint sequence numbers again.
+  ["SEQUENCES", "SequenceBlocks", "waybill-sequence-blocks"],
+  // A lost state would reset every counter to 0.
+  ["TRAFFIC", "TrafficReports", "waybill-traffic-reports"],
+  // A lost state would restart the revision history from the contents of KV.
+  ["TABLE_TRUTH", "TableTruth", "waybill-table-truth"],
+  // A lost state would create an entity again on a retry.
+  ["IDEMPOTENCY", "IdempotencyKeys", "waybill-idempotency-keys"],
+] as const;
 
 /**
  * Environment variable of workerd that opens the gateway's own pages. It is not in the configuration file, so serving
@@ -73,6 +71,12 @@ export function workerdConfig(settings: WorkerdSettings): string {
   const vars = Object.entries(settings.vars).map(
     ([name, value]) => `    (name = ${quoted(name)}, text = ${quoted(value)}),\n`,
   );
+  const objects = DURABLE_OBJECTS.map(
+    ([name, className]) => `    (name = "${name}", durableObjectNamespace = "${className}"),\n`,
+  );
+  const classes = DURABLE_OBJECTS.map(
+    ([, name, key]) => `    (className = "${name}", uniqueKey = "${key}", enableSql = true),\n`,
+  );
   const { loopbackPorts } = settings;
   const [service, outbound, worker] = loopbackPorts
     ? [
@@ -105,33 +109,18 @@ const waybill :Workerd.Worker = (
   compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
   bindings = [
     (name = "TABLE_KV", kvNamespace = "kv"),
-    (name = "SEQUENCES", durableObjectNamespace = "SequenceBlocks"),
-    (name = "TRAFFIC", durableObjectNamespace = "TrafficReports"),
-    (name = "TABLE_TRUTH", durableObjectNamespace = "TableTruth"),
-    (name = "IDEMPOTENCY", durableObjectNamespace = "IdempotencyKeys"),
-    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
+${objects.join("")}    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
-    (className = "SequenceBlocks", uniqueKey = "${SEQUENCES_UNIQUE_KEY}", enableSql = true),
-    (className = "TrafficReports", uniqueKey = "${TRAFFIC_UNIQUE_KEY}", enableSql = true),
-    (className = "TableTruth", uniqueKey = "${TABLE_TRUTH_UNIQUE_KEY}", enableSql = true),
-    (className = "IdempotencyKeys", uniqueKey = "${IDEMPOTENCY_UNIQUE_KEY}", enableSql = true),
-  ],
+${classes.join("")}  ],
   durableObjectStorage = (localDisk = "durable-objects"),${outbound}
 );
 ${worker}`;
 }
 
 /** Link-local networks, and the addresses of Alibaba's, Oracle's, Azure's, Amazon's and Google's services. */
-const METADATA_NETWORKS = [
-  "169.254.0.0/16",
-  "fe80::/10",
-  "100.100.100.200/32",
-  "192.0.0.192/32",
-  "168.63.129.16/32",
-  "fd00:ec2::/32",
-  "fd20:ce::/32",
-];
+const METADATA_NETWORKS =
+  "169.254.0.0/16 fe80::/10 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32".split(" ");
 
 const list = (texts: readonly string[]) => `[${texts.map(quoted).join(", ")}]`;
 
