@@ -72,12 +72,7 @@ function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbid
 const reasonOf = (error: AuthError | Forbidden) => (error.reason === "unauthenticated" ? error.why : error.reason);
 
 /** Rejections that happen before the control plane sees the request; it records its own. */
-const REFUSED_HERE = [
-  "forbidden",
-  "precondition-required",
-  "malformed-request",
-  "body-too-large",
-] as const satisfies readonly RequestError["reason"][];
+const REFUSED_HERE = ["forbidden", "precondition-required", "malformed-request", "body-too-large"] as const;
 
 /** For changes of the table. Records rejected known callers in the audit; unauthenticated callers could fill it. */
 export function requireOperator(

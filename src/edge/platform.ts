@@ -6,7 +6,6 @@ import type { CompiledTable } from "../routing/index.ts";
 /** The platform's clock. On Cloudflare it stands still between I/O. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** Waits by the platform's timer. */
 export const systemPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Words fetched at once: a call into the platform costs far more than an ID. 4 KiB. */
@@ -208,15 +207,10 @@ export function bindingWatch(bindings: object, report: (missing: MissingBindings
     for (const each of canary === undefined ? [table] : [table, canary.table]) {
       if (watched.has(each)) continue;
       watched.add(each);
-      const missing = missingIn(each, bindings);
+      const origins = [...each.regions.values()].flatMap((region) => region.origins);
+      const named = new Set(origins.flatMap(({ binding }) => binding ?? []));
+      const missing = [...named].filter((name) => senderIn(bindings, name) === undefined);
       if (missing.length > 0) report({ revision: each.revision, bindings: missing });
     }
   };
-}
-
-function missingIn({ regions }: CompiledTable, bindings: object): readonly string[] {
-  const named = [...regions.values()].flatMap(({ origins }) => origins.map(({ binding }) => binding));
-  return [...new Set(named)].filter(
-    (name): name is string => name !== undefined && senderIn(bindings, name) === undefined,
-  );
 }

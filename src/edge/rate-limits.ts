@@ -63,11 +63,8 @@ export function readRateSettings(env: Settings, faults: SettingFault[]): RateSet
 /** The longer of the platform's two periods. */
 const PERIOD_SECONDS_MAX = 60;
 
-export interface RateLimitsOptions {
-  readonly clock: Clock;
-  /** Told when the platform's counter fails. */
-  readonly report: (error: unknown) => void;
-}
+/** `report`: told when the platform's counter fails. */
+type RateLimitsOptions = Readonly<{ clock: Clock; report: (error: unknown) => void }>;
 
 export function rateLimits(settings: RateSettings, options: RateLimitsOptions): RateLimits {
   const limitOf = (setting: RateSetting | undefined): RateLimitPort | undefined => {

@@ -11,12 +11,8 @@ export interface TrustedProxies {
   readonly field: "x-forwarded-for" | "forwarded";
 }
 
-interface AddressRange {
-  /** The bits that all its addresses have in common. */
-  readonly prefix: bigint;
-  /** How many other bits follow. */
-  readonly openBits: bigint;
-}
+/** The bits that all its addresses have in common, and how many other bits follow. */
+type AddressRange = Readonly<{ prefix: bigint; openBits: bigint }>;
 
 const FAULT =
   'TRUSTED_PROXIES must be ranges such as "10.0.0.0/8, fd00::/8", hops=1 to hops=16, or both; ' +

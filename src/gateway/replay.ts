@@ -6,12 +6,8 @@ import { parseJson } from "../routing/schema/json-scanner.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
-/** A request of the past, as far as logs know it: neither its fields nor its client. */
-export interface LoggedRequest {
-  readonly method: string;
-  /** Raw, as it was sent; a query is passed over. */
-  readonly path: string;
-}
+/** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
+export type LoggedRequest = Readonly<{ method: string; path: string }>;
 
 /** Where a table leads a request. Plain JSON. */
 export type Destination =

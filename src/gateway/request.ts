@@ -213,15 +213,8 @@ const REST = "/*";
 const GATEWAY_PAGE =
   /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
-/** What is known about a path that is to be logged. */
-export interface Redaction {
-  /** The table that decided, or the one in force; `undefined` while there is none. */
-  readonly table: CompiledTable | undefined;
-  /** The canary beside it. */
-  readonly canary: CompiledTable | undefined;
-  /** Whether the text in the ID's place was read as an ID of an entity that is not public. */
-  readonly isPlainId: boolean;
-}
+/** `table`: the one that decided, or is in force. `isPlainId`: the ID's place holds one of an entity that is not public. */
+type Redaction = Readonly<{ table: CompiledTable | undefined; canary: CompiledTable | undefined; isPlainId: boolean }>;
 
 /**
  * What logs may show of a path: everything, where no entity has public IDs. Else only what cannot hold one: the pattern

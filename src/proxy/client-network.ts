@@ -2,7 +2,9 @@
  * What stands for one client in a limit. An IPv4 address stands for itself; of an IPv6 address the first 64 bits count,
  * because a client with one address has all that begin with them (RFC 6177 §2).
  */
-export function clientNetwork(address: string): string {
+export function clientNetwork(address: string | undefined): string {
+  // All clients without a known address count as one: hiding the address must not pass the limit.
+  if (address === undefined) return "unknown";
   if (!address.includes(":")) return address;
   const groups = groupsOf(address);
   if (groups === undefined) return address;

@@ -21,12 +21,8 @@ export interface Signable {
   readonly clientAddress: string;
 }
 
-/** Who signed, and when. */
-export interface Seal {
-  readonly keyId: string;
-  /** Unix time. */
-  readonly seconds: number;
-}
+/** Who signed, and when, in Unix time. */
+export type Seal = Readonly<{ keyId: string; seconds: number }>;
 
 /** The parts of a field's value. */
 export interface SignatureField extends Seal {

@@ -37,20 +37,13 @@ export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly reportRefused: (refused: RefusedCredentials) => void;
 }
 
-export interface RefusedCredentials {
-  readonly by: "token" | "access";
-  readonly why: string;
-  /** The client, by the key of its rate limit. */
-  readonly network: string;
-}
+/** `network`: the client, by the key of its rate limit. */
+export type RefusedCredentials = Readonly<{ by: "token" | "access"; why: string; network: string }>;
 
 /** Wrong credentials of one network that are answered as such, and logged, in a period. */
 const FAILURES_MAX = 20;
 const FAILURES_PERIOD_SECONDS = 60;
 const NETWORKS_MAX = 10_000;
-
-/** Clients without a known address share one limit, so that hiding the address does not avoid it. */
-const UNKNOWN_NETWORK = "unknown";
 
 /** Cloudflare's signed header. `cf-access-authenticated-user-email` is not signed, so it is not trusted. */
 const ACCESS_FIELD = "cf-access-jwt-assertion";
@@ -78,8 +71,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
     // With an invalid setting it might be right.
     if (settings.isFaulty || caller?.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
     if (caller === undefined) return err({ reason: "unauthenticated", why: "missing" });
-    const { address } = arrival.client;
-    const network = address === undefined ? UNKNOWN_NETWORK : clientNetwork(address);
+    const network = clientNetwork(arrival.client.address);
     if (failures.countOf(network) >= FAILURES_MAX) {
       return err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() });
     }

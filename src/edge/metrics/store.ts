@@ -21,12 +21,8 @@ export interface OriginState extends Partial<Omit<OriginUpdate, "url">> {
 /** Tells isolates that an origin failed and that no isolate has had a response since. */
 export type OriginHint = Readonly<{ url: string; seenAtMs: number }>;
 
-/** An isolate's counts and observations since its last report. */
-export interface MetricsReport {
-  /** By series. */
-  readonly sums: ReadonlyMap<string, number>;
-  readonly origins: readonly OriginUpdate[];
-}
+/** An isolate's counts by series, and its observations, since its last report. */
+export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origins: readonly OriginUpdate[] }>;
 
 /** The sums of all isolates since the Durable Object was created. */
 export interface MetricsTotals {

@@ -54,7 +54,6 @@ export interface IsolateHealth extends OriginHealth {
   /** What others have found. */
   learn(hints: readonly OriginHint[]): void;
   stateOf(url: string): OriginUpdate | undefined;
-  breakerOf(url: string): Breaker;
 }
 
 /**
@@ -180,8 +179,6 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       const known = origins.get(url);
       return known && updateOf(url, known);
     },
-
-    breakerOf: (url) => origins.get(url)?.breaker ?? CLOSED,
   };
 }
 

@@ -42,11 +42,8 @@ export const PAGE_DEADLINE_MS = 2_000;
 
 const PAGE_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
 
-interface ReadFailure {
-  readonly why: string;
-  /** KV failed, not the page. */
-  readonly isOfStore: boolean;
-}
+/** `isOfStore`: KV failed, not the page. */
+type ReadFailure = Readonly<{ why: string; isOfStore: boolean }>;
 
 type Flight<Value> = Readonly<{ startedAtMs: number; answer: Promise<Result<Value, ReadFailure>> }>;
 

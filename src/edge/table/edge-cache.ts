@@ -9,11 +9,8 @@ export type TableCache = ReturnType<typeof edgeTableCache>;
 
 type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
-export interface ConfirmedPointer {
-  readonly pointer: Pointer;
-  /** When KV had it, Unix ms. */
-  readonly confirmedAtMs: number;
-}
+/** `confirmedAtMs`: when KV had it, Unix ms. */
+export type ConfirmedPointer = Readonly<{ pointer: Pointer; confirmedAtMs: number }>;
 
 /** The cache is closer than KV; a slower answer is useless. */
 const DEADLINE_MS = 300;

@@ -60,12 +60,10 @@ export class IsolateTable implements Tables {
   #sameUntilMs = 0;
 
   constructor(options: IsolateTableOptions) {
-    const { kv, cache, namespace, clock, report, packs } = options;
+    const { cache, namespace, clock, packs } = options;
     this.#options = options;
     this.#cache = edgeTableCache(cache, namespace, clock);
-    this.#fetchTables = tableFetcher({
-      ...{ kv, cache: this.#cache, report, deadlineMs: REFRESH_DEADLINE_MS, waitUntil: options.waitUntil },
-    });
+    this.#fetchTables = tableFetcher({ ...options, cache: this.#cache, deadlineMs: REFRESH_DEADLINE_MS });
     this.#packs = packs && new PackGate(packs, clock);
   }
 
