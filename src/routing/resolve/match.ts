@@ -1,6 +1,6 @@
 import { fieldOf, type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
-import { ownersOf, type Reading } from "../layouts/fields.ts";
+import type { Reading } from "../layouts/fields.ts";
 import type { DeclaredSplit } from "../schema/parts.ts";
 import type {
   CanaryPlace,
@@ -39,7 +39,10 @@ export const allOwners = (table: CompiledTable, text: string, nowMs: number, hin
     if (words === undefined) continue;
     for (const enabled of hinted) {
       if (!enabled.layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
-      for (const { entity, id } of ownersOf(enabled, words)) owners.push({ entity, id, form, words });
+      const { mark, marked, unmarked } = enabled.owners;
+      // As `ownersOf`: an ID on `/any` passes few functions.
+      const own = (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked;
+      for (const { entity, id } of own) owners.push({ entity, id, form, words });
     }
   }
   return owners;
