@@ -26,7 +26,6 @@ const CONVERSIONS: readonly (readonly [a: ids.Layout, b: ids.Layout, there: Move
   [ids.objectId, ids.xid, (words) => words, (words) => words],
 ];
 
-/** The conversions of a layout, by its name. */
 export const conversionsFrom = (layout: string): readonly { readonly to: ids.Layout; readonly move: Move }[] =>
   CONVERSIONS.flatMap(([a, b, there, back]) => {
     if (a.name === layout) return [{ to: b, move: there }];

@@ -1,9 +1,9 @@
 import { explainId, explainOnPath } from "../../gateway/decide.ts";
 import { type Layout, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
-import type { Candidate, CompiledTable, Rule } from "../../routing/index.ts";
+import { type Candidate, type CompiledTable, LUUID_SHORT, type Rule } from "../../routing/index.ts";
 import { patternFor } from "../../routing/lookup/paths.ts";
 import { shortKeyOwners } from "../../routing/resolve/describe.ts";
-import { allOwners, LUUID_SHORT } from "../../routing/resolve/match.ts";
+import { allOwners } from "../../routing/resolve/match.ts";
 import { type Place, pointerTo } from "../../routing/schema/faults.ts";
 import { command, option } from "../command.ts";
 import { openGateway, type PublishedTable, readRevision } from "../gateway/client.ts";

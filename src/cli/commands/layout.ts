@@ -2,7 +2,7 @@ import { diagram, isoTime, type Layout, type Row } from "../../ids/index.ts";
 import { command, option } from "../command.ts";
 import { openLayout, openLayouts, writtenForms } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
-import { EXIT } from "../runtime.ts";
+import { EXIT, type Runtime } from "../runtime.ts";
 
 export const layout = command({
   name: "layout",
@@ -38,9 +38,7 @@ const plainOf = ({ table, texts }: Layout): object => ({
   texts: texts.map(({ name }) => name),
 });
 
-type Paint = (style: "bold" | "dim", text: string) => string;
-
-const describe = (layout: Layout, paint: Paint): string => {
+const describe = (layout: Layout, paint: Runtime["paint"]): string => {
   const { name, table, texts } = layout;
   const stored = writtenForms(layout).flatMap((form) => (texts.includes(form) ? [] : [form.name]));
   const own = texts.map(({ prefix, name }) => (prefix === undefined ? name : `${prefix} ${name}`)).join(", ");

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { InvalidArgumentError } from "commander";
-import type { RandomWords } from "../../ids/index.ts";
 import { command, group, option, required } from "../command.ts";
 import { jsonText } from "../lib/output.ts";
 import { EXIT } from "../runtime.ts";
@@ -27,7 +26,8 @@ Examples:
 
 The token is shown only once; the entry contains only its SHA-256. docs/operate/deploy.md says where both go.`,
     run: async (runtime, _, { name, scope, json }) => {
-      const token = newToken(runtime.entropy);
+      const bytes = Buffer.from(Uint32Array.from({ length: TOKEN_WORDS }, () => runtime.entropy.word()).buffer);
+      const token = TOKEN_PREFIX + bytes.toString("base64url");
       const entry = { name, scope, sha256: createHash("sha256").update(token).digest("hex") };
       if (!json) runtime.report(jsonText(entry));
       await runtime.print(json ? jsonText({ token, entry }) : `${token}\n`);
@@ -41,8 +41,3 @@ const TOKEN_WORDS = 8;
 
 /** Secret scanners find the token by this prefix. */
 const TOKEN_PREFIX = "waybill_";
-
-const newToken = (entropy: RandomWords): string => {
-  const bytes = Buffer.from(Uint32Array.from({ length: TOKEN_WORDS }, () => entropy.word()).buffer);
-  return TOKEN_PREFIX + bytes.toString("base64url");
-};

@@ -19,7 +19,6 @@ export type ChangeRequest = { readonly expectedRevision: number; readonly note: 
 /** Newest first: `limit` of those below `before`. */
 export type PageQuery = { readonly before?: number; readonly limit: number };
 
-/** A part of a pack: its header, or a page by its number. */
 export type PackPart = { readonly part: "header" | number; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** The gateway by options and environment. `hint`: after an error. */
@@ -72,7 +71,6 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
     check: async (body: Uint8Array<ArrayBuffer>): Answer<undefined> =>
       mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body }), () => undefined),
-    /** The stored parts of a pack, by the digest of its header. */
     pack: (sha256: string) => read({ method: "GET", path: packPath(sha256) }, api.packSchema),
     putPart: (sha256: string, { part, bytes: body }: PackPart) => {
       const path = part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`;

@@ -36,7 +36,6 @@ export interface PlacedFault extends Fault, Position {}
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members of an object; `undefined` for any other value. */
 export const objectOf = (value: unknown): Members | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
 

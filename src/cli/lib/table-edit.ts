@@ -69,7 +69,9 @@ const rebuild = (
   const kept = properties.flatMap((property, at) => {
     const key = keyOf(property);
     if (edits.has(key) && edits.get(key) === undefined) return [];
-    return [{ gap: gapBetween(text, properties[at - 1], property), own: rewrite(text, property, edits.get(key)) }];
+    const before = properties[at - 1];
+    const gap = before === undefined ? "" : text.slice(endOf(before), property.offset);
+    return [{ gap, own: rewrite(text, property, edits.get(key)) }];
   });
   const added = [...edits].flatMap(([key, value]) =>
     value === undefined || known.has(key) ? [] : [`${JSON.stringify(key)}:${style.space}${value}`],
@@ -111,10 +113,6 @@ const spacesOf = (
 const keyOf = ({ children }: Node): string => String(children?.[0]?.value);
 
 const endOf = ({ offset, length }: Node): number => offset + length;
-
-/** Comma and white space; empty before the first property. */
-const gapBetween = (text: string, before: Node | undefined, property: Node): string =>
-  before === undefined ? "" : text.slice(endOf(before), property.offset);
 
 const rewrite = (text: string, property: Node, value: string | undefined): string => {
   const old = property.children?.[1];

@@ -34,7 +34,6 @@ export type Shown = "stderr" | "stdout" | "json";
 
 export type Checked<Table> = Result<Table, readonly PlacedFault[]>;
 
-/** Converts a JSON value to a table, or lists its faults. */
 type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
 
 /** Validates and compiles a table. A file has no revision. */
@@ -65,7 +64,6 @@ export const readServable = withPacks(compile, (table) => table);
 /** A table to be published, as declared. */
 export const readPublishable = withPacks(checkTable, (table) => compileTable(table, 0));
 
-/** Faults with their positions in a table's text. */
 export const placed = <Found extends { readonly pointer: string }>(faults: readonly Found[], bytes: Uint8Array) => {
   const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
   return faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));

@@ -13,17 +13,7 @@ import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type {
-  CompiledTable,
-  EnabledLayout,
-  Entity,
-  EntityId,
-  Owner,
-  Owners,
-  Regions,
-  SentSlice,
-  SentSlices,
-} from "../table.ts";
+import type { CompiledTable, EnabledLayout, Entity, EntityId, Owner, Owners, Regions, SentSlices } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
@@ -109,18 +99,16 @@ const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => {
 };
 
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
-  const sent = new Map<string, readonly SentSlice[]>();
-  for (const { enabled } of ids) {
-    const { layout, slices } = enabled;
+  const entries = ids.flatMap(({ enabled: { layout, slices } }) => {
     const key = keyFieldOf(layout);
     const own = [...slices.values()].flatMap((slice) =>
       key === undefined || slice.header === undefined ? [] : [{ header: slice.header, read: sliceReader(key, slice) }],
     );
-    if (own.length === 0) continue;
-    sent.set(layout.name, own);
     // A short key is its LUUID without the random bits.
-    if (layout === luuid) sent.set(LUUID_SHORT, own);
-  }
+    const names = layout === luuid ? [layout.name, LUUID_SHORT] : [layout.name];
+    return own.length === 0 ? [] : names.map((name) => [name, own] as const);
+  });
+  const sent = new Map(entries);
   return sent.size === 0 ? undefined : sent;
 };
 

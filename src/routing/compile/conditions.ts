@@ -283,9 +283,7 @@ const MEMBERS: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([
 
 const codesIn = (area: number): readonly number[] => [area, ...(MEMBERS.get(area) ?? []).flatMap(codesIn)];
 
-const WORLD = 1;
-
-/** Every code, with itself and all codes below it. */
+/** Every code, with itself and all codes below it: 1 is the world. */
 const AREAS: ReadonlyMap<number, readonly number[]> = new Map(
-  codesIn(WORLD).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]),
+  codesIn(1).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]),
 );

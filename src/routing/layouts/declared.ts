@@ -1,6 +1,6 @@
 import type { DeclarationFault, Layout, Row } from "../../ids/index.ts";
 import { compileLayout, declareLayout, everyLayout } from "../../ids/index.ts";
-import { LUUID_SHORT } from "../resolve/match.ts";
+import { LUUID_SHORT } from "../identity.ts";
 import type { FaultKind, Place } from "../schema/faults.ts";
 import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";
 import { FORBIDDEN_KEYS } from "../schema/validate.ts";

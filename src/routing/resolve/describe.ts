@@ -1,6 +1,7 @@
 import { err, type Field, isoTime, type Layout, parseShortKey, type Words } from "../../ids/index.ts";
 import { ofRole } from "../../ids/layout/words.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
+import { LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField, ownersOf, type Reading, readingsOf } from "../layouts/fields.ts";
 import { sliceReader } from "../layouts/plan.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
@@ -14,7 +15,6 @@ import {
   hintedIn,
   isInWindow,
   type LayoutHint,
-  LUUID_SHORT,
   type OwnerReading,
   shortTargetOf,
   shortWords,

@@ -18,7 +18,6 @@ import type {
 } from "../table.ts";
 
 export type { LayoutHint };
-export { LUUID_SHORT };
 
 /** Whether the ID was minted when IDs of its layout are. Both ends of the window belong to it. */
 export const isInWindow = ({ layout, window }: TimedLayout, words: Words, nowMs: number): boolean => {

@@ -1,18 +1,7 @@
-import {
-  err,
-  formatShortKey,
-  fromSql,
-  hotguid,
-  hotguidSql,
-  luuid,
-  ok,
-  type Result,
-  readShortKey,
-  textsOf,
-  toSql,
-} from "../../ids/index.ts";
+import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../../ids/index.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
-import { identityWords } from "../identity.ts";
+import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { hintName, pathWithId, primaryPattern } from "../lookup/paths.ts";
@@ -52,7 +41,6 @@ import {
   isHinted,
   isInWindow,
   type LayoutHint,
-  LUUID_SHORT,
   type OwnerReading,
   percentOf,
   shortTargetOf,

@@ -23,7 +23,8 @@ const AGREE_SHARE = 0.9;
 
 /** A base path that resolves nearly all findings. Clients may send another one than the document's servers name. */
 const hintOfBase = (paths: readonly ContractPath[], found: readonly Finding[], table: CompiledTable, isId: IdTest) => {
-  const disagreeing = new Set(found.map(({ pointer = "" }) => placeOfPath(pointer)));
+  // `/paths/~1orders` of `/paths/~1orders/get`: slashes of a template are escaped.
+  const disagreeing = new Set(found.map(({ pointer = "" }) => pointer.split("/").slice(0, 3).join("/")));
   const wrong = onePerTemplate(paths).filter(({ pointer }) => disagreeing.has(pointer));
   if (wrong.length === 0) return undefined;
   const used = new Set(paths.map(baseOf));
@@ -37,9 +38,6 @@ const hintOfBase = (paths: readonly ContractPath[], found: readonly Finding[], t
   const after = countWrong(all, best.base, table, isId);
   return after > wrong.length * (1 - AGREE_SHARE) ? undefined : { base: best.base, before: wrong.length, after };
 };
-
-/** `/paths/~1orders` of `/paths/~1orders/get`: slashes of a template are escaped. */
-const placeOfPath = (pointer: string): string => pointer.split("/").slice(0, 3).join("/");
 
 const onePerTemplate = (paths: readonly ContractPath[]): readonly ContractPath[] => [
   ...new Map(paths.map((path) => [path.pointer, path])).values(),

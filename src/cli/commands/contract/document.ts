@@ -19,7 +19,7 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = parseText(text);
   } catch (error) {
-    const message = error instanceof Error ? firstLine(error.message) : String(error);
+    const message = error instanceof Error ? error.message.replace(/\n.*/s, "") : String(error);
     return err(/call stack/.test(message) ? "it is nested too deeply" : message);
   }
   const document = objectOf(value);
@@ -68,8 +68,6 @@ const rejectTwins = (document: Document, lines: LineCounter): void => {
     },
   });
 };
-
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 /** An own member, never an inherited one: a document may name one `__proto__`. */
 export const memberOf = (members: Members, name: string): unknown =>
