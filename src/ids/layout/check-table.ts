@@ -21,14 +21,12 @@ export type LayoutTableFault =
 /** The widest known ID, KSUID, has 160 bits. */
 export const LAYOUT_BITS_MAX = 160;
 
-const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
-
 export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>
   firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table, otherTexts) ?? checkLeast(table);
 
 const checkRow = (row: Row): LayoutTableFault | undefined => {
   const { field, bits } = row;
-  if (!FIELD_NAME.test(field)) return { reason: "field-name", field };
+  if (!/^[a-z][A-Za-z0-9]{0,31}$/.test(field)) return { reason: "field-name", field };
   if (!Number.isInteger(bits) || bits < 1 || bits > LAYOUT_BITS_MAX) {
     return { reason: "row-bits", field, bits, max: LAYOUT_BITS_MAX };
   }

@@ -35,12 +35,6 @@ const hotguidRows = [
   { field: "shardKey", bits: 32, role: "key" },
 ] as const satisfies readonly Row[];
 
-/** `Guid.ToString()` reverses bytes 0-3, 4-5 and 6-7. The shard key is little-endian in memory. */
-const HOTGUID_BYTES = [0, 1, 2, 3, 5, 4, 7, 6, 8, 9, 10, 11, 15, 14, 13, 12] as const;
-
-/** The same bytes after `ToSqlGuid`: the key first, the time where SQL Server compares first. */
-const HOTGUID_SQL_BYTES = [10, 11, 12, 13, 15, 14, 9, 8, 7, 6, 5, 4, 0, 1, 2, 3] as const;
-
 export const hotguidTable = {
   name: "hotguid",
   title: "HotGuid: time, machine, process, counter and shard key",
@@ -48,7 +42,8 @@ export const hotguidTable = {
   text: uuidText,
   minter: "own",
   rows: hotguidRows,
-  octetOrder: HOTGUID_BYTES,
+  // `Guid.ToString()` reverses bytes 0-3, 4-5 and 6-7. The shard key is little-endian in memory.
+  octetOrder: [0, 1, 2, 3, 5, 4, 7, 6, 8, 9, 10, 11, 15, 14, 13, 12],
 } as const satisfies LayoutTable;
 
 export const hotguidSqlTable = {
@@ -58,7 +53,8 @@ export const hotguidSqlTable = {
   text: uuidText,
   minter: "own",
   rows: hotguidRows,
-  octetOrder: HOTGUID_SQL_BYTES,
+  // The same bytes after `ToSqlGuid`: the key first, the time where SQL Server compares first.
+  octetOrder: [10, 11, 12, 13, 15, 14, 9, 8, 7, 6, 5, 4, 0, 1, 2, 3],
 } as const satisfies LayoutTable;
 
 export const luuidTable = {

@@ -77,8 +77,6 @@ export interface LongPairError {
   readonly value: string;
 }
 
-const LONG_BITS = 63;
-
 /** Like `DistributedId128.Split`. Works for that layout until the year 6159, when bit 0 is set. */
 export const splitLongs = (words: Words): Result<LongPair, LongPairError> =>
   checkPair({ upper: wordsToBig(words.slice(0, 2)), lower: wordsToBig(words.slice(2)) });
@@ -91,7 +89,7 @@ export const joinLongs = (pair: LongPair): Result<Words, LongPairError> => {
 
 const checkPair = (pair: LongPair): Result<LongPair, LongPairError> => {
   for (const half of ["upper", "lower"] as const) {
-    if (pair[half] >> BigInt(LONG_BITS) !== 0n) {
+    if (pair[half] >> 63n !== 0n) {
       return err({ reason: "half-out-of-range", half, value: pair[half].toString() });
     }
   }

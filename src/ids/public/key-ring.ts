@@ -31,7 +31,6 @@ export type KeyRingError =
 
 /** Decoding tries every key. The limit bounds its cost and the probability that a random text is accepted. */
 export const RING_KEYS_MAX = 8;
-const KEY_ID = /^[\x21-\x7e]{1,64}$/;
 
 /** Builds a ring from keys of the allowed lengths, each set up by `cipherOf`. */
 export const makeRing = <Cipher>(
@@ -49,7 +48,7 @@ const checkKeys = (keys: readonly NamedKey[], bytes: readonly number[]): KeyRing
   if (keys.length === 0) return { reason: "no-keys" };
   if (keys.length > RING_KEYS_MAX) return { reason: "too-many-keys", max: RING_KEYS_MAX, actual: keys.length };
   for (const [index, { id, key }] of keys.entries()) {
-    if (!KEY_ID.test(id)) return { reason: "key-id", index };
+    if (!/^[\x21-\x7e]{1,64}$/.test(id)) return { reason: "key-id", index };
     if (!bytes.includes(key.length)) return { reason: "key-length", id, expected: bytes, actual: key.length };
     for (const earlier of keys.slice(0, index)) {
       if (earlier.id === id) return { reason: "duplicate-key-id", id };

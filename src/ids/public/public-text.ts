@@ -14,8 +14,6 @@ export type PublicForm = "uuid" | "base62" | "hex";
 /** Why a text is not 128 bits in this form. `range`: the base62 block that starts `at` exceeds 64 bits. */
 export type PublicTextError = ParseError | { readonly reason: "range"; readonly at: number };
 
-const hexText = /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 });
-
 const BLOCK_DIGITS = 11;
 /** Architect.Identities writes each 64 bits as 11 digits. It overflows above 2^64 - 1; this form rejects such a block. */
 const base62Block = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: BLOCK_DIGITS });
@@ -47,7 +45,7 @@ const FORMS: Readonly<
 > = {
   uuid: { format: formatUuid, parse: parseUuid },
   base62: { format: formatBase62, parse: (text) => parseBase62(text, 2) },
-  hex: hexText,
+  hex: /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
 };
 
 export const formatPublicText = (words: Words, form: PublicForm): string => FORMS[form].format(words);

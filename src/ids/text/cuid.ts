@@ -4,10 +4,8 @@ import { explainCharacters, textForm } from "./form.ts";
 
 /** CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of as many bits as it needs. */
 
-type Group = { readonly digits: number; readonly bits: number };
-
 /** Time, counter, fingerprint, random. */
-const GROUPS: readonly Group[] = [
+const GROUPS = [
   { digits: 8, bits: 42 },
   { digits: 4, bits: 21 },
   { digits: 4, bits: 21 },

@@ -103,8 +103,6 @@ export interface OriginUrl extends Authority {
 }
 
 const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#\\]*)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
-const AUTHORITY = /^(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/;
-const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
 /** Parses an address strictly. The error is a sentence: what is wrong and how to fix it. */
 export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
@@ -121,7 +119,7 @@ export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
     return err(`${shown} has a query or fragment; end it after the path.`);
   const read = readAuthority(authority);
   if (!read.ok) return err(`${shown} ${read.error}`);
-  const { host, port = DEFAULT_PORT[scheme] } = read.value;
+  const { host, port = scheme === "http" ? 80 : 443 } = read.value;
   if (!isBasePath(path)) return err(`${shown} has a path with empty, dot or encoded segments; write it plainly.`);
   return ok({ scheme, host, port, basePath: path.replace(/\/$/, "") });
 };
@@ -130,7 +128,7 @@ export type Authority = { readonly host: string; readonly port: number | undefin
 
 /** Parses a host with an optional port, RFC 3986 section 3.2. The error is the end of a sentence. */
 export const readAuthority = (text: string): Result<Authority, string> => {
-  const [, hostText = "", portText] = AUTHORITY.exec(text) ?? [];
+  const [, hostText = "", portText] = /^(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/.exec(text) ?? [];
   const host = readHost(hostText);
   if (!host.ok) return host;
   const port = portText === undefined ? undefined : Number(portText);

@@ -150,9 +150,6 @@ const RANGES_PER_BUCKET = 4;
 /** In a bucket of more pairs than this a search halves; in others it goes from one to the next. */
 const PAIRS_IN_TURN_MAX = 4;
 
-/** A record has room for a region's number (8 bits) beside a width of 24 bits, or 45 where numbers are exact up to 53. */
-const widthMaxOf = (keyBytes: 4 | 8): number => 2 ** (keyBytes === 4 ? 24 : 45);
-
 /** One page, ready for look-ups. What a look-up reads stands together: each place in memory costs more than all its arithmetic. */
 export class PackPage {
   readonly bytes: number;
@@ -213,7 +210,8 @@ export class PackPage {
 
 /** Ranges that are wider than a record can say become several records: over a whole field 256 more at most. */
 const recordsOf = (keys: format.Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
-  const widthMax = widthMaxOf(keyBytes);
+  // A record has room for a region's number (8 bits) beside a width of 24 bits, or 45 where numbers are exact up to 53.
+  const widthMax = 2 ** (keyBytes === 4 ? 24 : 45);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;
   const records = keyBytes === 4 ? new Uint32Array(length) : new Float64Array(length);

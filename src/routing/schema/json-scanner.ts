@@ -9,8 +9,6 @@ export const parseJson = (text: string): unknown => {
 /** `"` is a whole string, `/` a whole comment; "" is the end of the text. Numbers, names and white space are passed over. */
 type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "/" | "";
 
-const BACKSLASH = 0x5c;
-
 /** Walks over the tokens of a JSON text without making values, which take thirty times its memory. The syntax is not checked. */
 export class JsonScanner {
   at = 0;
@@ -84,7 +82,7 @@ export class JsonScanner {
     }
     for (let at = text.indexOf('"', start + 1); at !== -1 && at < this.#lineEnd; at = text.indexOf('"', at + 1)) {
       let before = at;
-      while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+      while (text[before - 1] === "\\") before--;
       if ((at - before) % 2 === 0) return at + 1;
     }
     return this.#lineEnd;
