@@ -1,3 +1,4 @@
+import { abortAllDurableObjects } from "cloudflare:test";
 import { expect, it } from "vitest";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { setUp } from "../harness.ts";
@@ -61,4 +62,35 @@ it("20 keys that ten clients use at once, at four gateways, have 20 IDs, and eac
   expect(refused).toBeGreaterThan(0);
   const seen = gateways.flatMap((gateway) => gateway.seen);
   expect(seen).toHaveLength(20);
+});
+
+it("20 keys that ten clients mint with at once, at four gateways, have 20 IDs, though objects are lost", async () => {
+  const gateways = Array.from({ length: 4 }, () => setUp({ declared }));
+  const byKey = new Map<string, Set<string>>();
+  let lost = 0;
+  const mint = async (client: number, key: string): Promise<void> => {
+    const body = JSON.stringify({ entity: "person" });
+    for (;;) {
+      const init = { method: "POST", body, headers: { "idempotency-key": key } };
+      const answer = await gateways[client % 4]?.request("/mint", init);
+      if (answer?.status === 201) {
+        const { ids } = await answer.json<{ ids: string[] }>();
+        byKey.set(key, new Set([...(byKey.get(key) ?? []), ...ids]));
+        return;
+      }
+      expect(answer?.status).toBe(503);
+      lost++;
+    }
+  };
+  const keys = Array.from({ length: 20 }, (_, at) => `mint-race-${at}`);
+  const minting = Array.from({ length: 10 }, (_, client) => keys.map((key) => mint(client, key))).flat();
+  for (const one of minting.slice(0, 60).filter((_, at) => at % 20 === 0)) {
+    await abortAllDurableObjects();
+    await one;
+  }
+  await Promise.all(minting);
+  expect(lost).toBeGreaterThan(0);
+  expect([...byKey.values()].map(({ size }) => size)).toEqual(new Array(20).fill(1));
+  const primaryKeys = [...byKey.values()].flatMap((ids) => [...ids].map((id) => id.slice(0, 13)));
+  expect(new Set(primaryKeys).size).toBe(20);
 });
