@@ -7,9 +7,7 @@ import type { DecideFailure, PageNeed } from "./decide.ts";
 const PAGES_MAX = 128;
 
 /** Like `DecideFailure`, where a page could not be loaded. */
-export interface LoadFailure extends Omit<DecideFailure, "error"> {
-  readonly error: DecideFailure["error"] | TableError;
-}
+export type LoadFailure = Omit<DecideFailure, "error"> & { readonly error: DecideFailure["error"] | TableError };
 
 /**
  * Decides; while the decision needs a page, loads it and decides again. A page that cannot be had within its deadline is

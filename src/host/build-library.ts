@@ -47,14 +47,11 @@ function compile(project: string, output: string): void {
   const { status, error } = spawnSync("tsc", args, { stdio: "inherit" });
   if (status !== 0) throw new Error("the library does not compile", { cause: error });
   for (const name of readdirSync(output, { recursive: true, encoding: "utf8" })) {
-    if (name.endsWith(".d.ts")) nameDeclarations(join(output, name));
+    if (!name.endsWith(".d.ts")) continue;
+    const text = readFileSync(join(output, name), "utf8");
+    // TypeScript keeps `./x.ts` in declarations; not all tools resolve that to `./x.d.ts`, but all resolve `./x.js`.
+    writeFileSync(join(output, name), text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
   }
-}
-
-/** TypeScript keeps `./x.ts` in declarations; not all tools resolve that to `./x.d.ts`, but all resolve `./x.js`. */
-function nameDeclarations(path: string): void {
-  const text = readFileSync(path, "utf8");
-  writeFileSync(path, text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
 }
 
 /** Links to pages that the package lacks become text. */

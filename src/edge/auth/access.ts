@@ -8,9 +8,7 @@ import { collect } from "../../proxy/body.ts";
 import { withTimeout } from "../platform.ts";
 import { type AccessSettings, isOperator, type JwtSettings, type MintDoor } from "./settings.ts";
 
-export interface AccessOptions extends JwtOptions {
-  readonly settings: AccessSettings;
-}
+export type AccessOptions = JwtOptions & { readonly settings: AccessSettings };
 
 export interface JwtOptions {
   readonly settings: JwtSettings;

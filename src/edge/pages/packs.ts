@@ -18,9 +18,7 @@ import { setLast } from "../platform.ts";
 import { COLD_DEADLINE_MS } from "../table/isolate-table.ts";
 import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, type PageStoreOptions, pageStore } from "./store.ts";
 
-export interface PacksOptions extends PageStoreOptions {
-  readonly report: (failure: PackFailure) => void;
-}
+export type PacksOptions = PageStoreOptions & { readonly report: (failure: PackFailure) => void };
 
 export type PackFailure = Readonly<{ pack: string; page: number | undefined; why: string }>;
 

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { err, type Result } from "../../ids/index.ts";
 import { loadTable, REVISION_MAX } from "../../routing/index.ts";
 import { exitOf } from "../child.ts";
-import { type PackFile, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
+import { fail, type PackFile, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
 import { accessNote, missingBindings, secretNames, unreachableOrigins } from "./checks.ts";
 import { publishAtEdge, publishedAtEdge, putPacks, splitArgs, type Wrangler } from "./kv.ts";
 
@@ -110,10 +110,5 @@ const wrangler: Wrangler = {
       );
     }),
 };
-
-function fail(message: string): number {
-  process.stderr.write(message);
-  return 1;
-}
 
 process.exitCode = await main();

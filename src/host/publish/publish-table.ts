@@ -2,7 +2,15 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { REVISION_MAX } from "../../routing/index.ts";
 import { runningOn } from "../workerd/workerd.ts";
-import { packsFolderOf, publishedPointer, publishPacks, publishToDisk, readPacks, readTableText } from "./publish.ts";
+import {
+  fail,
+  packsFolderOf,
+  publishedPointer,
+  publishPacks,
+  publishToDisk,
+  readPacks,
+  readTableText,
+} from "./publish.ts";
 
 /**
  * `npm run publish -- STATE_FOLDER TABLE_FILE`: checks a table and publishes it to a self-hosted gateway that is stopped.
@@ -61,11 +69,6 @@ function readArguments(args: string[]) {
   } catch {
     return undefined;
   }
-}
-
-function fail(message: string): number {
-  process.stderr.write(message);
-  return 1;
 }
 
 process.exitCode = await main();

@@ -178,3 +178,9 @@ export function runWaybill(args: readonly string[]): Promise<{ readonly isGood: 
     );
   });
 }
+
+/** Prints why a command ends, and gives its exit code. */
+export function fail(message: string): number {
+  process.stderr.write(message);
+  return 1;
+}
