@@ -12,6 +12,7 @@ import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
 import { idempotency } from "./commands/idempotency.ts";
 import { layout } from "./commands/layout.ts";
+import { luuidKeys } from "./commands/luuid/verify.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
 import { publicIds } from "./commands/public-id.ts";
@@ -61,6 +62,7 @@ const ROWS: readonly Row[] = [
   move,
   canary,
   idempotency,
+  luuidKeys,
   token,
   layout,
   exportCommand,

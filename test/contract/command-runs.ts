@@ -13,6 +13,7 @@ const ORDER_GONE = "01990f04-d900-8005-8040-000000000003";
 const ORDER_NOWHERE = "01990f04-d900-80c8-8040-000000000001";
 const PARCEL = "6347eb00-bbaa-01cc-0201-0203d0000000";
 const COMB = "0003c1d2-7a30-4005-8040-8f3b2a1c9d77";
+const LUUIDS = ["00000000-0001-6d0b-a000-000000000001", "00000000-0002-6d0b-a000-000000000001"] as const;
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
@@ -123,6 +124,10 @@ export async function* commandRuns() {
     "requests.ndjson": LOG,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
     "faulty.csv": "0,9,eu\n5,us\n",
+    "eu.ndjson": LUUIDS.map((id) => `${jsonOf({ id, mintedAt: "2026-01-01T00:00:00Z" }).replaceAll("\n", "")}\n`).join(
+      "",
+    ),
+    "us.ndjson": `${LUUIDS[0]?.replace(/.$/, "9")}\n{"id":"${LUUIDS[1]?.replace(/.$/, "9")}","mintedAt":"2026-01-02T00:00:00Z"}\n`,
     "settings.env": "REQUEST_LOG=JSON\nREQUEST_LOGS=off\n",
   });
   const shown = await waybill(["public", "show", "--entity", "ticket", ULID], { files, env });
@@ -141,6 +146,7 @@ export async function* commandRuns() {
     ["id range", "uuid-v7", "--from", "2026-06-01T00:00:00Z", "--to", "2026-07-01T00:00:00Z"],
     ["id capacity", "snowflake", "--rate", "50000", "--minters", "16"],
     ["id capacity", "uuid-v7", "--rate", "1e6"],
+    ["id capacity", "luuid", "--rate", "1e6"],
     ["id capacity", "hotguid", "--rate", "1e6"],
     ["table check", "routing-table.json"],
     ["table check", "faulty.json"],
@@ -180,6 +186,8 @@ export async function* commandRuns() {
     ["move abort", ORDER, "--table", "moving.json"],
     ["canary", "0", "--region", "us", "--percent", "1"],
     ["idempotency show", "k"],
+    ["luuid verify", "eu=eu.ndjson", "us=us.ndjson", "--table", "routing-table.json"],
+    ["luuid verify", "eu=eu.ndjson", "us=us.ndjson"],
     ["token new", "--name", "ci", "--scope", "operator"],
     ["layout"],
   ];

@@ -1,5 +1,5 @@
 import { explainId, explainOnPath } from "../../gateway/decide.ts";
-import { type Layout, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
+import { fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
 import { type Candidate, type CompiledTable, LUUID_SHORT, type Rule } from "../../routing/index.ts";
 import { patternFor } from "../../routing/lookup/paths.ts";
 import { shortKeyOwners } from "../../routing/resolve/describe.ts";
@@ -127,12 +127,16 @@ const ruleAddition = (rule: Rule): string => {
   return part + (rule.pack === undefined ? "" : `, by pack ${rule.pack}`);
 };
 
-/** The deciding entry of the table. `texts`: of the ID; the table has one of them. */
-const declaredRule = (rule: Rule, texts: readonly string[], { name, bytes }: TableFile<unknown>): DeclaredRule => {
+/** The deciding entry of the table. `isOwn`: whether it may be the key of an override of the ID. */
+const declaredRule = (
+  rule: Rule,
+  isOwn: (text: string) => boolean,
+  { name, bytes }: TableFile<unknown>,
+): DeclaredRule => {
   const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
   const at = (value: unknown, key: string | number): unknown =>
     objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
-  const place = placeOf(rule, (part) => texts.find((text) => at(at(table, part), text) !== undefined));
+  const place = placeOf(rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
   const pointer = pointerTo(place);
   return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
 };
@@ -282,10 +286,21 @@ const locate = (table: CompiledTable, text: string): { readonly id: string | und
   return { id: match && path.slice(match.idStart, match.idEnd), onPath: path };
 };
 
+/** An override of an LUUID is its short key's, too. */
+const hasShortKey = (text: string, { group, primaryKey }: Candidate["fields"]): boolean => {
+  const words = luuid.parse(text);
+  const textOf = (name: string) => (words.ok ? String(fieldOf(luuid, name).read(words.value)) : undefined);
+  return words.ok && luuid.fits(words.value) && textOf("group") === group && textOf("primaryKey") === primaryKey;
+};
+
 const withRule = (explained: Explained, file: TableFile<CompiledTable>): Explained => {
   const { decision, text, forms } = explained;
   if (decision === undefined) return explained;
-  return { ...explained, declared: declaredRule(decision.rule, [text, ...forms.map((form) => form.text)], file) };
+  const texts = new Set([text, ...forms.map((form) => form.text)]);
+  const fields = explained.candidates.find(({ layout }) => layout === decision.layout)?.fields;
+  const isOwn = (key: string): boolean =>
+    texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
+  return { ...explained, declared: declaredRule(decision.rule, isOwn, file) };
 };
 
 /** As the gateway decides, except for public IDs: their keys are not available here. */

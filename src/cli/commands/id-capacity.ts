@@ -22,9 +22,11 @@ const formatCapacity = (answer: Answer): string => {
   return linesText([head, "", ...indented(alignColumns(lines))]);
 };
 
-const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => {
+const formatLifetime = ({ capacity: { time, supply }, end, announced = [] }: Answer): string => {
   if (supply !== undefined) {
-    return `${amount(supply.ids)} numbers of ${supply.field}, until ${end ?? "after the year 9999"} at this rate`;
+    const steps = announced.flatMap(({ percent, at }) => (at === undefined ? [] : [`${percent} % at ${at}`]));
+    const by = ["", ...steps].join(", ");
+    return `${amount(supply.ids)} numbers of ${supply.field}, until ${end ?? "after the year 9999"} at this rate${by}`;
   }
   if (time === undefined) return "unlimited: it contains no time";
   return `until ${end ?? "after the year 9999"}, ${time.field} from ${isoTime(time.firstMs) ?? time.firstMs} on`;
@@ -125,14 +127,19 @@ const answerOf = (load: Load, capacity: Capacity, nowMs: number) => {
   const { time, supply } = capacity;
   const suppliedMs = supply === undefined ? Number.POSITIVE_INFINITY : nowMs + supply.seconds * 1000;
   const endMs = Math.min(time?.endMs ?? Number.POSITIVE_INFINITY, suppliedMs);
-  return { load, capacity, lasts: endMs >= nowMs + load.years * YEAR_MS, end: isoTime(endMs) };
+  // The gateway counts and logs these steps.
+  const announced = supply && [90, 99].map((percent) => ({ percent, at: isoTime(stepMs(nowMs, supply, percent)) }));
+  return { load, capacity, lasts: endMs >= nowMs + load.years * YEAR_MS, end: isoTime(endMs), announced };
 };
+
+const stepMs = (nowMs: number, { seconds }: NonNullable<Capacity["supply"]>, percent: number): number =>
+  Math.floor(nowMs + seconds * percent * 10);
 
 const bears = ({ lasts, capacity }: Answer): boolean =>
   lasts && capacity.isEnough && capacity.collisions?.areExpected !== true && !mayShareNode(capacity);
 
 const plainOf = (answer: Answer): object => {
-  const { load, capacity, lasts, end } = answer;
+  const { load, capacity, lasts, end, announced } = answer;
   const { layout, ...rest } = capacity;
-  return { layout, load, suffices: bears(answer), lasts, end, ...rest };
+  return { layout, load, suffices: bears(answer), lasts, end, announced, ...rest };
 };
