@@ -19,7 +19,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
   {
     name: "creation",
     files:
-      /^(?:src\/(?:routing\/create|edge\/idempotency)\/|src\/gateway\/(?:create|client-id|idempotency-key|join-ids)|src\/idempotency-ports|src\/ids\/mint\/scoped|src\/ids\/tools\/client-id|src\/problems\/stale-client-id|src\/cli\/commands\/(?:id-check|idempotency|luuid)|routes\/(?:idempotency|lib\/once))/,
+      /^(?:src\/(?:routing\/create|edge\/idempotency)\/|src\/gateway\/(?:create|client-id|idempotency-key|join-ids)|src\/idempotency-ports|src\/ids\/mint\/scoped|src\/ids\/tools\/(?:client-id|key-range)|src\/edge\/mint\/(?:reserved-numbers|use)|src\/problems\/stale-client-id|src\/cli\/commands\/(?:id-check|idempotency|luuid)|routes\/(?:idempotency|lib\/once))/,
     linesMax: 4_000,
   },
 ];

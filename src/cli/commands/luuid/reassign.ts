@@ -27,7 +27,7 @@ interface ClashKey {
   readonly shortKey: string;
 }
 
-/** `keeps`: absent where nobody keeps the key. */
+/** `keeps`: absent where none keeps the key. */
 export type Clash =
   | (ClashKey & { readonly keeps?: Holder; readonly reassigned: readonly Reassigned[] })
   | (ClashKey & { readonly undecided: string; readonly holders: readonly Partial<Holder>[] });

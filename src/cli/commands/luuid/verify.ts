@@ -11,9 +11,8 @@ import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 import { locator, rewriteTable } from "../move.ts";
 import type { EntityLocation } from "../move-steps.ts";
 import { KeySet, PAGES_MAX } from "./key-set.ts";
-import { isOutside, overlapsIn, type Ranges, rangesOf } from "./ranges.ts";
 import { type Clash, clashIn, type OldKey, type Reported } from "./reassign.ts";
-import { recordsOf, type Source, sourcesOf } from "./sources.ts";
+import { isOutside, overlapsIn, type Ranges, rangesOf, recordsOf, type Source, sourcesOf } from "./sources.ts";
 
 /** Limits memory: with more shared keys something else is wrong, such as a file that is named twice. */
 const SHARED_RECORDS_MAX = 500_000;
@@ -148,8 +147,9 @@ const sharedRecords = async (
       if (!record.ok || !shared.has(record.value.group, record.value.primaryKey)) continue;
       const { region } = source;
       const key = `${record.value.group}/${record.value.primaryKey}`;
-      const others = records.get(key) ?? [];
-      records.set(key, [...others, { ...record.value, region, order: orders.get(region) ?? 0 }]);
+      const same = records.get(key) ?? [];
+      same.push({ ...record.value, region, order: orders.get(region) ?? 0 });
+      records.set(key, same);
       if (++kept > SHARED_RECORDS_MAX) fail(`error: more than ${SHARED_RECORDS_MAX} records share keys\n`);
     }
     if (count !== counts[at]) fail(`error: ${escapeControls(source.from)} changed between two readings\n`);
