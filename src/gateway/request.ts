@@ -24,46 +24,47 @@ let sweepDueMs = 0;
 
 /** One request from arrival to response, with what is found out about it on the way. */
 export class RequestContext {
-  readonly gateway: Gateway;
-  readonly request: Request;
-  readonly method: string;
-  readonly scheme: "http" | "https";
+  // Declared alone: a field with an initial value costs a call more for each request.
+  declare readonly gateway: Gateway;
+  declare readonly request: Request;
+  declare readonly method: string;
+  declare readonly scheme: "http" | "https";
   /** Value of the client's `host` header, unchecked until `openRequest`. */
-  readonly host: string;
+  declare readonly host: string;
   /** Raw path, from its first slash. The router uses it too: nothing that it would decode may lead to a page. */
-  readonly path: string;
+  declare readonly path: string;
   /** Raw query with its question mark, or empty. */
-  readonly query: string;
+  declare readonly query: string;
   /** Unix ms. */
-  readonly arrivedAtMs: number;
-  readonly client: Client;
+  declare readonly arrivedAtMs: number;
+  declare readonly client: Client;
   /** Keeps work alive that outlives the response. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
+  declare readonly waitUntil: (work: Promise<unknown>) => void;
 
   /** The tables in force when the request arrived; set by `openRequest`. */
-  served: ServedTable | undefined;
+  declare served: ServedTable | undefined;
   /** The table that decides; before `openRequest` there is none. */
-  table: CompiledTable | undefined;
+  declare table: CompiledTable | undefined;
   /** Value of `waybill-table` for it. */
-  tableLabel: string | undefined;
+  declare tableLabel: string | undefined;
 
   // What the log line and the metrics show.
-  entity: string | undefined;
-  layout: string | undefined;
-  region: string | undefined;
+  declare entity: string | undefined;
+  declare layout: string | undefined;
+  declare region: string | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
-  outcome = "own";
-  originMs: number | undefined;
+  declare outcome: string;
+  declare originMs: number | undefined;
   /** Requests sent to origins. */
-  attempts = 0;
+  declare attempts: number;
   /** Trace ID of the W3C trace context that origins were told. */
-  trace: string | undefined;
+  declare trace: string | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
-  keyUntilMs: number | undefined;
+  declare keyUntilMs: number | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
-  isPlainId = false;
-  #isLogged = false;
-  #isWatched = false;
+  declare isPlainId: boolean;
+  declare private isLogged: boolean;
+  declare private isWatched: boolean;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
     const { url } = request;
@@ -79,14 +80,22 @@ export class RequestContext {
     this.arrivedAtMs = gateway.clock.nowMs();
     this.client = gateway.clientOf(request);
     this.waitUntil = (work) => execution.waitUntil(work);
+    this.outcome = "own";
+    this.attempts = 0;
+    this.isPlainId = false;
+    this.isLogged = false;
+    this.isWatched = false;
+    this.served = this.table = undefined;
+    this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
+    this.originMs = this.keyUntilMs = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
 
   /** A client that leaves from now on, before its response begins, is logged at once. */
   watchClient(): void {
     unwatched.delete(this);
-    if (this.#isWatched || this.#isLogged) return;
-    this.#isWatched = true;
+    if (this.isWatched || this.isLogged) return;
+    this.isWatched = true;
     const { signal } = this.request;
     const left = (): void => this.log(CLIENT_LEFT_STATUS, "client-left");
     if (signal.aborted) left();
@@ -95,7 +104,7 @@ export class RequestContext {
 
   /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */
   watchClientLater(): void {
-    if (!this.#isWatched) unwatched.add(this);
+    if (!this.isWatched) unwatched.add(this);
   }
 
   /** Nothing else of a request runs when its client has left. */
@@ -116,8 +125,8 @@ export class RequestContext {
   /** Logs the request when its response begins, or when the client has left before that. */
   log(status: number, outcome = this.outcome, atMs = this.gateway.clock.nowMs(), waitUntil = this.waitUntil): void {
     unwatched.delete(this);
-    if (this.#isLogged) return;
-    this.#isLogged = true;
+    if (this.isLogged) return;
+    this.isLogged = true;
     const { gateway, table } = this;
     // A request that failed before it had a table may hold a public ID all the same.
     const inForce = this.served ?? gateway.tables.peek(waitUntil);
