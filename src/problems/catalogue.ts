@@ -27,7 +27,7 @@ export const CATALOGUE = {
   }),
   "create-key-missing": problem(400, "No key for the new ID", {
     meaning:
-      "A request to a collection creates an entity, and the key of its ID decides its region. None of the sources that the routing table declares for a field of the key says anything. Nothing was created.",
+      "None of the sources that the routing table declares for a field of the new ID's key says anything. Nothing was created.",
     remedy: "Send what one of the `sources` reads.",
   }),
   "create-key-invalid": problem(400, "Invalid key for the new ID", {
@@ -42,15 +42,15 @@ export const CATALOGUE = {
   }),
   unauthenticated: problem(401, "Authentication required", {
     meaning:
-      "This endpoint is for viewers or operators, and the request has no valid credential. Wrong, unknown and expired tokens get the same response.",
+      "This endpoint is for viewers or operators, or the create needs a claim, and the request has no valid credential. Wrong, unknown and expired tokens get the same response.",
     remedy:
       "Send a token of the deployment as `authorization: Bearer …`, or sign in through its Cloudflare Access. The log has the reason for the operator.",
   }),
   forbidden: problem(403, "Insufficient permissions", {
     meaning:
-      "The credential is valid, but its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`). Or the pages are open without a credential (`OPEN_PAGES`), and `host` is neither an address nor localhost: any web site can point a name of its own at this machine (DNS rebinding).",
+      "The credential is valid, but its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`). Or the pages are open (`OPEN_PAGES`), and `host` is neither an address nor localhost.",
     remedy:
-      "Use a credential with the scope in `needs`. Programs send a bearer token, which no browser adds by itself. Call a gateway with open pages by localhost or its address. To call it by another name, set `ADMIN_TOKENS` or Access, which close the pages.",
+      "Use a credential with the scope in `needs`; programs send a bearer token. Call open pages by localhost or an address, or close them by `ADMIN_TOKENS` or Access.",
   }),
   "unrouted-path": problem(404, "No entity for this path", {
     meaning: "The path is neither one of the gateway's own nor one that the routing table gives to an entity.",
@@ -110,7 +110,7 @@ export const CATALOGUE = {
   }),
   "invalid-table": problem(422, "Invalid routing table", {
     meaning:
-      "The text is not a valid routing table: each of the `faults` has a JSON pointer, a kind and a message. The first 100 are listed. `faultCount` is their number; with `more` it is a lower bound, because the check stopped there. Nothing was changed.",
+      "The text is not a valid routing table: each of the `faults` has a JSON pointer, a kind and a message. The first 100 are listed. `faultCount` is their number, with `more` a lower bound. Nothing was changed.",
     remedy: "Fix the table; `waybill table check` shows the line and column of each fault.",
   }),
   "unknown-pack": problem(404, "Unknown pack or page", {
@@ -121,14 +121,12 @@ export const CATALOGUE = {
   "invalid-pack": problem(422, "Bytes do not match the pack", {
     meaning:
       "The digest of the header is not that in the path, the digest of the page is not that in the header, or the ranges are invalid. `part` names the part and `fault` the error. Nothing was stored.",
-    remedy:
-      "Send the bytes of the file again, cut at the offsets of its header; `waybill table check` verifies the file.",
+    remedy: "Send the bytes again, cut at the offsets of the header; `waybill table check` verifies the file.",
   }),
   "control-plane-unavailable": problem(503, "Control plane unavailable", {
     meaning:
-      "The Durable Object that stores the tables, or KV behind it, did not respond in time. Requests are still routed by the tables that the gateway has loaded. `outcome` says whether a change may have been made: `unknown` or `none`.",
-    remedy:
-      "After `unknown`, check `GET /-/table/revisions` before you repeat a change, which may still be in progress. With the same `if-match` it is made at most once.",
+      "The Durable Object that stores the tables, or KV behind it, did not respond in time. Requests are still routed. `outcome` says whether a change may have been made: `unknown` or `none`.",
+    remedy: "After `unknown`, check `GET /-/table/revisions`. With the same `if-match` a change is made at most once.",
   }),
   "entity-gone": problem(410, "Entity permanently removed", {
     meaning: "The routing table lists the ID among those removed from every region. No origin was contacted.",
