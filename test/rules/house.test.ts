@@ -8,6 +8,7 @@ import {
   longFiles,
   privateWords,
   projectFiles,
+  sourceLines,
 } from "./house.ts";
 
 const files = projectFiles();
@@ -30,6 +31,13 @@ describe("the house", () => {
     const many = Array.from({ length: FOLDER_FILES_MAX + 1 }, (_, at) => planted(`src/full/${at}.ts`, 1));
     expect(fullFolders(many)).toEqual(["src/full has 17 files"]);
     expect(fullFolders(many.slice(1))).toEqual([]);
+  });
+
+  it("has no more lines than its bounds, and later features have their own", () => {
+    expect(sourceLines(files).filter(({ lines, linesMax }) => lines > linesMax)).toEqual([]);
+    const grown = [planted("src/a.ts", 36_001), planted("src/export/a.ts", 10), planted("test/a.ts", 10)];
+    expect(sourceLines(grown).map(({ lines, linesMax }) => lines > linesMax)).toEqual([true, false, false]);
+    expect(sourceLines(grown).map(({ lines }) => lines)).toEqual([36_001, 10, 0]);
   });
 
   it("has no little file that one other file uses", () => {
