@@ -175,6 +175,18 @@ describe("waybill luuid verify", () => {
 });
 
 describe("waybill luuid verify --ranges", () => {
+  it("finds every key of two gateways that counted by themselves, and none where each had its part", async () => {
+    const counted = (first: number, random: number): string =>
+      lines(...Array.from({ length: 300 }, (_, at) => id(first + at, random)));
+    const both = { "eu.ndjson": counted(1, 1), "us.ndjson": counted(1, 2) };
+    const args = ["eu=eu.ndjson", "us=us.ndjson", "--ranges", "eu=0/2,us=1/2"];
+    const shared = await run(args, both);
+    expect([shared.code, shared.stdout.match(/ of group /g)?.length]).toEqual([2, 300]);
+    expect(shared.stderr).toContain("outside: and 290 more\n");
+    const apart = await run(args, { ...both, "us.ndjson": counted(2 ** 47, 2) });
+    expect([apart.code, apart.stdout]).toEqual([0, ""]);
+  });
+
   it("finds ranges that share keys, without a source", async () => {
     const good = await run(["--ranges", "eu=0/4,us=1/4,ap=3/4"], {});
     expect(good.code).toBe(0);
