@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -58,8 +59,15 @@ interface Answer {
   readonly body: string;
 }
 
-/** Rejects where the connection breaks before the answer's end. `upload`: sends the body instead. */
-async function create(agent?: Agent, upload?: (end: () => void) => void): Promise<Answer> {
+interface Sending {
+  readonly agent?: Agent | undefined;
+  /** Called when half of the body is sent, and no more will be. */
+  readonly upload?: (end: () => void) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Rejects where the connection breaks before the answer's end. */
+async function create({ agent, upload, signal }: Sending = {}): Promise<Answer> {
   const headers = {
     "content-type": "application/json",
     "content-length": BODY.length,
@@ -67,7 +75,7 @@ async function create(agent?: Agent, upload?: (end: () => void) => void): Promis
     "idempotency-key": key,
   };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = request(`${gateway.url}/orders`, { method: "POST", agent, headers }, resolve);
+    const sent = request(`${gateway.url}/orders`, { method: "POST", agent, signal, headers }, resolve);
     sent.on("error", reject);
     if (upload === undefined) sent.end(BODY);
     else sent.write(BODY.slice(0, 3), () => upload(() => sent.destroy()));
@@ -88,7 +96,7 @@ const TRIES_MAX = 10;
 /** As a client does: again while it is told that this helps. */
 async function createUntilDone(agent?: Agent, onWait?: () => void): Promise<Answer> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const answered = await create(agent);
+    const answered = await create({ agent });
     if (answered.status < 300) return answered;
     expect([409, 502, 503]).toContain(answered.status);
     onWait?.();
@@ -166,7 +174,7 @@ describe("a create is one entity, and its retry has its ID, after the gateway wa
   });
 
   it("in the middle of the upload", async () => {
-    await expect(create(undefined, kill)).rejects.toThrow();
+    await expect(create({ upload: kill })).rejects.toThrow();
     await gateway.exited;
     await start();
     expectOne([await createUntilDone()]);
@@ -208,7 +216,39 @@ describe("a create is one entity, and its retry has its ID, when", () => {
   });
 
   it("the client leaves in the middle of its upload", async () => {
-    await expect(create(undefined, (end) => end())).rejects.toThrow();
+    await expect(create({ upload: (end) => end() })).rejects.toThrow();
     expectOne([await createUntilDone(), await createUntilDone()]);
+  });
+
+  it("the client leaves while the origin is asked", async () => {
+    const client = new AbortController();
+    orders.next(async (_, response, store) => {
+      const left = once(response, "close");
+      client.abort();
+      await left;
+      store();
+    });
+    await expect(create({ signal: client.signal })).rejects.toThrow();
+    expectOne([await createUntilDone(), await createUntilDone()]);
+  });
+
+  it("the origin takes longer than the lease", async () => {
+    let go: () => void = () => undefined;
+    const twinIsDone = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const asked = new Promise<void>((resolve) => {
+      orders.next(async (_, response, store) => {
+        resolve();
+        await twinIsDone;
+        answer(response, store());
+      });
+    });
+    const slow = create();
+    await asked;
+    const twin = await createUntilDone();
+    go();
+    expectOne([twin, await slow, await createUntilDone()]);
+    expect(orders.posts).toHaveLength(2);
   });
 });
