@@ -71,6 +71,18 @@ describe("short keys of minted LUUIDs", () => {
 });
 
 describe("the short key of a created LUUID", () => {
+  it("is a part of the kept answer", async () => {
+    const declared = table({ create: { idempotency: { keepAnswer: {} } } }) as unknown as typeof DECLARED_TABLE;
+    const { request, seen } = setUp({ declared, origin: () => new Response("{}", { status: 201 }) });
+    const headers = { "idempotency-key": `short-${Date.now()}` };
+    const answers = [];
+    for (let turn = 0; turn < 2; turn++)
+      answers.push(await request("/person", { method: "POST", body: "{}", headers }));
+    const [first, second] = answers.map((answer) => answer.headers.get("waybill-short-key"));
+    expect(first).toMatch(/^[1-9a-f][0-9a-f]*$/);
+    expect([second, seen.length]).toEqual([first, 1]);
+  });
+
   it("is in the answer's header", async () => {
     const declared = table({ create: {} }) as typeof DECLARED_TABLE;
     const { request } = setUp({ declared, origin: () => new Response("{}", { status: 201 }) });
