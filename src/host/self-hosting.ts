@@ -29,7 +29,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   const packsFolder = packsFolderOf(resolve(tableFile));
   const packs = await readPacks(text.value, packsFolder);
   if (!packs.ok) return err(packs.error);
-  const worker = await bundleWorker({ tableText: text.value });
+  const worker = await bundleWorker({ tableText: text.value, minify: true });
   const built = packsFolderOf(join(folder, BUILT_TABLE));
   mkdirSync(built, { recursive: true });
   for (const { sha256 } of packs.value) {
