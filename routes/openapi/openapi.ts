@@ -7,6 +7,7 @@ import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
+import { withCreates } from "./creates.ts";
 import { entityPaths, ID_PARAMETER, parameter, pathParameter, withoutIdPaths } from "./paths.ts";
 import { json, operation, TABLE_PATHS, VIEWERS } from "./table.ts";
 
@@ -39,7 +40,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "table", description: "The routing table: its revisions, and how they come into force." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
-    paths: { ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) },
+    paths: withCreates({ ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) }, table),
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY, ...API },
       securitySchemes: SECURITY_SCHEMES,

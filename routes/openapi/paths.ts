@@ -72,7 +72,7 @@ function item(
 }
 
 /** `/v2/*\/rides/:id` as `/v2/{segment1}/rides/{id}`; `**` is `{rest}`, although an OpenAPI parameter is one segment. */
-function templateOf(pattern: string): { readonly path: string; readonly parameters: readonly object[] } {
+export function templateOf(pattern: string): { readonly path: string; readonly parameters: readonly object[] } {
   const parameters: object[] = [];
   let count = 0;
   const named = (parameter: { readonly name: string }): string => {

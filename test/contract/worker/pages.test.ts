@@ -18,13 +18,43 @@ const TABLE = {
 };
 const NEXT = { ...TABLE, routes: [{ when: { layout: "iuid" }, canary: { region: "eu", percent: 50 }, region: "us" }] };
 
+/** Entities that are created by POST: one where GET needs no ID, one below another. */
+const CREATING = {
+  ...TABLE,
+  entities: {
+    ...TABLE.entities,
+    parcel: {
+      ...TABLE.entities.parcel,
+      create: {
+        key: { shardKey: { header: "x-tenant", values: { acme: 7, bolt: 1500 } } },
+        idempotency: { required: true },
+        bulk: { array: "/parcels", max: 20 },
+      },
+    },
+    order: {
+      ...TABLE.entities.order,
+      create: {
+        collection: "/parcels/:id/orders",
+        key: { country: [{ header: "x-country" }, { clientCountry: true }] },
+        clientId: {
+          header: "x-order-id",
+          beforeSeconds: 300,
+          afterSeconds: 60,
+          clock: { header: "x-time", skewSeconds: 60 },
+        },
+      },
+    },
+  },
+  withoutId: { ...TABLE.withoutId, parcels: { path: "/parcels", methods: ["GET"], sources: [{ header: "x-home" }] } },
+};
+
 const jsonOf = (value: unknown): string => JSON.stringify(value);
 const LOG = [`GET /orders/${IDS.orderKz}`, "/nothing", "/orders", "no request"].join("\n");
 
 beforeEach(() => reset());
 
 it("keeps the OpenAPI document", async () => {
-  const answer = await setUp({ declared: TABLE }).request("/-/openapi.json");
+  const answer = await setUp({ declared: CREATING }).request("/-/openapi.json");
   const document = await answer.json();
   expect(answer.status, JSON.stringify(document)).toBe(200);
   await expect(`${JSON.stringify(document, null, 1)}\n`).toMatchFileSnapshot("../snapshots/openapi.json");

@@ -1,0 +1,70 @@
+import type { CompiledTable } from "../../src/routing/index.ts";
+import type { Create } from "../../src/routing/table.ts";
+import { type Paths, PROBLEM_CONTENT, parameter, templateOf } from "./paths.ts";
+
+/** The paths with POST to each collection of the table. Other methods of the same path may need no ID. */
+export function withCreates(paths: Paths, { creates }: CompiledTable): Paths {
+  const all: Record<string, object> = { ...paths };
+  for (const create of creates?.byEntity.values() ?? []) {
+    const { path, parameters } = templateOf(create.collection);
+    all[path] = { ...withOwnParameters(all[path] ?? {}), post: createOperation(create, parameters) };
+  }
+  return all;
+}
+
+/** A path whose parameters stand at each method, so that they are not of another one. */
+function withOwnParameters(item: object): object {
+  const { parameters, ...methods }: Readonly<Record<string, object>> = { ...item };
+  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, { ...method, parameters }]));
+}
+
+const text = (description: string) => ({ description, schema: { type: "string" } });
+
+const CREATED_FIELDS = {
+  location: text("The path of the new entity."),
+  "waybill-entity-id": text("Its ID; of several all, with commas."),
+  "waybill-retry": text("With a key: same-key or new-key, and never for what the gateway refuses."),
+  "waybill-key-until": text("With a key: when it ends, an HTTP date."),
+  "idempotent-replayed": text("true: an earlier attempt created the entity, and this is its response."),
+};
+
+function createOperation(create: Create, ofPath: readonly object[]): object {
+  const { entity, bulk, readsBody } = create;
+  const what = bulk === undefined ? `one ${entity.name}` : `1 to ${bulk.max} entities ${entity.name}`;
+  const schema = bulk === undefined ? {} : { description: `The list is at /${bulk.path.join("/")}.` };
+  return {
+    operationId: `create_${entity.name}`,
+    tags: ["entities"],
+    summary: `Creates ${what}, in the region of the new ID`,
+    security: [],
+    parameters: [...ofPath, ...fieldsOf(create)],
+    requestBody: { content: { [readsBody ? "application/json" : "*/*"]: { schema } } },
+    responses: {
+      "201": { description: "The origin's response, which may have another good status.", headers: CREATED_FIELDS },
+      default: { description: "The origin's response, or a problem of the gateway.", content: PROBLEM_CONTENT },
+    },
+  };
+}
+
+/** Request headers, each once: what the key is taken from, what makes retries safe, and the client's own ID. */
+function fieldsOf({ key, idempotency, clientId }: Create): readonly object[] {
+  const fields = new Map<string, object>();
+  for (const [field, sources] of key) {
+    for (const source of sources) {
+      if (source.kind !== "header" || source.header === "authorization") continue;
+      const limits = source.values === undefined ? {} : { enum: [...source.values.keys()] };
+      const said = parameter("header", source.header, `Says the ${field} of the new ID.`, limits);
+      fields.set(source.header, sources.length === 1 && clientId === undefined ? { ...said, required: true } : said);
+    }
+  }
+  const once = "A retry with the same key and the same request creates nothing twice.";
+  const keyField = parameter("header", "idempotency-key", once, { minLength: 1, maxLength: 512 });
+  fields.set("idempotency-key", idempotency.isRequired ? { ...keyField, required: true } : keyField);
+  if (clientId?.header !== undefined) {
+    fields.set(clientId.header, parameter("header", clientId.header, "The new ID, where the client makes it."));
+  }
+  if (clientId?.clock !== undefined) {
+    fields.set(clientId.clock.header, parameter("header", clientId.clock.header, "The client's time, Unix ms."));
+  }
+  return [...fields.values()];
+}
