@@ -109,6 +109,13 @@ describe("waybill luuid verify", () => {
     expect(stdout).toContain(formatShortKey(5_000_001));
   });
 
+  it("gives no key beyond the last one", async () => {
+    const files = { "eu.ndjson": lines(id(5, 1)), "us.ndjson": lines(id(5, 2)), "ap.ndjson": lines(id(5, 3)) };
+    const args = ["eu=eu.ndjson", "us=us.ndjson", "ap=ap.ndjson", "--from", String(2 ** 48 - 1)];
+    const { stdout, code } = await run(args, files);
+    expect([code, stdout.split("\n")[0]]).toEqual([1, `5 of group ${GROUP}: undecided: no primary key is left`]);
+  });
+
   it.each([
     ["an id is lacking", lines({ group: GROUP, primaryKey: 5 }), "without an id"],
     ["only some have a time", lines({ id: id(5, 2), mintedAt: EARLY }), "only some"],

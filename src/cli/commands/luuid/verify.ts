@@ -175,7 +175,8 @@ const clashesIn = (
   );
   const given = new Map<number, number>();
   const nextKey = (group: number): number => {
-    let next = (given.get(group) ?? from ?? (highest.get(group) ?? 0) + 1) - (given.has(group) ? -1 : 0);
+    const last = given.get(group);
+    let next = last === undefined ? (from ?? (highest.get(group) ?? 0) + 1) : last + 1;
     while (seen.has(group, next) || compiled?.moved.findShort(group, next) !== undefined) next++;
     given.set(group, next);
     return next;
