@@ -2,7 +2,7 @@ import { clientIdWindowFault, type Layout } from "../../ids/index.ts";
 import { checkSegments } from "../check/paths.ts";
 import { listOf } from "../compile/conditions.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
-import { indexExactPaths, indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import { mintingOf, requiredFields } from "../mint/plan.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
@@ -15,9 +15,6 @@ export const checkCreates = (draft: Draft, report: Report): void => {
   const owners = new Map<string, string>();
   const entityPaths = indexPaths(
     [...draft.entities].map(([name, { path }]) => ({ name, paths: patternsOf(path).map(({ pattern }) => pattern) })),
-  );
-  const withoutId = indexExactPaths(
-    [...draft.withoutId].map(([name, entry]) => ({ name, entry, paths: listOf(entry.path) })),
   );
   for (const [name, entity] of draft.entities) {
     const { create } = entity;
@@ -50,9 +47,10 @@ export const checkCreates = (draft: Draft, report: Report): void => {
           `A path of the entity ${JSON.stringify(rival)} matches ${collection}; change one of them.`,
         );
       }
-      const entry = withoutId.match(collection)?.entity;
-      if (entry !== undefined && (entry.entry.methods === undefined || listOf(entry.entry.methods).includes("POST"))) {
-        const message = `POST ${collection} is taken by ${JSON.stringify(entry.name)} without an ID; name its methods, without POST.`;
+      // A wider pattern, such as /**, has what no collection takes.
+      const entry = [...draft.withoutId].find(([, { path }]) => listOf<string>(path).includes(collection));
+      if (entry !== undefined && (entry[1].methods === undefined || listOf(entry[1].methods).includes("POST"))) {
+        const message = `POST ${collection} is taken by ${JSON.stringify(entry[0])} without an ID; name its methods, without POST.`;
         report("path-collision", at, message);
       }
     } else if (entityPaths.match(collection.slice(0, parentEnd + "/:id".length))?.entity === undefined) {

@@ -118,5 +118,6 @@ describe("how entities are created", () => {
     expect(faultsOf(entities, entry())).toEqual([`path-collision ${at}/collection`]);
     expect(faultsOf(entities, entry({ methods: ["GET", "POST"] }))).toEqual([`path-collision ${at}/collection`]);
     expect(faultsOf(entities, entry({ methods: "GET" }))).toEqual([]);
+    expect(faultsOf(entities, { withoutId: { rest: { path: "/**", sources: [{ region: "eu" }] } } })).toEqual([]);
   });
 });

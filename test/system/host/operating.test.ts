@@ -51,9 +51,9 @@ describe("the page on operating", () => {
   });
 
   it("lists every event", () => {
-    const written = [
-      ...read("src/edge/log.ts").matchAll(/(?:event: |event<\w+>\()["`]([a-z-]+)(\$\{state\})?/g),
-    ].flatMap(([, name = "", state]) => (state === undefined ? [name] : [`${name}open`, `${name}closed`]));
+    const written = [...read("src/edge/log.ts").matchAll(/(?:event: |write\()["`]([a-z-]+)(\$\{state\})?/g)].flatMap(
+      ([, name = "", state]) => (state === undefined ? [name] : [`${name}open`, `${name}closed`]),
+    );
     const listed = rowsUnder("| event | when |").flatMap(([names = ""]) => codes(names));
     expect([...listed, "request"].sort()).toEqual(written.sort());
   });
