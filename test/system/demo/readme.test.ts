@@ -51,6 +51,7 @@ beforeAll(async () => {
   };
   url = await new Promise<string>((resolve, reject) => {
     const printed: string[] = [];
+    child.stderr.on("data", (part: Buffer) => printed.push(part.toString()));
     createInterface({ input: child.stdout }).on("line", (line) => {
       printed.push(line);
       const ready = /^ready (\S+)$/.exec(line)?.[1];
