@@ -32,7 +32,7 @@ export const METRICS = {
   ),
   sequence_blocks_total: counter(
     ["sequence", "percent"],
-    "Blocks of LUUID primary keys reserved, by whether 0, 90 or 99 percent of the group's range were used.",
+    "Blocks of LUUID keys reserved, by percent of the range used: 0, 90 or 99.",
   ),
   refused_callers_total: counter(["reason"], "Requests to the gateway's own pages that were denied, by reason."),
   reports_total: counter([], "Reports from isolates to the Durable Object: the cost of counting in calls."),

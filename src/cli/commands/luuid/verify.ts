@@ -22,7 +22,7 @@ const SHOWN_MAX = 10;
 
 const OPTIONS = [
   option("--table <file>", "the routing table, for names of entities and for --out"),
-  option("--out <file>", "write the table with the re-assignments; check it with `waybill table plan`"),
+  option("--out <file>", "write the table with the re-assignments"),
   option("--from <number>", "the lowest new primary key (default: beyond the highest of the group)", countingNumber),
   withDefault("--old <state>", "a shared short key is moved to its keeper, or gone for all", "moved", oldKey),
   option("--ranges <list>", "check the regions' SEQUENCE_RANGE: eu=0/4,us=1/4"),
@@ -45,8 +45,7 @@ Examples:
   $ waybill luuid verify eu=eu.ndjson us=https://us.acme.test/luuids --ranges eu=0/4,us=1/4
   $ waybill luuid verify eu=eu.ndjson us=us.ndjson --table routing-table.json --from 5000000 --out next.json
 
-Lines: an LUUID, {"id", "mintedAt"} or {"group", "primaryKey"}. The older entity keeps its key; without times, that of the
-first region does. No gateway may mint the new keys later: take --from in a range of none.
+docs/guides/luuid.md has the lines, and who keeps a key.
 Exit code: 0 without findings, 2 if keys are shared or outside their ranges, 1 if something cannot be decided.`,
   run: async (runtime, args, options) => {
     const sources = sourcesOf(args);
