@@ -230,6 +230,8 @@ async function decideText(
   text: string,
   nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
+  // A path that goes on behind the ID would match too.
+  if (text.includes("/")) return err({ reason: "malformed-id", id: text, faults: [] });
   const path = pathWithId(primaryPattern(entity, layout) ?? "", text);
   const input = inputOf(gateway, served, nowMs);
   const outcome = await withPages(gateway, () => decidePath(input, path));

@@ -201,3 +201,16 @@ describe("a retry", () => {
     expect([slug(await problemOf(other)), seen.length]).toEqual(["idempotency-key-mismatch", 1]);
   });
 });
+
+describe("what a POST brings as its ID", () => {
+  const US = idAt(NOW_MS).replace("8009", "8007");
+
+  it.each(["/items", "/", `/,${US}`, "/\r\nx: y", "/../../rides"])("is refused with %j behind it", async (more) => {
+    for (const headers of [{}, { "idempotency-key": `behind-${more.length}` }]) {
+      const { request, seen } = setUpAt({ member: "/id" });
+      const body = JSON.stringify({ id: idAt(NOW_MS) + more });
+      const init = { method: "POST", body, headers: { "content-type": "application/json", ...headers } };
+      expect([slug(await problemOf(await request("/orders", init))), seen]).toEqual(["malformed-id", []]);
+    }
+  });
+});
