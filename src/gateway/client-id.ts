@@ -29,12 +29,13 @@ export function clientIdOf(
 
 type Clocks = Pick<RequestContext, "arrivedAtMs" | "request">;
 
-/** Why the ID cannot be of a client that makes it now. `isFar`: no request for it would find a way yet. */
+/** Why the ID cannot be of a client that makes it now. `text`: as it came. `isFar`: no request for it would find a way yet. */
 export function judgeFreshness(
   { arrivedAtMs, request }: Clocks,
   { clientId, entity }: Create,
   table: CompiledTable,
   decision: Decision,
+  text: string,
   isFar = false,
 ): GatewayError | undefined {
   const layout = table.layouts.get(decision.layout)?.layout;
@@ -47,22 +48,25 @@ export function judgeFreshness(
     };
   }
   const { beforeMs, afterMs, clock } = clientId;
-  const own = said === null || isFar ? {} : { clientNowMs: Number(said), clockSkewMaxMs: clock?.skewMs };
-  const judged = judgeClientId(layout, decision.words, { nowMs: arrivedAtMs, beforeMs, afterMs, ...own });
+  const clientNow = said === null || isFar ? {} : { clientNowMs: Number(said), clockSkewMaxMs: clock?.skewMs };
+  const judged = judgeClientId(layout, decision.words, { nowMs: arrivedAtMs, beforeMs, afterMs, ...clientNow });
   if (judged.ok || judged.error.reason === "no-time") return undefined;
-  return { reason: "stale-client-id", id: decision.id, entity: entity.name, stale: judged.error };
+  const { name, public: own } = entity;
+  return { reason: "stale-client-id", id: text, entity: name, stale: judged.error, isPublic: own !== undefined };
 }
 
 const UNIX_MS = /^[1-9]\d{0,14}$/;
 
-/** Whether the path ends with the entity. PUT on what is below it creates something else. */
-function isOwnPath(path: string, { paths }: Pick<Entity, "paths">): boolean {
+/** The ID of a path that ends with the entity. PUT on what is below it creates something else. */
+function idOfOwnPath(path: string, { paths }: Pick<Entity, "paths">): string | undefined {
   const own = segmentsOf(path.endsWith("/") ? path.slice(0, -1) : path);
-  if (path.startsWith(ANY_PREFIX)) return own.length === 2;
-  return paths.some((pattern) => {
+  if (path.startsWith(ANY_PREFIX)) return own.length === 2 ? own[1] : undefined;
+  for (const pattern of paths) {
     const segments = segmentsOf(pattern);
-    return segments.length === own.length && segments.every((text, at) => [":id", "*", own[at]].includes(text));
-  });
+    const isOwn = segments.length === own.length && segments.every((text, at) => [":id", "*", own[at]].includes(text));
+    if (isOwn) return own[segments.indexOf(":id")];
+  }
+  return undefined;
 }
 
 /**
@@ -78,7 +82,8 @@ export function refuseStalePut(
   const isFar = outcome.kind === "error" && "error" in outcome && outcome.error.reason === "unknown-id";
   const decided = isFar ? decideFar(HORIZON_MS) : outcome;
   if (decided.kind !== "region" || !("decision" in decided) || decided.decision === undefined) return undefined;
-  if (!isOwnPath(context.path, decided.decision.entity)) return undefined;
+  const text = idOfOwnPath(context.path, decided.decision.entity);
+  if (text === undefined) return undefined;
   const own = decided.byCanary && canary !== undefined ? canary.table : table;
   const create = own.creates?.byEntity.get(decided.decision.entity.name);
   if (create?.clientId === undefined) return undefined;
@@ -86,5 +91,5 @@ export function refuseStalePut(
   const { headers } = context.request;
   // RFC 9110 §13.1.2: only where there is none yet.
   const creates = headers.get("if-none-match")?.trim() === "*" || (createFlag !== undefined && headers.has(createFlag));
-  return creates ? judgeFreshness(context, create, own, decided.decision, isFar) : undefined;
+  return creates ? judgeFreshness(context, create, own, decided.decision, text, isFar) : undefined;
 }

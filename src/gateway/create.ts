@@ -200,7 +200,7 @@ async function bear(
         own !== undefined && decided.error.reason === "unknown-id"
           ? await decideText(context, served, create, text, HORIZON_MS)
           : decided;
-      const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, true) : undefined;
+      const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, text, true) : undefined;
       return stale === undefined ? decided : err(stale);
     }
     born.push(decided.value);
@@ -208,7 +208,7 @@ async function bear(
   if (own !== undefined) {
     const { decision, byCanary } = born[0] as Born;
     const decider = byCanary ? (served.canary?.table ?? table) : table;
-    const stale = judgeFreshness(context, create, decider, decision);
+    const stale = judgeFreshness(context, create, decider, decision, own);
     if (stale !== undefined) return err(stale);
   }
   const regions = new Set(born.map(({ decision }) => decision.target.region.name));

@@ -37,7 +37,14 @@ export type RequestError =
       readonly max: number | undefined;
     }
   | { readonly reason: "create-regions"; readonly entity: string; readonly regions: readonly string[] }
-  | { readonly reason: "stale-client-id"; readonly id: string; readonly entity: string; readonly stale: StaleClientId }
+  | {
+      readonly reason: "stale-client-id";
+      readonly id: string;
+      readonly entity: string;
+      readonly stale: StaleClientId;
+      /** A public ID hides its time. */
+      readonly isPublic?: boolean;
+    }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };

@@ -43,7 +43,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "layout-mismatch": ({ entity, layout, said }) =>
     `This path reads IDs of "${entity}" as ${layout}, but id-layout is ${said}.`,
   "wrong-entity": ({ id, entity }) => `"${id}" is not the ID of "${entity}".`,
-  "stale-client-id": ({ id, stale }) => staleDetail(shorten(id), stale),
+  "stale-client-id": ({ id, stale, isPublic }) => staleDetail(shorten(id), stale, isPublic),
   "unassigned-key": ({ layout, entity }) =>
     `No route matches this ${layout} of "${entity}", and the table declares no default.`,
   "key-out-of-range": ({ field, value, max }) => `${field} is ${value}; it must be a whole number from 0 to ${max}.`,
@@ -135,7 +135,11 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   },
   "layout-mismatch": ({ id, entity, layout, said }) => ({ id: shorten(id), entity, layout, idLayout: said }),
   "wrong-entity": ["id", "entity", "candidates"],
-  "stale-client-id": ({ id, entity, stale }) => ({ id: shorten(id), entity, ...staleMembers(stale) }),
+  "stale-client-id": ({ id, entity, stale, isPublic }) => ({
+    id: shorten(id),
+    entity,
+    ...staleMembers(stale, isPublic),
+  }),
   "unassigned-key": ["id", "entity", "layout", "key"],
   "key-out-of-range": ["field", "value", "max"],
   "clock-behind": ["behindMs"],

@@ -3,8 +3,8 @@ import type { ClientIdWindow, StaleClientId } from "../ids/index.ts";
 /** What the problem `stale-client-id` says: the ID, what was expected, and the clocks. */
 
 /** `id`: safe to repeat. */
-export const staleDetail = (id: string, stale: StaleClientId): string => {
-  const { expected, idTime, idInterval, gatewayTime, clientTime } = staleMembers(stale);
+export const staleDetail = (id: string, stale: StaleClientId, hidesTime = false): string => {
+  const { expected, idTime, idInterval, gatewayTime, clientTime } = staleMembers(stale, hidesTime);
   const { from, to, fromInterval, toInterval } = expected;
   const clocks =
     clientTime === undefined
@@ -13,16 +13,17 @@ export const staleDetail = (id: string, stale: StaleClientId): string => {
   if (stale.reason === "clock-too-far")
     return `The client's clock is too far off: expected is ${from} to ${to}. ${clocks}`;
   const age = stale.reason === "too-old" ? "too old" : "too new";
+  if (hidesTime) return `"${id}" is ${age}; expected is ${from} to ${to}. ${clocks}`;
   return idInterval === undefined
     ? `"${id}" is ${age}: it was made at ${idTime}; expected is ${from} to ${to}. ${clocks}`
     : `"${id}" is ${age}: it was made in interval ${idInterval}; expected is ${fromInterval} to ${toInterval}. ${clocks}`;
 };
 
 /** The members after `id` and `entity`. */
-export const staleMembers = (stale: StaleClientId) => ({
+export const staleMembers = (stale: StaleClientId, hidesTime = false) => ({
   why: stale.reason,
   expected: expectedOf(windowOf(stale)),
-  ...saidBy(stale),
+  ...(hidesTime ? {} : saidBy(stale)),
   gatewayTime: nameTime(stale.nowMs),
   ...(stale.clientNowMs === undefined ? {} : { clientTime: nameTime(stale.clientNowMs) }),
 });

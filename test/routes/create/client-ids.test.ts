@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
-import { problemOf, setUp, slug } from "../harness.ts";
+import { problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 const NOW_MS = 1_756_893_600_000;
 const HOUR_MS = 3_600_000;
@@ -211,6 +211,25 @@ describe("what a POST brings as its ID", () => {
       const body = JSON.stringify({ id: idAt(NOW_MS) + more });
       const init = { method: "POST", body, headers: { "content-type": "application/json", ...headers } };
       expect([slug(await problemOf(await request("/orders", init))), seen]).toEqual(["malformed-id", []]);
+    }
+  });
+
+  it("is shown as the client wrote it where the entity has public IDs", async () => {
+    const keys = JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] });
+    const world = (nowMs: number) => {
+      const { entities, ...table } = declared();
+      const order = { ...entities.order, public: true };
+      const publicKeys = publicKeysOf(keys);
+      return setUp({ declared: { ...table, entities: { ...entities, order } }, nowMs, publicKeys });
+    };
+    const minted = await world(NOW_MS).request("/orders", { method: "POST", headers: { "x-country": "DE" } });
+    const id = minted.headers.get("waybill-entity-id") ?? "";
+    const later = world(NOW_MS + HOUR_MS);
+    for (const way of Object.values(ways)) {
+      const [path, init] = way(id) as [string, RequestInit];
+      const refused = await later.request(path, init);
+      expect(await problemOf(refused.clone())).toMatchObject({ id });
+      expect(await refused.text()).not.toMatch(/8009-8|idTime|made at/);
     }
   });
 });
