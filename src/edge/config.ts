@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { err, ok, type Result } from "../ids/index.ts";
+import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
-import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
+import { NO_SIGNING_KEYS, parseSigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
-import { readValid, type SettingFault, type Settings } from "./settings.ts";
+import { readOr, readValid, type SettingFault, type Settings } from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 const wholeNumber = (min: number, max: number) =>
@@ -116,17 +116,11 @@ export function readConfig(env: Settings) {
 }
 
 /** An empty one is a fault: unset means the whole range. */
-function readSequenceRange(text: string): Result<KeyRange, string> {
-  const range = parseKeyRange(text);
-  return range === undefined ? err(SEQUENCE_RANGE_FAULT) : ok(range);
-}
+const readSequenceRange = (text: string) => readOr(parseKeyRange(text), SEQUENCE_RANGE_FAULT);
 
 const SEQUENCE_RANGE_FAULT = `SEQUENCE_RANGE must be a part such as 0/4, 1/4, 2/4 or 3/4, of at most ${KEY_PARTS_MAX} parts`;
 
-function readSigningKeys(text: string): Result<SigningKeys, string> {
-  const keys = parseSigningKeys(text);
-  return keys === undefined ? err(SIGNING_KEYS_FAULT) : ok(keys);
-}
+const readSigningKeys = (text: string) => readOr(parseSigningKeys(text), SIGNING_KEYS_FAULT);
 
 const SIGNING_KEYS_FAULT =
   'ORIGIN_SIGNING_KEYS must be JSON like [{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two';

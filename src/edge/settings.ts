@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { err, ok, type Result } from "../ids/result.ts";
 import { parseJson } from "../routing/schema/json-scanner.ts";
 
 /** What is wrong with a setting. `why`: a sentence that begins with its name, without its value. */
@@ -31,6 +32,10 @@ export function readSecret<const Schema extends v.GenericSchema>(
   const parsed = v.safeParse(schema, parseJson(text));
   return parsed.success ? parsed.output : undefined;
 }
+
+/** What was read of a setting, or what it must be. */
+export const readOr = <Value>(value: Value | undefined, fault: string): Result<Value, string> =>
+  value === undefined ? err(fault) : ok(value);
 
 export const SETTING_NAMES = [
   "REQUEST_LOG",

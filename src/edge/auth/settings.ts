@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Scope } from "../../admin-ports.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
-import { readSecret, readValid, type SettingFault, type Settings } from "../settings.ts";
+import { ok, type Result } from "../../ids/result.ts";
+import { readOr, readSecret, readValid, type SettingFault, type Settings } from "../settings.ts";
 
 /** Whose tokens are accepted, signed by RS256. */
 export interface JwtSettings {
@@ -34,15 +34,12 @@ const MINT_JWT = v.pipe(
 export function parseMintDoor(text: string): Result<MintDoor, string> {
   if (text === "") return ok("open");
   if (text === "open" || text === "token" || text === "off") return ok(text);
-  const jwt = readSecret(MINT_JWT, text);
-  return jwt === undefined ? err(MINT_FAULT) : ok(jwt);
+  return readOr(readSecret(MINT_JWT, text), MINT_FAULT);
 }
 
 /** Reads the setting `CLIENT_JWT`: whose tokens carry claims that the table may use. */
-export function parseClientJwt(text: string): Result<JwtSettings, string> {
-  const jwt = readSecret(MINT_JWT, text);
-  return jwt === undefined ? err(CLIENT_JWT_FAULT) : ok(jwt);
-}
+export const parseClientJwt = (text: string): Result<JwtSettings, string> =>
+  readOr(readSecret(MINT_JWT, text), CLIENT_JWT_FAULT);
 
 const CLIENT_JWT_FAULT =
   'CLIENT_JWT must be JSON like {"issuer": "https://login.acme.com", "audience": "api", ' +

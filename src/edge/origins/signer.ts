@@ -4,9 +4,7 @@ import { formatSignature, isKeyId, KEY_BYTES_MIN, SIGNING_ALGORITHM, signedText 
 import { readSecret } from "../settings.ts";
 
 /** The first key signs; origins are to know both. */
-export type SigningKeys = readonly SigningKey[];
-
-export type SigningKey = Readonly<{ id: string; key: Uint8Array<ArrayBuffer> }>;
+export type SigningKeys = readonly Readonly<{ id: string; key: Uint8Array<ArrayBuffer> }>[];
 
 export const NO_SIGNING_KEYS: SigningKeys = [];
 
