@@ -7,6 +7,7 @@ import { HORIZON_MS } from "../routing/limits.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import { planMint } from "../routing/mint/plan.ts";
 import { fieldsOf } from "../routing/resolve/describe.ts";
+import { memberOf } from "../routing/resolve/region-sources.ts";
 import type { CompiledTable, Create, Decision } from "../routing/table.ts";
 import { clientIdOf, judgeFreshness } from "./client-id.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./create-answer.ts";
@@ -259,10 +260,15 @@ async function scopeText(
 ): Promise<Result<string, GatewayError>> {
   if (scopeClaim === undefined) return ok(await scopeOf(request, gateway.subtle));
   const claim = textAt(claims, scopeClaim);
-  if (claim !== undefined) return ok(await scopeOfClaim(claim, gateway.subtle));
-  const sources = [`claim ${scopeClaim.join("/")}`];
-  return err({ reason: "create-key-missing", entity: entity.name, field: "idempotency scope", sources });
+  const source = `claim ${scopeClaim.join("/")}`;
+  const of = { entity: entity.name, field: "idempotency scope" };
+  if (claim === undefined) return err({ reason: "create-key-missing", ...of, sources: [source] });
+  // Lists, and numbers that JSON rounds, are one text for many callers.
+  if (isName(scopeClaim.reduce(memberOf, claims as unknown))) return ok(await scopeOfClaim(claim, gateway.subtle));
+  return err({ reason: "create-key-invalid", ...of, source, value: claim });
 }
+
+const isName = (claim: unknown): boolean => (typeof claim === "string" ? claim !== "" : Number.isSafeInteger(claim));
 
 /** The entities of an earlier attempt with the same key, in the region that was written down. */
 async function resume(

@@ -211,6 +211,18 @@ describe("a create with a key", () => {
     expect(slug(await problemOf(await idFor(undefined, "4")))).toBe("create-key-missing");
   });
 
+  it.each([[["a"]], [{ a: 1 }], [""], [true], [2 ** 53]])(
+    "is never scoped by the claim %j, which others may share",
+    async (sub) => {
+      const { request, seen } = setUp({
+        declared: declared({ keepAnswer: {}, scope: { jwtClaim: "sub" } }),
+        gateway: { clientClaims: async () => ok({ sub }) },
+      });
+      expect(slug(await problemOf(await request("/orders", post(newKey()))))).toBe("create-key-invalid");
+      expect(seen).toEqual([]);
+    },
+  );
+
   it("is needed where the table requires it, and must be well written", async () => {
     const { request, seen } = setUp({ declared: declared({ required: true }) });
     expect(slug(await problemOf(await request("/orders", post(undefined))))).toBe("idempotency-key-missing");
