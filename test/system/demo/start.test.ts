@@ -12,6 +12,8 @@ import { portFrom } from "../../../src/demo/settings.ts";
 import { TICKET_LAYOUT } from "../../fixtures/ticket-layout.ts";
 import { findFreePorts } from "./demo.ts";
 
+type KvStatus = { readonly kv: { readonly revision: number } | null };
+
 const START = fileURLToPath(new URL("../../../src/demo/start.ts", import.meta.url));
 
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-start-"));
@@ -207,6 +209,9 @@ describe("a table of one's own on the demo's origins", () => {
     const headers = { "if-match": '"1"', "waybill-note": "all%20to%20eu" };
     const put = await fetch(`${urlOf(before)}/-/table`, { method: "PUT", headers, body: published });
     expect(put.status).toBe(201);
+    // The next start reads what is published from KV, which follows the control plane.
+    const inKv = async () => ((await (await fetch(`${urlOf(before)}/-/table/status`)).json()) as KvStatus).kv?.revision;
+    await expect.poll(inKv, { timeout: 10_000 }).toBe(2);
     before.child.kill("SIGTERM");
     expect(await before.ended).toBe(0);
 
