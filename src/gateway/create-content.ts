@@ -15,11 +15,12 @@ export interface Content {
   readonly json: unknown;
 }
 
-/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). */
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:$|[ ;])/i;
+/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). A field sent twice is joined by a comma. */
+const JSON_TYPE = /(?:^|,)[ \t]*[^\s/,;]+\/(?:[^\s/,;]+\+)?json[ \t]*(?:$|[;,])/i;
 
 /** Many values, one a line or record (RFC 7464). */
-const JSON_LINES_TYPE = /^application\/(?:(?:x-)?(?:ndjson|jsonl(?:ines)?)|json-seq)(?:$|[ ;])/i;
+const JSON_LINES_TYPE =
+  /(?:^|,)[ \t]*[^\s/,;]+\/(?:(?:x-)?(?:ndjson|jsonl(?:ines)?)|(?:[^\s/,;]+\+)?json-seq)[ \t]*(?:$|[;,])/i;
 
 const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
 
@@ -49,7 +50,8 @@ export async function readContent(
   if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
   const text = isJson ? decodeUtf8(bytes) : undefined;
   const json = text === undefined ? undefined : parseJson(text);
-  if (isJson && create.readsBody && (json === undefined || text === undefined)) {
+  // What cannot be read may be a list. An empty body is none.
+  if (isJson && json === undefined && (create.readsBody || bytes.byteLength > 0)) {
     return err({ reason: "malformed-request", detail: "The body is not JSON in UTF-8." });
   }
   const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;

@@ -169,6 +169,32 @@ describe("a body that is a list", () => {
     expect(seen).toEqual([]);
   });
 
+  it.each([
+    ["application/json, application/json"],
+    ["text/plain, application/json"],
+    ["application/json\t; charset=utf-8"],
+    ["text/json"],
+    ["application/vnd.a!b+json"],
+    ["text/plain, application/x-ndjson"],
+    ["application/geo+json-seq"],
+  ])("is refused as %j", async (type) => {
+    const { request, seen } = setUp({ declared: table(order()) });
+    const refused = await request("/orders", json([{}, {}], { "x-country": "DE", "content-type": type }));
+    expect([slug(await problemOf(refused)), seen]).toEqual(["create-count", []]);
+  });
+
+  it.each([
+    ["not UTF-8", new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d])],
+    ["UTF-16", new Uint8Array([0x5b, 0, 0x31, 0, 0x5d, 0])],
+    ["no JSON", new TextEncoder().encode("[1,2,]")],
+  ])("is never taken for one entity where it is %s", async (_, body) => {
+    const { request, seen } = setUp({ declared: table(order()), origin: created });
+    const refused = await request("/orders", { ...json({}, { "x-country": "DE" }), body });
+    expect([slug(await problemOf(refused)), seen]).toEqual(["malformed-request", []]);
+    const empty = await request("/orders", { ...json({}, { "x-country": "DE" }), body: new Uint8Array() });
+    expect(empty.status).toBe(201);
+  });
+
   it("is given as many IDs as it has items where the table declares it", async () => {
     const { request, seen } = setUp({
       declared: table(order({ bulk: { array: "/orders", max: 3 } })),
