@@ -116,6 +116,8 @@ export function textAt(json: unknown, path: readonly string[]): string | undefin
   const value = path.reduce(memberOf, json);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
+  // The body may have had other digits: JSON numbers are rounded.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return `${value}…`;
   return String(value);
 }
 

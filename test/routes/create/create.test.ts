@@ -105,6 +105,7 @@ describe("POST to a collection", () => {
       ['{"customer":{}}', "create-key-missing"],
       ['{"customer":{"shard":1.5}}', "create-key-invalid"],
       ['{"customer":{"shard":[1]}}', "create-key-invalid"],
+      ['{"customer":{"shard":9007199254740993}}', "create-key-invalid"],
       ['{"customer":{"shard":4294967296}}', "key-out-of-range"],
     ]) {
       const refused = await byMember.request("/parcels", { ...json({}), body: body as string });
