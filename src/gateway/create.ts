@@ -48,6 +48,17 @@ export function findCreation({ table, canary }: ServedTable, path: string): Crea
 }
 
 /**
+ * Whether an origin may read a collection in a path that the table does not: escapes decoded, slashes merged, parameters cut.
+ * It would create without an ID, or take the parent's for the new one.
+ */
+export function mayReadCollection(served: ServedTable, path: string): boolean {
+  if (served.table.creates === undefined && served.canary?.table.creates === undefined) return false;
+  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const read = decoded.replace(/;[^/]*/g, "").replace(/[/\\]+/g, "/");
+  return findCreation(served, read.endsWith("/") ? read.slice(0, -1) : read) !== undefined;
+}
+
+/**
  * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the
  * ID's key. With an idempotency key the ID and the region are written down before the origin is asked.
  */
@@ -232,7 +243,7 @@ async function decideText(
   nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
   // A path that goes on behind the ID would match too.
-  if (text.includes("/")) return err({ reason: "malformed-id", id: text, faults: [] });
+  if (text === "" || text.includes("/")) return err({ reason: "malformed-id", id: text, faults: [] });
   const path = pathWithId(primaryPattern(entity, layout) ?? "", text);
   const input = inputOf(gateway, served, nowMs);
   const outcome = await withPages(gateway, () => decidePath(input, path));

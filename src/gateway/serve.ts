@@ -12,7 +12,7 @@ import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { refuseStalePut } from "./client-id.ts";
-import { type Created, createEntity, findCreation } from "./create.ts";
+import { type Created, createEntity, findCreation, mayReadCollection } from "./create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
@@ -65,6 +65,10 @@ function serveBy(
   if (context.method === "PUT" && served.table.creates !== undefined) {
     const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
     if (stale !== undefined) return context.fail(stale);
+  }
+  if (context.method === "POST" && (outcome.kind === "region" || outcome.kind === "without-id")) {
+    const sent = outcome.kind === "region" ? outcome.path : path;
+    if (mayReadCollection(served, sent)) return context.fail({ reason: "unrouted-path", path });
   }
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {

@@ -247,3 +247,27 @@ describe("a collection below an entity", () => {
     expect(moved.seen).toEqual([]);
   });
 });
+
+describe("a path that an origin may read as a collection", () => {
+  const parcel = { collection: "/orders/:id/items", key: { shardKey: { value: 7 } } };
+  const declared = table(
+    { ...order(), parcel: { ...DECLARED_TABLE.entities.parcel, create: parcel } },
+    { withoutId: { rest: { path: "/**", sources: [{ region: "eu" }] } } },
+  );
+
+  it.each([
+    `/any/${IDS.orderDe}/items`,
+    `/orders/${IDS.orderDe}/items/`,
+    `/orders/${IDS.orderDe}//items`,
+    `/orders/${IDS.orderDe}/%69tems`,
+    `/orders/${IDS.orderDe}/items%2f`,
+    `/orders/${IDS.orderDe}/items;v=1`,
+    "/orders/",
+    "/%6frders",
+  ])("gets no POST without an ID: %s", async (path) => {
+    const { request, seen } = setUp({ declared, origin: created });
+    expect(slug(await problemOf(await request(path, json({}))))).toBe("unrouted-path");
+    expect(seen).toEqual([]);
+    expect((await request(path)).status).toBe(201);
+  });
+});
