@@ -47,6 +47,7 @@ export async function readContent(
   const bytes = await keepRequestBody(request, create.bodyBytesMax, { idleMs, nowMs: gateway.clock.nowMs });
   if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax: create.bodyBytesMax });
   if (bytes === "late") return err({ reason: "request-timeout", idleMs });
+  if (bytes === "coded") return err({ reason: "transfer-coding-unsupported" });
   if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
   const text = isJson ? decodeUtf8(bytes) : undefined;
   const json = text === undefined ? undefined : parseJson(text);

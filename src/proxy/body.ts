@@ -29,9 +29,7 @@ export async function readRequestBody(
   if (body === null) return NO_BODY;
   const length = request.headers.get("content-length");
   if (length === "0") return NO_BODY;
-  // RFC 9112 §6.1: the runtime undoes the chunks and drops the name of any other coding.
-  const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
-  if (length === null && coding !== "chunked") return "coded";
+  if (isCoded(request, length)) return "coded";
   if (Number(length) > Number.MAX_SAFE_INTEGER) return "too-large";
   if (method === "GET" || method === "HEAD") return bufferBody(request, length, { idleMs, nowMs });
   if (length === null || keepBytesMax === 0 || Number(length) > keepBytesMax)
@@ -39,6 +37,10 @@ export async function readRequestBody(
   const bytes = await whole(body, { idleMs, nowMs });
   return typeof bytes === "string" ? bytes : { kind: "kept", bytes };
 }
+
+/** RFC 9112 §6.1: the runtime undoes the chunks and drops the name of any other coding. */
+const isCoded = ({ headers }: Request, length: string | null): boolean =>
+  length === null && (headers.get("transfer-encoding")?.toLowerCase() ?? "chunked") !== "chunked";
 
 /** All of a body, of whatever length it says, up to a limit. */
 export async function keepRequestBody(
@@ -48,8 +50,10 @@ export async function keepRequestBody(
 ): Promise<ArrayBuffer | BodyError> {
   const { body } = request;
   if (body === null) return new ArrayBuffer(0);
+  const length = request.headers.get("content-length");
+  if (isCoded(request, length)) return "coded";
   // What the client announces as longer is not read; it may stream on.
-  if (Number(request.headers.get("content-length")) > bytesMax) return "too-large";
+  if (Number(length) > bytesMax) return "too-large";
   return whole(body, limits, bytesMax);
 }
 

@@ -223,6 +223,14 @@ describe("a create with a key", () => {
     },
   );
 
+  it("is refused with a transfer coding whose name the origin would not get", async () => {
+    const { request, seen } = setUp({ declared: declared() });
+    const type = { "content-type": "text/plain", "transfer-encoding": "gzip, chunked" };
+    const body = new Response("a").body as ReadableStream;
+    const refused = await request("/orders", { ...post(newKey(), undefined, type), body });
+    expect([slug(await problemOf(refused)), seen]).toEqual(["transfer-coding-unsupported", []]);
+  });
+
   it("is needed where the table requires it, and must be well written", async () => {
     const { request, seen } = setUp({ declared: declared({ required: true }) });
     expect(slug(await problemOf(await request("/orders", post(undefined))))).toBe("idempotency-key-missing");
