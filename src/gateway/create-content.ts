@@ -11,8 +11,8 @@ import type { RequestContext } from "./request.ts";
 export interface Content {
   /** `undefined`: it streams on. */
   readonly bytes: ArrayBuffer | undefined;
-  /** `undefined` unless it is JSON. */
-  readonly json: unknown;
+  /** `undefined` unless it is JSON of which the table reads something. Dropped once that is read. */
+  json: unknown;
 }
 
 /** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). A field sent twice is joined by a comma. */
@@ -63,7 +63,8 @@ export async function readContent(
   if (count === undefined || count === 0 || count > (create.bulk?.max ?? 1)) {
     return err({ reason: "create-count", entity: create.entity.name, count, max: create.bulk?.max });
   }
-  return ok({ bytes, json });
+  // Values take up to twenty times the memory of their text, for as long as the origin is waited for.
+  return ok({ bytes, json: create.readsBody ? json : undefined });
 }
 
 function decodeUtf8(bytes: ArrayBuffer): string | undefined {

@@ -85,8 +85,9 @@ export async function createEntity(
   if (!parent.ok) return fail(parent.error);
   const born = await bear(context, served, creation, content.value, claims.value, parent.value?.decision);
   const target = targetOf(context, parent.value, creation) + context.query;
-  const keyText =
-    key.value ?? (create.idempotency.byClientId ? keyOf(ownId(context, create, content.value)) : undefined);
+  const own = ownId(context, create, content.value);
+  content.value.json = undefined;
+  const keyText = key.value ?? (create.idempotency.byClientId ? keyOf(own) : undefined);
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
     if (!born.ok) return fail(born.error);
@@ -101,7 +102,7 @@ export async function createEntity(
     target,
     contentType: headers.get("content-type"),
     body: new Uint8Array(body),
-    id: key.value === undefined ? undefined : ownId(context, create, content.value),
+    id: key.value === undefined ? undefined : own,
   };
   const fingerprint = await fingerprintOf(payload, gateway.subtle);
   const { ttlMs, leaseMs } = create.idempotency;
