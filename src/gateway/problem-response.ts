@@ -12,19 +12,20 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
   const retry =
     keyUntilMs === undefined ? {} : { retry: retryAdvice(error), keyUntil: new Date(keyUntilMs).toISOString() };
   const problem = { ...problemOf(error), ...retry };
-  const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
-  if (tableLabel !== undefined) headers.set("waybill-table", tableLabel);
+  // A plain object: each object of the runtime that a refused request makes prolongs a full collection.
+  const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" };
+  if (tableLabel !== undefined) headers["waybill-table"] = tableLabel;
   // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
-  if (error.reason === "unauthenticated") headers.set("www-authenticate", 'Bearer realm="waybill"');
-  if (error.reason === "method-not-allowed") headers.set("allow", error.allow.join(", "));
+  if (error.reason === "unauthenticated") headers["www-authenticate"] = 'Bearer realm="waybill"';
+  if (error.reason === "method-not-allowed") headers["allow"] = error.allow.join(", ");
   if (problem.status === 503 || problem.status === 429 || error.reason === "idempotency-key-in-use")
-    headers.set("retry-after", String(retryAfterSeconds(error)));
+    headers["retry-after"] = String(retryAfterSeconds(error));
   if (keyUntilMs !== undefined) {
-    headers.set("waybill-retry", retryAdvice(error));
-    headers.set("waybill-key-until", new Date(keyUntilMs).toUTCString());
+    headers["waybill-retry"] = retryAdvice(error);
+    headers["waybill-key-until"] = new Date(keyUntilMs).toUTCString();
   }
   const fault = proxyFault(error);
-  if (fault !== undefined) headers.set("proxy-status", `${GATEWAY_NAME}; error=${fault}`);
+  if (fault !== undefined) headers["proxy-status"] = `${GATEWAY_NAME}; error=${fault}`;
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 

@@ -127,9 +127,13 @@ describe("a large request", () => {
     expect([runs.reduce((sum, run) => sum + run), Math.max(...runs) <= 40]).toEqual([1000, true]);
   });
 
-  it("needs no rest where the words of its IDs decide", async () => {
-    let pauses = 0;
-    const { request } = setUp({ gateway: { pause: async () => void pauses++ } });
-    expect([new Set(await mintLarge(request)).size, pauses]).toEqual([1000, 0]);
+  it("rests once, by its count, where the words of its IDs decide", async () => {
+    const pauses: number[] = [];
+    const { request } = setUp({ gateway: { pause: async (ms) => void pauses.push(ms) } });
+    expect([new Set(await mintLarge(request)).size, pauses.length]).toEqual([1000, 1]);
+    expect(pauses[0]).toBeGreaterThanOrEqual(8);
+    expect(pauses[0]).toBeLessThan(24);
+    const body = JSON.stringify({ entity: "order", country: "KZ", count: 99 });
+    expect([(await request("/mint", { method: "POST", body })).status, pauses.length]).toEqual([201, 1]);
   });
 });
