@@ -85,7 +85,7 @@ function jsonAround(head: object, tail: Readonly<Record<string, unknown>>): Arou
 }
 
 /**
- * Large mints take about so long, whoever asks: 8 clients that send one after the other leave most of the isolate to others.
+ * Large mints take about so long for every client: 8 that send one after the other leave most of the isolate to others.
  * By chance more or less, so that they do not come in step.
  */
 const LARGE_COUNT = 100;
