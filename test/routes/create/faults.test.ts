@@ -194,6 +194,7 @@ describe("a create whose attempt goes wrong at any point", () => {
       expect([name, ids.length, new Set(entities.map(({ id }) => id)).size]).toEqual([name, 1, 1]);
       if (entities.length > 1) copies[name] = entities.length;
     }
+    console.log(`entities at an origin that does not look at the ID, by fault: ${JSON.stringify(copies)}`);
     expect(copies).toEqual({
       "begin held after": 2,
       "origin after": 2,
