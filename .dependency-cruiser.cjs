@@ -5,7 +5,7 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/((admin|idempotency)-)?ports\\.ts$";
+const PORTS = "^src/((admin|directory|idempotency)-)?ports\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -26,6 +26,12 @@ const ZONES = [
     why: "the table stands on IDs alone",
   },
   {
+    name: "graphql",
+    from: "^src/graphql/",
+    may: ["^src/graphql/", "^src/ids/result\\.ts$", packages("graphql")],
+    why: "documents and results of GraphQL know no table and no platform",
+  },
+  {
     name: "published",
     from: "^src/published/",
     may: ["^src/(published|ids|routing)/", packages("valibot")],
@@ -40,7 +46,7 @@ const ZONES = [
   {
     name: "gateway",
     from: "^src/gateway/",
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", PORTS],
+    may: ["^src/(gateway|graphql|proxy|problems|routing|ids)/", PORTS],
     why: "one request from arrival to answer knows no binding",
   },
   {
@@ -115,7 +121,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host|published)/", IDS, ROUTING],
+    may: ["^src/(demo|host|published)/", IDS, ROUTING, packages("graphql")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

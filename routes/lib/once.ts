@@ -1,4 +1,4 @@
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "../../src/gateway/idempotency-key.ts";
+import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "../../src/gateway/create/idempotency-key.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import type { BeginCall } from "../../src/ports.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "../../src/gateway/idempotency-key.ts";
+import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "../../src/gateway/create/idempotency-key.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import { problemOf } from "../../src/problems/index.ts";
 

@@ -34,6 +34,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["gateway", "src/gateway/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["gateway", "src/gateway/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
+  ["graphql", "src/graphql/planted.ts", 'export type { CompiledTable } from "../routing/table.ts";'],
   ["problems", "src/problems/planted.ts", 'export { Hono } from "hono";'],
   ["problems", "src/problems/planted.ts", 'export type { Fetch } from "../ports.ts";'],
   ["ports", "src/ports.ts", 'export type { Env } from "./edge/env.ts";'],

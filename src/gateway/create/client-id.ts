@@ -1,13 +1,13 @@
-import { judgeClientId } from "../ids/index.ts";
-import { err, ok, type Result } from "../ids/result.ts";
-import type { ServedTable } from "../ports.ts";
-import type { GatewayError } from "../problems/index.ts";
-import { textAt } from "../routing/create/request.ts";
-import { HORIZON_MS } from "../routing/limits.ts";
-import { ANY_PREFIX, segmentsOf } from "../routing/lookup/paths.ts";
-import type { CompiledTable, Create, Decision, Entity } from "../routing/table.ts";
-import type { DecideFailure, Outcome } from "./decide.ts";
-import type { RequestContext } from "./request.ts";
+import { judgeClientId } from "../../ids/index.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { ServedTable } from "../../ports.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { textAt } from "../../routing/create/request.ts";
+import { HORIZON_MS } from "../../routing/limits.ts";
+import { ANY_PREFIX, segmentsOf } from "../../routing/lookup/paths.ts";
+import type { CompiledTable, Create, Decision, Entity } from "../../routing/table.ts";
+import type { DecideFailure, Outcome } from "../decide.ts";
+import type { RequestContext } from "../request.ts";
 
 /** IDs that clients make themselves: they are held to the clock when an entity is created, and never again. */
 

@@ -1,7 +1,7 @@
-import type { Begun } from "../idempotency-ports.ts";
-import { err, ok, type Result } from "../ids/result.ts";
-import type { GatewayError } from "../problems/index.ts";
-import { type Bytes, hexOf } from "../routing/packs/format.ts";
+import type { Begun } from "../../idempotency-ports.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { type Bytes, hexOf } from "../../routing/packs/format.ts";
 
 /** The field `idempotency-key` of a request, its caller and its fingerprint. Pure. */
 

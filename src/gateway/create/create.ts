@@ -1,22 +1,22 @@
-import { err, ok, type Result } from "../ids/result.ts";
-import type { ServedTable } from "../ports.ts";
-import type { GatewayError } from "../problems/index.ts";
-import { countOf, mintRequestOf, textAt } from "../routing/create/request.ts";
-import { primaryPattern } from "../routing/index.ts";
-import { HORIZON_MS } from "../routing/limits.ts";
-import { pathWithId } from "../routing/lookup/paths.ts";
-import { planMint } from "../routing/mint/plan.ts";
-import { fieldsOf } from "../routing/resolve/describe.ts";
-import { memberOf } from "../routing/resolve/region-sources.ts";
-import type { CompiledTable, Create, Decision } from "../routing/table.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { ServedTable } from "../../ports.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
+import { primaryPattern } from "../../routing/index.ts";
+import { HORIZON_MS } from "../../routing/limits.ts";
+import { pathWithId } from "../../routing/lookup/paths.ts";
+import { planMint } from "../../routing/mint/plan.ts";
+import { fieldsOf } from "../../routing/resolve/describe.ts";
+import { memberOf } from "../../routing/resolve/region-sources.ts";
+import type { CompiledTable, Create, Decision } from "../../routing/table.ts";
+import { type DecideInput, decidePath } from "../decide.ts";
+import { mintIds } from "../mint.ts";
+import { withPages } from "../pages.ts";
+import type { RequestContext } from "../request.ts";
+import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./answer.ts";
 import { clientIdOf, judgeFreshness } from "./client-id.ts";
-import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./create-answer.ts";
-import { type Content, readContent } from "./create-content.ts";
-import { type DecideInput, decidePath } from "./decide.ts";
+import { type Content, readContent } from "./content.ts";
 import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf, scopeOfClaim } from "./idempotency-key.ts";
-import { mintIds } from "./mint.ts";
-import { withPages } from "./pages.ts";
-import type { RequestContext } from "./request.ts";
 
 /** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
 export interface Created {

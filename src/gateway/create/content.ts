@@ -1,11 +1,11 @@
-import { err, ok, type Result } from "../ids/result.ts";
-import type { GatewayError } from "../problems/index.ts";
-import { BROKEN_BODY } from "../proxy/attempt.ts";
-import { keepRequestBody } from "../proxy/body.ts";
-import { countOf } from "../routing/create/request.ts";
-import { duplicateKey, parseJson } from "../routing/index.ts";
-import type { Create } from "../routing/table.ts";
-import type { RequestContext } from "./request.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { BROKEN_BODY } from "../../proxy/attempt.ts";
+import { keepRequestBody } from "../../proxy/body.ts";
+import { countOf } from "../../routing/create/request.ts";
+import { duplicateKey, parseJson } from "../../routing/index.ts";
+import type { Create } from "../../routing/table.ts";
+import type { RequestContext } from "../request.ts";
 
 /** What the body of a create is, as far as it was read. */
 export interface Content {

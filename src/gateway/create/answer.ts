@@ -1,9 +1,9 @@
-import type { Begun, KeptAnswer } from "../idempotency-ports.ts";
-import { primaryPattern } from "../routing/index.ts";
-import { pathWithId } from "../routing/lookup/paths.ts";
-import type { Create, Decision } from "../routing/table.ts";
-import { shortKeyOf } from "./mint.ts";
-import type { RequestContext } from "./request.ts";
+import type { Begun, KeptAnswer } from "../../idempotency-ports.ts";
+import { primaryPattern } from "../../routing/index.ts";
+import { pathWithId } from "../../routing/lookup/paths.ts";
+import type { Create, Decision } from "../../routing/table.ts";
+import { shortKeyOf } from "../mint.ts";
+import type { RequestContext } from "../request.ts";
 
 /** What becomes of the answer to a create. */
 
