@@ -14,7 +14,7 @@ import {
   resolvePath,
   type WithoutId,
 } from "../routing/index.ts";
-import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
@@ -100,8 +100,13 @@ function ownsPath(table: CompiledTable, canary: TableCanary, path: string): bool
   return match !== undefined && canary.ownsEntity(match.entity.name);
 }
 
-function decideByTable(input: DecideInput, table: CompiledTable, path: string, byCanary: boolean): Outcome {
-  const match = table.paths.match(path);
+function decideByTable(
+  input: DecideInput,
+  table: CompiledTable,
+  path: string,
+  byCanary: boolean,
+  match = table.paths.match(path),
+): Outcome {
   if (match === undefined) {
     const entry = table.withoutId.match(path);
     if (entry !== undefined) return { kind: "without-id", entry, byCanary };
@@ -126,6 +131,45 @@ function decidePublic(
   const opened = openOnPath(publicIds, table, match, path, nowMs);
   if (!opened.ok) return failure(table, opened.error, byCanary, match.entity.name);
   return { kind: "region", decision: opened.value.decision, path: opened.value.path, byCanary };
+}
+
+/**
+ * Decides about an ID that is known to be of an entity, as if it were on the entity's primary path. `layout`: the one that it
+ * was made with, where that is known; otherwise each layout of the entity may read it.
+ */
+export function decideEntity(input: DecideInput, name: string, text: string, layout?: string): Outcome {
+  const { table, canary } = input.tables;
+  if (canary?.ownsEntity(name)) return decideOwn(input, canary.table, name, text, true, layout);
+  const outcome = decideOwn(input, table, name, text, false, layout);
+  if (outcome.kind !== "region" || canary === undefined) return outcome;
+  return canary.matches(outcome.decision) ? decideOwn(input, canary.table, name, text, true, layout) : outcome;
+}
+
+function decideOwn(
+  input: DecideInput,
+  table: CompiledTable,
+  name: string,
+  text: string,
+  byCanary: boolean,
+  layout: string | undefined,
+): Outcome {
+  const entity = table.entities.get(name);
+  if (entity === undefined) {
+    const known = [...table.entities.keys()];
+    return failure(table, { reason: "unknown-name", what: "entity", name, known }, byCanary);
+  }
+  // A path that goes on behind the ID would match too.
+  if (text === "" || text.includes("/")) {
+    return failure(table, { reason: "malformed-id", id: text, faults: [] }, byCanary, name);
+  }
+  const patternOf = (of: string | undefined) => primaryPattern(entity, of ?? "") ?? "";
+  const pattern = patternOf(layout ?? entity.ids[0]?.enabled.layout.name);
+  const idStart = pattern.indexOf(":id");
+  const hint = layout === undefined ? undefined : entity.pathHints.get(pattern);
+  const match = { entity, idStart, idEnd: idStart + text.length, hint };
+  const outcome = decideByTable(input, table, pathWithId(pattern, text), byCanary, match);
+  if (outcome.kind !== "region" || entity.public !== undefined) return outcome;
+  return { ...outcome, path: pathWithId(patternOf(outcome.decision.layout), text) };
 }
 
 /**

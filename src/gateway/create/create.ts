@@ -2,14 +2,12 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
-import { primaryPattern } from "../../routing/index.ts";
 import { HORIZON_MS } from "../../routing/limits.ts";
-import { pathWithId } from "../../routing/lookup/paths.ts";
 import { planMint } from "../../routing/mint/plan.ts";
 import { fieldsOf } from "../../routing/resolve/describe.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import type { CompiledTable, Create, Decision } from "../../routing/table.ts";
-import { type DecideInput, decidePath } from "../decide.ts";
+import { type DecideInput, decideEntity, decidePath } from "../decide.ts";
 import { mintIds } from "../mint.ts";
 import { withPages } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
@@ -243,15 +241,10 @@ async function decideText(
   text: string,
   nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
-  // A path that goes on behind the ID would match too.
-  if (text === "" || text.includes("/")) return err({ reason: "malformed-id", id: text, faults: [] });
-  const path = pathWithId(primaryPattern(entity, layout) ?? "", text);
   const input = inputOf(gateway, served, nowMs);
-  const outcome = await withPages(gateway, () => decidePath(input, path));
+  const outcome = await withPages(gateway, () => decideEntity(input, entity.name, text, layout));
   if (outcome.kind === "error") return err(outcome.error);
-  if (outcome.kind !== "region" || outcome.decision.entity.name !== entity.name) {
-    return err({ reason: "wrong-entity", id: text, entity: entity.name, candidates: [] });
-  }
+  if (outcome.kind !== "region") throw new Error(`the ID of ${entity.name} is on a path of another`);
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });
 }
 
