@@ -6,7 +6,7 @@ import type { IdempotencyError } from "./problems/errors.ts";
 /** What a create is about, fixed by the first attempt: all retries get the same ID in the same region. */
 export interface CreateRecord {
   readonly entity: string;
-  /** Canonical internal text; for a mint the first ID. */
+  /** As the client sees it; of several that are created at once all, joined by commas; of a mint the first. */
   readonly id: string;
   readonly region: string;
   readonly revision: number;

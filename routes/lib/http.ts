@@ -5,7 +5,7 @@ import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
-import { collect } from "../../src/proxy/body.ts";
+import { collect, decodeUtf8 } from "../../src/proxy/body.ts";
 
 export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
@@ -67,17 +67,6 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   const text = bytes.ok ? decodeUtf8(bytes.value) : undefined;
   if (text !== undefined) return ok(text);
   return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
-}
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** `undefined` for bytes that are not UTF-8. A byte order mark stays in the text. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 export async function readBytes(

@@ -1,4 +1,11 @@
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf } from "../../src/gateway/create/idempotency-key.ts";
+import { replayed, withKeyFields } from "../../src/gateway/create/answer.ts";
+import {
+  attemptToken,
+  fingerprintOf,
+  readIdempotencyKey,
+  refusalOf,
+  scopeOf,
+} from "../../src/gateway/create/idempotency-key.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import type { BeginCall } from "../../src/ports.ts";
 
@@ -24,7 +31,7 @@ export async function answerOnce(
     scope: await scopeOf(request, gateway.subtle),
     key: key.value,
     fingerprint: await fingerprintOf(payload, gateway.subtle),
-    attempt: Array.from({ length: 4 }, () => gateway.entropy.word().toString(16)).join("-"),
+    attempt: attemptToken(gateway.entropy),
     ttlMs: TTL_MS,
     leaseMs: 0,
   };
@@ -44,8 +51,7 @@ export async function answerOnce(
   const answer = { status: made.status, fields: [...made.headers], body: bytes };
   const kept = await begin(context, { ...call, proposal, answer });
   if (kept instanceof Response) return kept;
-  made.headers.set("waybill-key-until", dateOf(kept.untilMs));
-  return new Response(bytes, made);
+  return withKeyFields(new Response(bytes, made), kept.untilMs, true);
 }
 
 const NOTHING_YET = { entity: "", id: "", region: "", revision: 0 };
@@ -57,15 +63,8 @@ async function begin(context: RequestContext, call: BeginCall): Promise<Response
   const { value } = begun;
   if (value.state === "started") return value;
   if (value.state !== "done") return context.fail(refusalOf(value));
-  const { record, answer, untilMs } = value;
-  Object.assign(context, { outcome: "replayed", entity: record.entity, region: record.region || undefined });
-  const headers = new Headers(answer.fields.map(([name, text]) => [name, text]));
-  headers.set("idempotent-replayed", "true");
-  headers.set("waybill-key-until", dateOf(untilMs));
-  return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
+  return replayed(context, value);
 }
-
-const dateOf = (ms: number): string => new Date(ms).toUTCString();
 
 function firstId(bytes: Uint8Array, { headers }: Response): string {
   const text = new TextDecoder().decode(bytes);

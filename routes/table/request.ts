@@ -5,6 +5,7 @@ import type { RequestContext } from "../../src/gateway/request.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { TableChangeError } from "../../src/problems/errors.ts";
 import type { RequestError } from "../../src/problems/index.ts";
+import { decodeUtf8 } from "../../src/proxy/body.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import {
   checkTable,
@@ -16,7 +17,7 @@ import {
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
-import { decodeUtf8, readBytes } from "../lib/http.ts";
+import { readBytes } from "../lib/http.ts";
 
 type InvalidTable = Extract<TableChangeError, { readonly reason: "invalid-table" }>;
 

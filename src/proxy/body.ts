@@ -103,6 +103,17 @@ export async function collect(
   return new Blob(chunks).arrayBuffer();
 }
 
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** `undefined` for bytes that are not UTF-8. A byte order mark stays in the text. */
+export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 export const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
 const OWN_BODY: RequestBody = Object.freeze({ kind: "own" });
 

@@ -1,4 +1,5 @@
 import type { Begun, KeptAnswer } from "../../idempotency-ports.ts";
+import { collect } from "../../proxy/body.ts";
 import { primaryPattern } from "../../routing/index.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
 import type { Create, Decision } from "../../routing/table.ts";
@@ -65,34 +66,25 @@ export function keepAnswer(context: RequestContext, { idempotency: { keep } }: C
   const length = headers.get("content-length");
   return {
     response: new Response(others, response),
-    answer: firstBytes(own, keep.bytesMax).then(answerOf),
+    // Neither one that is longer, nor one that breaks off.
+    answer: collect(own, keep.bytesMax).then(
+      (all) => answerOf(all && new Uint8Array(all)),
+      () => undefined,
+    ),
     isResult: true,
     isShort: length !== null && Number(length) <= keep.bytesMax,
   };
 }
 
-/** `undefined` for a body that is longer, or breaks off. */
-async function firstBytes(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      length += chunk.byteLength;
-      if (length > bytesMax) return undefined;
-      chunks.push(new Uint8Array(chunk));
-    }
-  } catch {
-    return undefined;
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
+/** The kept answer of an earlier request with the key. */
 export function replayed(
   context: RequestContext,
   { answer: { status, fields, body }, record, untilMs }: Extract<Begun, { readonly state: "done" }>,
 ): Response {
   context.outcome = "replayed";
-  context.region = record.region;
+  context.entity = record.entity;
+  // Empty for IDs of several regions.
+  context.region = record.region || undefined;
   const headers = new Headers(fields.map(([name, value]) => [name, value]));
   headers.set("idempotent-replayed", "true");
   const hasBody = status !== 204 && status !== 205;

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
-import { keepRequestBody } from "../../proxy/body.ts";
+import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
 import { countOf } from "../../routing/create/request.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
 import type { Create } from "../../routing/table.ts";
@@ -49,7 +49,7 @@ export async function readContent(
   if (bytes === "late") return err({ reason: "request-timeout", idleMs });
   if (bytes === "coded") return err({ reason: "transfer-coding-unsupported" });
   if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
-  const text = isJson ? decodeUtf8(bytes) : undefined;
+  const text = isJson ? decodeUtf8(bytes)?.replace(/^\ufeff/, "") : undefined;
   const json = text === undefined ? undefined : parseJson(text);
   // What cannot be read may be a list. An empty body is none.
   if (isJson && json === undefined && (create.readsBody || bytes.byteLength > 0)) {
@@ -65,12 +65,4 @@ export async function readContent(
   }
   // Values take up to twenty times the memory of their text, for as long as the origin is waited for.
   return ok({ bytes, json: create.readsBody ? json : undefined });
-}
-
-function decodeUtf8(bytes: ArrayBuffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

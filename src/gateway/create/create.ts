@@ -1,3 +1,4 @@
+import type { BeginCall } from "../../idempotency-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
@@ -13,8 +14,15 @@ import { withPages } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./answer.ts";
 import { clientIdOf, judgeFreshness } from "./client-id.ts";
-import { type Content, readContent } from "./content.ts";
-import { fingerprintOf, readIdempotencyKey, refusalOf, scopeOf, scopeOfClaim } from "./idempotency-key.ts";
+import { readContent } from "./content.ts";
+import {
+  attemptToken,
+  fingerprintOf,
+  readIdempotencyKey,
+  refusalOf,
+  scopeOf,
+  scopeOfClaim,
+} from "./idempotency-key.ts";
 
 /** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
 export interface Created {
@@ -66,7 +74,7 @@ export async function createEntity(
   creation: Creation,
   forward: Forward,
 ): Promise<Response> {
-  const { create, table, byCanary } = creation;
+  const { create, byCanary } = creation;
   const { gateway, request } = context;
   context.watchClient();
   context.entity = create.entity.name;
@@ -81,20 +89,24 @@ export async function createEntity(
   if (!claims.ok) return fail(claims.error);
   const parent = await parentOf(context, served, creation);
   if (!parent.ok) return fail(parent.error);
-  const born = await bear(context, served, creation, content.value, claims.value, parent.value?.decision);
-  const target = targetOf(context, parent.value, creation) + context.query;
-  const own = ownId(context, create, content.value);
+  const brought = clientIdOf(create, request, content.value.json);
+  const asked = { brought, json: content.value.json, claims: claims.value, parent: parent.value?.decision };
+  const born = await bear(context, served, creation, asked);
   content.value.json = undefined;
-  const keyText = key.value ?? (create.idempotency.byClientId ? keyOf(own) : undefined);
+  const target = targetOf(context, parent.value, creation) + context.query;
+  const own = brought.ok ? brought.value : undefined;
+  // The client's own ID stands for a key.
+  const keyText = key.value ?? (create.idempotency.byClientId ? own && `id:${own}` : undefined);
+  const { bytes } = content.value;
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
     if (!born.ok) return fail(born.error);
-    return labelled(await send(context, forward, born.value, target, content.value.bytes), born.value);
+    return labelled(await send(context, forward, born.value, target, bytes), born.value);
   }
   const scope = await scopeText(context, create, claims.value);
   if (!scope.ok) return fail(scope.error);
   const { headers } = request;
-  const body = content.value.bytes ?? new TextEncoder().encode(headers.get("content-digest") ?? "");
+  const body = bytes ?? new TextEncoder().encode(headers.get("content-digest") ?? "");
   const payload = {
     method: context.method,
     target,
@@ -103,36 +115,44 @@ export async function createEntity(
     id: key.value === undefined ? undefined : own,
   };
   const fingerprint = await fingerprintOf(payload, gateway.subtle);
+  const keyed = { scope: scope.value, key: keyText, fingerprint, attempt: attemptToken(gateway.entropy) };
+  return createOnce(context, served, creation, keyed, born, (all) => send(context, forward, all, target, bytes));
+}
+
+/** The same once for each key: what is about to be made is written down before the origin is asked. */
+async function createOnce(
+  context: RequestContext,
+  served: ServedTable,
+  { create, table }: Creation,
+  keyed: Pick<BeginCall, "scope" | "key" | "fingerprint" | "attempt">,
+  born: Result<readonly Born[], GatewayError>,
+  sendAll: (born: readonly Born[]) => Promise<Response>,
+): Promise<Response> {
+  const { gateway } = context;
   const { ttlMs, leaseMs } = create.idempotency;
-  const call = {
-    scope: scope.value,
-    key: keyText,
-    fingerprint,
-    attempt: Array.from({ length: 4 }, () => gateway.entropy.word().toString(16)).join("-"),
+  const begun = await gateway.idempotency.begin({
+    ...keyed,
     proposal: proposalOf(create, born.ok ? born.value : [], table),
     // Without an ID it is a look-up: a retry that comes too late for a new one still gets what its first attempt began.
     ttlMs: born.ok ? ttlMs : 0,
     leaseMs,
-  };
-  const begun = await gateway.idempotency.begin(call);
-  if (!begun.ok) return fail(begun.error);
+  });
+  if (!begun.ok) return context.fail(begun.error);
   const { value } = begun;
   context.keyUntilMs = "untilMs" in value ? value.untilMs : undefined;
   if (value.state === "done") return replayed(context, value);
-  if (value.state !== "started") return fail(refusalOf(value));
+  if (value.state !== "started") return context.fail(refusalOf(value));
   if (!born.ok && !value.isResumed) {
     context.keyUntilMs = undefined;
-    return fail(born.error);
+    return context.fail(born.error);
   }
   // A retry has the ID and the region of its first attempt, whatever the table says by now.
   const resumed = await resume(context, served, create, value.record, born.ok ? born.value : []);
-  const answer = resumed.ok
-    ? labelled(await send(context, forward, resumed.value, target, content.value.bytes), resumed.value)
-    : context.fail(resumed.error);
+  const answer = resumed.ok ? labelled(await sendAll(resumed.value), resumed.value) : context.fail(resumed.error);
   const kept = keepAnswer(context, create, answer);
-  const { scope: of, attempt } = call;
+  const { scope, key, attempt } = keyed;
   const ended = kept.answer.then((whole) =>
-    gateway.idempotency.finish({ scope: of, key: keyText, attempt, ...(whole === undefined ? {} : { answer: whole }) }),
+    gateway.idempotency.finish({ scope, key, attempt, ...(whole === undefined ? {} : { answer: whole }) }),
   );
   // A short answer is safe before the client has it. No client waits for the end of a stream.
   if (kept.isShort) await ended;
@@ -171,17 +191,22 @@ const inputOf = ({ publicIds }: Pick<DecideInput, "publicIds">, tables: ServedTa
 const targetOf = ({ path }: RequestContext, parent: { readonly path: string } | undefined, { parentEnd }: Creation) =>
   parent === undefined ? path : parent.path + path.slice(parentEnd);
 
+/** What decides about the new IDs. `brought`: the client's own. `json`: the body, as far as the table reads it. */
+interface Asked {
+  readonly brought: Result<string | undefined, GatewayError>;
+  readonly json: unknown;
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+  readonly parent: Decision | undefined;
+}
+
 /** The IDs of the new entities: the client's own, or minted for the key that the request's sources give. */
 async function bear(
   context: RequestContext,
   served: ServedTable,
   { create, table }: Creation,
-  { json }: Content,
-  claims: Readonly<Record<string, unknown>> | undefined,
-  parent: Decision | undefined,
+  { brought, json, claims, parent }: Asked,
 ): Promise<Result<readonly Born[], GatewayError>> {
   const { gateway, request, client, arrivedAtMs } = context;
-  const brought = clientIdOf(create, request, json);
   if (!brought.ok) return brought;
   const own = brought.value;
   const count = countOf(create, json) ?? 1;
@@ -247,15 +272,6 @@ async function decideText(
   if (outcome.kind !== "region") throw new Error(`the ID of ${entity.name} is on a path of another`);
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });
 }
-
-/** The ID that the client brings. */
-function ownId({ request }: RequestContext, create: Create, { json }: Content): string | undefined {
-  const own = clientIdOf(create, request, json);
-  return own.ok ? own.value : undefined;
-}
-
-/** It stands for a key of its own. */
-const keyOf = (id: string | undefined): string | undefined => id && `id:${id}`;
 
 /** Whose keys they are: what the client cannot take from another. */
 async function scopeText(

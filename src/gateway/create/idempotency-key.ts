@@ -37,6 +37,10 @@ export async function scopeOf(request: Request, subtle: Digest): Promise<string>
 export const scopeOfClaim = (claim: string, subtle: Digest): Promise<string> =>
   hexDigest(bytesOf(`\n${claim}`), subtle);
 
+/** Names one attempt: a slow one must not end the lock of a later one. */
+export const attemptToken = (entropy: { word(): number }): string =>
+  Array.from({ length: 4 }, () => entropy.word().toString(16)).join("-");
+
 /** What makes a request another one under the same key. */
 export interface Payload {
   readonly method: string;
