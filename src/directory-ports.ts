@@ -1,24 +1,152 @@
 import type { Result } from "./ids/result.ts";
+import type { DirectoryPlan } from "./routing/directory/types.ts";
 
-/** The directory: regions of keys that carry no shard, such as slugs, e-mail addresses and random UUIDs. */
+/** The directory: regions of keys that carry no shard, such as slugs, e-mail addresses and random UUIDs. Keys are normalised. */
+
+/**
+ * The layer that answered. `pages`: a published copy of the whole directory. `stale`: what a cache still had after every layer
+ * behind it failed. `default`: the region that the table declares for that case.
+ */
+export type DirectorySource = "memory" | "cache" | "pages" | "object" | "stale" | "default";
 
 /** What a look-up found. `absent`: the truth, or a copy that is young enough, says that there is no such key. */
 export type DirectoryAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: DirectorySource }
   | { readonly state: "absent"; readonly source: DirectorySource };
 
-/** The layer that answered. `pages`: a published copy of the whole directory. */
-export type DirectorySource = "memory" | "cache" | "pages" | "kv" | "object";
-
-/** No layer could say. Never taken for `absent`. */
+/** No layer could say, or too many unknown names were asked for. Never taken for `absent`. */
 export interface DirectoryFailure {
   readonly reason: "directory-unavailable";
   readonly directory: string;
+  readonly retryAfterSeconds: number;
+  /** `busy`: the caller or this isolate asks for too many names that no cache has. */
+  readonly why: "failed" | "busy";
 }
 
 /** Looks keys up, the nearest layer first. */
 export interface Directory {
-  /** What is in memory, without waiting; `undefined` when it must be looked up. `key`: normalised. */
-  peek(directory: string, key: string): DirectoryAnswer | undefined;
-  lookup(directory: string, key: string): Promise<Result<DirectoryAnswer, DirectoryFailure>>;
+  /** What is in memory and young enough, without waiting; `undefined` when it must be looked up. */
+  peek(plan: DirectoryPlan, key: string): DirectoryAnswer | undefined;
+  /** `caller`: whose look-ups of unknown names are counted together, such as the client's address. */
+  lookup(
+    plan: DirectoryPlan,
+    key: string,
+    caller: string | undefined,
+  ): Promise<Result<DirectoryAnswer, DirectoryFailure>>;
+  /** Drops the copies of this isolate and location: the key was changed. */
+  forget(directory: string, key: string): Promise<void>;
+}
+
+/**
+ * A published copy of a directory: the layer between the caches and the objects. It decides no claim. An error, and a copy
+ * that is not there, are `undefined`: then the objects are asked.
+ */
+export interface CopyLayer {
+  find(directory: string, key: string): Promise<CopyAnswer | undefined>;
+}
+
+/** `builtAtMs`: when the copy was read out of the objects. What is `absent` there may have been claimed since. */
+export type CopyAnswer =
+  | { readonly state: "found"; readonly region: string; readonly builtAtMs: number }
+  | { readonly state: "absent"; readonly builtAtMs: number };
+
+/** A key of a directory. */
+export interface DirectoryKey {
+  readonly directory: string;
+  readonly key: string;
+}
+
+/** A claim, made by the caller. */
+export interface Claim extends DirectoryKey {
+  /** What the key will name: the entity's ID, as the caller writes it. */
+  readonly owner: string;
+  /** Made by the caller for this claim: a repeated call with it is the same call. */
+  readonly operation: string;
+}
+
+export interface Reservation extends Claim {
+  readonly region: string;
+  /** After it another owner may reserve the key. */
+  readonly leaseMs: number;
+}
+
+/** One key as the truth has it. */
+export interface DirectoryEntry {
+  readonly key: string;
+  readonly region: string;
+  /** Absent where an import gave none. */
+  readonly owner: string | undefined;
+  /** `expired`: a reservation after its lease, which another owner may take. Only a confirmed key routes. */
+  readonly state: "reserved" | "expired" | "confirmed";
+  /** Rises with each change of the object: the ETag. */
+  readonly version: number;
+  readonly changedAtMs: number;
+  /** Of a reservation. */
+  readonly leaseUntilMs: number | undefined;
+  /** Since when an origin reports that it has no such entity. */
+  readonly missingSinceMs: number | undefined;
+}
+
+/** `done`: also for a repeated call, and for the owner of a key that is confirmed already. */
+export type ClaimOutcome =
+  | { readonly state: "done"; readonly entry: DirectoryEntry }
+  /** Another owner has it for good. */
+  | { readonly state: "taken" }
+  /** Another owner has reserved it. */
+  | { readonly state: "held"; readonly retryAfterSeconds: number }
+  /** There is no reservation of this operation any more. */
+  | { readonly state: "lost" }
+  | { readonly state: "full" };
+
+/** `version`: the current one. */
+export type ChangeOutcome =
+  | { readonly state: "done"; readonly entry: DirectoryEntry | undefined }
+  | { readonly state: "absent" }
+  | { readonly state: "stale"; readonly version: number };
+
+/** The truth, out of the Durable Objects. No cache answers here. All calls may be repeated. */
+export interface DirectoryTruth {
+  get(at: DirectoryKey): Promise<Result<DirectoryEntry | undefined, DirectoryFailure>>;
+  reserve(claim: Reservation): Promise<Result<ClaimOutcome, DirectoryFailure>>;
+  confirm(claim: Claim): Promise<Result<ClaimOutcome, DirectoryFailure>>;
+  /** Ends a reservation. One that is not there any more is released already; a confirmed key is `taken`. */
+  release(claim: Claim): Promise<Result<"done" | "taken", DirectoryFailure>>;
+  /** Both phases at once: what a signed origin says of an entity that it has created. */
+  register(claim: Omit<Reservation, "leaseMs">): Promise<Result<ClaimOutcome, DirectoryFailure>>;
+  move(at: DirectoryKey, region: string, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
+  remove(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
+  /** An origin has no entity of a confirmed key: it is an orphan, until it is moved or confirmed anew. */
+  reportMissing(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
+  /** An origin said that the key's entity moved. Nothing changes unless the key leads to `from`. */
+  learn(at: DirectoryKey, from: string, region: string): Promise<Result<undefined, DirectoryFailure>>;
+  /** Reservations after their lease, and confirmed keys that an origin reports missing, of one shard. */
+  orphans(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
+  /** Keys of one shard in the order of their bytes, beginning after a key. */
+  scan(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
+  /** Confirmed keys, all of one shard. Keys that are there with another region or owner stay, and are conflicts, unless `replace`. */
+  putMany(
+    directory: string,
+    shard: number,
+    rows: readonly BulkRow[],
+    replace: boolean,
+  ): Promise<Result<PutMany, DirectoryFailure>>;
+}
+
+export interface Rows {
+  readonly rows: readonly DirectoryEntry[];
+  /** The key to go on after; `undefined` at the end. */
+  readonly next: string | undefined;
+}
+
+export type BulkRow = readonly [key: string, region: string, owner: string | null];
+
+/** Repeated keys of one call count as conflicts where they differ. */
+export interface PutMany {
+  readonly added: number;
+  readonly unchanged: number;
+  readonly replaced: number;
+  readonly conflicts: number;
+  /** The first of them. */
+  readonly conflictKeys: readonly string[];
+  readonly isFull: boolean;
 }

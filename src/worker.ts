@@ -26,6 +26,7 @@ import { fieldRules } from "./proxy/headers.ts";
 import { retryBudget } from "./proxy/origins.ts";
 import { isolateShadows } from "./proxy/shadow.ts";
 
+export { DirectoryKeys } from "./edge/directory/object.ts";
 export { IdempotencyKeys } from "./edge/idempotency/object.ts";
 export { SequenceBlocks } from "./edge/mint/sequences.ts";
 

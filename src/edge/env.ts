@@ -1,4 +1,5 @@
 import type { ControlPlaneApi } from "../admin-ports.ts";
+import type { DirectoryRpc } from "./directory/keys.ts";
 import type { IdempotencyRpc } from "./idempotency/keys.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { SequenceBlocks } from "./mint/sequences.ts";
@@ -13,6 +14,7 @@ export interface Env extends Settings {
   readonly SEQUENCES: DurableObjectNamespace<SequenceBlocks>;
   readonly TABLE_TRUTH: DurableObjectNamespace<ControlPlaneRpc>;
   readonly IDEMPOTENCY: DurableObjectNamespace<IdempotencyRpc>;
+  readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>;
   readonly TRAFFIC: DurableObjectNamespace<MetricsRpc>;
   /** Bound where every request is to be written to Workers Analytics Engine. */
   readonly ANALYTICS?: AnalyticsEngineDataset;

@@ -4,8 +4,8 @@ import { readConfig } from "../../src/edge/config.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { SETTING_NAMES } from "../../src/edge/settings.ts";
 
-const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY } = env as Env;
-const bindings: Env = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY };
+const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY } = env as Env;
+const bindings: Env = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY };
 
 describe("the Worker's settings", () => {
   it("has a default for each", () => {

@@ -33,6 +33,8 @@ const DURABLE_OBJECTS = [
   ["TABLE_TRUTH", "TableTruth", "waybill-table-truth"],
   // A lost state would create an entity again on a retry.
   ["IDEMPOTENCY", "IdempotencyKeys", "waybill-idempotency-keys"],
+  // A lost state would route no key of a directory, and give names again.
+  ["DIRECTORY", "DirectoryKeys", "waybill-directory-keys"],
 ] as const;
 
 /**

@@ -2,6 +2,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it, vi } from "vitest";
 import { controlPlane } from "../../../src/edge/control-plane/client.ts";
+import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
 import { durableMetrics } from "../../../src/edge/metrics/store.ts";
@@ -14,7 +15,7 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { setUp } from "../../routes/harness.ts";
 import { sections, shapeOf } from "../shape.ts";
 
-const { IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, TRAFFIC, SEQUENCES } = env as Env;
+const { DIRECTORY, IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, TRAFFIC, SEQUENCES } = env as Env;
 
 const withoutDigests = (text: string): string => text.replace(/[0-9a-f]{64}/g, "<digest>");
 
@@ -66,6 +67,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   const traffic = namesAsked(TRAFFIC as unknown as DurableObjectNamespace);
   const sequences = namesAsked(SEQUENCES as unknown as DurableObjectNamespace);
   const idempotency = namesAsked(IDEMPOTENCY as unknown as DurableObjectNamespace);
+  const directory = namesAsked(DIRECTORY as unknown as DurableObjectNamespace);
   const history = controlPlane(table.proxy as never, () => undefined);
   const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const pack = await makePack(RANGES);
@@ -78,6 +80,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   await vi.waitFor(async () => expect(await history.status()).toMatchObject({ value: { isPending: false } }), 20_000);
   await durableMetrics(traffic.proxy as never).totals();
   await durableIdempotency(idempotency.proxy as never).show("8e03978e-40d5-43dd-bc93-6894a57f9324");
+  await durableDirectory(directory.proxy as never).get({ directory: "slug", key: "ann" });
   const minted = setUp({ gateway: { minters: isolateMinters(mintersOver(sequences.proxy)) } });
   await minted.request("/mint", { method: "POST", body: JSON.stringify({ entity: "person" }) });
   const keys = (await TABLE_KV.list()).keys.map(({ name }) => withoutDigests(name));
@@ -90,6 +93,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
       ...namesOf("TRAFFIC", traffic.names),
       ...namesOf("SEQUENCES", sequences.names),
       ...namesOf("IDEMPOTENCY", idempotency.names),
+      ...namesOf("DIRECTORY", directory.names),
     ],
     "SQLite TableTruth": await schemaOf(TABLE_TRUTH as unknown as DurableObjectNamespace, "table"),
     "SQLite TableTruth state": shapeOf([state]),
@@ -99,6 +103,7 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
       IDEMPOTENCY as unknown as DurableObjectNamespace,
       idempotency.names[0] ?? "",
     ),
+    "SQLite DirectoryKeys": await schemaOf(DIRECTORY as unknown as DurableObjectNamespace, directory.names[0] ?? ""),
   };
   await expect(sections(snapshot)).toMatchFileSnapshot("../snapshots/storage.txt");
 });

@@ -56,8 +56,9 @@ describe("the configuration of workerd", () => {
        export class TrafficReports {}
        export class TableTruth {}
        export class IdempotencyKeys {}
+       export class DirectoryKeys {}
        export default { fetch: (request, env) => {
-         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, CLIENT_ADDRESS, ...others } = env;
+         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY, CLIENT_ADDRESS, ...others } = env;
          const { REQUEST_LOG, OPEN_PAGES, ...rest } = others;
          return Response.json(rest);
        } };`,

@@ -1,0 +1,112 @@
+import type {
+  BulkRow,
+  ChangeOutcome,
+  Claim,
+  ClaimOutcome,
+  DirectoryEntry,
+  DirectoryFailure,
+  DirectoryKey,
+  DirectoryTruth,
+  PutMany,
+  Reservation,
+  Rows,
+} from "../../directory-ports.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import { callObject } from "../platform.ts";
+
+/** Objects of all directories. Another number loses keys, so each object keeps it and refuses calls by another. */
+export const DIRECTORY_SHARDS = 256;
+
+/** A call takes a few milliseconds from nearby and some hundred from afar. */
+const DEADLINE_MS = 4_000;
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** The object of a key, and the number of objects by which it was chosen. */
+export interface ShardOf {
+  readonly shard: number;
+  readonly shards: number;
+}
+
+/** One of the Durable Objects, as those who call it know it. Each call is one transaction. */
+export interface DirectoryRpc extends Rpc.DurableObjectBranded {
+  get(of: ShardOf, at: DirectoryKey): Promise<DirectoryEntry | undefined>;
+  reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome>;
+  confirm(of: ShardOf, claim: Claim): Promise<ClaimOutcome>;
+  release(of: ShardOf, claim: Claim): Promise<"done" | "taken">;
+  register(of: ShardOf, claim: Omit<Reservation, "leaseMs">): Promise<ClaimOutcome>;
+  move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome>;
+  remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome>;
+  reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome>;
+  learn(of: ShardOf, at: DirectoryKey, from: string, region: string): Promise<void>;
+  orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
+  scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
+  /** `rows`: JSON of `BulkRow[]`, at most `PUT_ROWS_MAX`: one parameter of SQLite, whatever their number. */
+  putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany>;
+}
+
+/** Rows of one call: 2 MB of JSON is the most that one value of SQLite holds. */
+export const PUT_ROWS_MAX = 2_000;
+export const SCAN_ROWS_MAX = 2_000;
+
+/**
+ * The shard of a key: FNV-1a over the UTF-16 units with a last mixing (A. Appleby's `fmix32`), so that keys that look alike
+ * go to different objects. Synchronous, for imports of millions. It never changes: keys would not be found again.
+ */
+export function shardOf({ directory, key }: DirectoryKey): number {
+  let hash = 0x811c9dc5;
+  const text = `${directory}\0${key}`;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) % DIRECTORY_SHARDS;
+}
+
+export const objectName = (shard: number): string => `keys-${shard}`;
+
+/** Plain data crosses without the types of RPC. */
+const stubOf = (namespace: DurableObjectNamespace<DirectoryRpc>, shard: number) =>
+  namespace.get(namespace.idFromName(objectName(shard))) as unknown as DirectoryRpc;
+
+/** The truth out of Durable Objects. A stub is broken after a failure, so each call makes its own. `report`: what failed, for the log. */
+export function durableDirectory(
+  namespace: DurableObjectNamespace<DirectoryRpc>,
+  report: (error: unknown) => void = () => undefined,
+  deadlineMs = DEADLINE_MS,
+): DirectoryTruth {
+  const callShard = async <Value>(
+    directory: string,
+    shard: number,
+    send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>,
+  ): Promise<Result<Value, DirectoryFailure>> => {
+    try {
+      const of = { shard, shards: DIRECTORY_SHARDS };
+      return ok(await callObject(() => send(stubOf(namespace, shard), of), deadlineMs, true));
+    } catch (error) {
+      report(error);
+      return err({ reason: "directory-unavailable", directory, retryAfterSeconds: RETRY_AFTER_SECONDS, why: "failed" });
+    }
+  };
+  const call = <Value>(at: DirectoryKey, send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>) =>
+    callShard(at.directory, shardOf(at), send);
+  return {
+    get: (at) => call(at, (object, of) => object.get(of, at)),
+    reserve: (claim) => call(claim, (object, of) => object.reserve(of, claim)),
+    confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
+    release: (claim) => call(claim, (object, of) => object.release(of, claim)),
+    register: (claim) => call(claim, (object, of) => object.register(of, claim)),
+    move: (at, region, version) => call(at, (object, of) => object.move(of, at, region, version)),
+    remove: (at, version) => call(at, (object, of) => object.remove(of, at, version)),
+    reportMissing: (at, version) => call(at, (object, of) => object.reportMissing(of, at, version)),
+    async learn(at, from, region) {
+      const learned = await call(at, (object, of) => object.learn(of, at, from, region));
+      return learned.ok ? ok(undefined) : learned;
+    },
+    orphans: (directory, shard, after, limit) =>
+      callShard(directory, shard, (object, of) => object.orphans(of, directory, after, limit)),
+    scan: (directory, shard, after, limit) =>
+      callShard(directory, shard, (object, of) => object.scan(of, directory, after, limit)),
+    putMany: (directory, shard, rows: readonly BulkRow[], replace) =>
+      callShard(directory, shard, (object, of) => object.putMany(of, directory, JSON.stringify(rows), replace)),
+  };
+}

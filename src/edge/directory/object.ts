@@ -1,0 +1,345 @@
+import { DurableObject } from "cloudflare:workers";
+import type {
+  ChangeOutcome,
+  Claim,
+  ClaimOutcome,
+  DirectoryEntry,
+  DirectoryKey,
+  PutMany,
+  Reservation,
+  Rows,
+} from "../../directory-ports.ts";
+import type { Env } from "../env.ts";
+import { systemClock } from "../platform.ts";
+import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
+
+/** The platform's limit is 10 GB an object. What is added beyond this is refused; what is there can still be changed. */
+export const BYTES_MAX = 8 * 2 ** 30;
+
+/** A reservation that nothing ended stays in the orphan report for so long after its lease. */
+export const ORPHAN_MS = 30 * 86_400_000;
+
+/** Old reservations are swept together: each alarm is a request that costs money. */
+const SWEEP_MS = 3_600_000;
+
+/** Keys removed at once: all other calls wait for them. */
+const SWEEP_KEYS = 1_000;
+
+const CONFLICTS_SHOWN = 20;
+
+/** A former version of the gateway may read these after a rollback: only add columns. A key without a lease is confirmed. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS self (
+    id INTEGER PRIMARY KEY CHECK (id = 0), shard INTEGER NOT NULL, shards INTEGER NOT NULL, version INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS keys (
+    directory TEXT NOT NULL, key TEXT NOT NULL, region TEXT NOT NULL, owner TEXT, operation TEXT,
+    version INTEGER NOT NULL, changed_ms INTEGER NOT NULL, lease_until_ms INTEGER, missing_ms INTEGER,
+    PRIMARY KEY (directory, key)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS leases ON keys (lease_until_ms) WHERE lease_until_ms IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS orphans ON keys (directory, key) WHERE lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL;
+`;
+
+type Row = {
+  readonly key: string;
+  readonly region: string;
+  readonly owner: string | null;
+  readonly operation: string | null;
+  readonly version: number;
+  readonly changed_ms: number;
+  readonly lease_until_ms: number | null;
+  readonly missing_ms: number | null;
+};
+
+const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until_ms, missing_ms";
+
+/**
+ * Some of the keys of all directories: which, a hash of the key says. Each key is a row.
+ *
+ * | state     | row                 | `reserve` by its owner  | by another owner        | `confirm`, its operation | `release`, its operation |
+ * |-----------|---------------------|-------------------------|-------------------------|--------------------------|--------------------------|
+ * | absent    | none                | → reserved              | → reserved              | lost                     | done                     |
+ * | reserved  | lease not over      | → reserved, new lease   | held                    | → confirmed              | → absent                 |
+ * | expired   | lease over          | → reserved              | → reserved, its own     | → confirmed              | → absent                 |
+ * | confirmed | no lease            | done                    | taken                   | done                     | taken                    |
+ *
+ * Each call is one transaction, and nothing in it waits. A reservation is extended for its owner under another operation too: after
+ * a crash it goes on at once, and what the first operation still sends is lost.
+ */
+export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
+  readonly #sql: SqlStorage;
+  #alarmAtMs: number | undefined;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    this.#sql = context.storage.sql;
+    this.#sql.exec(SCHEMA);
+    void context.blockConcurrencyWhile(async () => {
+      this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
+    });
+  }
+
+  async get(of: ShardOf, at: DirectoryKey): Promise<DirectoryEntry | undefined> {
+    this.#check(of);
+    const row = this.#row(at);
+    return row === undefined ? undefined : entryOf(row, systemClock.nowMs());
+  }
+
+  async reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome> {
+    const nowMs = systemClock.nowMs();
+    const outcome = this.#transact(of, () => this.#reserve(claim, nowMs));
+    if (outcome.state === "done") await this.#sweepBy(nowMs + claim.leaseMs + ORPHAN_MS, nowMs);
+    return outcome;
+  }
+
+  async confirm(of: ShardOf, claim: Claim): Promise<ClaimOutcome> {
+    const nowMs = systemClock.nowMs();
+    return this.#transact(of, () => {
+      const row = this.#row(claim);
+      if (row === undefined) return { state: "lost" };
+      if (row.lease_until_ms === null) {
+        return row.owner === claim.owner ? { state: "done", entry: entryOf(row, nowMs) } : { state: "taken" };
+      }
+      if (row.owner !== claim.owner || row.operation !== claim.operation) return heldOr({ state: "lost" }, row, nowMs);
+      return this.#write(claim, { ...row, lease_until_ms: null, missing_ms: null }, nowMs);
+    });
+  }
+
+  async release(of: ShardOf, claim: Claim): Promise<"done" | "taken"> {
+    return this.#transact(of, () => {
+      const row = this.#row(claim);
+      if (row === undefined || row.owner !== claim.owner || row.operation !== claim.operation) return "done";
+      if (row.lease_until_ms === null) return "taken";
+      this.#delete(claim);
+      return "done";
+    });
+  }
+
+  async register(of: ShardOf, { region, ...claim }: Omit<Reservation, "leaseMs">): Promise<ClaimOutcome> {
+    const nowMs = systemClock.nowMs();
+    return this.#transact(of, () => {
+      const reserved = this.#reserve({ ...claim, region, leaseMs: 0 }, nowMs);
+      if (reserved.state !== "done" || reserved.entry.state === "confirmed") return reserved;
+      const row = this.#row(claim) as Row;
+      return this.#write(claim, { ...row, lease_until_ms: null }, nowMs);
+    });
+  }
+
+  async move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome> {
+    return this.#change(
+      of,
+      at,
+      version,
+      (row, nowMs) => this.#write(at, { ...row, region, missing_ms: null }, nowMs).entry,
+    );
+  }
+
+  async remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome> {
+    return this.#change(of, at, version, () => void this.#delete(at));
+  }
+
+  async reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome> {
+    return this.#change(of, at, version, (row, nowMs) =>
+      row.lease_until_ms === null && row.missing_ms === null
+        ? this.#write(at, { ...row, missing_ms: nowMs }, nowMs).entry
+        : entryOf(row, nowMs),
+    );
+  }
+
+  async learn(of: ShardOf, at: DirectoryKey, from: string, region: string): Promise<void> {
+    const nowMs = systemClock.nowMs();
+    this.#transact(of, () => {
+      const row = this.#row(at);
+      if (row?.lease_until_ms === null && row.region === from) this.#write(at, { ...row, region }, nowMs);
+    });
+  }
+
+  async orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {
+    this.#check(of);
+    const nowMs = systemClock.nowMs();
+    return this.#rows(
+      "(lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL) AND (lease_until_ms IS NULL OR lease_until_ms <= ?)",
+      [nowMs],
+      { directory, after, limit, nowMs },
+    );
+  }
+
+  async scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {
+    this.#check(of);
+    return this.#rows("TRUE", [], { directory, after, limit, nowMs: systemClock.nowMs() });
+  }
+
+  async putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
+    const nowMs = systemClock.nowMs();
+    return this.#transact(of, () => this.#putMany(directory, rows, replace, nowMs));
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarmAtMs = undefined;
+    const nowMs = systemClock.nowMs();
+    const { rowsWritten } = this.#sql.exec(
+      `DELETE FROM keys WHERE (directory, key) IN
+        (SELECT directory, key FROM keys WHERE lease_until_ms <= ? ORDER BY lease_until_ms LIMIT ?)`,
+      ...[nowMs - ORPHAN_MS, SWEEP_KEYS],
+    );
+    const { next } = this.#sql
+      .exec<{ next: number | null }>("SELECT MIN(lease_until_ms) AS next FROM keys WHERE lease_until_ms IS NOT NULL")
+      .one();
+    if (next !== null) await this.#sweepBy(rowsWritten > 0 ? nowMs : next + ORPHAN_MS, nowMs);
+  }
+
+  #reserve({ leaseMs, region, owner, operation, ...at }: Reservation, nowMs: number): ClaimOutcome {
+    const row = this.#row(at);
+    if (row === undefined) {
+      if (this.#sql.databaseSize >= BYTES_MAX) return { state: "full" };
+    } else if (row.lease_until_ms === null) {
+      // Its own key in another region is no retry: that is a move.
+      const isSame = row.owner === owner && row.region === region;
+      return isSame ? { state: "done", entry: entryOf(row, nowMs) } : { state: "taken" };
+    } else if (row.owner !== owner) {
+      const held = heldOr(undefined, row, nowMs);
+      if (held !== undefined) return held;
+    }
+    return this.#write(at, { region, owner, operation, lease_until_ms: nowMs + leaseMs, missing_ms: null }, nowMs);
+  }
+
+  #putMany(directory: string, rows: string, replace: boolean, nowMs: number): PutMany {
+    const count = this.#count("SELECT count(*) AS count FROM json_each(?)", rows);
+    if (count > PUT_ROWS_MAX) throw new RangeError(`${count} rows are more than ${PUT_ROWS_MAX}`);
+    const none = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [] };
+    if (this.#sql.databaseSize >= BYTES_MAX) return { ...none, isFull: true };
+    const differing = "k.region <> r.value ->> 1 OR (r.value ->> 2 IS NOT NULL AND k.owner IS NOT r.value ->> 2)";
+    const joined = "json_each(?) AS r JOIN keys AS k ON k.directory = ? AND k.key = r.value ->> 0";
+    const replaced = replace
+      ? this.#count(
+          `SELECT count(DISTINCT k.key) AS count FROM ${joined} WHERE k.lease_until_ms IS NULL AND (${differing})`,
+          ...[rows, directory],
+        )
+      : 0;
+    const version = this.#nextVersion();
+    this.#sql.exec(
+      `INSERT INTO keys (directory, key, region, owner, version, changed_ms)
+          SELECT ?, value ->> 0, value ->> 1, value ->> 2, ?, ? FROM json_each(?) WHERE TRUE
+        ON CONFLICT (directory, key) DO UPDATE SET region = excluded.region, owner = coalesce(excluded.owner, owner),
+          operation = NULL, version = excluded.version, changed_ms = excluded.changed_ms, lease_until_ms = NULL, missing_ms = NULL
+        WHERE lease_until_ms <= ? OR (? AND lease_until_ms IS NULL AND version < excluded.version
+          AND (region <> excluded.region OR (excluded.owner IS NOT NULL AND owner IS NOT excluded.owner)))`,
+      ...[directory, version, nowMs, rows, nowMs, replace ? 1 : 0],
+    );
+    const changed = this.#count("SELECT changes() AS count");
+    const refused = `FROM ${joined} WHERE k.lease_until_ms IS NOT NULL OR ${differing}`;
+    const conflicts = this.#count(`SELECT count(*) AS count ${refused}`, rows, directory);
+    const shown = this.#sql.exec<{ key: string }>(
+      `SELECT DISTINCT k.key AS key ${refused} LIMIT ?`,
+      ...[rows, directory, CONFLICTS_SHOWN],
+    );
+    return {
+      added: changed - replaced,
+      unchanged: count - changed - conflicts,
+      replaced,
+      conflicts,
+      conflictKeys: Array.from(shown, ({ key }) => key),
+      isFull: false,
+    };
+  }
+
+  #count(query: string, ...values: readonly (string | number)[]): number {
+    return this.#sql.exec<{ count: number }>(query, ...values).one().count;
+  }
+
+  #change(
+    of: ShardOf,
+    at: DirectoryKey,
+    version: number,
+    apply: (row: Row, nowMs: number) => DirectoryEntry | undefined,
+  ): ChangeOutcome {
+    const nowMs = systemClock.nowMs();
+    return this.#transact(of, (): ChangeOutcome => {
+      const row = this.#row(at);
+      if (row === undefined) return { state: "absent" };
+      if (row.version !== version) return { state: "stale", version: row.version };
+      return { state: "done", entry: apply(row, nowMs) };
+    });
+  }
+
+  #transact<Value>(of: ShardOf, work: () => Value): Value {
+    return this.ctx.storage.transactionSync(() => {
+      this.#check(of);
+      return work();
+    });
+  }
+
+  /** A call for another shard, or by another number of shards, would read and write keys where no later call finds them. */
+  #check({ shard, shards }: ShardOf): void {
+    const [self] = this.#sql.exec<{ shard: number; shards: number }>("SELECT shard, shards FROM self").toArray();
+    if (self === undefined) {
+      this.#sql.exec("INSERT INTO self (id, shard, shards, version) VALUES (0, ?, ?, 0)", shard, shards);
+    } else if (self.shard !== shard || self.shards !== shards) {
+      throw new Error(`this object is shard ${self.shard} of ${self.shards}, not shard ${shard} of ${shards}`);
+    }
+  }
+
+  #nextVersion(): number {
+    return this.#sql.exec<{ version: number }>("UPDATE self SET version = version + 1 RETURNING version").one().version;
+  }
+
+  #row({ directory, key }: DirectoryKey): Row | undefined {
+    return this.#sql
+      .exec<Row>(`SELECT ${COLUMNS} FROM keys WHERE directory = ? AND key = ?`, directory, key)
+      .toArray()[0];
+  }
+
+  #write(at: DirectoryKey, values: Omit<Row, "key" | "version" | "changed_ms">, nowMs: number) {
+    const { region, owner, operation, lease_until_ms, missing_ms } = values;
+    const version = this.#nextVersion();
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[at.directory, at.key, region, owner, operation, version, nowMs, lease_until_ms, missing_ms],
+    );
+    const row = { key: at.key, region, owner, operation, version, changed_ms: nowMs, lease_until_ms, missing_ms };
+    return { state: "done", entry: entryOf(row, nowMs) } as const;
+  }
+
+  #delete({ directory, key }: DirectoryKey): void {
+    this.#sql.exec("DELETE FROM keys WHERE directory = ? AND key = ?", directory, key);
+  }
+
+  #rows(
+    where: string,
+    values: readonly number[],
+    { directory, after, limit, nowMs }: { directory: string; after: string; limit: number; nowMs: number },
+  ): Rows {
+    const most = Math.min(limit, SCAN_ROWS_MAX);
+    const rows = this.#sql
+      .exec<Row>(
+        `SELECT ${COLUMNS} FROM keys WHERE directory = ? AND key > ? AND ${where} ORDER BY key LIMIT ?`,
+        ...[directory, after, ...values, most],
+      )
+      .toArray();
+    return { rows: rows.map((row) => entryOf(row, nowMs)), next: rows.length < most ? undefined : rows.at(-1)?.key };
+  }
+
+  /** Sweeps soon after a reservation leaves the report. */
+  async #sweepBy(dueMs: number, nowMs: number): Promise<void> {
+    const atMs = Math.max(dueMs, nowMs) + SWEEP_MS;
+    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - SWEEP_MS) return;
+    this.#alarmAtMs = atMs;
+    await this.ctx.storage.setAlarm(atMs);
+  }
+}
+
+/** Whether another owner's reservation still holds; else `free`. */
+const heldOr = <Free>(free: Free, { lease_until_ms }: Row, nowMs: number) =>
+  lease_until_ms !== null && lease_until_ms > nowMs
+    ? ({ state: "held", retryAfterSeconds: Math.ceil((lease_until_ms - nowMs) / 1000) } as const)
+    : free;
+
+const entryOf = (row: Row, nowMs: number): DirectoryEntry => ({
+  key: row.key,
+  region: row.region,
+  owner: row.owner ?? undefined,
+  state: row.lease_until_ms === null ? "confirmed" : row.lease_until_ms > nowMs ? "reserved" : "expired",
+  version: row.version,
+  changedAtMs: row.changed_ms,
+  leaseUntilMs: row.lease_until_ms ?? undefined,
+  missingSinceMs: row.missing_ms ?? undefined,
+});
