@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { allowOrigin } from "../src/gateway/cors.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
@@ -42,6 +43,7 @@ export function createApp(gateway: Gateway): App {
         context.outcome = "internal-error";
         response = problemResponse({ reason: "internal-error" });
       }
+      if (context.outcome !== "answered") response = await allowOrigin(context, response);
       context.log(response.status);
       return response;
     },

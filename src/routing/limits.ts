@@ -116,5 +116,10 @@ export const STICKY_SECONDS_MAX = 34_560_000;
 /** Servers seldom accept headers of more than 16 KiB in all. */
 export const TOKEN_LENGTH_MAX = 16 * 1024;
 
+export const CORS_ORIGINS_MAX = 100;
+export const CORS_HEADERS_MAX = 64;
+/** No browser keeps a preflight for longer than a day. */
+export const CORS_SECONDS_MAX = 86_400;
+
 /** An origin's 421 is a cache entry; after an hour the table decides again. */
 export const REMEMBER_SECONDS_MAX = 3_600;

@@ -1,6 +1,7 @@
 import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
+import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
@@ -57,6 +58,8 @@ export interface CompiledTable {
   readonly withoutId: WithoutIdIndex;
   /** Collections that are posted to; `undefined` where there are none. */
   readonly creates: CreateIndex | undefined;
+  /** `undefined`: no web page of another origin reads what the gateway answers. */
+  readonly cors: Cors | undefined;
   readonly moved: MovedIndex;
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;

@@ -73,6 +73,7 @@ const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "default", whole: diff.default },
   { name: "fields", whole: diff.fields },
   { name: "without ID", entries: diff.withoutId },
+  { name: "cors", whole: diff.cors },
   { name: "sources", whole: diff.sources },
 ];
 

@@ -1,5 +1,6 @@
 import { luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
+import { compileCors } from "../cors.ts";
 import { indexCreates } from "../create/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
@@ -73,6 +74,7 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     paths: indexPaths(entities.values()),
     withoutId: indexWithoutId(draft, regions),
     creates: indexCreates(draft, entities),
+    cors: draft.cors && compileCors(draft.cors),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,

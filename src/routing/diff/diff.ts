@@ -56,6 +56,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   default: diffValue(before.fallback, after.fallback),
   /** The header fields that the gateway adds, where no entity says otherwise. */
   fields: diffValue(before.fields, after.fields),
+  cors: diffValue(before.cors, after.cors),
   /** Requests without an ID, and the sources of a region that those without any of their own have. */
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
@@ -69,8 +70,8 @@ const diffParts = (before: Draft, after: Draft) => ({
   },
 });
 
-const anyChange = ({ hosts, epochFloor, default: fallback, fields, sources, routes: _, ...parts }: Parts): boolean =>
-  [hosts, epochFloor, fallback, fields, sources].some((changed) => changed !== undefined) ||
+const anyChange = ({ hosts, epochFloor, default: fallback, fields, cors, sources, routes: _, ...parts }: Parts) =>
+  [hosts, epochFloor, fallback, fields, cors, sources].some((changed) => changed !== undefined) ||
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );

@@ -70,6 +70,7 @@ export const draftOf = (
     epochFloor: table.epochFloor,
     fallback: table.default,
     fields: table.fields,
+    cors: table.cors,
     withoutId: mapOf(table.withoutId),
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
 import * as limits from "../limits.ts";
 import { layoutSchema } from "./layout.ts";
@@ -189,6 +190,7 @@ export const tableSchema = v.strictObject({
     "Entities: one entry per type.",
   ),
   fields: v.exactOptional(fieldsSchema),
+  cors: optional(corsSchema, "Web pages that may read what the gateway itself answers. Origins answer for themselves."),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
     named(withoutIdSchema, limits.WITHOUT_ID_MAX),

@@ -278,6 +278,7 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
     ...Object.fromEntries(Object.keys(PARTS).map((part) => [part, {}])),
     epochFloor: sound("epochFloor"),
     default: sound("default"),
+    cors: isBroken("cors") ? undefined : given["cors"],
     gateway: places.includes("gateway") || isBroken("gateway/hosts") ? undefined : given["gateway"],
     // Absent, it would be a fault of each entry without sources of its own.
     sources: isBroken("sources") ? [] : given["sources"],
