@@ -15,9 +15,6 @@ const GOOD_PACE = { burst: 1, everyMs: 1000 / 95 };
 /** 46,000 a minute, at which one gateway still has time left: beyond that its pauses are the runtime's, whatever is asked. */
 const FLOOD = { burst: 1, everyMs: 1000 / 770 };
 
-/** 300 times what one address needs to be limited. */
-const STEADY = { burst: 1, everyMs: 10 };
-
 /** What good requests may lose beside an attack. */
 const P99_RATIO_MAX = 2;
 const SUCCESS_MIN = 0.999;
@@ -77,7 +74,7 @@ async function attacksOn(url: string): Promise<readonly Attack[]> {
     },
     {
       name: "wrong tokens",
-      pace: STEADY,
+      pace: FLOOD,
       messages: [
         text("GET", "/-/metrics", [from("203.0.113.1"), "authorization: Bearer a-wrong-token-of-this-gateway-012345"]),
       ],
@@ -89,7 +86,7 @@ async function attacksOn(url: string): Promise<readonly Attack[]> {
       messages: addresses.map((address) => mint(address, many)),
       good,
     },
-    { name: "mints over the limit", pace: STEADY, messages: [mint("198.51.100.3", many)], good },
+    { name: "mints over the limit", pace: FLOOD, messages: [mint("198.51.100.3", many)], good },
   ];
 }
 
