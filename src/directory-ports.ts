@@ -50,6 +50,25 @@ export type CopyAnswer =
   | { readonly state: "found"; readonly region: string; readonly builtAtMs: number }
   | { readonly state: "absent"; readonly builtAtMs: number };
 
+/** Published copies by the digests of their headers, for those who make and verify them. Without a page: the header. */
+export interface CopyStore {
+  /** The digest of the copy in force. */
+  current(directory: string): Promise<Result<string | undefined, DirectoryFailure>>;
+  read(
+    directory: string,
+    sha256: string,
+    page: number | undefined,
+  ): Promise<Result<Uint8Array<ArrayBuffer> | undefined, DirectoryFailure>>;
+  write(
+    directory: string,
+    sha256: string,
+    page: number | undefined,
+    bytes: Uint8Array,
+  ): Promise<Result<void, DirectoryFailure>>;
+  /** Puts a copy in force, or none. */
+  point(directory: string, sha256: string | undefined): Promise<Result<void, DirectoryFailure>>;
+}
+
 /** A key of a directory. */
 export interface DirectoryKey {
   readonly directory: string;

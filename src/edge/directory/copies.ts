@@ -1,0 +1,165 @@
+import { waitUntil } from "cloudflare:workers";
+import type { CopyAnswer, CopyLayer, CopyStore, DirectoryFailure } from "../../directory-ports.ts";
+import { err, ok } from "../../ids/result.ts";
+import * as format from "../../routing/directory/copy-format.ts";
+import { subtleSha256 } from "../pages/packs.ts";
+import { formatFailure, type PageSource, type PageStoreOptions, pageStore } from "../pages/store.ts";
+import { setLast, withTimeout } from "../platform.ts";
+import { KV_CACHE_SECONDS, within } from "../table/kv.ts";
+
+export interface CopiesOptions extends PageStoreOptions {
+  readonly report: (failure: CopyFailure) => void;
+  /** How long a look-up waits for a pointer, a header or a page. The objects answer instead. */
+  readonly waitMs?: number;
+}
+
+export type CopyFailure = Readonly<{ directory: string; part: "pointer" | "header" | number; why: string }>;
+
+/** Between two reads of a pointer; after a failure sooner. A removed or renewed copy is known after this time and that of KV. */
+const POINTER_MS = 60_000;
+const POINTER_RETRY_MS = 5_000;
+
+const WAIT_MS = 500;
+const READ_DEADLINE_MS = 2_000;
+
+/** Headers in memory: 150 kB each for ten million keys. */
+const DIRECTORIES_MAX = 16;
+
+/** The last copy of a directory, `undefined` for none. */
+type State = { copy: Copy | undefined; dueMs: number; flight: Flight | undefined };
+type Flight = Readonly<{ startedAtMs: number; end: Promise<void> }>;
+type Copy = Readonly<{ sha256: string; loaded: format.LoadedCopy }>;
+
+export const edgeCopies = (options: Omit<CopiesOptions, "cache" | "waitUntil">): CopyLayer =>
+  kvCopies({ ...options, cache: caches.default, waitUntil });
+
+/**
+ * The published copies of directories. A header and its pages are verified by their digests and named by them; a copy is as old as
+ * its header says, and who asks decides whether that is too old. What fails is `undefined`, never absent.
+ */
+export function kvCopies(options: CopiesOptions): CopyLayer {
+  const { kv, clock, report, waitMs = WAIT_MS } = options;
+  const store = pageStore(options);
+  const states = new Map<string, State>();
+
+  async function find(directory: string, key: string): Promise<CopyAnswer | undefined> {
+    const copy = await copyOf(directory);
+    if (copy === undefined) return undefined;
+    const { loaded, sha256 } = copy;
+    let place = loaded.find(key);
+    if (place === format.COPY_NOT_LOADED) {
+      const { page } = loaded;
+      const read = await store.load(pageSource(sha256, loaded, page), waitMs);
+      if (!read.ok) {
+        if (read.error.isNew) report({ directory, part: page, why: read.error.why });
+        return undefined;
+      }
+      place = loaded.find(key);
+    }
+    const { builtAtMs, header } = loaded;
+    if (place === format.COPY_NOT_FOUND) return { state: "absent", builtAtMs };
+    const region = header.regions[place];
+    // A page that other pages displaced at once.
+    return region === undefined ? undefined : { state: "found", region, builtAtMs };
+  }
+
+  /** The copy in memory; one that may have been renewed is read behind the answer. */
+  async function copyOf(directory: string): Promise<Copy | undefined> {
+    const state = states.get(directory) ?? { copy: undefined, dueMs: 0, flight: undefined };
+    if (clock.nowMs() < state.dueMs) return state.copy;
+    setLast(states, directory, state, DIRECTORIES_MAX);
+    // A read can die with the request that started it.
+    if (state.flight === undefined || clock.nowMs() >= state.flight.startedAtMs + 2 * READ_DEADLINE_MS) {
+      const end = refresh(directory, state);
+      const flight = { startedAtMs: clock.nowMs(), end };
+      state.flight = flight;
+      const clear = () => {
+        if (state.flight === flight) state.flight = undefined;
+      };
+      options.waitUntil(end.then(clear, clear));
+    }
+    if (state.copy === undefined) await withTimeout(state.flight.end, waitMs, () => undefined);
+    return state.copy;
+  }
+
+  async function refresh(directory: string, state: State): Promise<void> {
+    const key = format.copyPointerKey(directory);
+    const pointer = await within(() => kv.get(key, { type: "text", cacheTtl: KV_CACHE_SECONDS }), READ_DEADLINE_MS);
+    const fail = (part: "pointer" | "header", why: string): void => {
+      // The last copy counts until who asks finds it too old.
+      state.dueMs = clock.nowMs() + POINTER_RETRY_MS;
+      report({ directory, part, why });
+    };
+    if (!pointer.ok) return fail("pointer", formatFailure(pointer.error));
+    const sha256 = pointer.value;
+    if (sha256 !== null && sha256 !== state.copy?.sha256) {
+      if (!/^[0-9a-f]{64}$/.test(sha256)) return fail("pointer", `${key} is not a digest`);
+      const loaded = await store.load(headerSource(directory, sha256));
+      if (!loaded.ok) return fail("header", loaded.error.why);
+      state.copy = { sha256, loaded: loaded.value };
+    }
+    if (sha256 === null) state.copy = undefined;
+    state.dueMs = clock.nowMs() + POINTER_MS;
+  }
+
+  const headerSource = (directory: string, sha256: string): PageSource<format.LoadedCopy> => ({
+    key: format.copyKey(sha256),
+    deadlineMs: READ_DEADLINE_MS,
+    async open(bytes) {
+      const header = await format.readCopyHeader(new Uint8Array(bytes), subtleSha256, sha256);
+      if (!header.ok) return err(format.formatCopyFault(header.error));
+      const other = header.value.directory;
+      return other === directory ? ok(new format.LoadedCopy(header.value)) : err(`it is a copy of ${other}`);
+    },
+  });
+
+  const pageSource = (sha256: string, copy: format.LoadedCopy, number: number): PageSource<undefined> => ({
+    key: format.copyPageKey(sha256, number),
+    deadlineMs: READ_DEADLINE_MS,
+    async open(bytes) {
+      const page = await format.readCopyPage(copy.header, number, new Uint8Array(bytes), subtleSha256);
+      if (!page.ok) return err(format.formatCopyFault(page.error));
+      if (copy.pages[number] === undefined) {
+        store.keep(page.value, () => {
+          copy.pages[number] = undefined;
+        });
+        copy.pages[number] = page.value;
+      }
+      return ok(undefined);
+    },
+  });
+
+  return { find };
+}
+
+/** A value of KV takes a second from afar; uploads wait for it. */
+const WRITE_DEADLINE_MS = 8_000;
+const COPY_RETRY_SECONDS = 5;
+
+/** The copies in KV, for those who publish and verify them. What is read may be a minute old. */
+export function copyStore(kv: KVNamespace, report: (why: string) => void): CopyStore {
+  const call = async <Value>(directory: string, work: () => Promise<Value>) => {
+    const done = await within(work, WRITE_DEADLINE_MS);
+    if (done.ok) return done;
+    report(formatFailure(done.error));
+    const retryAfterSeconds = COPY_RETRY_SECONDS;
+    return err<DirectoryFailure>({ reason: "directory-unavailable", directory, retryAfterSeconds, why: "failed" });
+  };
+  const keyOf = (sha256: string, page: number | undefined): string =>
+    page === undefined ? format.copyKey(sha256) : format.copyPageKey(sha256, page);
+  return {
+    current: (directory) =>
+      call(directory, async () => (await kv.get(format.copyPointerKey(directory), { type: "text" })) ?? undefined),
+    read: (directory, sha256, page) =>
+      call(directory, async () => {
+        const bytes = await kv.get(keyOf(sha256, page), { type: "arrayBuffer" });
+        return bytes === null ? undefined : new Uint8Array(bytes);
+      }),
+    write: (directory, sha256, page, bytes) => call(directory, () => kv.put(keyOf(sha256, page), bytes)),
+    point: (directory, sha256) =>
+      call(directory, () => {
+        const key = format.copyPointerKey(directory);
+        return sha256 === undefined ? kv.delete(key) : kv.put(key, sha256);
+      }),
+  };
+}

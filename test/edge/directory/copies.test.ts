@@ -1,0 +1,147 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { type CopyFailure, copyStore, kvCopies } from "../../../src/edge/directory/copies.ts";
+import type { Env } from "../../../src/edge/env.ts";
+import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
+import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
+import { copyKey, copyPageKey, copyPointerKey } from "../../../src/routing/directory/copy-format.ts";
+import { type FaultyKv, faultyKv, settled } from "../faulty-kv.ts";
+
+const { TABLE_KV } = env as Env;
+const BUILT_AT_MS = Date.parse("2026-11-23T09:00:00.000Z");
+
+const build = async (count: number, region: string, directory = "slug"): Promise<EncodedCopy> => {
+  const builder = new CopyBuilder(Uint8Array.from({ length: 16 }, (_, at) => at));
+  for (let at = 0; at < count; at++) builder.add(`key-${at}`, region);
+  const built = await builder.build({ directory, builtAtMs: BUILT_AT_MS, sha256: subtleSha256 });
+  if (!built.ok) throw new Error(built.error.reason);
+  return built.value;
+};
+
+const store = copyStore(TABLE_KV, () => undefined);
+
+const publish = async ({ sha256, header, pages }: EncodedCopy, directory = "slug"): Promise<void> => {
+  for (const [page, bytes] of pages.entries()) await store.write(directory, sha256, page, bytes);
+  await store.write(directory, sha256, undefined, header);
+  await store.point(directory, sha256);
+};
+
+/** An isolate in front of a KV that may fail. */
+const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, "{}"), pageBytesMax = 2 ** 20) => {
+  const time = { nowMs: BUILT_AT_MS };
+  const failures: CopyFailure[] = [];
+  const background: Promise<unknown>[] = [];
+  const copies = kvCopies({
+    kv: kv.kv,
+    cache: undefined,
+    namespace: "one",
+    clock: { nowMs: () => time.nowMs },
+    entropy: { word: () => 2 ** 31 },
+    waitUntil: (work) => background.push(work),
+    retryMsMax: 30_000,
+    pageBytesMax,
+    waitMs: 100,
+    report: (failure) => failures.push(failure),
+  });
+  return { kv, time, failures, copies, settle: () => settled(background) };
+};
+
+const EU = { state: "found", region: "eu", builtAtMs: BUILT_AT_MS };
+const AP = { state: "found", region: "ap", builtAtMs: BUILT_AT_MS };
+const ABSENT = { state: "absent", builtAtMs: BUILT_AT_MS };
+
+it("reads a pointer, a header and one page for the first key, and nothing for the next one of the page", async () => {
+  await publish(await build(300, "eu"));
+  const { copies, kv } = isolate();
+  expect(await copies.find("slug", "key-7")).toEqual(EU);
+  expect(kv.reads.length).toBe(3);
+  expect(await copies.find("slug", "key-8")).toEqual(EU);
+  expect(await copies.find("slug", "other")).toEqual(ABSENT);
+  expect(kv.reads.length).toBe(3);
+});
+
+it("reads one value of KV for a cold page, which those who ask at once share", async () => {
+  await publish(await build(12_000, "eu"));
+  const { copies, kv } = isolate();
+  await copies.find("slug", "key-0");
+  kv.reads.length = 0;
+  const found = await Promise.all(Array.from({ length: 500 }, (_, at) => copies.find("slug", `key-${at}`)));
+  expect(new Set(found.map((each) => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(EU)]));
+  expect(kv.reads.length).toBe(3);
+});
+
+it("has no more pages in memory than its bound", async () => {
+  await publish(await build(12_000, "eu"));
+  const { copies, kv } = isolate(undefined, 40_000);
+  for (let at = 0; at < 40; at++) expect(await copies.find("slug", `key-${at}`)).toEqual(EU);
+  expect(kv.reads.length).toBeGreaterThan(10);
+});
+
+it("has nothing to say without a copy, and asks KV once a minute for it", async () => {
+  const { copies, kv, time, settle } = isolate();
+  for (let at = 0; at < 10; at++) expect(await copies.find("slug", "key-1")).toBeUndefined();
+  expect(kv.reads).toEqual([copyPointerKey("slug")]);
+  await publish(await build(10, "eu"));
+  time.nowMs += 60_000;
+  expect(await copies.find("slug", "key-1")).toEqual(EU);
+  await settle();
+});
+
+it("takes a renewed copy, and a removed one no longer", async () => {
+  await publish(await build(10, "eu"));
+  const { copies, time, settle } = isolate();
+  const next = async () => {
+    time.nowMs += 60_000;
+    await copies.find("slug", "key-1");
+    await settle();
+    return copies.find("slug", "key-1");
+  };
+  expect(await copies.find("slug", "key-1")).toEqual(EU);
+  await publish(await build(10, "ap"));
+  expect(await next()).toEqual(AP);
+  await store.point("slug", undefined);
+  expect(await next()).toBeUndefined();
+});
+
+it.for(["throws", "hangs", "nonsense", "corrupt body"] as const)(
+  "says nothing while KV %s, and keeps what it has",
+  async (fault) => {
+    await publish(await build(12_000, "eu"));
+    const { copies, kv, time, failures, settle } = isolate();
+    kv.fault = fault;
+    expect(await copies.find("slug", "key-0")).toBeUndefined();
+    kv.fault = undefined;
+    time.nowMs += 10_000;
+    await settle();
+    await copies.find("slug", "key-0");
+    await settle();
+    expect(await copies.find("slug", "key-0")).toEqual(EU);
+    kv.fault = fault;
+    time.nowMs += 120_000;
+    const found = await Promise.all(Array.from({ length: 50 }, (_, at) => copies.find("slug", `key-${at}`)));
+    for (const each of found) expect([undefined, JSON.stringify(EU)]).toContain(each && JSON.stringify(each));
+    expect(found[0]).toEqual(EU);
+    expect(found).toContain(undefined);
+    await settle();
+    if (fault !== "hangs") expect(failures.length).toBeGreaterThan(0);
+  },
+);
+
+it("says nothing of a copy of another directory, or with a page that differs or is not there", async () => {
+  const other = await build(10, "ap", "email");
+  await publish(other, "slug");
+  const one = isolate();
+  expect(await one.copies.find("slug", "key-1")).toBeUndefined();
+  expect(one.failures).toEqual([{ directory: "slug", part: "header", why: "it is a copy of email" }]);
+
+  const own = await build(10, "eu");
+  await publish(own);
+  await TABLE_KV.put(copyPageKey(own.sha256, 0), own.pages[0]?.slice(8) as Uint8Array);
+  const two = isolate();
+  expect(await two.copies.find("slug", "key-1")).toBeUndefined();
+  expect(two.failures[0]).toMatchObject({ directory: "slug", part: 0 });
+  await TABLE_KV.delete(copyPageKey(own.sha256, 0));
+  expect(await isolate().copies.find("slug", "key-1")).toBeUndefined();
+  await TABLE_KV.put(copyKey(own.sha256), "{}");
+  expect(await isolate().copies.find("slug", "key-1")).toBeUndefined();
+});
