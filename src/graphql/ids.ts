@@ -1,0 +1,208 @@
+import { type ArgumentNode, type FieldNode, Kind, type SelectionSetNode, type ValueNode } from "graphql/language";
+import { isLeftOut, type Operation } from "./document.ts";
+import { isList, isObject, itemsOf, membersOf, type Slice, stringOf, textOf } from "./slices.ts";
+
+/** Where IDs stand in a document, as the table declares it. */
+export interface IdRule {
+  /** Name of the argument, or of the member of an input object within an argument. */
+  readonly argument: string;
+  /** Fields whose arguments are meant; `undefined` for all. */
+  readonly fields: ReadonlySet<string> | undefined;
+  /** Named type of the variable that brings the value; `undefined` for any, and for literals. */
+  readonly type: string | undefined;
+  /** `undefined`: a global ID says its entity itself. */
+  readonly entity: string | undefined;
+  /** The field answers a list with one entry for each ID, in order, as `nodes` does. */
+  readonly isPlural: boolean;
+}
+
+/** One ID of a document. */
+export interface FoundId {
+  readonly text: string;
+  readonly entity: string | undefined;
+  /** Whether it is written as a number. */
+  readonly isNumber?: boolean;
+}
+
+/** What the gateway finds in one field of the root and all below it. */
+export interface FieldIds {
+  readonly ids: readonly FoundId[];
+  /** The list of a plural field of the root, one entry for each of its items; it is not among `ids`. */
+  readonly list: { readonly argument: string; readonly items: readonly FoundId[] } | undefined;
+}
+
+/** Nesting of values in variables. */
+const DEPTH_MAX = 32;
+
+export const TOO_DEEP = "deep";
+export const NO_ID_IN_LIST = "no-id";
+
+/** Finds the IDs of a field of the root: literals, variables and their defaults, lists, and members of input objects. */
+export class IdFinder {
+  readonly #operation: Operation;
+  readonly #rules: readonly IdRule[];
+
+  constructor(operation: Operation, rules: readonly IdRule[]) {
+    this.#operation = operation;
+    this.#rules = rules;
+  }
+
+  /** Of nodes with the same response key. A string says why they cannot be read. */
+  ofField(nodes: readonly FieldNode[]): FieldIds | typeof TOO_DEEP | typeof NO_ID_IN_LIST {
+    const found = new Found();
+    let list: FieldIds["list"];
+    const plural = nodes.map((node) => this.#pluralOf(node));
+    const [first] = plural;
+    // The arguments of nodes with the same key are the same, or the document is not valid: then nothing is split.
+    const isSplit = first !== undefined && plural.every((each) => each !== undefined && isSame(each, first));
+    if (isSplit) {
+      if (first.items.some((item) => item === undefined)) return NO_ID_IN_LIST;
+      list = { argument: first.argument, items: first.items as readonly FoundId[] };
+    }
+    const visited = new Set<string>();
+    for (const node of nodes) this.#field(node, found, visited, isSplit ? first.argument : undefined);
+    return found.isDeep ? TOO_DEEP : { ids: found.ids, list };
+  }
+
+  #field(node: FieldNode, found: Found, visited: Set<string>, without?: string): void {
+    for (const { name, value } of node.arguments ?? []) {
+      if (name.value !== without) this.#literal(node.name.value, name.value, value, found);
+    }
+    if (node.selectionSet !== undefined) this.#selections(node.selectionSet, found, visited);
+  }
+
+  #selections({ selections }: SelectionSetNode, found: Found, visited: Set<string>): void {
+    for (const node of selections) {
+      if (isLeftOut(node.directives, this.#operation.variables)) continue;
+      if (node.kind === Kind.FIELD) this.#field(node, found, visited);
+      else if (node.kind === Kind.INLINE_FRAGMENT) this.#selections(node.selectionSet, found, visited);
+      else if (!visited.has(node.name.value)) {
+        visited.add(node.name.value);
+        const fragment = this.#operation.fragments.get(node.name.value);
+        if (fragment !== undefined) this.#selections(fragment.selectionSet, found, visited);
+      }
+    }
+  }
+
+  #ruleFor(field: string, name: string, type: string | undefined): IdRule | undefined {
+    return this.#rules.find(
+      (rule) =>
+        rule.argument === name &&
+        (rule.fields === undefined || rule.fields.has(field)) &&
+        (rule.type === undefined || rule.type === type),
+    );
+  }
+
+  /** `name`: of the argument or the member that has the value. */
+  #literal(field: string, name: string, value: ValueNode, found: Found): void {
+    switch (value.kind) {
+      case Kind.STRING:
+      case Kind.INT:
+        found.add(value.value, this.#ruleFor(field, name, undefined));
+        return;
+      case Kind.LIST:
+        for (const item of value.values) this.#literal(field, name, item, found);
+        return;
+      case Kind.OBJECT:
+        for (const member of value.fields) this.#literal(field, member.name.value, member.value, found);
+        return;
+      case Kind.VARIABLE: {
+        const { given, defaults, types } = this.#operation.variables;
+        const slice = given.get(value.name.value);
+        if (slice !== undefined) {
+          const type = types.get(value.name.value);
+          this.#slice(field, name, type, slice, found, DEPTH_MAX);
+        } else {
+          const fallback = defaults.get(value.name.value);
+          if (fallback !== undefined) this.#default(field, name, types.get(value.name.value), fallback, found);
+        }
+      }
+    }
+  }
+
+  #default(field: string, name: string, type: string | undefined, value: ValueNode, found: Found): void {
+    if (value.kind === Kind.STRING || value.kind === Kind.INT) found.add(value.value, this.#ruleFor(field, name, type));
+    else if (value.kind === Kind.LIST) for (const item of value.values) this.#default(field, name, type, item, found);
+    else this.#literal(field, name, value, found);
+  }
+
+  #slice(field: string, name: string, type: string | undefined, slice: Slice, found: Found, left: number): void {
+    if (left < 0) found.isDeep = true;
+    else if (isList(slice)) {
+      for (const item of itemsOf(slice)) this.#slice(field, name, type, item, found, left - 1);
+    } else if (isObject(slice)) {
+      // What an object's members are, its own type alone says.
+      for (const [member, value] of membersOf(slice) ?? [])
+        this.#slice(field, member, undefined, value, found, left - 1);
+    } else {
+      const text = textOf(slice);
+      if (text !== undefined) found.add(text, this.#ruleFor(field, name, type));
+    }
+  }
+
+  /** The list of a field that answers one entry for each ID. An item that is no ID is `undefined`. */
+  #pluralOf(node: FieldNode): Plural | undefined {
+    for (const given of node.arguments ?? []) {
+      const type = given.value.kind === Kind.VARIABLE ? given.value.name.value : undefined;
+      const named = type === undefined ? undefined : this.#operation.variables.types.get(type);
+      const rule = this.#ruleFor(node.name.value, given.name.value, named);
+      const texts = rule?.isPlural === true ? this.#textsOf(given) : undefined;
+      if (rule !== undefined && texts !== undefined) {
+        const { entity } = rule;
+        return {
+          argument: given.name.value,
+          items: texts.map((one) => one && { ...one, entity }),
+        };
+      }
+    }
+    return undefined;
+  }
+
+  #textsOf({ value }: ArgumentNode): readonly (ItemText | undefined)[] | undefined {
+    if (value.kind === Kind.LIST) return value.values.map((item) => this.#textOf(item));
+    if (value.kind !== Kind.VARIABLE) return undefined;
+    const { given, defaults } = this.#operation.variables;
+    const slice = given.get(value.name.value);
+    if (slice !== undefined) return isList(slice) ? itemsOf(slice).map(itemText) : undefined;
+    const fallback = defaults.get(value.name.value);
+    return fallback?.kind === Kind.LIST ? fallback.values.map((item) => this.#textOf(item)) : undefined;
+  }
+
+  #textOf(value: ValueNode): ItemText | undefined {
+    if (value.kind === Kind.STRING || value.kind === Kind.INT) {
+      return { text: value.value, isNumber: value.kind === Kind.INT };
+    }
+    if (value.kind !== Kind.VARIABLE) return undefined;
+    const { given, defaults } = this.#operation.variables;
+    const slice = given.get(value.name.value);
+    if (slice !== undefined) return itemText(slice);
+    const fallback = defaults.get(value.name.value);
+    return fallback === undefined ? undefined : this.#textOf(fallback);
+  }
+}
+
+type ItemText = Pick<FoundId, "text" | "isNumber">;
+
+function itemText(slice: Slice): ItemText | undefined {
+  const text = textOf(slice);
+  return text === undefined ? undefined : { text, isNumber: stringOf(slice) === undefined };
+}
+
+interface Plural {
+  readonly argument: string;
+  readonly items: readonly (FoundId | undefined)[];
+}
+
+const isSame = (one: Plural, other: Plural): boolean =>
+  one.argument === other.argument &&
+  one.items.length === other.items.length &&
+  one.items.every((item, at) => item?.text === other.items[at]?.text);
+
+class Found {
+  readonly ids: FoundId[] = [];
+  isDeep = false;
+
+  add(text: string, rule: IdRule | undefined): void {
+    if (rule !== undefined) this.ids.push({ text, entity: rule.entity });
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  print,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValueNode,
+  visit,
+} from "graphql/language";
+import { isLeftOut, type Operation } from "./document.ts";
+import type { FoundId } from "./ids.ts";
+import { type Part, type RootField, responseKey } from "./plan.ts";
+import type { GraphqlRequest } from "./request.ts";
+import { rawOf } from "./slices.ts";
+
+/**
+ * The body of the request for one part: the operation with the part's fields, and the variables and fragments that these
+ * use. `isFirst`: with what the caller's own document does not use, so that an origin finds fault with it as ever.
+ */
+export function partBody(
+  request: GraphqlRequest,
+  operation: Operation,
+  fields: readonly RootField[],
+  part: Part,
+  isFirst: boolean,
+): string {
+  const { definition, fragments, document } = operation;
+  const opened = new Opened(operation, fields, part, isFirst);
+  const selectionSet: SelectionSetNode = { ...definition.selectionSet, selections: opened.root() };
+  const selected = { ...definition, selectionSet };
+  const unused = isFirst ? unusedOf(document, operation) : NONE_UNUSED;
+  const names = reachable({ kind: Kind.DOCUMENT, definitions: [selected] }, fragments);
+  const kept: FragmentDefinitionNode[] = [...fragments.values()].filter(
+    ({ name }) => names.has(name.value) || unused.fragments.has(name.value),
+  );
+  const variables = variablesIn({ kind: Kind.DOCUMENT, definitions: [selected, ...kept] });
+  const declared = (definition.variableDefinitions ?? []).filter(
+    ({ variable: { name } }) => variables.has(name.value) || unused.variables.has(name.value),
+  );
+  const own = { ...selected, variableDefinitions: declared };
+  const query = print({ kind: Kind.DOCUMENT, definitions: [own, ...kept] });
+  const values = declared.flatMap(({ variable: { name } }) => {
+    const value = request.variables.get(name.value);
+    return value === undefined ? [] : [`${JSON.stringify(name.value)}:${rawOf(value)}`];
+  });
+  const members = [
+    `"query":${JSON.stringify(query)}`,
+    ...(request.operationName === undefined ? [] : [`"operationName":${JSON.stringify(request.operationName)}`]),
+    ...(values.length === 0 ? [] : [`"variables":{${values.join()}}`]),
+    ...[...request.others].map(([name, raw]) => `${JSON.stringify(name)}:${raw}`),
+  ];
+  return `{${members.join()}}`;
+}
+
+interface Unused {
+  readonly fragments: ReadonlySet<string>;
+  readonly variables: ReadonlySet<string>;
+}
+
+const NONE_UNUSED: Unused = { fragments: new Set(), variables: new Set() };
+
+function unusedOf(document: DocumentNode, { definition, fragments }: Operation): Unused {
+  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  const used = reachable({ kind: Kind.DOCUMENT, definitions: operations }, fragments);
+  const own = reachable({ kind: Kind.DOCUMENT, definitions: [definition] }, fragments);
+  const definitions = [definition, ...[...fragments.values()].filter(({ name }) => own.has(name.value))];
+  const variables = variablesIn({ kind: Kind.DOCUMENT, definitions });
+  const names = (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+  return {
+    fragments: new Set([...fragments.keys()].filter((name) => !used.has(name))),
+    variables: new Set(names.filter((name) => !variables.has(name))),
+  };
+}
+
+/** Names of the fragments that a document spreads, and of those that these spread. */
+function reachable(document: DocumentNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Set<string> {
+  const names = new Set<string>();
+  const open: (DocumentNode | FragmentDefinitionNode)[] = [document];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    visit(node, {
+      FragmentSpread({ name: { value } }) {
+        const fragment = fragments.get(value);
+        if (names.has(value) || fragment === undefined) return;
+        names.add(value);
+        open.push(fragment);
+      },
+    });
+  }
+  return names;
+}
+
+/** Names of the variables that are used, their own definitions aside. */
+function variablesIn(document: DocumentNode): Set<string> {
+  const names = new Set<string>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable({ name }) {
+      names.add(name.value);
+    },
+  });
+  return names;
+}
+
+/** The root with the part's fields. Fragments of the root become inline ones, since each part has others of their fields. */
+class Opened {
+  readonly #operation: Operation;
+  readonly #lists: ReadonlyMap<string, ArgumentNode>;
+  readonly #part: Part;
+  readonly #keepsLeftOut: boolean;
+  readonly #visited = new Set<string>();
+
+  constructor(operation: Operation, fields: readonly RootField[], part: Part, keepsLeftOut: boolean) {
+    this.#operation = operation;
+    this.#part = part;
+    this.#keepsLeftOut = keepsLeftOut;
+    this.#lists = listsOf(fields, part);
+  }
+
+  root(): readonly SelectionNode[] {
+    return this.#selections(this.#operation.definition.selectionSet);
+  }
+
+  #selections({ selections }: SelectionSetNode): readonly SelectionNode[] {
+    return selections.flatMap((node): readonly SelectionNode[] => {
+      if (isLeftOut(node.directives, this.#operation.variables)) return this.#keepsLeftOut ? [node] : [];
+      if (node.kind === Kind.FIELD) {
+        const key = responseKey(node);
+        return this.#part.fields.has(key) ? [this.#field(node, key)] : [];
+      }
+      if (node.kind === Kind.INLINE_FRAGMENT) return withSelections(node, this.#selections(node.selectionSet));
+      const name = node.name.value;
+      const fragment = this.#operation.fragments.get(name);
+      if (fragment === undefined || this.#visited.has(name)) return [];
+      this.#visited.add(name);
+      const { directives = [] } = node;
+      const { typeCondition, selectionSet } = fragment;
+      const inline = { kind: Kind.INLINE_FRAGMENT, typeCondition, directives, selectionSet } as const;
+      return withSelections(inline, this.#selections(selectionSet));
+    });
+  }
+
+  #field(node: FieldNode, key: string): FieldNode {
+    const list = this.#lists.get(key);
+    if (list === undefined) return node;
+    return {
+      ...node,
+      arguments: (node.arguments ?? []).map((each) => (each.name.value === list.name.value ? list : each)),
+    };
+  }
+}
+
+function withSelections<Node extends { readonly selectionSet: SelectionSetNode }>(
+  node: Node,
+  selections: readonly SelectionNode[],
+): readonly Node[] {
+  return selections.length === 0 ? [] : [{ ...node, selectionSet: { ...node.selectionSet, selections } }];
+}
+
+/** The IDs that the part asks for of each plural field that is split, by response key: each once. */
+function listsOf(fields: readonly RootField[], part: Part): ReadonlyMap<string, ArgumentNode> {
+  const lists = new Map<string, ArgumentNode>();
+  for (const { key, list } of fields) {
+    const positions = part.fields.get(key);
+    if (positions === undefined || list === undefined) continue;
+    const values = askedIds(list.items, positions).map(
+      ({ text, isNumber }): ValueNode => ({ kind: isNumber === true ? Kind.INT : Kind.STRING, value: text }),
+    );
+    lists.set(key, {
+      kind: Kind.ARGUMENT,
+      name: { kind: Kind.NAME, value: list.argument },
+      value: { kind: Kind.LIST, values },
+    });
+  }
+  return lists;
+}
+
+/** The same ID is asked for once, and answered at each of its positions. */
+export const askedIds = (items: readonly FoundId[], positions: readonly number[]): readonly FoundId[] => [
+  ...new Map(
+    positions.flatMap((at) => (items[at] === undefined ? [] : [[items[at].text, items[at]] as const])),
+  ).values(),
+];
