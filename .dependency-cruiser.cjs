@@ -86,6 +86,15 @@ const ZONES = [
     why: "a table becomes files of other engines as text alone: data in, data out",
   },
   {
+    name: "console",
+    from: "^src/console/",
+    may: [
+      "^src/(console|ids|routing|problems|published)/",
+      packages("preact", "@preact/signals", "uplot", "@codemirror/[a-z-]+", "topojson-client", "world-atlas"),
+    ],
+    why: "the page is the core in a browser: it reaches the gateway by HTTP alone",
+  },
+  {
     name: "origin",
     from: "^src/origin/",
     may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/ids/result\\.ts$"],

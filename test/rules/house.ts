@@ -37,6 +37,11 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     files: /^(?:src\/gateway\/many\/|routes\/many|src\/cli\/commands\/locate)/,
     linesMax: 700,
   },
+  {
+    name: "the console",
+    files: /^(?:src\/console\/|src\/(?:edge|gateway|host)\/console\/|src\/edge\/metrics\/history|routes\/console\/)/,
+    linesMax: 9_000,
+  },
   { name: "browsers and copies", files: /^src\/(?:routing|gateway)\/(?:cors|copies)/, linesMax: 800 },
 ];
 export const README_WORDS_MAX = 700;
@@ -52,6 +57,7 @@ const LATER_PAGES: Readonly<Record<string, number>> = {
   "docs/guides/ids-anywhere.md": 1000,
   "docs/guides/adopting.md": 1800,
   "docs/reference/directory.md": 1500,
+  "docs/operate/console.md": 1500,
   "docs/guides/graphql.md": 1300,
   "docs/guides/lists.md": 1300,
   "docs/guides/browsers.md": 600,
@@ -80,8 +86,8 @@ export function projectFiles(): readonly File[] {
     });
 }
 
-const isCode = ({ path }: File): boolean => /^(?:src|routes|bench|test)\/.*\.(?:ts|mjs)$/.test(path);
-const isSource = ({ path }: File): boolean => /^(?:src|routes)\/.*\.(?:ts|mjs)$/.test(path);
+const isCode = ({ path }: File): boolean => /^(?:src|routes|bench|test)\/.*\.(?:tsx?|mjs|css)$/.test(path);
+const isSource = ({ path }: File): boolean => /^(?:src|routes)\/.*\.(?:tsx?|mjs|css)$/.test(path);
 
 export const linesOf = ({ text }: File): number => text.split("\n").length - 1;
 
@@ -142,7 +148,7 @@ const NAMES_THAT_STAY: ReadonlyMap<string, string> = new Map([
 
 export const privateWords = (files: readonly File[]): readonly string[] =>
   files
-    .filter(({ path }) => /^(?:src|routes|docs|README)/.test(path) && /\.(?:ts|mjs|md|json)$/.test(path))
+    .filter(({ path }) => /^(?:src|routes|docs|README)/.test(path) && /\.(?:tsx?|mjs|css|md|json)$/.test(path))
     .flatMap(({ path, text }) =>
       text.split("\n").flatMap((line, at) => {
         const found = [...line.matchAll(PRIVATE_WORDS)].map(([word]) => word);

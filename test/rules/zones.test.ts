@@ -47,6 +47,8 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["worker", "src/worker.ts", 'export { iuid } from "./ids/index.ts";'],
   ["export", "src/export/planted.ts", 'export { readFileSync } from "node:fs";'],
   ["export", "src/export/planted.ts", 'export type { Fetch } from "../ports.ts";'],
+  ["console", "src/console/planted.ts", 'export { readFileSync } from "node:fs";'],
+  ["console", "src/console/planted.ts", 'export type { Fetch } from "../ports.ts";'],
   ["origin", "src/origin/planted.ts", 'export { readFileSync } from "node:fs";'],
   ["origin", "src/origin/planted.ts", 'export { isDropped } from "../proxy/headers.ts";'],
   ["cli", "src/cli/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
