@@ -98,6 +98,8 @@ export interface CountedEvents {
   readonly answers_elsewhere: readonly [decided: string, answered: string];
   /** A read that was sent to a shadow as well, or was to be. */
   readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
+  /** A read that was sent to a copy. `missing`, `refused` and `failed`: then to the owner. */
+  readonly copy_reads: readonly [region: string, outcome: "answered" | "missing" | "refused" | "failed"];
   /** Blocks of numbers that were reserved, by how much of the range is used up then: 0, 90 or 99 per cent. */
   readonly sequence_blocks: readonly [sequence: string, percent: string];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */

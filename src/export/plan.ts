@@ -180,7 +180,8 @@ const unreachableWhy = ({ origins }: Region): string | undefined => {
   return undefined;
 };
 
-const entityWhy = ({ public: kind, publicFields }: Entity): string | undefined => {
+const entityWhy = ({ public: kind, publicFields, copies }: Entity): string | undefined => {
+  if (copies !== undefined) return "read copies";
   if (kind !== undefined) return "public IDs";
   return publicFields === undefined ? undefined : "public IDs in responses";
 };

@@ -11,6 +11,7 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
 import { type Created, createEntity, findCreation, mayReadCollection } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
@@ -182,6 +183,7 @@ export async function forward(
     traceparent: undefined,
   };
   context.watchClientLater();
+  if (entity.copies !== undefined) return forwardNearest(context, proxied, entity.copies, respond);
   const delivered = await deliver(proxied, gateway);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);

@@ -33,7 +33,9 @@ export function claimOf(request: RequestLike, clientAddress: string): Signable |
   const epoch = countIn(headerOf(request, "waybill-epoch") ?? "0");
   if (region === undefined || revision === undefined || epoch === undefined) return undefined;
   const id = headerOf(request, "waybill-entity-id") ?? "";
-  return { method: request.method ?? "", target: targetOf(request), id, region, revision, epoch, clientAddress };
+  const copyOf = headerOf(request, "waybill-copy-of");
+  const own = { id, region, revision, epoch, clientAddress, copyOf };
+  return { method: request.method ?? "", target: targetOf(request), ...own };
 }
 
 function targetOf(request: RequestLike): string {

@@ -23,6 +23,8 @@ export interface VerifiedRequest {
   readonly revision: number;
   /** Epoch of the entity's move; 0 if it never moved. */
   readonly epoch: number;
+  /** The region that owns the entity, if this is a read of the copy that this region has; `undefined` otherwise. */
+  readonly copyOf: string | undefined;
   /** `undefined` if the gateway does not know it. */
   readonly clientAddress: string | undefined;
   readonly signedAtMs: number;
@@ -65,13 +67,14 @@ export async function verifyRequest(
   const { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now, regions } = options;
   const ageSeconds = Math.floor(now() / 1000) - seconds;
   if (Math.abs(ageSeconds) > toleranceSeconds) return err({ reason: "expired", ageSeconds });
-  const { id, region, revision, epoch } = claim;
+  const { id, region, revision, epoch, copyOf } = claim;
   if (regions !== undefined && !regions.includes(region)) return err({ reason: "wrong-region", region });
   return ok({
     entityId: id === "" ? undefined : id,
     region,
     revision,
     epoch,
+    copyOf,
     clientAddress: clientAddress === UNKNOWN_ADDRESS ? undefined : clientAddress,
     signedAtMs: seconds * 1000,
     keyId,

@@ -18,7 +18,7 @@ export interface Repeatability {
 }
 
 /** RFC 9110 §9.2.1, without TRACE, which goes no further. */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
+export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 const IDEMPOTENT = new Set([...SAFE, "PUT", "DELETE"]);
 
 /** The client's word that an origin takes the request for the same one when it comes again. */
@@ -212,7 +212,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
 }
 
 /** The body of an answer that no client gets must not hold its connection. */
-const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
+export const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
   bytes === undefined ? response.body?.cancel().catch(() => undefined) : undefined;
 
 const isRemembered = ({ decision: { entity, id } }: ProxyRequest): boolean =>

@@ -3,7 +3,7 @@
  *
  * The field: `v1;k=<key>;t=<Unix seconds>;a=<client address>;s=<HMAC-SHA-256 in base64url>`.
  * The HMAC is over ten lines, joined by line feeds: `waybill-signature v1`, key, time, method, target, ID, region,
- * revision, epoch, client address.
+ * revision, epoch, client address. A read of a copy has an eleventh: the region that owns the entity.
  */
 
 /** What the gateway vouches for to an origin. All visible ASCII. */
@@ -19,6 +19,8 @@ export interface Signable {
   readonly epoch: number;
   /** `unknown` where it is not known. */
   readonly clientAddress: string;
+  /** Of a read of a copy: the region that owns the entity. */
+  readonly copyOf?: string | undefined;
 }
 
 /** Who signed, and when, in Unix time. */
@@ -53,15 +55,18 @@ const CONTEXT = "waybill-signature v1";
  * its line: two different requests never have the same text.
  */
 export function signedText(what: Signable, { keyId, seconds }: Seal): string | undefined {
-  const { method, target, id, region, revision, epoch, clientAddress } = what;
+  const { method, target, id, region, revision, epoch, clientAddress, copyOf } = what;
   const parts = [keyId, seconds, method, target, id, region, revision, epoch, clientAddress];
   if (!isCount(seconds) || !isCount(revision) || !isCount(epoch)) return undefined;
   const text = parts.join("\n");
   // One look at the whole is enough: a line feed inside a part is one line too many.
-  return VISIBLE_LINES.test(text) ? `${CONTEXT}\n${text}` : undefined;
+  if (!VISIBLE_LINES.test(text)) return undefined;
+  if (copyOf === undefined) return `${CONTEXT}\n${text}`;
+  return REGION_NAME.test(copyOf) ? `${CONTEXT}\n${text}\n${copyOf}` : undefined;
 }
 
 const VISIBLE_LINES = /^(?:[!-~]*\n){8}[!-~]*$/;
+const REGION_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
 

@@ -116,6 +116,9 @@ export const STICKY_SECONDS_MAX = 34_560_000;
 /** Servers seldom accept headers of more than 16 KiB in all. */
 export const TOKEN_LENGTH_MAX = 16 * 1024;
 
+/** A copy that is further behind is a backup. */
+export const COPY_LAG_SECONDS_MAX = 86_400;
+
 export const CORS_ORIGINS_MAX = 100;
 export const CORS_HEADERS_MAX = 64;
 /** No browser keeps a preflight for longer than a day. */

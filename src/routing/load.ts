@@ -13,6 +13,7 @@ import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { assemble } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
+import { checkCopies } from "./copies/compile.ts";
 import { checkCors } from "./cors.ts";
 import { checkCreates } from "./create/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
@@ -60,6 +61,7 @@ const check = (value: unknown, ownPort?: number) => {
   checkPublic(draft, report, budget);
   checkWithoutId(draft, report);
   checkCreates(draft, report);
+  checkCopies(draft, report);
   if (draft.cors !== undefined) checkCors(draft.cors, report);
   checkDestinations(draft, report);
   checkPacks(draft, report);

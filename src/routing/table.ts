@@ -1,6 +1,7 @@
 import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
+import type { ReadCopies } from "./copies/schema.ts";
 import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
@@ -91,6 +92,8 @@ export interface Entity {
   readonly rememberMovedSeconds: number;
   readonly fields: FieldSet;
   readonly sentSlices: SentSlices;
+  /** `undefined`: all reads go to the owner. */
+  readonly copies: ReadCopies<Region> | undefined;
 }
 
 /** Which header fields the gateway adds to requests and responses (docs/reference/http.md). */

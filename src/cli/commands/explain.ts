@@ -101,7 +101,7 @@ type Decision = NonNullable<Explained["decision"]>;
 
 /** First `iuid → order → /routes/3 → eu`. */
 const decisionLines = ({ declared, learned }: Explained, decision: Decision, paint: Runtime["paint"]) => {
-  const { entity, layout, rule, region, path, shadow } = decision;
+  const { entity, layout, rule, region, path, shadow, readCopies } = decision;
   const pointer = `${declared?.pointer ?? ""}${ruleAddition(rule)}`;
   const where = learned && `an origin said with a 421 that it is in ${learned.region}; requests go there first`;
   return [
@@ -109,6 +109,9 @@ const decisionLines = ({ declared, learned }: Explained, decision: Decision, pai
     ...(declared === undefined ? [] : [ruleLine(declared)]),
     ...(where === undefined ? [] : [`learned: ${where}`]),
     ...(shadow === undefined ? [] : [`shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`]),
+    ...(readCopies === undefined
+      ? []
+      : [`copies: clients near ${readCopies.regions.join(", ")} read there, up to ${readCopies.lagSeconds} s behind`]),
   ];
 };
 

@@ -30,6 +30,10 @@ export const METRICS = {
     ["region", "outcome"],
     "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
   ),
+  copy_reads_total: counter(
+    ["region", "outcome"],
+    "Reads sent to a copy, by its region; missing (404), refused (421 or 5xx) and failed ones were sent to the owner too.",
+  ),
   sequence_blocks_total: counter(
     ["sequence", "percent"],
     "Blocks of LUUID keys reserved, by percent of the range used: 0, 90 or 99.",

@@ -68,7 +68,7 @@ const keyOf = (source: DeclaredSource, kind: Kind): string => {
   return kind === "header" ? JSON.stringify([kind, source.header?.toLowerCase()]) : JSON.stringify(source);
 };
 
-const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
+export const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
   if (source.region !== undefined) checkRegion(draft, source.region, [...place, "region"], report);
   for (const part of ["values", "clientCountry", "clientContinent"] as const) {
     for (const [named, region] of Object.entries(source[part] ?? {})) {

@@ -1,5 +1,6 @@
 import { luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
+import { copiesOf } from "../copies/compile.ts";
 import { compileCors } from "../cors.ts";
 import { indexCreates } from "../create/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
@@ -162,6 +163,7 @@ const compileEntities = ({ draft, routes, overrides }: Assembly, regions: Region
       public: publicKindOf(declared.public),
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
       sentSlices: sentSlicesOf(ids),
+      copies: copiesOf(declared.readCopies, regions),
     });
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });

@@ -34,6 +34,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     // Without an ID, a 421 says nothing about the next request.
     rememberMovedSeconds: 0,
     sentSlices: undefined,
+    copies: undefined,
   });
   return Object.freeze({
     entity,

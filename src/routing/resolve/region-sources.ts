@@ -175,7 +175,7 @@ const readToken = (header: string, path: readonly string[], says: RequestSays, r
 };
 
 /** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4). */
-const firstKnown = (field: string | undefined, name: string, regions: RegionByValue): string | undefined => {
+export const firstKnown = (field: string | undefined, name: string, regions: RegionByValue): string | undefined => {
   if (field === undefined) return undefined;
   for (const pair of field.split(";")) {
     const equals = pair.indexOf("=");

@@ -1,5 +1,6 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../../ids/index.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
+import { plainCopies } from "../copies/compile.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";
@@ -209,6 +210,8 @@ export interface PlainDecision {
   readonly move?: Move;
   /** Where a share of the reads is sent as well; no client sees its answers. */
   readonly shadow?: { readonly region: string; readonly percent: number };
+  /** The regions that some clients read it from, and how far they may be behind. */
+  readonly readCopies?: { readonly regions: readonly string[]; readonly lagSeconds: number };
   readonly path: string;
 }
 
@@ -263,15 +266,25 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
   return [...forms.values()];
 };
 
-const plain = ({ entity, layout, id, target: { region, rule, move, shadow } }: Decision): PlainDecision => ({
-  entity: entity.name,
-  layout,
-  region: region.name,
-  rule,
-  ...(move === undefined ? {} : { move }),
-  ...(shadow === undefined ? {} : { shadow: { region: shadow.region.name, percent: percentOf(shadow.share) } }),
-  path: pathWithId(primaryPattern(entity, layout) ?? "", id),
-});
+const plain = (decision: Decision): PlainDecision => {
+  const {
+    entity,
+    layout,
+    id,
+    target: { region, rule, move, shadow },
+  } = decision;
+  const readCopies = plainCopies(decision);
+  return {
+    entity: entity.name,
+    layout,
+    region: region.name,
+    rule,
+    ...(move === undefined ? {} : { move }),
+    ...(shadow === undefined ? {} : { shadow: { region: shadow.region.name, percent: percentOf(shadow.share) } }),
+    ...(readCopies === undefined ? {} : { readCopies }),
+    path: pathWithId(primaryPattern(entity, layout) ?? "", id),
+  };
+};
 
 /** The error for the first page that some reading of the text needs. */
 const missingPage = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { readCopiesSchema } from "../copies/schema.ts";
 import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
 import * as limits from "../limits.ts";
@@ -134,6 +135,7 @@ export const entitySchema = v.strictObject({
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),
   fields: v.exactOptional(fieldsSchema),
+  readCopies: optional(readCopiesSchema, "Reads go to the copy that is nearest to the client; writes go to the owner."),
   create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key."),
 });
 

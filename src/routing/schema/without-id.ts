@@ -29,11 +29,11 @@ export const claim = v.pipe(
   v.regex(/^(?:[^/][\s\S]*|(?:\/(?:[^/~]|~[01])*)+)$/, "Write a claim's name, or a JSON pointer such as /app/region."),
 );
 
-const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
+export const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
   v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(limits.SOURCE_VALUES_MAX));
 
 const region = optional(name, "The region of clients there.");
-const regionByContinent = v.pipe(
+export const regionByContinent = v.pipe(
   v.strictObject({ AF: region, AN: region, AS: region, EU: region, NA: region, OC: region, SA: region }),
   v.minEntries(1, "Name a region for a continent."),
 );
