@@ -66,7 +66,7 @@ describe("the copy that a client reads", () => {
   });
 
   it("is of a split's own part, and of the default", () => {
-    const split = { by: "hash", parts: 2, regions: ["eu", "ap"] } as const;
+    const split = { by: "hash" as const, parts: 2, regions: ["eu", "ap"] };
     const parts = tableWith(COPIES, { routes: [{ when: { layout: "iuid" }, split }] });
     for (const id of [EU, AP]) {
       const own = decide(parts, id).target.region.name;
