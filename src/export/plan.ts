@@ -180,9 +180,10 @@ const unreachableWhy = ({ origins }: Region): string | undefined => {
   return undefined;
 };
 
-const entityWhy = ({ public: kind, publicFields, copies }: Entity): string | undefined => {
+const entityWhy = ({ public: kind, publicFields, copies, idIn }: Entity): string | undefined => {
   if (copies !== undefined) return "read copies";
   if (kind !== undefined) return "public IDs";
+  if (idIn !== undefined) return "IDs beside the path";
   return publicFields === undefined ? undefined : "public IDs in responses";
 };
 

@@ -13,9 +13,10 @@ import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type Wit
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
-import { type Created, createEntity, findCreation, mayReadCollection } from "./create/create.ts";
+import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
+import { serveByPlaces } from "./places/serve.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 import { rewriteResponse } from "./rewrite-response.ts";
@@ -77,11 +78,16 @@ function serveBy(
       const { decision } = outcome;
       if (decision.entity.public === undefined) context.isPlainId = true;
       else context.entity = decision.entity.name;
+      const { idIn } = decision.entity;
+      if (idIn !== undefined) return serveByPlaces(context, served, outcome, idIn, NEXT);
       return forward(context, decision, outcome.path + context.query);
     }
     case "redirect":
       return redirect(context, outcome.path + context.query, outcome.decision);
     case "without-id":
+      if (outcome.entry.idIn !== undefined) {
+        return serveByPlaces(context, served, outcome, outcome.entry.idIn, NEXT);
+      }
       return forwardWithoutId(context, outcome.entry);
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();
@@ -107,6 +113,9 @@ const START_PAGE = {
 /** What answers here, for all who try the gateway without a path. It names nothing of the table. */
 export const startPage = (): Response => Response.json(START_PAGE, { headers: { "cache-control": "no-store" } });
 
+/** How a request whose IDs are beside the path goes on. */
+const NEXT = { forward, forwardWithoutId, bodyError };
+
 /** To the entity's own path. The ID of a public entity hides its region and layout: there is no decision to show. */
 function redirect(context: RequestContext, location: string, decision: Decision | undefined): Response {
   const headers = new Headers({ location, "cache-control": "no-store", "waybill-table": context.tableLabel ?? "" });
@@ -126,7 +135,7 @@ export async function forward(
   context: RequestContext,
   decision: Decision,
   target: string,
-  created?: Created,
+  prepared?: Prepared,
 ): Promise<Response> {
   const { gateway, request, method } = context;
   const { entity } = decision;
@@ -149,15 +158,11 @@ export async function forward(
   // An origin must not get unsigned what its operator wanted signed.
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
-  const kept = created?.bytes;
   const body: RequestBody | BodyError =
     request.body === null
       ? NO_BODY
-      : kept !== undefined
-        ? { kind: "kept", bytes: kept }
-        : await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
-  if (body === "late") return context.fail({ reason: "request-timeout", idleMs }, decision);
-  if (typeof body === "string") return context.fail(BODY_ERRORS[body], decision);
+      : (prepared?.body ?? (await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
+  if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;
@@ -176,7 +181,7 @@ export async function forward(
     target,
     decision,
     id: decision.canonical,
-    ids: created?.ids,
+    ids: prepared?.ids,
     revision: table.revision,
     regions: table.regions,
     attempts: 0,
@@ -193,6 +198,10 @@ export async function forward(
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
+
+function bodyError(error: BodyError, idleMs: number): GatewayError {
+  return error === "late" ? { reason: "request-timeout", idleMs } : BODY_ERRORS[error];
+}
 
 const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = {
   unmeasured: { reason: "malformed-request", detail: UNMEASURED },
@@ -257,7 +266,11 @@ function respond(
 }
 
 /** Forwards a request on a path that no entity owns, to the region that the table's sources name. */
-export async function forwardWithoutId(context: RequestContext, entry: WithoutId): Promise<Response> {
+export async function forwardWithoutId(
+  context: RequestContext,
+  entry: WithoutId,
+  prepared?: Prepared,
+): Promise<Response> {
   const { request, method, path, query, scheme, table } = context;
   const { entity, methods, sources, sticky } = entry;
   context.entity = entity.name;
@@ -266,19 +279,24 @@ export async function forwardWithoutId(context: RequestContext, entry: WithoutId
   }
   const choice = chooseRegion(sources, {
     header: (name) => request.headers.get(name) ?? undefined,
+    host: context.client.host ?? context.host,
+    path,
+    query,
     country: () => context.client.country,
     continent: () => context.client.continent,
   });
   if (!choice.ok) {
     const { error } = choice;
-    return context.fail(error.reason === "region-unknown" ? { ...error, path } : error);
+    if (error.reason !== "region-unknown") return context.fail(error);
+    const places = entry.idIn?.places.map(({ label, entity: of }) => `${of} in ${label}`) ?? [];
+    return context.fail({ ...error, path, sources: [...places, ...error.sources] });
   }
   const { region, isAssumed } = choice.value;
   const target = table?.withoutId.targets.get(region);
   if (target === undefined) throw new Error(`region ${region} was not checked`);
   const words = clientWords(context);
   const decision: Decision = { entity, layout: "", id: "", words, identity: words, canonical: "", target };
-  const response = await forward(context, decision, path + query);
+  const response = await forward(context, decision, path + query, prepared);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
     // One that was passed on as it came cannot be changed.

@@ -108,6 +108,21 @@ export const CATALOGUE = {
     meaning: "Without `if-match`, two operators could overwrite each other's changes unnoticed.",
     remedy: "Send `if-match` with the `etag` of `GET /-/table`.",
   }),
+  "ids-disagree": problem(422, "The IDs lead to several regions", {
+    meaning:
+      "The request carries several IDs where the routing table reads them, and they belong to several regions. `ids` lists each with its place. No origin was contacted.",
+    remedy: "Send a request for each region.",
+  }),
+  "id-not-in-time": problem(422, "The ID comes too late in the body", {
+    meaning:
+      "The routing table reads an ID from the body, within `withinBytes` of its first bytes. They have been read, and the ID has not ended. No origin was contacted.",
+    remedy: "Send the member or field with the ID first.",
+  }),
+  "id-unreadable": problem(422, "No ID can be read there", {
+    meaning:
+      "Where the routing table reads an ID is something else: several values, an object, a fraction, or a body whose type or coding the gateway does not read. Passed over, it might lead to another region. No origin was contacted.",
+    remedy: "Send what `detail` asks for.",
+  }),
   "invalid-table": problem(422, "Invalid routing table", {
     meaning:
       "The text is not a valid routing table: each of the `faults` has a JSON pointer, a kind and a message. The first 100 are listed. `faultCount` is their number, with `more` a lower bound. Nothing was changed.",

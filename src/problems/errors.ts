@@ -45,6 +45,18 @@ export type RequestError =
       /** A public ID hides its time. */
       readonly isPublic?: boolean;
     }
+  | {
+      readonly reason: "ids-disagree";
+      /** `id`: absent for a public entity. */
+      readonly ids: readonly {
+        readonly place: string;
+        readonly entity: string;
+        readonly id?: string;
+        readonly region: string;
+      }[];
+    }
+  | { readonly reason: "id-not-in-time"; readonly withinBytes: number }
+  | { readonly reason: "id-unreadable"; readonly detail: string }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };

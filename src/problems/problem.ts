@@ -6,7 +6,10 @@ import type { PortError, RequestError } from "./errors.ts";
 import { staleDetail, staleMembers } from "./stale-client-id.ts";
 
 /** Every error that the gateway returns instead of the origin's response. */
-export type GatewayError = RoutingError | MintError | ProxyError | RequestError | PortError;
+export type GatewayError = (RoutingError | MintError | ProxyError | RequestError | PortError) & {
+  /** Where the ID is that the error is about, if not in the path. */
+  readonly place?: string;
+};
 
 /** The members of a problem document (RFC 9457 §3) with extensions, ready for `JSON.stringify`. */
 export interface Problem {
@@ -23,11 +26,14 @@ export function problemOf(error: GatewayError): Problem {
   // The tables below are typed by reason, which no lookup can carry over.
   const detail = DETAILS[error.reason] as string | ((error: GatewayError) => string);
   const members = (MEMBERS[error.reason] ?? []) as Members<GatewayError>;
+  const text = typeof detail === "string" ? detail : detail(error);
+  const { place } = error;
   return {
     type: problemTypePath(error.reason),
     title,
     status,
-    detail: typeof detail === "string" ? detail : detail(error),
+    detail: place === undefined ? text : `In the ${place}: ${text}`,
+    ...(place === undefined ? {} : { place }),
     ...(typeof members === "function" ? members(error) : membersOf(error, members)),
   };
 }
@@ -71,6 +77,11 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
       ? `A request creates one "${entity}".`
       : `A request creates 1 to ${max} of "${entity}"; the body has ${count ?? "no such list"}.`,
   "create-regions": ({ entity, regions }) => `The new "${entity}" would be in ${regions.join(" and ")}.`,
+  "ids-disagree": ({ ids }) =>
+    `The IDs of this request lead to ${[...new Set(ids.map(({ region }) => region))].join(" and ")}.`,
+  "id-not-in-time": ({ withinBytes }) =>
+    `No ID ends within the first ${withinBytes} bytes of the body, and the body goes on.`,
+  "id-unreadable": ({ detail }) => detail,
   "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
   "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
   "rate-limited": ({ limit }) =>
@@ -151,6 +162,8 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "create-key-invalid": ["field", "source"],
   "create-count": ["count", "max"],
   "create-regions": ["regions"],
+  "ids-disagree": ["ids"],
+  "id-not-in-time": ["withinBytes"],
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
   "idempotency-key-missing": ["entity"],

@@ -219,7 +219,7 @@ function startUpload(
   { idleMs, total }: AttemptLimits,
   clock: Clock,
 ): Upload {
-  const sent = upload(body.stream, body.length, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });
+  const sent = upload(body, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });
   // An origin may answer before it has read everything.
   waitUntil(sent.ended);
   return sent;

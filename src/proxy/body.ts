@@ -8,7 +8,13 @@ export type RequestBody =
   | { readonly kind: "none" }
   | { readonly kind: "own" }
   | { readonly kind: "kept"; readonly bytes: ArrayBuffer }
-  | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array>; readonly length: string | null };
+  /** `head`: its first bytes, where they were read from the stream already. */
+  | {
+      readonly kind: "stream";
+      readonly stream: ReadableStream<Uint8Array>;
+      readonly length: string | null;
+      readonly head?: Uint8Array;
+    };
 
 export type BodyError = "unmeasured" | "broken" | "late" | "coded" | "too-large";
 
@@ -130,13 +136,13 @@ export interface Upload {
  * that the origin sees the framing that the client chose.
  */
 export function upload(
-  stream: ReadableStream<Uint8Array>,
-  length: string | null,
+  { stream, length, head }: Extract<RequestBody, { kind: "stream" }>,
   { idleMs, untilMs, nowMs }: Pick<PumpLimits, "idleMs" | "untilMs" | "nowMs">,
 ): Upload {
   const { readable, writable } =
     length === null ? new IdentityTransformStream() : new FixedLengthStream(BigInt(length));
   const broken = new AbortController();
-  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak: () => broken.abort() });
+  const onBreak = () => broken.abort();
+  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head });
   return { body: readable, ended, broken: broken.signal };
 }

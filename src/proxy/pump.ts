@@ -13,6 +13,8 @@ export interface PumpLimits {
   readonly left?: AbortSignal | undefined;
   /** Called when a body breaks off that its receiver has not refused, before the receiver could take the end for a good one. */
   readonly onBreak?: () => void;
+  /** Goes before the source. */
+  readonly head?: Uint8Array | undefined;
 }
 
 /**
@@ -43,6 +45,8 @@ export async function pump(
     await Promise.allSettled([reader.cancel(reason), writer.abort(reason)]);
     return end;
   };
+  const begun = limits.head && (await watch.within(writer.write(limits.head), "sink"));
+  if (typeof begun === "string") return breakOff(begun);
   for (;;) {
     const piece = await watch.within(reader.read(new Uint8Array(buffer)), "source");
     if (typeof piece === "string") return breakOff(piece);
@@ -65,7 +69,13 @@ const IDLE = { source: "idle", sink: "sink-idle" } as const satisfies Record<Sid
 const FAILED = { source: "source-failed", sink: "sink-failed" } as const satisfies Record<Side, Cut>;
 
 /** Holds reads and writes to the limits. One timer for the whole body: one for each step costs more than the step. */
-function watchOver({ idleMs, sinkIdleMs = 0, untilMs = Infinity, nowMs, left }: PumpLimits) {
+export function watchOver({
+  idleMs,
+  sinkIdleMs = 0,
+  untilMs = Infinity,
+  nowMs,
+  left,
+}: Omit<PumpLimits, "onBreak" | "head">) {
   const idle = { source: idleMs === 0 ? Infinity : idleMs, sink: sinkIdleMs === 0 ? Infinity : sinkIdleMs };
   let side: Side = "source";
   let sinceMs = nowMs();

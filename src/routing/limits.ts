@@ -45,6 +45,11 @@ export const KEPT_BYTES_MAX = 65_536;
 export const BULK_MAX = 100;
 export const KEY_SECONDS_MAX = 30 * 86_400;
 
+/** Places of IDs beside the path, IDs of one request, and bytes that are read of a body before it is sent on. */
+export const PLACES_MAX = 16;
+export const PLACE_IDS_MAX = 100;
+export const PEEK_BYTES_MAX = 65_536;
+
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;

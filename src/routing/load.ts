@@ -18,6 +18,7 @@ import { checkCors } from "./cors.ts";
 import { checkCreates } from "./create/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
+import { checkIdPlaces } from "./places/check.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
 import { type Fault, faultList } from "./schema/faults.ts";
 import type { DeclaredTable } from "./schema/table.ts";
@@ -63,6 +64,7 @@ const check = (value: unknown, ownPort?: number) => {
   checkCreates(draft, report);
   checkCopies(draft, report);
   if (draft.cors !== undefined) checkCors(draft.cors, report);
+  checkIdPlaces(draft, report);
   checkDestinations(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);

@@ -6,6 +6,7 @@ import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
+import type { IdPlaces } from "./places/types.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
 import type { DeclaredBreaker, DeclaredDeadlines, DeclaredHealth } from "./schema/parts.ts";
@@ -94,6 +95,8 @@ export interface Entity {
   readonly sentSlices: SentSlices;
   /** `undefined`: all reads go to the owner. */
   readonly copies: ReadCopies<Region> | undefined;
+  /** Where else requests on its paths carry IDs; `undefined`: nowhere. */
+  readonly idIn: IdPlaces | undefined;
 }
 
 /** Which header fields the gateway adds to requests and responses (docs/reference/http.md). */
@@ -272,6 +275,8 @@ export interface WithoutId {
   readonly methods: readonly string[] | undefined;
   readonly sources: readonly RegionSource[];
   readonly sticky: Sticky | undefined;
+  /** IDs in these places decide before any source. */
+  readonly idIn: IdPlaces | undefined;
 }
 
 export type Create = CreateOf<Entity>;

@@ -14,6 +14,7 @@ import { everyLayout } from "../../src/ids/index.ts";
 import { checkTable } from "../../src/routing/index.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { tableFiles } from "../cli/memory-files.ts";
+import { sampleTable } from "../routing/tables.ts";
 import { EXPORT_OPTIONS } from "./engines.ts";
 import envoyFields from "./envoy-fields.json" with { type: "json" };
 import richTable from "./rich-table.json" with { type: "json" };
@@ -114,6 +115,17 @@ it("lists all that Waybill decides, with its reason", () => {
       { what: "short keys of person", why: "short keys" },
     ]),
   );
+});
+
+it("leaves paths whose IDs may be elsewhere to Waybill", () => {
+  const table = { ...sampleTable(), entities: { ...sampleTable().entities } };
+  const order = table.entities["order"];
+  if (order === undefined) throw new Error("the sample has no order");
+  table.entities["order"] = { ...order, idIn: [{ query: "order_id" }] };
+  const { patterns, forwarded } = planExport(table);
+  expect(patterns.find(({ pattern }) => pattern === "/orders/:id")?.reading).toBeUndefined();
+  expect(patterns.find(({ pattern }) => pattern === "/rides/:id")?.reading).toBeDefined();
+  expect(forwarded).toContainEqual({ what: "order at /orders/:id", why: "IDs beside the path" });
 });
 
 it.each(ENGINES)("an export to %s names each part that goes to Waybill in its own comments", (engine) => {

@@ -65,6 +65,15 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "create-key-missing", entity: "order", field: "country", sources: ["header x-country"] },
   { reason: "create-key-invalid", entity: "order", field: "country", source: "header x-country", value: "XX" },
   { reason: "create-count", entity: "order", count: undefined, max: 5 },
+  {
+    reason: "ids-disagree",
+    ids: [
+      { place: "path", entity: "order", id: "a", region: "eu" },
+      { place: "cookie o", entity: "order", region: "us" },
+    ],
+  },
+  { reason: "id-not-in-time", withinBytes: 100, place: "member /id of the body" },
+  { reason: "id-unreadable", detail: "The value is an object.", place: "member /id of the body" },
   { reason: "create-regions", entity: "order", regions: ["eu", "us"] },
   { reason: "region-unknown", path: "/login", sources: ["header x-region"] },
   { reason: "rate-limited", limit: "client", retryAfterSeconds: 10 },

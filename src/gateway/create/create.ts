@@ -2,6 +2,7 @@ import type { BeginCall } from "../../idempotency-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
+import type { RequestBody } from "../../proxy/body.ts";
 import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
 import { HORIZON_MS } from "../../routing/limits.ts";
 import { planMint } from "../../routing/mint/plan.ts";
@@ -24,14 +25,14 @@ import {
   scopeOfClaim,
 } from "./idempotency-key.ts";
 
-/** What a create adds to the request. `bytes`: its body, where it was read. `ids`: of all, where it creates several. */
-export interface Created {
-  readonly bytes: ArrayBuffer | undefined;
+/** What is known of a request before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
+export interface Prepared {
+  readonly body: RequestBody | undefined;
   readonly ids: string | undefined;
 }
 
 /** Sends a request to the region of a decision. `target`: raw path and query there. */
-type Forward = (context: RequestContext, decision: Decision, target: string, created: Created) => Promise<Response>;
+type Forward = (context: RequestContext, decision: Decision, target: string, created: Prepared) => Promise<Response>;
 
 /** A collection that a request is posted to, and the table that says so. */
 export interface Creation {
@@ -331,5 +332,5 @@ function send(
   const [first, second] = born as readonly [Born, ...Born[]];
   if (first.byCanary) context.takeCanary();
   const ids = second === undefined ? undefined : born.map(({ decision }) => decision.canonical).join(", ");
-  return forward(context, first.decision, target, { bytes, ids });
+  return forward(context, first.decision, target, { body: bytes && { kind: "kept", bytes }, ids });
 }

@@ -18,7 +18,10 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
       report("name-clash", place, message);
     }
     if (entry.sources !== undefined) checkSources(draft, entry.sources, [...place, "sources"], report);
-    else if (draft.sources === undefined) {
+    if (entry.sources?.length === 0 && entry.idIn === undefined) {
+      report("schema", [...place, "sources"], "A list of sources has at least one, unless there is `idIn`.");
+    }
+    if (entry.sources === undefined && draft.sources === undefined && entry.idIn === undefined) {
       const message =
         "These requests have no source of a region; add `sources` here, or at the top level for all entries.";
       report("schema", [...place, "sources"], message);
@@ -28,7 +31,18 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
   checkPaths(draft, report);
 };
 
-const KINDS = ["jwtClaim", "header", "cookie", "clientCountry", "clientContinent", "region"] as const;
+const KINDS = [
+  "jwtClaim",
+  "header",
+  "cookie",
+  "clientCountry",
+  "clientContinent",
+  "query",
+  "pathSegment",
+  "hostLabel",
+  "host",
+  "region",
+] as const;
 type Kind = (typeof KINDS)[number];
 
 /** `header` beside `jwtClaim` is the header with the token. */
@@ -36,6 +50,9 @@ const kindsOf = (source: DeclaredSource): readonly Kind[] =>
   KINDS.filter((kind) => source[kind] !== undefined && !(kind === "header" && source.jwtClaim !== undefined));
 
 const ASSUMED: ReadonlySet<Kind | undefined> = new Set(["clientCountry", "clientContinent", "region"]);
+
+/** They name their regions themselves. */
+const WITHOUT_VALUES: ReadonlySet<Kind | undefined> = new Set([...ASSUMED, "host"]);
 
 type Sources = readonly DeclaredSource[];
 
@@ -49,7 +66,7 @@ const checkSources = (draft: Draft, sources: Sources, list: Place, report: Repor
       report("schema", place, `A source has exactly one of ${KINDS.map((each) => `\`${each}\``).join(", ")}.`);
       continue;
     }
-    if (source.values !== undefined && ASSUMED.has(kind)) {
+    if (source.values !== undefined && WITHOUT_VALUES.has(kind)) {
       report("schema", [...place, "values"], `\`${kind}\` names its regions itself; remove \`values\`.`);
     }
     const key = keyOf(source, kind);
@@ -70,7 +87,7 @@ const keyOf = (source: DeclaredSource, kind: Kind): string => {
 
 export const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
   if (source.region !== undefined) checkRegion(draft, source.region, [...place, "region"], report);
-  for (const part of ["values", "clientCountry", "clientContinent"] as const) {
+  for (const part of ["values", "clientCountry", "clientContinent", "host"] as const) {
     for (const [named, region] of Object.entries(source[part] ?? {})) {
       checkRegion(draft, region, [...place, part, named], report);
     }

@@ -10,6 +10,7 @@ import { Budget, COMPLEXITY_MAX } from "../limits.ts";
 import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts";
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
+import { placesOf } from "../places/compile.ts";
 import { publicKindOf } from "../public-ids/entities.ts";
 import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
@@ -164,6 +165,7 @@ const compileEntities = ({ draft, routes, overrides }: Assembly, regions: Region
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
       sentSlices: sentSlicesOf(ids),
       copies: copiesOf(declared.readCopies, regions),
+      idIn: placesOf(declared.idIn, name),
     });
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });

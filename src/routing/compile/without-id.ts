@@ -1,4 +1,5 @@
 import { indexExactPaths, isEncodedGatewayPath } from "../lookup/paths.ts";
+import { placesOf } from "../places/compile.ts";
 import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
@@ -35,12 +36,14 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     rememberMovedSeconds: 0,
     sentSlices: undefined,
     copies: undefined,
+    idIn: undefined,
   });
   return Object.freeze({
     entity,
     methods: methods === undefined ? undefined : withHead(listOf(methods)),
     sources: sticky === undefined ? sources : withSticky(sources, sticky, named),
     sticky,
+    idIn: placesOf(declared.idIn, undefined),
   });
 };
 
@@ -58,6 +61,7 @@ const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named:
 /** The check has made sure that a source has one kind. */
 const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
+  const { query, pathSegment, hostLabel, host } = declared;
   const read = values === undefined ? named : new Map(Object.entries(values));
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
@@ -75,6 +79,14 @@ const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource 
   if (clientContinent !== undefined) {
     return { kind: "continent", label: "the client's continent", regions: new Map(Object.entries(clientContinent)) };
   }
+  if (query !== undefined) return { kind: "query", label: `query parameter ${query}`, name: query, regions: read };
+  if (pathSegment !== undefined) {
+    return { kind: "segment", label: `segment ${pathSegment} of the path`, at: pathSegment, regions: read };
+  }
+  if (hostLabel !== undefined) {
+    return { kind: "hostLabel", label: `host ${hostLabel}`, parent: hostLabel.slice("*".length), regions: read };
+  }
+  if (host !== undefined) return { kind: "host", label: "the host", regions: new Map(Object.entries(host)) };
   if (region === undefined) throw new Error("a source without a kind was not checked");
   return { kind: "region", label: `region ${region}`, region };
 };

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
-import { described, integer, list, name, optional } from "../schema/parts.ts";
-import { regionBy, regionByContinent, token } from "../schema/without-id.ts";
+import { described, integer, list, name, optional, token } from "../schema/parts.ts";
+import { regionBy, regionByContinent } from "../schema/without-id.ts";
 
 /** Read copies of an entity in the declared table. */
 export const readCopiesSchema = v.strictObject({

@@ -1,7 +1,17 @@
 import * as v from "valibot";
 import { BODY_BYTES_MAX, BULK_MAX, KEPT_BYTES_MAX, KEY_SECONDS_MAX, SOURCES_MAX } from "../limits.ts";
-import { described, integer, list, matching, name, optional, text, wholeNumber } from "../schema/parts.ts";
-import { claim, token } from "../schema/without-id.ts";
+import {
+  claim,
+  described,
+  integer,
+  list,
+  matching,
+  name,
+  optional,
+  text,
+  token,
+  wholeNumber,
+} from "../schema/parts.ts";
 
 /** How entities are created, in the declared table. Rules about more than one value are in `check.ts`. */
 

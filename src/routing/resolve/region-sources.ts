@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
+import { parameterValues } from "../places/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
@@ -91,7 +92,12 @@ export type RegionSource = { readonly label: string } & (
       readonly path: readonly string[];
       readonly regions: RegionByValue;
     }
-  | { readonly kind: "country" | "continent"; readonly regions: RegionByValue }
+  | { readonly kind: "query"; readonly name: string; readonly regions: RegionByValue }
+  /** `at`: counted from 1. */
+  | { readonly kind: "segment"; readonly at: number; readonly regions: RegionByValue }
+  /** `parent`: what follows the label, with its dot. */
+  | { readonly kind: "hostLabel"; readonly parent: string; readonly regions: RegionByValue }
+  | { readonly kind: "host" | "country" | "continent"; readonly regions: RegionByValue }
   | { readonly kind: "region"; readonly region: string }
 );
 
@@ -101,6 +107,11 @@ export type Sticky = Readonly<NonNullable<DeclaredWithoutId["sticky"]>>;
 export interface RequestSays {
   /** The value of a header field by its name in lower case, all lines of it joined. */
   readonly header: (name: string) => string | undefined;
+  /** As the client asked for it; of a trusted proxy's word where that counts. */
+  readonly host: string;
+  /** Raw, the query with its question mark or empty. */
+  readonly path: string;
+  readonly query: string;
   /** ISO 3166-1 alpha-2, where it is known. */
   readonly country: () => string | undefined;
   /** Two letters, where it is known. */
@@ -141,6 +152,20 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
       return readToken(source.header, source.path, says, source.regions);
     case "cookie":
       return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
+    case "query":
+      return readParameter(source.name, says.query, source.regions);
+    case "segment":
+      // An escape is not decoded: it names no region.
+      return lookUp(says.path.split("/", source.at + 1)[source.at] || undefined, source.regions);
+    case "hostLabel": {
+      const [label, parent] = labelOf(hostOf(says.host));
+      return parent === source.parent ? lookUp(label || undefined, source.regions) : undefined;
+    }
+    case "host": {
+      const host = hostOf(says.host);
+      const [label, rest] = labelOf(host);
+      return said(source.regions.get(host) ?? (label === "" ? undefined : source.regions.get(`*${rest}`)), false);
+    }
     case "country":
       return said(source.regions.get(says.country() ?? ""), true);
     case "continent":
@@ -159,6 +184,21 @@ const lookUp = (name: string | undefined, regions: RegionByValue): Word => {
   return (
     said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
   );
+};
+
+/** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
+const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+
+const labelOf = (host: string): readonly [label: string, rest: string] => {
+  const dot = host.indexOf(".");
+  return dot === -1 ? [host, ""] : [host.slice(0, dot), host.slice(dot)];
+};
+
+/** One that comes twice and says two things names no region. */
+const readParameter = (name: string, query: string, regions: RegionByValue): Word => {
+  const [value, second] = new Set(parameterValues(query.slice(1), name));
+  if (second === undefined) return lookUp(value, regions);
+  return err({ reason: "malformed-request", detail: `The query parameter ${name} has several values.` });
 };
 
 /** A token that is too long to be read might say something: skipping it would be a guess. */

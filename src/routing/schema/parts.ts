@@ -33,6 +33,16 @@ export const oneOrMore = <const Item extends v.GenericSchema>(item: Item) =>
 
 export const text = v.pipe(v.string(), v.minLength(1), v.maxLength(limits.PATTERN_LENGTH_MAX));
 
+export const token = matching(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/,
+  "Write the name of a header or a cookie, such as x-home-region.",
+);
+
+export const claim = v.pipe(
+  text,
+  v.regex(/^(?:[^/][\s\S]*|(?:\/(?:[^/~]|~[01])*)+)$/, "Write a claim's name, or a JSON pointer such as /app/region."),
+);
+
 export const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 export const integer = (min: number, max: number) =>

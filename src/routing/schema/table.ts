@@ -3,6 +3,7 @@ import { readCopiesSchema } from "../copies/schema.ts";
 import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
 import * as limits from "../limits.ts";
+import { placesSchema } from "../places/schema.ts";
 import { layoutSchema } from "./layout.ts";
 import {
   breakerSchema,
@@ -136,6 +137,10 @@ export const entitySchema = v.strictObject({
   rememberMovedSeconds: v.exactOptional(rememberSchema),
   fields: v.exactOptional(fieldsSchema),
   readCopies: optional(readCopiesSchema, "Reads go to the copy that is nearest to the client; writes go to the owner."),
+  idIn: optional(
+    placesSchema,
+    "Where else requests on its paths carry IDs. All of one request must lead to one region.",
+  ),
   create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key."),
 });
 

@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
+import { placesSchema } from "../places/schema.ts";
 import {
+  claim,
   deadlinesSchema,
   described,
   fieldEntity,
@@ -15,19 +17,10 @@ import {
   otherBodies,
   replaySchema,
   text,
+  token,
 } from "./parts.ts";
 
 /** Requests without an ID in the declared table. Rules about more than one value are in `check/without-id.ts`. */
-
-export const token = matching(
-  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/,
-  "Write the name of a header or a cookie, such as x-home-region.",
-);
-
-export const claim = v.pipe(
-  text,
-  v.regex(/^(?:[^/][\s\S]*|(?:\/(?:[^/~]|~[01])*)+)$/, "Write a claim's name, or a JSON pointer such as /app/region."),
-);
 
 export const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
   v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(limits.SOURCE_VALUES_MAX));
@@ -38,17 +31,32 @@ export const regionByContinent = v.pipe(
   v.minEntries(1, "Name a region for a continent."),
 );
 
-/** One object and not a union of six, so that a fault points at the wrong key. Exactly one of the first six is set. */
+const host = matching(
+  /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$|^\[[0-9a-f:.]+\]$/,
+  "Write a host in lower case without a port, such as eu.example.com or *.eu.example.com.",
+);
+
+/** One object and not a union of one for each kind, so that a fault points at the wrong key. Exactly one kind is set. */
 const sourceSchema = v.strictObject({
   header: optional(token, "A request header; beside `jwtClaim` the one that carries the token."),
   jwtClaim: optional(claim, "A claim of a bearer token, whose signature is not verified; nested: a JSON pointer."),
   cookie: optional(token, "A cookie. One that names no region is ignored."),
   clientCountry: optional(regionBy(v.string()), "Region by the client's country, ISO 3166-1 alpha-2."),
   clientContinent: optional(regionByContinent, "Region by the client's continent."),
+  query: optional(text, "A query parameter."),
+  pathSegment: optional(integer(1, 32), "A segment of the path as it is, counted from 1."),
+  hostLabel: optional(
+    matching(
+      /^\*(?:\.[a-z0-9_-]{1,63})+$/,
+      "Write a host in lower case whose first label is open, such as *.example.com.",
+    ),
+    "The label of the host in the place of `*`.",
+  ),
+  host: optional(regionBy(host), "Region by host, without a port; `*` as its first label is any one label."),
   region: optional(name, "The last resort: always this region."),
   values: optional(
     regionBy(text),
-    "Region by the value of the header, claim or cookie. Without it, the value is a region's name.",
+    "Region by the value of the header, claim, cookie, parameter, segment or label. Without it, the value is a region's name.",
   ),
 });
 
@@ -82,7 +90,14 @@ export const withoutIdSchema = v.strictObject({
     "Path or paths: literal segments, `*` for any one, and `**` last for one and all below it.",
   ),
   methods: optional(oneOrMore(method), "Methods that match; GET includes HEAD. All unless given."),
-  sources: v.exactOptional(sourcesSchema),
+  idIn: optional(
+    placesSchema,
+    "Where these requests carry IDs: they go where these belong, and only without any by `sources`.",
+  ),
+  sources: optional(
+    v.pipe(v.array(sourceSchema), v.maxLength(limits.SOURCES_MAX)),
+    "Sources of their region; the first that gives one decides. Beside `idIn` an empty list refuses requests without an ID.",
+  ),
   sticky: optional(stickySchema, "Keeps a client in the region that its location or the last resort chose."),
   publicFields: optional(
     v.pipe(

@@ -10,9 +10,15 @@ interface Said {
   readonly headers?: Readonly<Record<string, string>>;
   readonly country?: string;
   readonly continent?: string;
+  readonly host?: string;
+  readonly path?: string;
+  readonly query?: string;
 }
 
-const saysOf = ({ headers = {}, country, continent }: Said): RequestSays => ({
+const saysOf = ({ headers = {}, country, continent, host = "", path = "/w", query = "" }: Said): RequestSays => ({
+  host,
+  path,
+  query,
   header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
   country: () => country,
   continent: () => continent,
@@ -236,6 +242,67 @@ test("an order of one's own: the first that says something decides", () => {
   expect(choose(sources, { headers: { cookie: "home=eu", "x-home": "mars" } })).toBe("eu");
 });
 
+describe("the host", () => {
+  const sources = [
+    { host: { "eu.example.com": "eu", "*.us.example.com": "us", "[::1]": "ap", "*": "ap" } },
+    { hostLabel: "*.example.net" },
+    { hostLabel: "*.example.org", values: { tokyo: "ap" } },
+  ] as const;
+  test.each([
+    ["eu.example.com", "eu"],
+    ["EU.Example.COM:8080", "eu"],
+    ["eu.example.com.", "eu"],
+    ["eu.example.com.:443", "eu"],
+    ["eu.example.com..", "region-unknown"],
+    ["a.us.example.com", "us"],
+    ["us.example.com", "region-unknown"],
+    ["a.b.us.example.com", "region-unknown"],
+    [".us.example.com", "region-unknown"],
+    ["xus.example.com", "region-unknown"],
+    ["[::1]:80", "ap"],
+    ["localhost:8080", "ap"],
+    ["us.example.net", "us"],
+    ["mars.example.net", "no region mars: eu,us,ap"],
+    ["a.us.example.net", "region-unknown"],
+    ["tokyo.example.org", "ap"],
+    ["ap.example.org", "no region ap: tokyo"],
+    ["%65u.example.com", "region-unknown"],
+  ])("%s", (host, region) => {
+    expect(choose(sources, { host })).toBe(region);
+  });
+});
+
+test.each([
+  ["/t/eu/x", "eu"],
+  ["/t/us", "us"],
+  ["/t/mars", "no region mars: eu,us,ap"],
+  ["/t/%65u", "no region %65u: eu,us,ap"],
+  ["/t/EU", "no region EU: eu,us,ap"],
+  ["/t/", "region-unknown"],
+  ["/t", "region-unknown"],
+  ["/t//us", "region-unknown"],
+])("a segment of the path %s", (path, region) => {
+  expect(choose([{ pathSegment: 2 }], { path })).toBe(region);
+});
+
+test.each([
+  ["", "us, assumed"],
+  ["?other=eu", "us, assumed"],
+  ["?region=eu", "eu"],
+  ["?a=1&region=ap&b", "ap"],
+  ["?%72egion=ap", "ap"],
+  ["?region=%61p", "ap"],
+  ["?region=eu&region=eu", "eu"],
+  ["?region=eu&region=ap", "malformed-request"],
+  ["?region=eu&r%65gion=ap", "malformed-request"],
+  ["?region=", "no region : eu,us,ap"],
+  ["?region", "no region : eu,us,ap"],
+  ["?region=e%zzu", "no region e%zzu: eu,us,ap"],
+  ["?Region=eu", "us, assumed"],
+])("a query parameter %s", (query, region) => {
+  expect(choose([{ query: "region" }, { region: "us" }], { query })).toBe(region);
+});
+
 test("a source is asked only when those before it say nothing", () => {
   const asked: string[] = [];
   const note = (what: string, answer?: string) => {
@@ -244,6 +311,7 @@ test("a source is asked only when those before it say nothing", () => {
   };
   const sources = sourcesOf([{ header: "a" }, { cookie: "b" }, { clientCountry: { KZ: "ap" } }, { region: "us" }]);
   chooseRegion(sources, {
+    ...saysOf({}),
     header: (name) => note(name),
     country: () => note("country", "KZ"),
     continent: () => note("continent"),
@@ -292,6 +360,7 @@ test("nothing that a request says makes it throw, and a region is only ever a de
     fc.property(said, ({ authorization, home, cookies, country, continent }) => {
       const fields: Readonly<Record<string, string | undefined>> = { authorization, "x-home": home, cookie: cookies };
       const choice = chooseRegion(sources, {
+        ...saysOf({}),
         header: (name) => fields[name],
         country: () => country,
         continent: () => continent,

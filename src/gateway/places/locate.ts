@@ -1,0 +1,54 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import type { Decision } from "../../routing/index.ts";
+import { type DecideInput, decideEntity, type Outcome, type PageNeed } from "../decide.ts";
+import type { FoundId } from "./read.ts";
+
+/** The decision about all IDs of a request: one region, or a problem that says which do not agree. */
+
+/** `place` as problems name it. */
+export interface LocatedId {
+  readonly place: string;
+  readonly entity: string;
+  readonly text: string;
+  readonly outcome: Exclude<Outcome, PageNeed>;
+}
+
+/** Where each ID belongs. The first page that one of them needs comes before any of them. */
+export function locateIds(
+  input: DecideInput,
+  found: readonly FoundId[],
+): { readonly kind: "located"; readonly ids: readonly LocatedId[] } | PageNeed {
+  const ids: LocatedId[] = [];
+  for (const { place, text } of found) {
+    const outcome = decideEntity(input, place.entity, text);
+    if (outcome.kind === "page") return outcome;
+    ids.push({ place: place.label, entity: place.entity, text, outcome });
+  }
+  return { kind: "located", ids };
+}
+
+export interface AgreedId {
+  readonly decision: Decision;
+  readonly byCanary: boolean;
+}
+
+/** The decisions of all IDs, which lead to one region; the first one counts. Empty without IDs. */
+export function agree(ids: readonly LocatedId[]): Result<readonly AgreedId[], GatewayError> {
+  const agreed: AgreedId[] = [];
+  for (const { place, outcome } of ids) {
+    if (outcome.kind === "error") return err(place === PATH ? outcome.error : { ...outcome.error, place });
+    if (outcome.kind !== "region") throw new Error(`the ID in the ${place} has a path of another kind`);
+    agreed.push(outcome);
+  }
+  const regions = new Set(agreed.map(({ decision }) => decision.target.region.name));
+  if (regions.size <= 1) return ok(agreed);
+  const shown = ids.map(({ place, text, entity }, at) => {
+    const { decision } = agreed[at] as AgreedId;
+    const id = decision.entity.public === undefined ? { id: text } : {};
+    return { place, entity, ...id, region: decision.target.region.name };
+  });
+  return err({ reason: "ids-disagree", ids: shown });
+}
+
+export const PATH = "path";

@@ -1,0 +1,157 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { PLACE_IDS_MAX } from "../../routing/limits.ts";
+import type { IdPlace, IdPlaces } from "../../routing/places/types.ts";
+import { cookieValues, parameterValues } from "../../routing/places/values.ts";
+import { memberOf } from "../../routing/resolve/region-sources.ts";
+import { readJsonIds } from "./json-ids.ts";
+
+/** Reads the IDs of a request from all places that its path declares. Nothing that is there is passed over. */
+
+/** The first bytes of a body. */
+export interface BodyHead {
+  readonly bytes: Uint8Array;
+  /** Whether no bytes follow. */
+  readonly isWhole: boolean;
+}
+
+/** What a request says in its places. */
+export interface PlacesSays {
+  /** Raw, with its question mark, or empty. */
+  readonly query: string;
+  readonly header: (name: string) => string | undefined;
+  /** Of the verified token; `undefined` without one. */
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+  /** `undefined`: there is none, or none that is read. */
+  readonly body: (BodyHead & { readonly type: BodyType }) | undefined;
+}
+
+export type BodyType = "json" | "form";
+
+/** An ID, and where it is. */
+export interface FoundId {
+  readonly place: Pick<IdPlace, "label" | "entity">;
+  readonly text: string;
+}
+
+type Reading<Value> = Result<Value, GatewayError>;
+
+const JSON_TYPE = /^[^\s/,;]+\/(?:[^\s/,;]+\+)?json[ \t]*(?:;[^,]*)?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(?:;[^,]*)?$/i;
+const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^\s";,]*)/i;
+const UTF_8: readonly (string | undefined)[] = [undefined, "utf-8", "utf8", "us-ascii"];
+
+/** How a body is to be read; `undefined`: not at all. One that might hold an ID and cannot be read is an error. */
+export function bodyTypeOf(
+  { places, peekBytes, passesOtherTypes }: IdPlaces,
+  method: string,
+  header: PlacesSays["header"],
+): Reading<BodyType | undefined> {
+  if (peekBytes === 0) return ok(undefined);
+  const type = (header("content-type") ?? "").trim();
+  const read = JSON_TYPE.test(type) ? "json" : FORM_TYPE.test(type) ? "form" : undefined;
+  if (read === undefined || !places.some(({ kind }) => kind === read)) {
+    return passesOtherTypes ? ok(undefined) : unreadable("No ID is read from a body of this content-type.");
+  }
+  if (method === "GET" || method === "HEAD") return unreadable(`No ID is read from a body of ${method}.`);
+  if (!/^(?:identity)?$/i.test((header("content-encoding") ?? "").trim())) {
+    return unreadable("No ID is read from a body with a content-encoding; send it without.");
+  }
+  return UTF_8.includes(CHARSET.exec(type)?.[1]?.toLowerCase())
+    ? ok(read)
+    : unreadable("No ID is read from a body that is not UTF-8.");
+}
+
+const unreadable = (detail: string, place?: string) =>
+  err({ reason: "id-unreadable", detail, ...(place === undefined ? {} : { place }) } as const);
+
+/** All IDs of a request, in the order of the places. */
+export function readPlaces({ places, peekBytes }: IdPlaces, says: PlacesSays): Reading<readonly FoundId[]> {
+  const inBody = says.body === undefined ? ok(NOTHING) : readBody(places, says.body, peekBytes);
+  if (!inBody.ok) return inBody;
+  const found: FoundId[] = [];
+  for (const [at, place] of places.entries()) {
+    const values = place.kind === says.body?.type ? ok(inBody.value.get(at) ?? []) : valuesOf(place, says);
+    if (!values.ok) return values;
+    const texts = new Set(place.isList && place.kind !== "json" ? values.value.flatMap(itemsOf) : values.value);
+    if (texts.size > 1 && !place.isList)
+      return unreadable(`There are ${texts.size} values instead of one.`, place.label);
+    for (const text of texts) found.push({ place, text });
+    if (found.length > PLACE_IDS_MAX) return unreadable(`A request has at most ${PLACE_IDS_MAX} IDs.`, place.label);
+  }
+  return ok(found);
+}
+
+const NOTHING: ReadonlyMap<number, readonly string[]> = new Map();
+
+const itemsOf = (text: string): readonly string[] => text.split(",").map((item) => item.trim());
+
+function valuesOf(place: IdPlace, { query, header, claims }: PlacesSays): Reading<readonly string[]> {
+  switch (place.kind) {
+    case "query":
+      return ok(parameterValues(query.slice(1), place.name));
+    case "header": {
+      const value = header(place.name);
+      return ok(value === undefined ? [] : [value.trim()]);
+    }
+    case "cookie":
+      return ok(cookieValues(header("cookie"), place.name));
+    case "claim":
+      return claimValues(place, claims);
+    case "json":
+    case "form":
+      return ok([]);
+  }
+}
+
+function claimValues(
+  place: Extract<IdPlace, { readonly path: unknown }>,
+  claims: PlacesSays["claims"],
+): Reading<readonly string[]> {
+  const value = place.path.reduce(memberOf, claims as unknown);
+  if (value === undefined || value === null) return ok([]);
+  const values = Array.isArray(value) && place.isList ? value : [value];
+  // Other numbers were rounded when the token was read.
+  const isId = (one: unknown) => typeof one === "string" || (Number.isSafeInteger(one) && Number(one) >= 0);
+  return values.every(isId)
+    ? ok(values.map(String))
+    : unreadable("It is neither text nor a whole number.", place.label);
+}
+
+/** The values in the body, by place. */
+function readBody(
+  places: readonly IdPlace[],
+  { bytes, isWhole, type }: NonNullable<PlacesSays["body"]>,
+  withinBytes: number,
+): Reading<ReadonlyMap<number, readonly string[]>> {
+  const late = (at: number) => err({ reason: "id-not-in-time", withinBytes, place: places[at]?.label ?? "" } as const);
+  const values = new Map<number, string[]>();
+  if (type === "form") {
+    const text = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
+    // What follows the last separator may go on.
+    const end = isWhole ? text.length : Math.max(0, text.lastIndexOf("&"));
+    for (const [at, place] of places.entries()) {
+      if (place.kind !== "form") continue;
+      const own = parameterValues(text.slice(0, end), place.name);
+      const isCut = !isWhole && (own.length === 0 || parameterValues(text.slice(end + 1), place.name).length > 0);
+      if (isCut) return late(at);
+      values.set(at, [...own]);
+    }
+    return ok(values);
+  }
+  const pointers = places.flatMap((place, at) =>
+    place.kind === "json" ? [{ place: at, path: place.path, isList: place.isList }] : [],
+  );
+  const reading = readJsonIds(bytes, isWhole, pointers);
+  switch (reading.kind) {
+    case "malformed":
+      return err({ reason: "malformed-request", detail: reading.detail });
+    case "fault":
+      return unreadable(`The value ${reading.fault.detail}.`, places[reading.fault.place]?.label);
+    case "late":
+      return late(reading.place);
+    case "values":
+      for (const { place, text } of reading.values) values.set(place, [...(values.get(place) ?? []), text]);
+      return ok(values);
+  }
+}

@@ -1,0 +1,22 @@
+/** Where else than on its entity's path an ID may be, compiled. */
+
+/** `label` is how problems name the place. Header names are in lower case. */
+export type IdPlace = {
+  readonly label: string;
+  /** The entity whose ID it is. */
+  readonly entity: string;
+  readonly isList: boolean;
+} & (
+  | { readonly kind: "query" | "header" | "cookie" | "form"; readonly name: string }
+  /** `path`: names of a JSON pointer. */
+  | { readonly kind: "json" | "claim"; readonly path: readonly string[] }
+);
+
+export interface IdPlaces {
+  readonly places: readonly IdPlace[];
+  readonly readsToken: boolean;
+  /** So much of the body is read at most; 0 where no place is in it. */
+  readonly peekBytes: number;
+  /** Whether bodies of types that no place reads are passed on. */
+  readonly passesOtherTypes: boolean;
+}
