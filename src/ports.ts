@@ -328,7 +328,9 @@ export interface Gateway extends ProxyPorts {
   readonly packs: Packs;
   readonly controlPlane: ControlPlaneApi;
   readonly minters: Minters;
-  readonly subtle: Pick<SubtleCrypto, "digest">;
+  readonly subtle: Pick<SubtleCrypto, "digest" | "importKey" | "encrypt" | "decrypt">;
+  /** Secrets that cursors of lists are sealed with: the first seals, all open. */
+  readonly cursorKeys: readonly Uint8Array[];
   readonly idempotency: IdempotencyKeys;
   readonly publicIds: PublicIds;
   readonly clientOf: (request: Request) => Client;

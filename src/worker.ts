@@ -107,6 +107,7 @@ function compose(env: Env) {
     packs,
     minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
     subtle: crypto.subtle,
+    cursorKeys: [...config.signingKeys, ...config.publicKeys.sealed].map(({ key }) => key),
     idempotency: durableIdempotency(env.IDEMPOTENCY),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),

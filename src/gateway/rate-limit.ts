@@ -11,7 +11,7 @@ export async function limitRate(
   context: RequestContext,
   limit: RateLimit,
   which: "client" | "entity" | "lookup",
-  decision?: Decision,
+  decision?: Decision | Pick<Decision, "entity">,
   count = 1,
 ): Promise<Response | undefined> {
   const client = clientNetwork(context.client.address);
@@ -19,5 +19,8 @@ export async function limitRate(
   const key = decision === undefined ? client : `${decision.entity.name} ${client}`;
   const retryAfterSeconds = await limit.waitSeconds(key, count);
   if (retryAfterSeconds === 0) return undefined;
-  return context.fail({ reason: "rate-limited", limit: which, retryAfterSeconds }, decision);
+  return context.fail(
+    { reason: "rate-limited", limit: which, retryAfterSeconds },
+    decision && "target" in decision ? decision : undefined,
+  );
 }

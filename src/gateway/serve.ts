@@ -15,6 +15,7 @@ import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
 import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
+import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { serveByPlaces } from "./places/serve.ts";
 import { limitRate } from "./rate-limit.ts";
@@ -52,6 +53,11 @@ function serveBy(
   const isLookup = path.startsWith(ANY_PREFIX);
   const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
   if (creation !== undefined) return createEntity(context, served, creation, forward);
+  const { lists = served.canary?.table.lists } = served.table;
+  if (lists !== undefined && decided === undefined && (context.method === "GET" || context.method === "HEAD")) {
+    const list = findList(served, path);
+    if (list !== undefined) return answerList(context, served, list, clientWords, forwardWithoutId);
+  }
   const input = {
     tables: served,
     publicIds: gateway.publicIds,

@@ -40,6 +40,11 @@ export const CATALOGUE = {
       "The body is a list where the collection creates one entity, or the list that it declares is absent, empty or too long. Nothing was created.",
     remedy: "Send one entity a request, or as many as `max` says.",
   }),
+  "list-cursor-invalid": problem(400, "Invalid cursor", {
+    meaning:
+      "The cursor is not one of this gateway, has expired, or belongs to another list, other filters or another caller. `why` says which.",
+    remedy: "Begin the list again without a cursor.",
+  }),
   unauthenticated: problem(401, "Authentication required", {
     meaning:
       "This endpoint is for viewers or operators, or the create needs a claim, and the request has no valid credential. Wrong, unknown and expired tokens get the same response.",
@@ -252,6 +257,15 @@ export const CATALOGUE = {
     meaning:
       "The region's origin reported after the body had been sent that the entity had moved. The body is larger than the replay buffer of this entity.",
     remedy: "Send the same request again: the new region is known now. The old one has not acted on it.",
+  }),
+  "list-incomplete": problem(503, "List incomplete", {
+    meaning:
+      "Regions of the list gave no page that can be used, and the table wants all or nothing, or no region gave one. `regions` says what each lacked.",
+    remedy: "Retry with the same cursor.",
+  }),
+  "cursors-unavailable": problem(503, "No key for cursors", {
+    meaning: "Cursors of lists are sealed with a key of the deployment, and it has none that all its instances share.",
+    remedy: "Give the deployment `ORIGIN_SIGNING_KEYS` or `PUBLIC_ID_KEYS`.",
   }),
   "table-unavailable": problem(503, "Routing table unavailable", {
     meaning: "No copy of the routing table could be loaded and verified, so nothing can be routed.",

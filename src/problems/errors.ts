@@ -57,6 +57,14 @@ export type RequestError =
     }
   | { readonly reason: "id-not-in-time"; readonly withinBytes: number }
   | { readonly reason: "id-unreadable"; readonly detail: string }
+  | { readonly reason: "list-cursor-invalid"; readonly why: "malformed" | "expired" | "other-list" | "other-caller" }
+  /** `regions`: what each that failed lacked, by name. */
+  | {
+      readonly reason: "list-incomplete";
+      readonly entity: string;
+      readonly regions: Readonly<Record<string, string>>;
+    }
+  | { readonly reason: "cursors-unavailable" }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };

@@ -82,6 +82,9 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "id-not-in-time": ({ withinBytes }) =>
     `No ID ends within the first ${withinBytes} bytes of the body, and the body goes on.`,
   "id-unreadable": ({ detail }) => detail,
+  "list-cursor-invalid": ({ why }) => CURSOR_SENTENCES[why],
+  "list-incomplete": ({ regions }) => `The list lacks the items of ${Object.keys(regions).join(", ")}.`,
+  "cursors-unavailable": "This deployment has no key to seal cursors with.",
   "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
   "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
   "rate-limited": ({ limit }) =>
@@ -164,6 +167,8 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "create-regions": ["regions"],
   "ids-disagree": ["ids"],
   "id-not-in-time": ["withinBytes"],
+  "list-cursor-invalid": ["why"],
+  "list-incomplete": ["regions"],
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
   "idempotency-key-missing": ["entity"],
@@ -211,6 +216,13 @@ const OUTCOME_SENTENCES = {
   read: "",
   unknown: " Whether the change was or will be made is unknown.",
   none: " Nothing was changed.",
+} as const;
+
+const CURSOR_SENTENCES = {
+  malformed: "The cursor is not one that this gateway made.",
+  expired: "The cursor has expired.",
+  "other-list": "The cursor belongs to another list, or to one with other parameters.",
+  "other-caller": "The cursor belongs to another caller.",
 } as const;
 
 const UNDONE = {

@@ -18,6 +18,7 @@ import { checkCors } from "./cors.ts";
 import { checkCreates } from "./create/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
+import { checkLists } from "./lists/check.ts";
 import { checkIdPlaces } from "./places/check.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
 import { type Fault, faultList } from "./schema/faults.ts";
@@ -65,6 +66,7 @@ const check = (value: unknown, ownPort?: number) => {
   checkCopies(draft, report);
   if (draft.cors !== undefined) checkCors(draft.cors, report);
   checkIdPlaces(draft, report);
+  checkLists(draft, report);
   checkDestinations(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);

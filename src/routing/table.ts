@@ -4,6 +4,7 @@ import type { TimeWindow } from "../ids/recognise.ts";
 import type { ReadCopies } from "./copies/schema.ts";
 import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
+import type { List as ListOf } from "./lists/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { IdPlaces } from "./places/types.ts";
@@ -62,6 +63,8 @@ export interface CompiledTable {
   readonly creates: CreateIndex | undefined;
   /** `undefined`: no web page of another origin reads what the gateway answers. */
   readonly cors: Cors | undefined;
+  /** Collections that are listed over all regions, by path; `undefined` where there are none. */
+  readonly lists: ReadonlyMap<string, List> | undefined;
   readonly moved: MovedIndex;
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
@@ -281,6 +284,7 @@ export interface WithoutId {
 
 export type Create = CreateOf<Entity>;
 export type CreateIndex = CreateIndexOf<Entity>;
+export type List = ListOf<Entity, Target>;
 
 export interface Decision {
   readonly entity: Entity;

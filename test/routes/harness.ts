@@ -110,6 +110,7 @@ export function setUp(options: Options = {}) {
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     subtle: crypto.subtle,
+    cursorKeys: [new TextEncoder().encode("a secret of this test, 32 bytes.")],
     clientClaims: async () => ok(undefined),
     idempotency: durableIdempotency(IDEMPOTENCY),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),

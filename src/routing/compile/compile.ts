@@ -7,6 +7,7 @@ import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
+import { indexLists } from "../lists/compile.ts";
 import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts";
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
@@ -77,6 +78,7 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     withoutId: indexWithoutId(draft, regions),
     creates: indexCreates(draft, entities),
     cors: draft.cors && compileCors(draft.cors),
+    lists: indexLists(draft, new Map([...assembly.routes].map(([name, { plan }]) => [name, plan])), entities, regions),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,

@@ -3,6 +3,7 @@ import { readCopiesSchema } from "../copies/schema.ts";
 import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
 import * as limits from "../limits.ts";
+import { listSchema } from "../lists/schema.ts";
 import { placesSchema } from "../places/schema.ts";
 import { layoutSchema } from "./layout.ts";
 import {
@@ -142,6 +143,7 @@ export const entitySchema = v.strictObject({
     "Where else requests on its paths carry IDs. All of one request must lead to one region.",
   ),
   create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key."),
+  list: optional(listSchema, "GET on the collection asks all regions and merges their lists."),
 });
 
 const when = v.strictObject({

@@ -80,6 +80,7 @@ export function worldOf(declared: unknown, store: OriginStore, point?: FaultPoin
         mint: (order, count) => wait("mint", () => base.minters.mint(order, count), noNumbers),
       },
       subtle: {
+        ...base.subtle,
         digest: (algorithm, data) => wait("digest", () => crypto.subtle.digest(algorithm, data), refuse),
       },
       idempotency: {

@@ -1,0 +1,202 @@
+import type { Words } from "../../ids/index.ts";
+import type { ServedTable } from "../../ports.ts";
+import { NO_BODY } from "../../proxy/body.ts";
+import { deliver } from "../../proxy/deliver.ts";
+import type { ProxyRequest } from "../../proxy/origin-request.ts";
+import type { List, Target } from "../../routing/table.ts";
+import type { RequestContext } from "../request.ts";
+import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
+
+/** One list request and all that its requests to regions share. */
+export interface ListWorld {
+  readonly context: RequestContext;
+  readonly served: ServedTable;
+  readonly list: List;
+  /** The client's, without what a page is not for. */
+  readonly request: Request;
+  /** Raw parameters that are sent on. */
+  readonly sent: readonly string[];
+  /** Chooses the origin of a region. */
+  readonly words: Words;
+  /** Requests to regions that may still be made for this answer. */
+  pagesLeft: number;
+  /** Whether it asks for what regions failed to give alone. */
+  readonly isGap: boolean;
+  /** Set when nothing more is wanted. */
+  isOver: boolean;
+  readonly gate: Gate;
+}
+
+/** A region's answer that is no page. `own`: a refusal of the origin, which the client may get as it is. */
+export interface PageFailure {
+  readonly fault: RegionFault;
+  readonly own?: Response;
+}
+
+/** The platform lets so many requests of one client wait for their headers; others would wait within their deadline. */
+const AT_ONCE_MAX = 6;
+
+/** Lets a few go on at a time. */
+export class Gate {
+  #free = AT_ONCE_MAX;
+  readonly #waiting: (() => void)[] = [];
+
+  async pass<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#free--;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
+/** Request fields of which a page knows nothing: conditions, parts, forms of the answer, and what is of the body. */
+const LEFT_OUT = /^(?:if-|content-|range$|accept$|accept-|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
+
+export function pageRequest({ url, headers }: Request): Request {
+  const kept = new Headers(headers);
+  for (const name of [...kept.keys()]) if (LEFT_OUT.test(name)) kept.delete(name);
+  kept.set("accept", "application/json");
+  return new Request(url, { headers: kept });
+}
+
+/** Reads one page of a region within its deadline. `cursor`: `undefined` for the first one. */
+export async function fetchPage(
+  world: ListWorld,
+  target: Target,
+  cursor: string | undefined,
+): Promise<Page | PageFailure> {
+  return world.gate.pass(() => {
+    const { list } = world;
+    let stop: () => void = () => undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<PageFailure>((resolve) => {
+      timer = setTimeout(() => {
+        stop();
+        resolve({ fault: "timeout" });
+      }, list.regionDeadlineMs);
+    });
+    const page = readFrom(world, target, cursor, (cancel) => (stop = cancel));
+    return Promise.race([page, late]).finally(() => clearTimeout(timer as ReturnType<typeof setTimeout>));
+  });
+}
+
+async function readFrom(
+  world: ListWorld,
+  target: Target,
+  cursor: string | undefined,
+  onStop: (cancel: () => void) => void,
+): Promise<Page | PageFailure> {
+  let isStopped = false;
+  onStop(() => (isStopped = true));
+  const { context, list } = world;
+  const proxied = proxyRequestOf(world, target, cursor);
+  const delivered = await deliver(proxied, context.gateway);
+  context.attempts += proxied.attempts;
+  context.trace ??= proxied.traceparent?.slice(3, 35);
+  if (!delivered.ok) return { fault: delivered.error.reason };
+  const { response, bytes } = delivered.value;
+  if (isStopped || world.isOver) {
+    void response.body?.cancel().catch(() => undefined);
+    return { fault: "timeout" };
+  }
+  if (response.status !== 200) {
+    const fault = `status-${response.status}`;
+    if (isRefusal(response.status)) return { fault, own: new Response(bytes ?? response.body, response) };
+    if (bytes === undefined) void response.body?.cancel().catch(() => undefined);
+    return { fault };
+  }
+  const text = await textOf(bytes ?? response.body, list.pageBytesMax, onStop);
+  if (typeof text !== "string") return text;
+  const read = readPage(text, list.items);
+  if (read === undefined) return { fault: "malformed-page" };
+  if (read.items.length > list.pageSize) return { fault: "too-many-items" };
+  const urls = target.region.origins.map(({ url }) => new URL(url));
+  const next = nextIn(read.rest, {
+    next: list.next,
+    link: response.headers.get("link"),
+    paths: [list.path, ...urls.map(({ pathname }) => pathname.replace(/\/$/, "") + list.path)],
+    origins: [...urls.map(({ origin }) => origin), `https://${context.host}`, `http://${context.host}`],
+    charactersMax: list.pageCursorMax,
+  });
+  return next === null ? { fault: "malformed-next" } : { items: read.items, next };
+}
+
+/** Of the caller, and not of the moment: credentials, parameters or rights. */
+const isRefusal = (status: number): boolean => [400, 401, 402, 403, 404, 405, 406, 410, 422, 451].includes(status);
+
+async function textOf(
+  body: ArrayBuffer | ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+  onStop: (cancel: () => void) => void,
+): Promise<string | PageFailure> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  try {
+    if (body === null) return "";
+    if (body instanceof ArrayBuffer) {
+      return body.byteLength > bytesMax ? { fault: "page-too-large" } : decoder.decode(body);
+    }
+    const reader = body.getReader();
+    let isStopped = false;
+    onStop(() => {
+      isStopped = true;
+      void reader.cancel().catch(() => undefined);
+    });
+    let text = "";
+    let bytes = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isStopped) return { fault: "timeout" };
+      if (done) return text + decoder.decode();
+      bytes += value.byteLength;
+      if (bytes > bytesMax) {
+        void reader.cancel().catch(() => undefined);
+        return { fault: "page-too-large" };
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    return { fault: "malformed-page" };
+  }
+}
+
+function proxyRequestOf(world: ListWorld, target: Target, cursor: string | undefined): ProxyRequest {
+  const { context, list, served, words } = world;
+  const { client, gateway } = context;
+  return {
+    request: world.request,
+    method: "GET",
+    scheme: client.scheme ?? context.scheme,
+    host: client.host ?? context.host,
+    arrivedAtMs: gateway.clock.nowMs(),
+    client,
+    waitUntil: context.waitUntil,
+    watchClient: () => undefined,
+    trustsForwarded: gateway.trustsForwarded,
+    asksReadable: true,
+    body: NO_BODY,
+    target: list.path + queryOf(world, cursor),
+    decision: { entity: list.entity, layout: "", id: "", words, identity: words, canonical: "", target },
+    id: "",
+    revision: served.table.revision,
+    // No other region's list would do.
+    regions: NO_REGIONS,
+    attempts: 0,
+    traceparent: undefined,
+  };
+}
+
+const NO_REGIONS: ProxyRequest["regions"] = new Map();
+
+function queryOf({ list, sent }: ListWorld, cursor: string | undefined): string {
+  const { next, pageSizeQuery, pageSize } = list;
+  if (cursor !== undefined && next.kind !== "cursor") return `?${cursor}`;
+  const size = pageSizeQuery === undefined ? [] : [`${pageSizeQuery}=${pageSize}`];
+  const at = cursor === undefined || next.kind !== "cursor" ? [] : [`${next.query}=${encodeURIComponent(cursor)}`];
+  const pieces = [...sent, ...size, ...at];
+  return pieces.length === 0 ? "" : `?${pieces.join("&")}`;
+}

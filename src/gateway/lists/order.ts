@@ -1,0 +1,96 @@
+import { memberText } from "../../routing/index.ts";
+import { KEY_BYTES_MAX } from "../../routing/lists/limits.ts";
+import type { KeyType, ListOrder } from "../../routing/lists/types.ts";
+import { memberOf } from "../../routing/resolve/region-sources.ts";
+
+/** The total order of a list: by a key, then by the text of the ID. */
+
+/** As it is compared. */
+export type Key = string | number | bigint;
+
+/** Where an item stands. `keyText`: what the key is made of again. */
+export interface Position {
+  readonly key: Key;
+  readonly keyText: string;
+  readonly id: string;
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+export const positionOf = (keyText: string, id: string, type: KeyType): Position | undefined => {
+  // Written into a cursor, a character may take six bytes.
+  const isShort =
+    keyText.length * 6 <= KEY_BYTES_MAX || encoder.encode(JSON.stringify(keyText)).length <= KEY_BYTES_MAX;
+  const key = isShort ? keyOf(keyText, type) : undefined;
+  return key === undefined ? undefined : { key, keyText, id };
+};
+
+const keyOf = (text: string, type: KeyType): Key | undefined => {
+  if (type === "string") return text;
+  return type === "number" ? numberOf(text) : nanosecondsOf(text);
+};
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** So many digits are exact as a number. */
+const EXACT_DIGITS = 15;
+
+const numberOf = (text: string): Key | undefined => {
+  if (!NUMBER.test(text)) return undefined;
+  if (text.length > EXACT_DIGITS && /^-?\d+$/.test(text)) return BigInt(text);
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+};
+
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+
+const nanosecondsOf = (text: string): bigint | undefined => {
+  const [, whole, fraction = "", offset] = TIME.exec(text) ?? [];
+  const ms = whole === undefined ? Number.NaN : Date.parse(`${whole}${offset}`);
+  return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
+};
+
+/** The text of an item's key; `undefined` where the item has none. A number keeps all its digits. */
+export function keyTextOf(item: unknown, text: string, path: readonly string[], type: KeyType): string | undefined {
+  const value = path.reduce(memberOf, item);
+  if (typeof value === "string") return value;
+  if (typeof value !== "number" || type !== "number") return undefined;
+  return Number.isSafeInteger(value) ? String(value) : exactText(text, path);
+}
+
+/** A member of an item as it is written there. */
+const exactText = (text: string, path: readonly string[]): string | undefined =>
+  path.reduce((rest: string | undefined, name) => rest && memberText(rest.trim(), name), text)?.trim();
+
+/** The text of an item's ID. */
+export function idTextOf(item: unknown, text: string, path: readonly string[]): string | undefined {
+  const value = path.reduce(memberOf, item);
+  if (typeof value === "string") return value;
+  if (typeof value !== "number" || value < 0) return undefined;
+  return Number.isSafeInteger(value) ? String(value) : exactText(text, path);
+}
+
+/** Negative where `a` comes before `b` in the list. */
+export function comparePositions(a: Position, b: Position, { isDescending, hasDecimalIds }: ListOrder): number {
+  const order = compareKeys(a.key, b.key) || compareIds(a.id, b.id, hasDecimalIds);
+  return isDescending ? -order : order;
+}
+
+const compareKeys = (a: Key, b: Key): number => {
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  return a < b ? -1 : a > b ? 1 : 0;
+};
+
+const compareIds = (a: string, b: string, areDecimal: boolean): number =>
+  (areDecimal ? a.length - b.length : 0) || compareTexts(a, b);
+
+/** By code point, as databases compare UTF-8 bytes: a surrogate stands above all that is no surrogate. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  if (at === end) return a.length - b.length;
+  return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at));
+}
+
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -1,0 +1,137 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { Gateway, ServedTable } from "../../ports.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { parseTime } from "../../routing/layouts/fields.ts";
+import { memberOf } from "../../routing/resolve/region-sources.ts";
+import type { List, Target } from "../../routing/table.ts";
+import { scopeOf, scopeOfClaim } from "../create/idempotency-key.ts";
+import type { RequestContext } from "../request.ts";
+
+/** What a client asks of a list. */
+export interface ListQuery {
+  /** Raw parameters that are sent on, in their order. */
+  readonly sent: readonly string[];
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  /** Regions that the filters leave, in the order of the table. */
+  readonly targets: ReadonlyMap<string, Target>;
+}
+
+type Failed = { readonly ok: false; readonly error: GatewayError };
+
+const malformed = (detail: string): Failed => err({ reason: "malformed-request", detail });
+
+/** Reads the query as it came: what is none of the list's own is for the regions. */
+export function readQuery(query: string, list: List, served: ServedTable): Result<ListQuery, GatewayError> {
+  const { limit: limits, cursorQuery, filters, next, pageSizeQuery } = list;
+  const sent: string[] = [];
+  const values = new Map<string, string[]>();
+  const own = new Set([limits.query, cursorQuery]);
+  const regional = new Set([pageSizeQuery, next.kind === "cursor" ? next.query : undefined]);
+  for (const piece of query.slice(1).split("&")) {
+    if (piece === "") continue;
+    const [rawName = ""] = piece.split("=", 1);
+    const [name, value] = [decoded(rawName), decoded(piece.slice(rawName.length + 1))];
+    if (name === undefined || value === undefined) return malformed("The query has an escape that is none.");
+    values.set(name, [...(values.get(name) ?? []), value]);
+    if (own.has(name)) continue;
+    if (regional.has(name)) return malformed(`The parameter ${name} is of one region; use ${cursorQuery}.`);
+    sent.push(piece);
+  }
+  for (const name of [limits.query, cursorQuery, filters.mintedAfter, filters.mintedBefore]) {
+    if (name !== undefined && (values.get(name)?.length ?? 0) > 1) return malformed(`${name} comes twice.`);
+  }
+  const limit = readLimit(values.get(limits.query)?.[0], list);
+  if (!limit.ok) return limit;
+  const targets = readTargets(values, list, served);
+  return targets.ok
+    ? ok({ sent, limit: limit.value, cursor: values.get(cursorQuery)?.[0], targets: targets.value })
+    : targets;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+function readLimit(text: string | undefined, { limit }: List): Result<number, GatewayError> {
+  if (text === undefined) return ok(limit.default);
+  const value = Number(text);
+  const isGood = /^[1-9]\d{0,8}$/.test(text) && value <= limit.max;
+  return isGood ? ok(value) : malformed(`${limit.query} is a whole number from 1 to ${limit.max}.`);
+}
+
+function readTargets(
+  values: ReadonlyMap<string, readonly string[]>,
+  list: List,
+  { table, canary }: ServedTable,
+): Result<ReadonlyMap<string, Target>, GatewayError> {
+  const { filters } = list;
+  const namesOf = (query: string | undefined): readonly string[] | undefined =>
+    query === undefined ? undefined : values.get(query)?.flatMap((value) => value.split(","));
+  const others = canary?.table.lists?.get(list.path);
+  const all = new Map([...list.targets, ...[...(others?.targets ?? [])].filter(([name]) => !list.targets.has(name))]);
+  const regions = namesOf(filters.region);
+  const unknown = regions?.find((name) => !all.has(name));
+  if (unknown !== undefined) {
+    return err({ reason: "unknown-name", what: "region", name: unknown, known: [...all.keys()] });
+  }
+  const codes = namesOf(filters.country);
+  const countries: number[] = [];
+  for (const code of codes ?? []) {
+    const number = table.countries.get(code) ?? canary?.table.countries.get(code);
+    if (number === undefined) {
+      return err({ reason: "unknown-name", what: "country", name: code, known: [...table.countries.keys()] });
+    }
+    countries.push(number);
+  }
+  const timeOf = (query: string | undefined) => readMoment(query, query && values.get(query)?.[0]);
+  const [from, to] = [timeOf(filters.mintedAfter), timeOf(filters.mintedBefore)];
+  if (!from.ok) return from;
+  if (!to.ok) return to;
+  const wanted = {
+    countries: codes && countries,
+    fromMs: from.value ?? Number.MIN_SAFE_INTEGER,
+    toMs: to.value ?? Number.MAX_SAFE_INTEGER,
+  };
+  if (wanted.fromMs > wanted.toMs) return malformed(`${filters.mintedBefore} is before ${filters.mintedAfter}.`);
+  const own = list.regionsOf?.(wanted);
+  const other = canary === undefined ? new Set<string>() : others?.regionsOf?.(wanted);
+  const mayOwn = (name: string) => own === undefined || other === undefined || own.has(name) || other.has(name);
+  return ok(new Map([...all].filter(([name]) => mayOwn(name) && (regions === undefined || regions.includes(name)))));
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+function readMoment(query: string | undefined, text: string | undefined): Result<number | undefined, GatewayError> {
+  if (text === undefined) return ok(undefined);
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : MOMENT.test(text) ? parseTime(text) : undefined;
+  return ms === undefined ? malformed(`${query} is a time such as 2026-01-01T00:00:00Z, or in Unix ms.`) : ok(ms);
+}
+
+/** What binds a cursor: the list with its parameters, and the caller by what others cannot have. */
+export async function bindingOf(
+  { request, gateway }: Pick<RequestContext, "request" | "gateway">,
+  { path, scopeClaim }: List,
+  { sent }: ListQuery,
+): Promise<Result<{ readonly list: string; readonly caller: string }, GatewayError>> {
+  const list = await digestOf(JSON.stringify([path, ...sent]), gateway.subtle);
+  if (scopeClaim === undefined) return ok({ list, caller: (await scopeOf(request, gateway.subtle)).slice(0, DIGITS) });
+  const claims = await gateway.clientClaims(request);
+  if (!claims.ok) return claims;
+  const claim = scopeClaim.reduce(memberOf, claims.value as unknown);
+  const isName = typeof claim === "string" ? claim !== "" : Number.isSafeInteger(claim);
+  if (!isName) return err({ reason: "unauthenticated", why: "missing" });
+  return ok({ list, caller: (await scopeOfClaim(String(claim), gateway.subtle)).slice(0, DIGITS) });
+}
+
+/** Hexadecimal digits of a digest: 96 bits. */
+const DIGITS = 24;
+
+async function digestOf(text: string, subtle: Gateway["subtle"]): Promise<string> {
+  const bytes = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(bytes.subarray(0, DIGITS / 2), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { problemOf, setUp, slug } from "../harness.ts";
+import { type Listed, listTable, type Order, orderId, pagingOrigin } from "./regions.ts";
+
+const MS = Date.UTC(2026, 0, 1);
+
+const order = (region: string, at: number, random = at): Order => ({ id: orderId(region, MS + at, random), at });
+
+const DATA = {
+  eu: [1, 4, 7, 10].map((at) => order("eu", at)),
+  us: [2, 5, 8].map((at) => order("us", at)),
+  ap: [3, 6, 9, 12, 15].map((at) => order("ap", at)),
+};
+
+const ALL = Object.values(DATA)
+  .flat()
+  .sort((a, b) => a.at - b.at);
+
+describe("GET on a collection", () => {
+  it("merges the pages of all regions in order", async () => {
+    const { request, seen } = setUp({
+      declared: listTable({ pageSizeQuery: "size", pageSize: 2 }),
+      origin: pagingOrigin(DATA, 2),
+    });
+    const response = await request("/orders?status=open&limit=1000", {
+      headers: { authorization: "Bearer x", "if-none-match": "*", range: "bytes=0-1" },
+    });
+    expect(response.status).toBe(200);
+    const listed = await response.json<Listed>();
+    expect(listed.items).toEqual(ALL);
+    expect(listed.next).toBe(null);
+    expect(listed.summary.partial).toEqual([]);
+    expect(listed.summary.regions).toEqual({
+      eu: { state: "done", items: 4 },
+      us: { state: "done", items: 3 },
+      ap: { state: "done", items: 5 },
+    });
+    expect(seen.map(({ url }) => url).sort()[0]).toMatch(/^http:\/\/ap-[12]\.test\/orders\?status=open&size=2$/);
+    for (const { headers } of seen) {
+      expect(headers.get("authorization")).toBe("Bearer x");
+      expect(headers.get("if-none-match")).toBe(null);
+      expect(headers.get("range")).toBe(null);
+      expect(headers.get("accept-encoding")).toBe("identity");
+    }
+  });
+
+  it("goes on with a cursor where it was left", async () => {
+    const { request } = setUp({ declared: listTable({ pageSize: 2 }), origin: pagingOrigin(DATA, 2) });
+    const items: Order[] = [];
+    let cursor: string | null = null;
+    let answers = 0;
+    do {
+      const listed: Listed = await (
+        await request(`/orders?limit=5${cursor === null ? "" : `&cursor=${cursor}`}`)
+      ).json();
+      items.push(...listed.items);
+      cursor = listed.next;
+      answers++;
+    } while (cursor !== null && answers < 10);
+    expect(items).toEqual(ALL);
+    expect(answers).toBe(3);
+  });
+
+  it("answers lines by accept", async () => {
+    const { request } = setUp({ declared: listTable(), origin: pagingOrigin(DATA, 100) });
+    const response = await request("/orders", { headers: { accept: "application/x-ndjson" } });
+    const lines = (await response.text())
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.slice(0, -1)).toEqual(ALL);
+    expect(lines.at(-1)).toMatchObject({ summary: { next: null, partial: [] } });
+  });
+
+  it("is partial without a region that fails, on every later page, and offers the gap", async () => {
+    const page = pagingOrigin(DATA, 2);
+    let isDown = true;
+    const origin = (request: Request) =>
+      isDown && new URL(request.url).host === "us.test" ? new Response("", { status: 500 }) : page(request);
+    const { request } = setUp({ declared: listTable({ pageSize: 2 }), origin });
+    const response = await request("/orders?limit=5");
+    expect(response.headers.get("waybill-partial")).toBe("us");
+    const first = await response.json<Listed>();
+    expect(first.summary.regions["us"]).toEqual({ state: "missing", items: 0, fault: "status-500" });
+    isDown = false;
+    const second = await request(`/orders?limit=5&cursor=${first.next}`);
+    expect(second.headers.get("waybill-partial")).toBe("us");
+    const rest = await second.json<Listed>();
+    expect([...first.items, ...rest.items]).toEqual(ALL.filter(({ id }) => !DATA.us.some((one) => one.id === id)));
+    const gap = await (await request(`/orders?limit=5&cursor=${rest.summary.gap}`)).json<Listed>();
+    expect(gap.items).toEqual(DATA.us);
+    expect(gap.next).toBe(null);
+    expect(gap.summary.partial).toEqual([]);
+  });
+
+  it("is a problem where the table wants all or nothing, or no region answers", async () => {
+    const page = pagingOrigin(DATA, 2);
+    const origin = (request: Request) =>
+      new URL(request.url).host === "us.test" ? new Response("", { status: 503 }) : page(request);
+    const { request } = setUp({ declared: listTable({ partial: "refuse" }), origin });
+    const problem = await problemOf(await request("/orders"));
+    expect([slug(problem), problem["regions"]]).toEqual(["list-incomplete", { us: "status-503" }]);
+    const down = setUp({ declared: listTable(), origin: () => new Response("", { status: 500 }) });
+    expect(slug(await problemOf(await down.request("/orders")))).toBe("list-incomplete");
+    const refusing = setUp({
+      declared: listTable(),
+      origin: () => new Response("who?", { status: 401, headers: { "www-authenticate": "Bearer" } }),
+    });
+    const refused = await refusing.request("/orders");
+    expect([refused.status, await refused.text(), refused.headers.get("www-authenticate")]).toEqual([
+      401,
+      "who?",
+      "Bearer",
+    ]);
+  });
+});
