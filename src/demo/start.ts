@@ -78,9 +78,10 @@ async function main(): Promise<void> {
     const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
     const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
     // A document per sample, in its region only.
-    for (const { entity, id, region, internalPath, about } of samples ?? []) {
+    for (const [at, { entity, id, region, internalPath, about }] of (samples ?? []).entries()) {
       const { documents } = origins.find((origin) => origin.region === region) ?? {};
-      documents?.set(documentPathOf(internalPath) ?? internalPath, { id, kind: entity, region, about });
+      const document = { id, kind: entity, region, about, status: at % 3 === 0 ? "shipped" : "open", total: 10 + at };
+      documents?.set(documentPathOf(internalPath) ?? internalPath, document);
     }
     const log = bufferedLog();
     const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);

@@ -42,7 +42,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     files: /^(?:src\/console\/|src\/(?:edge|gateway|host)\/console\/|src\/edge\/metrics\/history|routes\/console\/)/,
     linesMax: 9_000,
   },
-  { name: "browsers and copies", files: /^src\/(?:routing|gateway)\/(?:cors|copies)/, linesMax: 800 },
+  { name: "browsers and copies", files: /^src\/(?:(?:routing|gateway)\/(?:cors|copies)|demo\/reach)/, linesMax: 800 },
 ];
 export const README_WORDS_MAX = 700;
 

@@ -71,6 +71,53 @@ describe("documents", () => {
   });
 });
 
+describe("collections", () => {
+  const idOf = (at: number) => `019a0000-0000-8005-8040-00000000010${at}`;
+  beforeAll(async () => {
+    for (let at = 0; at < 5; at++) await call("PUT", `/rides/${idOf(at)}`, { status: at === 3 ? "shipped" : "open" });
+    await call("PUT", `/rides/${idOf(0)}/notes/1`, {});
+  });
+
+  it("are listed in pages, the newest first", async () => {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const response = await call("GET", `/rides?limit=2${cursor === undefined ? "" : `&cursor=${cursor}`}`);
+      const page = (await response.json()) as { items: { id: string; region: string }[]; cursor?: string };
+      expect(page.items.every(({ region }) => region === "eu")).toBe(true);
+      ids.push(...page.items.map(({ id }) => id));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    expect(ids).toEqual([4, 3, 2, 1, 0].map(idOf));
+  });
+
+  it("are filtered, and an empty one is a page", async () => {
+    expect(await (await call("GET", "/rides?status=shipped")).json()).toMatchObject({ items: [{ id: idOf(3) }] });
+    expect(await (await call("GET", "/shops")).json()).toEqual({ items: [] });
+    expect((await call("GET", "/rides?limit=101")).status).toBe(400);
+    expect((await call("GET", "/elsewhere")).status).toBe(404);
+  });
+
+  it("are asked by GraphQL", async () => {
+    const ask = async (query: string, variables?: object) =>
+      (await call("POST", "/graphql", { query, variables })).json();
+    const known = { __typename: "Ride", id: idOf(3), status: "shipped" };
+    const query = "query($ids: [ID!]!) { region nodes(ids: $ids) { __typename id ... on Ride { status } } }";
+    expect(await ask(query, { ids: [idOf(3), idOf(9)] })).toEqual({ data: { region: "eu", nodes: [known, null] } });
+    await call("PUT", ORDER, { total: 7 });
+    const id = ORDER.split("/")[2];
+    const change = 'mutation($id: ID!) { setStatus(id: $id, status: "paid") { status total } }';
+    expect(await ask(change, { id })).toEqual({ data: { setStatus: { status: "paid", total: 7 } } });
+    expect(await ask("{ orders { id region status } }")).toEqual({
+      data: { orders: [{ id, region: "eu", status: "paid" }] },
+    });
+    await call("DELETE", ORDER);
+    expect(await ask("{ nothing }")).toHaveProperty("errors");
+    expect((await call("POST", "/graphql", { variables: {} })).status).toBe(400);
+    expect((await call("DELETE", "/graphql")).status).toBe(405);
+  });
+});
+
 describe("below an entity", () => {
   it("events come one by one", async () => {
     const response = await call("GET", `${ORDER}/events?count=3`);

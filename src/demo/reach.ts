@@ -1,0 +1,96 @@
+/** What the demo's origins have beside documents: lists of a collection in pages, and GraphQL over the same documents. */
+
+/** Members of a document, whatever a client has put there. */
+type Members = Readonly<Record<string, unknown>>;
+
+export interface Page {
+  readonly items: readonly Members[];
+  /** For the next page; absent in the last one. */
+  readonly cursor?: string;
+}
+
+/** Collections whose IDs begin with their time, or are names. */
+const COLLECTIONS: ReadonlySet<string> = new Set(["/orders", "/rides", "/shops"]);
+
+export const isCollection = (path: string): boolean => COLLECTIONS.has(path);
+
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
+
+/** The newest first: an iUID sorts by its time. `before`: the cursor, which is the last ID of the page before. */
+export function pageOf(
+  documents: ReadonlyMap<string, unknown>,
+  collection: string,
+  { limit, before, status }: { readonly limit: number; readonly before: string | null; readonly status: string | null },
+): Page {
+  const all = [...documents]
+    .filter(([path]) => path.startsWith(`${collection}/`) && path.split("/").length === 3)
+    .map(([path, document]): Members & { id: string } => ({ ...Object(document), id: path.split("/")[2] ?? "" }))
+    .filter((item) => (before === null || item.id < before) && (status === null || item["status"] === status))
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const items = all.slice(0, limit);
+  const last = items.at(-1)?.id;
+  return all.length > limit && last !== undefined ? { items, cursor: last } : { items };
+}
+
+const SCHEMA = `
+  interface Node { id: ID! }
+  type Order implements Node { id: ID! region: String! about: String status: String total: Float }
+  type Ride implements Node { id: ID! region: String! about: String status: String }
+  type Query {
+    node(id: ID!): Node
+    nodes(ids: [ID!]!): [Node]!
+    order(id: ID!): Order
+    orders(first: Int = 5): [Order!]!
+    region: String!
+  }
+  type Mutation { setStatus(id: ID!, status: String!): Order }
+`;
+
+/** What a region knows: documents by path. */
+export type Documents = Map<string, unknown>;
+
+/** One region's half of the truth: IDs of other regions are null. */
+function rootOf(documents: Documents, region: string) {
+  const find = (text: string, kinds = ["orders", "rides"]) => {
+    const id = text.toLowerCase();
+    const kind = kinds.find((each) => documents.has(`/${each}/${id}`));
+    const __typename = kind === "orders" ? "Order" : "Ride";
+    return kind === undefined ? null : { ...Object(documents.get(`/${kind}/${id}`)), id, region, __typename };
+  };
+  return {
+    region,
+    node: ({ id }: { id: string }) => find(id),
+    nodes: ({ ids }: { ids: readonly string[] }) => ids.map((id) => find(id)),
+    order: ({ id }: { id: string }) => find(id, ["orders"]),
+    orders: ({ first }: { first: number }) =>
+      pageOf(documents, "/orders", { limit: first, before: null, status: null }).items.map((item) => ({
+        ...item,
+        region,
+      })),
+    setStatus: ({ id, status }: { id: string; status: string }) => {
+      const order = find(id, ["orders"]);
+      if (order === null) return null;
+      const path = `/orders/${order.id}`;
+      documents.set(path, { ...Object(documents.get(path)), status });
+      return { ...order, status };
+    },
+  };
+}
+
+let schema: import("graphql").GraphQLSchema | undefined;
+
+/** `call`: the JSON of a request by GraphQL over HTTP. `undefined`: it is none. */
+export async function executeGraphql(documents: Documents, region: string, call: unknown) {
+  const { graphql, buildSchema } = await import("graphql");
+  schema ??= buildSchema(SCHEMA);
+  const { query, variables, operationName }: Members = Object(call);
+  if (typeof query !== "string") return undefined;
+  return graphql({
+    schema,
+    source: query,
+    rootValue: rootOf(documents, region),
+    ...(typeof variables === "object" && variables !== null ? { variableValues: variables as Members } : {}),
+    ...(typeof operationName === "string" && operationName !== "" ? { operationName } : {}),
+  });
+}
