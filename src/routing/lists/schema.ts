@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { described, integer, matching, optional } from "../schema/parts.ts";
-import { claim } from "../schema/without-id.ts";
+import { claim, described, integer, matching, optional } from "../schema/parts.ts";
 import * as limits from "./limits.ts";
 
 /** How a collection is listed over all regions, in the declared table. Rules about more than one value are in `check.ts`. */
