@@ -77,11 +77,17 @@ export async function answerList(
 }
 
 /** The entry for the same path whose sources say a region that the client itself names: by a header, a claim or a cookie. */
-function ownRegion({ request, path, method }: RequestContext, { table }: ServedTable): WithoutId | undefined {
+function ownRegion(
+  { request, path, query, method, client, host }: RequestContext,
+  { table }: ServedTable,
+): WithoutId | undefined {
   const entry = table.withoutId.match(path);
   if (entry === undefined || (entry.methods !== undefined && !entry.methods.includes(method))) return undefined;
   const choice = chooseRegion(entry.sources, {
     header: (name) => request.headers.get(name) ?? undefined,
+    host: client.host ?? host,
+    path,
+    query,
     country: () => undefined,
     continent: () => undefined,
   });

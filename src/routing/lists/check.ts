@@ -98,8 +98,14 @@ const checkOwnRegion = (draft: Draft, path: string, place: Place, report: Report
     if (!listOf<string>(entry.path).includes(path)) continue;
     if (entry.methods !== undefined && !listOf(entry.methods).includes("GET")) continue;
     const sources = entry.sources ?? draft.sources ?? [];
-    if (sources.some(({ header, cookie, jwtClaim }) => (header ?? cookie ?? jwtClaim) !== undefined)) continue;
-    const message = `No source of ${JSON.stringify(name)} is the client's own word, so GET ${path} would never get there; remove GET from its methods.`;
-    report("path-collision", [...place, "path"], message);
+    const isOwnWord = sources.some((source) => OWN_WORDS.some((word) => word in source));
+    const message =
+      entry.idIn !== undefined
+        ? `A list of all regions reads no IDs as ${JSON.stringify(name)} does on ${path}; remove GET from its methods, or \`idIn\`.`
+        : `No source of ${JSON.stringify(name)} is the client's own word, so GET ${path} would never get there; remove GET from its methods.`;
+    if (entry.idIn !== undefined || !isOwnWord) report("path-collision", [...place, "path"], message);
   }
 };
+
+/** Sources of a region that are not assumed. */
+const OWN_WORDS = ["header", "cookie", "jwtClaim", "query", "host", "hostLabel"];
