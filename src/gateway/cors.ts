@@ -74,5 +74,8 @@ const mayAnswer = ({ path, region }: RequestContext, { status }: Response): bool
 /** A request that is counted out may be routed a moment later: its origin is asked then. */
 const TOO_MANY = 429;
 
-const isOwn = ({ creates }: CompiledTable, path: string): boolean =>
-  GATEWAY_PATH.test(path) || path === ANY_PREFIX.slice(0, -1) || creates?.match(path) !== undefined;
+const isOwn = ({ creates, lists }: CompiledTable, path: string): boolean =>
+  GATEWAY_PATH.test(path) ||
+  path === ANY_PREFIX.slice(0, -1) ||
+  lists?.has(path) === true ||
+  creates?.match(path) !== undefined;

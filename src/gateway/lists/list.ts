@@ -4,6 +4,7 @@ import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
+import { allowOrigin } from "../cors.ts";
 import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
@@ -73,7 +74,7 @@ export async function answerList(
   const partial = answer.missing();
   if (partial.length > 0) headers["waybill-partial"] = partial.join(", ");
   context.outcome = "answered";
-  return new Response(answer.stream(first.value), { headers });
+  return allowOrigin(context, new Response(answer.stream(first.value), { headers }));
 }
 
 /** The entry for the same path whose sources say a region that the client itself names: by a header, a claim or a cookie. */

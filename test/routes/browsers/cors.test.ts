@@ -107,6 +107,18 @@ describe("a page of an allowed origin", () => {
   const MINTED = ["waybill-layout", "waybill-region", "waybill-table"];
 });
 
+it("a page reads a list of all regions, with or without a preflight", async () => {
+  const list = { items: "/items", order: "none" };
+  const rides = { ...declared, entities: { ...declared.entities, ride: { ...declared.entities.ride, list } } };
+  const origin = () => Response.json({ items: [] });
+  const { request } = setUp({ declared: rides, origin });
+  for (const headers of [{}, { "x-app": "7" }]) {
+    const got = await fetchAsPage(request, APP, "/rides", { headers });
+    expect(got).toMatchObject({ status: 200, headers: expect.arrayContaining(["waybill-table"]) });
+    expect(await fetchAsPage(request, "https://evil.test", "/rides", { headers })).toBe("network-error");
+  }
+});
+
 describe("answers of origins", () => {
   it("stay their own, with or without CORS", async () => {
     const own = { "access-control-allow-origin": "https://other.test", vary: "accept" };
