@@ -23,7 +23,7 @@ export const ids = (gateway: Gateway) =>
       layoutName: c.req.raw.headers.get("id-layout") ?? undefined,
       nowMs: context.arrivedAtMs,
     };
-    const explained = await withPages(gateway, () => explainId(input, id));
+    const explained = await withPages(gateway, (found) => explainId({ ...input, found }, id), context.client.address);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
     const { explanation, decided } = explained;

@@ -1,5 +1,6 @@
 import type { Result } from "./ids/result.ts";
-import type { DirectoryPlan } from "./routing/directory/types.ts";
+import type { KeyUnavailable } from "./routing/directory/types.ts";
+import type { DirectoryPlan } from "./routing/table.ts";
 
 /** The directory: regions of keys that carry no shard, such as slugs, e-mail addresses and random UUIDs. Keys are normalised. */
 
@@ -15,13 +16,7 @@ export type DirectoryAnswer =
   | { readonly state: "absent"; readonly source: DirectorySource };
 
 /** No layer could say, or too many unknown names were asked for. Never taken for `absent`. */
-export interface DirectoryFailure {
-  readonly reason: "directory-unavailable";
-  readonly directory: string;
-  readonly retryAfterSeconds: number;
-  /** `busy`: the caller or this isolate asks for too many names that no cache has. */
-  readonly why: "failed" | "busy";
-}
+export type DirectoryFailure = KeyUnavailable;
 
 /** Looks keys up, the nearest layer first. */
 export interface Directory {
@@ -33,8 +28,20 @@ export interface Directory {
     key: string,
     caller: string | undefined,
   ): Promise<Result<DirectoryAnswer, DirectoryFailure>>;
+  /** What a directory that is verified says, beside what decided. */
+  compared(comparison: DirectoryComparison): void;
   /** Drops the copies of this isolate and location: the key was changed. */
   forget(directory: string, key: string): Promise<void>;
+}
+
+/** `same`: both lead to one region. `unknown`: the directory has no such key. `failed`: it could not say. */
+export interface DirectoryComparison {
+  readonly directory: string;
+  readonly outcome: "same" | "differs" | "unknown" | "failed";
+  readonly entity: string | undefined;
+  /** The region that was decided on, and the one of the directory. */
+  readonly decided: string;
+  readonly said: string | undefined;
 }
 
 /**

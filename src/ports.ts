@@ -1,4 +1,11 @@
 import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type {
+  ClaimOutcome,
+  Directory,
+  DirectoryComparison,
+  DirectorySource,
+  DirectoryTruth,
+} from "./directory-ports.ts";
 import type { IdempotencyKeys } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { WordRows } from "./ids/mint/mint.ts";
@@ -102,9 +109,20 @@ export interface CountedEvents {
   readonly copy_reads: readonly [region: string, outcome: "answered" | "missing" | "refused" | "failed"];
   /** Blocks of numbers that were reserved, by how much of the range is used up then: 0, 90 or 99 per cent. */
   readonly sequence_blocks: readonly [sequence: string, percent: string];
+  /** Look-ups in directories, by the layer that answered; `absent` from any. */
+  readonly directory_lookups: readonly [directory: string, outcome: LookupOutcome];
+  /** While a directory is verified: what it says beside what decided. */
+  readonly directory_comparisons: readonly [directory: string, outcome: DirectoryComparison["outcome"]];
+  /** Changes that origins asked for in answers. */
+  readonly directory_updates: readonly [directory: string, kind: "register" | "learn", outcome: UpdateOutcome];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */
   readonly refused_callers: readonly [reason: DenialReason];
 }
+
+export type LookupOutcome = DirectorySource | "absent" | "busy" | "failed";
+
+/** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
+export type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
 
 /** Counts for metrics. Cheap enough for every request. */
 export interface Counters {
@@ -332,6 +350,8 @@ export interface Gateway extends ProxyPorts {
   /** Secrets that cursors of lists are sealed with: the first seals, all open. */
   readonly cursorKeys: readonly Uint8Array[];
   readonly idempotency: IdempotencyKeys;
+  readonly directory: Directory;
+  readonly directoryTruth: DirectoryTruth;
   readonly publicIds: PublicIds;
   readonly clientOf: (request: Request) => Client;
   /** Requests to origins must be signed: without `sign` none is sent. */

@@ -5,6 +5,9 @@ import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
+import { edgeCopies } from "./edge/directory/copies.ts";
+import { durableDirectory } from "./edge/directory/keys.ts";
+import { edgeDirectory } from "./edge/directory/lookup.ts";
 import type { Env } from "./edge/env.ts";
 import { durableIdempotency } from "./edge/idempotency/keys.ts";
 import * as log from "./edge/log.ts";
@@ -73,6 +76,22 @@ function compose(env: Env) {
     retryMsMax: config.tableRefreshMs,
     report: log.reportPackFailure,
   });
+  const directoryTruth = durableDirectory(env.DIRECTORY, log.reportDirectoryFailure);
+  const directory = edgeDirectory({
+    truth: directoryTruth,
+    copies: edgeCopies({
+      kv: env.TABLE_KV,
+      namespace,
+      clock,
+      entropy,
+      retryMsMax: config.tableRefreshMs,
+      report: log.reportCopyFailure,
+    }),
+    clock,
+    namespace,
+    counters: metrics.counters,
+    report: log.reportDirectoryComparison,
+  });
   const peerOf = clientReader(config.clientAddress);
   const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
   const keyOptions = {
@@ -109,6 +128,8 @@ function compose(env: Env) {
     subtle: crypto.subtle,
     cursorKeys: [...config.signingKeys, ...config.publicKeys.sealed].map(({ key }) => key),
     idempotency: durableIdempotency(env.IDEMPOTENCY),
+    directory,
+    directoryTruth,
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
     isOnEdge: config.isOnEdge,

@@ -18,6 +18,9 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   "entity-gone": "gone",
   "unrouted-path": "no path",
   "table-unavailable": "page not loaded",
+  "directory-unavailable": "not looked up",
+  "unknown-key": "unknown key",
+  "malformed-key": "malformed key",
   misrouted: "misrouted",
   "wrongly rejected": "wrongly rejected",
 };

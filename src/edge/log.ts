@@ -1,7 +1,9 @@
 import type { RejectedChange } from "../admin-ports.ts";
+import type { DirectoryComparison } from "../directory-ports.ts";
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/shadow.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
+import type { CopyFailure } from "./directory/copies.ts";
 import type { SequenceUse } from "./mint/use.ts";
 import type { PackFailure } from "./pages/packs.ts";
 import type { MissingBindings } from "./platform.ts";
@@ -43,6 +45,16 @@ export const reportBreaker = (region: string, url: string, state: "open" | "clos
 export const reportMetricsFailure = (why: string): void => write("traffic-report-failed", { why });
 
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
+export const reportDirectoryComparison = (comparison: DirectoryComparison): void =>
+  write("directory-differs", comparison);
+
+/** An object of a directory that did not answer. */
+export const reportDirectoryFailure = (error: unknown): void =>
+  write("directory-failed", { why: error instanceof Error ? error.message : String(error) });
+
+/** What a published copy could not give; the objects were asked. */
+export const reportCopyFailure = (failure: CopyFailure): void => write("directory-copy-failed", failure);
+
 export const reportMissingBindings = (missing: MissingBindings): void => write("bindings-missing", missing);
 
 /** A shadow whose answer was not the client's: what differs, and of what entity. */

@@ -180,8 +180,9 @@ const unreachableWhy = ({ origins }: Region): string | undefined => {
   return undefined;
 };
 
-const entityWhy = ({ public: kind, publicFields, copies, idIn }: Entity): string | undefined => {
+const entityWhy = ({ public: kind, publicFields, copies, idIn, directory }: Entity): string | undefined => {
   if (copies !== undefined) return "read copies";
+  if (directory !== undefined) return "keys of a directory";
   if (kind !== undefined) return "public IDs";
   if (idIn !== undefined) return "IDs beside the path";
   return publicFields === undefined ? undefined : "public IDs in responses";
@@ -216,11 +217,12 @@ const destinationsOf = (
   forwarded: Forwarded[],
 ): Destinations => {
   const places = new Map(regions.map(({ name }, at) => [name, at + 1]));
-  const { byOrdinal, fallback } = targetsOf(draft, table.regions);
+  const { byOrdinal, fallback } = targetsOf(draft, table.regions, table.directories);
   const ordinals = byOrdinal.map((target, at) => {
     if (target === undefined) forwarded.push({ what: `route ${at}`, why: "a pack" });
-    else if (target.region === undefined) forwarded.push({ what: `route ${at}`, why: "a split" });
-    else if (target.canary !== undefined) forwarded.push({ what: `route ${at}`, why: "a canary" });
+    else if (target.region === undefined) {
+      forwarded.push({ what: `route ${at}`, why: "plan" in target ? "a directory" : "a split" });
+    } else if (target.canary !== undefined) forwarded.push({ what: `route ${at}`, why: "a canary" });
     else if (target.shadow !== undefined) forwarded.push({ what: `route ${at}`, why: "a shadow" });
     else return places.get(target.region.name) ?? 0;
     return 0;

@@ -1,5 +1,6 @@
-import { ok } from "../ids/result.ts";
+import { err, ok, type Result } from "../ids/result.ts";
 import type { PublicIdsError, RequestError } from "../problems/index.ts";
+import { answerName, type FoundKeys, readTextKey, settleKey } from "../routing/directory/compile.ts";
 import {
   type CompiledTable,
   type Decision,
@@ -17,6 +18,7 @@ import {
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
+import type { KeyLookup } from "../routing/table.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
 /**
@@ -44,6 +46,8 @@ export interface DecideInput {
   readonly layoutName: string | undefined;
   /** Unix ms. */
   readonly nowMs: number;
+  /** What directories said of keys that this decision needs; see `withPages`. */
+  readonly found?: FoundKeys | undefined;
 }
 
 /** `byCanary`: whether the canary's table decided. */
@@ -76,11 +80,11 @@ export interface DecideFailure {
   readonly byCanary: boolean;
 }
 
-/** A page of a pack that is not in memory. `error`: the answer where it cannot be had. */
+/** A page of a pack that is not in memory, or a key that is not looked up. `error`: the answer where it cannot be had. */
 export interface PageNeed extends Omit<DecideFailure, "kind"> {
   readonly kind: "page";
   readonly table: CompiledTable;
-  readonly page: MissingPage;
+  readonly needs: { readonly page: MissingPage } | { readonly lookup: KeyLookup };
 }
 
 export type DecideError = RoutingError | PublicIdsError | Extract<RequestError, { reason: "unknown-name" }>;
@@ -113,12 +117,38 @@ function decideByTable(
     return failure(table, { reason: "unrouted-path", path }, byCanary);
   }
   if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
+  if (match.entity.directory !== undefined) {
+    const needed = readTextKey(match, match.entity.directory, path, input.layoutName);
+    return undecided(input, table, needed, path, byCanary);
+  }
   const hint = input.layoutName === undefined ? NO_HINT : hintFor(table, input.layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   // Internal IDs of public entities stay unknown here: an error must not reveal them.
   const decided = resolvePath(table.withoutPublic ?? table, match, path, input.nowMs, hint.value);
-  if (!decided.ok) return failure(table, decided.error, byCanary);
+  if (!decided.ok) return undecided(input, table, decided.error, path, byCanary);
   return { kind: "region", decision: decided.value, path, byCanary };
+}
+
+/** What is decided once the key of the error is looked up; other errors stay. */
+function undecided(
+  input: DecideInput,
+  table: CompiledTable,
+  error: DecideError,
+  path: string,
+  byCanary: boolean,
+): Outcome {
+  const settled = settleError(input, error);
+  return settled.ok
+    ? { kind: "region", decision: settled.value, path, byCanary }
+    : failure(table, settled.error, byCanary);
+}
+
+function settleError<Other extends DecideError>(
+  { found }: DecideInput,
+  error: Other,
+): Result<Decision, Other | RoutingError> {
+  const answer = "lookup" in error ? found?.get(answerName(error.lookup)) : undefined;
+  return answer === undefined || !("lookup" in error) ? err(error) : settleKey(error.lookup, answer);
 }
 
 function decidePublic(
@@ -149,7 +179,7 @@ function decideOwn(
   input: DecideInput,
   table: CompiledTable,
   name: string,
-  text: string,
+  given: string,
   byCanary: boolean,
   layout: string | undefined,
 ): Outcome {
@@ -158,8 +188,11 @@ function decideOwn(
     const known = [...table.entities.keys()];
     return failure(table, { reason: "unknown-name", what: "entity", name, known }, byCanary);
   }
+  // A key comes as it is, and is read as on a path.
+  const isWhole = !LONE_SURROGATE.test(given);
+  const text = entity.directory !== undefined && isWhole ? encodeURIComponent(given) : given;
   // A path that goes on behind the ID would match too.
-  if (text === "" || text.includes("/")) {
+  if (text === "" || text.includes("/") || !isWhole) {
     return failure(table, { reason: "malformed-id", id: text, faults: [] }, byCanary, name);
   }
   const patternOf = (of: string | undefined) => primaryPattern(entity, of ?? "") ?? "";
@@ -231,20 +264,29 @@ function redirectFor(
 
 /** Reads an ID by the layout that the request names. */
 function readHinted(
-  { publicIds, layoutName, nowMs }: DecideInput,
+  input: DecideInput,
   table: CompiledTable,
   id: string,
   byCanary: boolean,
 ): ReadId | DecideFailure | PageNeed {
+  const { publicIds, layoutName, nowMs } = input;
   const hint = layoutName === undefined ? NO_HINT : hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   if (table.withoutPublic === undefined) {
     const plain = resolveAny(table, id, nowMs, hint.value);
-    return plain.ok ? { kind: "plain", decision: plain.value } : failure(table, plain.error, byCanary);
+    return plain.ok ? { kind: "plain", decision: plain.value } : settlePlain(input, table, plain.error, byCanary);
   }
   const reading = readId(publicIds, table, id, nowMs, hint.value);
-  return reading.ok ? reading.value : failure(table, reading.error, byCanary);
+  return reading.ok ? reading.value : settlePlain(input, table, reading.error, byCanary);
 }
+
+function settlePlain(input: DecideInput, table: CompiledTable, error: DecideError, byCanary: boolean) {
+  const settled = settleError(input, error);
+  return settled.ok ? ({ kind: "plain", decision: settled.value } as const) : failure(table, settled.error, byCanary);
+}
+
+/** No ID has one, and it cannot be percent-encoded. */
+const LONE_SURROGATE = /\p{Cs}/u;
 
 const NO_HINT = ok(undefined);
 
@@ -266,8 +308,10 @@ export const failure = (
   entity?: string,
 ): DecideFailure | PageNeed =>
   "missing" in error
-    ? { kind: "page", table, page: error.missing, error, entity, byCanary }
-    : { kind: "error", error, entity, byCanary };
+    ? { kind: "page", table, needs: { page: error.missing }, error, entity, byCanary }
+    : "lookup" in error
+      ? { kind: "page", table, needs: { lookup: error.lookup }, error, entity, byCanary }
+      : { kind: "error", error, entity, byCanary };
 
 /** The outcome of explaining an ID. */
 export type Explained =
@@ -293,7 +337,8 @@ export function explainId(input: DecideInput, id: string): Explained {
   const explained = explainByTable(input, table, id, false);
   if (canary === undefined || explained.kind !== "explanation") return explained;
   const hint = hintFor(table, input.layoutName);
-  const decided = hint.ok ? resolveAny(table.withoutPublic ?? table, id, input.nowMs, hint.value) : hint;
+  const read = hint.ok ? resolveAny(table.withoutPublic ?? table, id, input.nowMs, hint.value) : hint;
+  const decided = read.ok ? read : settleError(input, read.error);
   if (decided.ok) return canary.matches(decided.value) ? explainByTable(input, canary.table, id, true) : explained;
   const second = explainByTable(input, canary.table, id, false);
   if (second.kind === "page") return second;
@@ -302,23 +347,27 @@ export function explainId(input: DecideInput, id: string): Explained {
 }
 
 function explainByTable(
-  { layoutName, nowMs }: DecideInput,
+  input: DecideInput,
   table: CompiledTable,
   id: string,
   byCanary: boolean,
   path?: string,
 ): Explained {
+  const { layoutName, nowMs } = input;
   const hint = hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   const shown = table.withoutPublic ?? table;
   const match = path === undefined ? undefined : table.paths.match(path);
-  const resolved =
+  const read =
     path === undefined || match === undefined || match.entity.public !== undefined
       ? resolveAny(shown, id, nowMs, hint.value)
-      : resolvePath(shown, match, path, nowMs, hint.value);
+      : match.entity.directory !== undefined
+        ? err(readTextKey(match, match.entity.directory, path, layoutName))
+        : resolvePath(shown, match, path, nowMs, hint.value);
+  const resolved = read.ok ? read : settleError(input, read.error);
   const explanation = explain(shown, id, nowMs, hint.value, resolved);
   const { error } = explanation;
-  if (error !== undefined && "missing" in error) return failure(table, error, byCanary);
+  if (error !== undefined && ("missing" in error || "lookup" in error)) return failure(table, error, byCanary);
   const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, id));
   const shownAs = publicOf.length === 0 ? {} : { publicOf: publicOf.map(({ name }) => name) };
   const decided = resolved.ok ? resolved.value : undefined;

@@ -17,7 +17,7 @@ import { entityOf, readId } from "./public-ids.ts";
 
 /** What is to be minted, and the tables by which requests for it will go. */
 export interface MintTask {
-  readonly gateway: Pick<Gateway, "minters" | "packs" | "publicIds" | "pause">;
+  readonly gateway: Pick<Gateway, "minters" | "packs" | "directory" | "publicIds" | "pause">;
   readonly served: ServedTable;
   readonly plan: MintPlan;
   /** The table that the plan was made by: the one in force, or its canary's. */
@@ -204,7 +204,8 @@ async function checkMinted(
     if (text === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
     const path = before + text + after;
     const decided = decidePath(input, path);
-    const outcome = decided.kind === "page" ? await withPages(gateway, () => decidePath(input, path)) : decided;
+    const outcome =
+      decided.kind === "page" ? await withPages(gateway, (found) => decidePath({ ...input, found }, path)) : decided;
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.
     const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
@@ -280,7 +281,8 @@ export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<Sh
     if (due !== undefined) await due;
     const path = pathWithId(pattern, key);
     const decided = decidePath(input, path);
-    const outcome = decided.kind === "page" ? await withPages(gateway, () => decidePath(input, path)) : decided;
+    const outcome =
+      decided.kind === "page" ? await withPages(gateway, (found) => decidePath({ ...input, found }, path)) : decided;
     const region = typeof minted.regions === "string" ? minted.regions : minted.regions[at];
     if (outcome.kind !== "region" || outcome.decision.layout !== LUUID_SHORT) return { shortKeys };
     const { target, entity: owner } = outcome.decision;

@@ -1,6 +1,6 @@
-import { err } from "../ids/result.ts";
 import type { Gateway } from "../ports.ts";
 import type { TableError } from "../problems/index.ts";
+import { answerName, type FoundKeys, type KeyAnswer } from "../routing/directory/compile.ts";
 import type { DecideFailure, PageNeed } from "./decide.ts";
 
 /** One page for each reading of a text, and for each of the IDs that are minted at once. */
@@ -10,19 +10,33 @@ const PAGES_MAX = 128;
 export type LoadFailure = Omit<DecideFailure, "error"> & { readonly error: DecideFailure["error"] | TableError };
 
 /**
- * Decides; while the decision needs a page, loads it and decides again. A page that cannot be had within its deadline is
- * an error, never a guess.
+ * Decides; while the decision needs a page or a key, loads it and decides again. What cannot be had within its deadline is
+ * an error, never a guess. `decide` hands `found` on in its input: what a directory says is in no table. `caller`: by whom
+ * look-ups of unknown keys are counted.
  */
 export async function withPages<Value extends { readonly kind: string }>(
-  { packs }: Pick<Gateway, "packs">,
-  decide: () => Value | PageNeed,
+  { packs, directory }: Pick<Gateway, "packs" | "directory">,
+  decide: (found?: FoundKeys) => Value | PageNeed,
+  caller?: string,
 ): Promise<Exclude<Value, PageNeed> | LoadFailure> {
+  let found: Map<string, KeyAnswer> | undefined;
   let decided = decide();
   for (let loads = 0; decided.kind === "page"; loads++) {
-    const { table, page, error, entity, byCanary } = decided as PageNeed;
-    const loaded = loads < PAGES_MAX ? await packs.load(table, page) : err(error);
-    if (!loaded.ok) return { kind: "error", error: loaded.error, entity, byCanary };
-    decided = decide();
+    const { table, needs, error, entity, byCanary } = decided as PageNeed;
+    const failure = (why: LoadFailure["error"]): LoadFailure => ({ kind: "error", error: why, entity, byCanary });
+    if (loads >= PAGES_MAX) return failure(error);
+    if ("page" in needs) {
+      const loaded = await packs.load(table, needs.page);
+      if (!loaded.ok) return failure(loaded.error);
+    } else {
+      const { lookup } = needs;
+      const name = answerName(lookup);
+      if (found?.has(name)) throw new Error(`a decision passes over what directory ${lookup.plan.name} said`);
+      const answer = await directory.lookup(lookup.plan, lookup.key, caller);
+      if (!answer.ok) return failure({ ...answer.error, lookup });
+      found = (found ?? new Map<string, KeyAnswer>()).set(name, answer.value);
+    }
+    decided = decide(found);
   }
   return decided as Exclude<Value, PageNeed>;
 }

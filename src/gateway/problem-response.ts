@@ -18,7 +18,12 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
   // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
   if (error.reason === "unauthenticated") headers["www-authenticate"] = 'Bearer realm="waybill"';
   if (error.reason === "method-not-allowed") headers["allow"] = error.allow.join(", ");
-  if (problem.status === 503 || problem.status === 429 || error.reason === "idempotency-key-in-use")
+  if (
+    problem.status === 503 ||
+    problem.status === 429 ||
+    error.reason === "idempotency-key-in-use" ||
+    error.reason === "key-reserved"
+  )
     headers["retry-after"] = String(retryAfterSeconds(error));
   if (keyUntilMs !== undefined) {
     headers["waybill-retry"] = retryAdvice(error);

@@ -16,13 +16,13 @@ export type Destination =
   | { readonly kind: "refused"; readonly reason: Refusal; readonly entity: string | undefined }
   /** A page or an endpoint of the gateway itself. */
   | { readonly kind: "own" }
-  /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack. */
+  /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack, a key of a directory. */
   | { readonly kind: "open"; readonly why: Unknown; readonly entity: string | undefined };
 
-type Unknown = "public-id" | "request-fields" | "pack";
+type Unknown = "public-id" | "request-fields" | "pack" | "directory";
 
 type Refusal =
-  | Exclude<DecideError["reason"], "table-unavailable" | "public-ids-unavailable">
+  | Exclude<DecideError["reason"], "table-unavailable" | "directory-unavailable" | "public-ids-unavailable">
   | "malformed-request"
   | "method-not-allowed"
   | "region-unknown";
@@ -47,7 +47,7 @@ export const replay = (
 /** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
 const mayMeet = (unknown: Destination, other: Destination): boolean => {
   if (unknown.kind !== "open") return false;
-  if (unknown.why === "pack") return true;
+  if (unknown.why === "pack" || unknown.why === "directory") return true;
   return (unknown.why === "request-fields" && other.kind === "region") || isSame(unknown, other);
 };
 
@@ -111,11 +111,12 @@ function destination(outcome: Outcome, method: string): Destination {
     case "without-id":
       return withoutId(outcome.entry, method);
     case "page":
-      return open("pack", entityIn(outcome.error));
+      return open("page" in outcome.needs ? "pack" : "directory", entityIn(outcome.error));
     case "error": {
       const { error, entity } = outcome;
       if (error.reason === "public-ids-unavailable") return open("public-id", entity);
       if (error.reason === "table-unavailable") return open("pack", entityIn(error));
+      if (error.reason === "directory-unavailable") return open("directory", error.lookup.decision.entity.name);
       return refused(error.reason, entityIn(error));
     }
   }

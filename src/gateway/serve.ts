@@ -9,12 +9,14 @@ import { deliver } from "../proxy/deliver.ts";
 import { readResponseFields } from "../proxy/headers.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
+import type { FoundKeys } from "../routing/directory/compile.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
 import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
+import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
 import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { serveByPlaces } from "./places/serve.ts";
@@ -68,7 +70,8 @@ function serveBy(
   const outcome = decided ?? decide(input, path);
   if (outcome.kind === "page") {
     context.watchClient();
-    return withPages(gateway, () => decide(input, path)).then((later) => serveBy(context, served, later));
+    const decideWith = (found?: FoundKeys) => decide({ ...input, found }, path);
+    return withPages(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
   }
   if (context.method === "PUT" && served.table.creates !== undefined) {
     const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
@@ -194,13 +197,19 @@ export async function forward(
     traceparent: undefined,
   };
   context.watchClientLater();
-  if (entity.copies !== undefined) return forwardNearest(context, proxied, entity.copies, respond);
-  const delivered = await deliver(proxied, gateway);
+  if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
+  const isKeyed = table.directories !== undefined;
+  if (entity.copies !== undefined) {
+    return forwardNearest(context, proxied, entity.copies, isKeyed ? respondKeyed : respond);
+  }
+  const delivered = await deliver(proxied, isKeyed ? learningGateway(context, table, decision) : gateway);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
   if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
-  return respond(context, table, decision, delivered.value);
+  if (isKeyed) await registerKeys(context, table, decision, delivered.value);
+  const answer = respond(context, table, decision, delivered.value);
+  return isKeyed ? markState(decision, answer) : answer;
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
@@ -214,6 +223,12 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
   broken: { reason: "malformed-request", detail: BROKEN_BODY },
   "too-large": { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX },
   coded: { reason: "transfer-coding-unsupported" },
+};
+
+/** `respond` for callers that do not wait: the keys that the answer registers may be known a moment later. */
+const respondKeyed: typeof respond = (context, table, decision, answer) => {
+  context.waitUntil(registerKeys(context, table, decision, answer));
+  return markState(decision, respond(context, table, decision, answer));
 };
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */

@@ -105,6 +105,40 @@ export const CATALOGUE = {
     meaning: "The revision does not exist, or its text is no longer stored: the last 1,000 revisions are.",
     remedy: "Check `GET /-/table/revisions`. For older texts, check the version control of their publisher.",
   }),
+  "malformed-key": problem(400, "Malformed key", {
+    meaning:
+      "The text is no key of its directory: its percent-encoding, its characters or its length are not those of the declared form. No origin was contacted.",
+    remedy: "Correct what `detail` names. The routing table declares the form.",
+  }),
+  "unknown-key": problem(404, "Unknown key", {
+    meaning: "The directory has no such key, or its claim is not confirmed yet.",
+    remedy: "Check the key. A key that was claimed just now is known after the directory's `absentSeconds`.",
+  }),
+  "key-reserved": problem(409, "The key is reserved", {
+    meaning: "Another claim holds the key until its lease ends. Nothing was changed.",
+    remedy: "Retry after `retry-after`, or choose another key.",
+  }),
+  "claim-lost": problem(409, "The claim does not hold the key", {
+    meaning: "The key is not reserved by this operation any more: its lease ended, or it was released or taken over.",
+    remedy: "Undo what was to be named by the key, or reserve it again.",
+  }),
+  "key-taken": problem(412, "The key is taken", {
+    meaning: "The key is confirmed, for another owner or in another region. Nothing was changed.",
+    remedy: "Choose another key. A key that is yours is moved by `if-match`.",
+  }),
+  "stale-key": problem(412, "The key was changed by someone else", {
+    meaning: "`if-match` does not name the key's current version. Nothing was changed.",
+    remedy: "Get the key, and send the change with its `etag`.",
+  }),
+  "directory-unavailable": problem(503, "Directory unavailable", {
+    meaning:
+      "No layer of the directory could say where the key is, or too many unknown keys are asked for. That is not taken for an absent key.",
+    remedy: "Retry after `retry-after`. A claim may be sent again as it was.",
+  }),
+  "directory-full": problem(507, "The directory is full", {
+    meaning: "The Durable Object of the key has no room for another one. Keys that are there are served and changed.",
+    remedy: "Remove keys of the directory, or ask the operator.",
+  }),
   "stale-revision": problem(412, "The table was changed by someone else", {
     meaning: "The revision in `if-match` is not the latest one. Nothing was changed.",
     remedy: "Get the current table, make the change on it, and send it with its revision.",

@@ -1,5 +1,6 @@
 import type { StaleClientId } from "../ids/index.ts";
 import type { CreateKeyError } from "../routing/create/request.ts";
+import type { KeyUnavailable } from "../routing/directory/types.ts";
 import type { MintPlanError } from "../routing/mint/request.ts";
 import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
@@ -65,9 +66,20 @@ export type RequestError =
       readonly regions: Readonly<Record<string, string>>;
     }
   | { readonly reason: "cursors-unavailable" }
+  | KeyError<"key-reserved", { readonly retryAfterSeconds: number }>
+  | KeyError<"claim-lost">
+  | KeyError<"key-taken">
+  | KeyError<"directory-full">
+  | { readonly reason: "stale-key"; readonly directory: string; readonly version: number }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };
+
+type KeyError<Reason extends string, More = unknown> = More & {
+  readonly reason: Reason;
+  readonly directory: string;
+  readonly key: string;
+};
 
 /** Why a port of the gateway (see `src/ports.ts`) failed. */
 
@@ -130,6 +142,7 @@ export type TableChangeError =
   | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
 
 export type PortError =
+  | KeyUnavailable
   | SequenceError
   | TableError
   | TableChangeError

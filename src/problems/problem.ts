@@ -67,6 +67,20 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "table-unavailable": "No verified copy of the routing table is available.",
   "too-many-fields": "At most 256 header fields of a client are sent on.",
   "loop-detected": "The request's cdn-loop header already names this gateway.",
+  "malformed-key": ({ directory, why }) => `This is no key of the directory "${directory}". ${why}`,
+  "unknown-key": ({ id, directory }) => `The directory "${directory}" has no key "${shorten(id)}".`,
+  "key-reserved": ({ key, retryAfterSeconds }) =>
+    `"${shorten(key)}" is reserved by another claim for ${retryAfterSeconds} s at most.`,
+  "claim-lost": ({ key }) => `"${shorten(key)}" is not reserved by this operation.`,
+  "key-taken": ({ key }) => `"${shorten(key)}" is taken.`,
+  "stale-key": ({ version }) => `The current version of the key is "${version}".`,
+  "directory-unavailable": ({ directory, why }) =>
+    why === "busy"
+      ? `Too many keys of the directory "${directory}" are looked up that no cache has.`
+      : why === "unread"
+        ? `The directory "${directory}" says where this is; it was not asked.`
+        : `The directory "${directory}" did not respond.`,
+  "directory-full": ({ directory }) => `The directory "${directory}" has no room for this key.`,
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",
   "region-unknown": "Neither an ID nor any of the declared sources names the region of this request.",
@@ -159,6 +173,14 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "clock-behind": ["behindMs"],
   "public-ids-unavailable": ["entity"],
   "answer-withheld": ["region"],
+  "malformed-key": ["directory"],
+  "unknown-key": ["id", "entity", "directory"],
+  "key-reserved": ["key", "directory"],
+  "claim-lost": ["key", "directory"],
+  "key-taken": ["key", "directory"],
+  "stale-key": ["version", "directory"],
+  "directory-unavailable": ["directory"],
+  "directory-full": ["directory"],
   "entity-gone": ["id", "entity"],
   "region-unknown": ["path", "sources"],
   "create-key-missing": ["field", "sources"],
@@ -199,7 +221,7 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
 };
 
 /** Members whose text may come from the client. */
-const ECHOED: ReadonlySet<string> = new Set(["id", "path", "name", "host"]);
+const ECHOED: ReadonlySet<string> = new Set(["id", "path", "name", "host", "key"]);
 
 function membersOf(error: object, names: readonly string[]): Readonly<Record<string, unknown>> {
   const evidence = error as Readonly<Record<string, unknown>>;

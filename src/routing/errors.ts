@@ -1,6 +1,8 @@
 import type { ParseError } from "../ids/layout/layout.ts";
+import type { KeyFault } from "./directory/normalise.ts";
+import type { KeyUnavailable } from "./directory/types.ts";
 import type { MissingPage } from "./packs/pack.ts";
-import type { Candidate } from "./table.ts";
+import type { Candidate, KeyLookup } from "./table.ts";
 
 export type RoutingError =
   | { readonly reason: "unrouted-path"; readonly path: string }
@@ -32,7 +34,11 @@ export type RoutingError =
       /** Absent in IDs of public entities, where it is secret. */
       readonly key?: Readonly<Record<string, string>>;
     }
-
+  /** The text is no key of the directory. */
+  | (KeyFault & { readonly id?: string; readonly entity?: string; readonly directory: string })
+  | { readonly reason: "unknown-key"; readonly id: string; readonly entity?: string; readonly directory: string }
+  /** The decision needs a key that is not looked up yet: look it up and try again. */
+  | (KeyUnavailable & { readonly lookup: KeyLookup })
   /** The decision needs a page that is not in memory: load it and try again. */
   | { readonly reason: "table-unavailable"; readonly why: string; readonly missing: MissingPage };
 

@@ -11,11 +11,13 @@ import { checkOrigins } from "./check/regions.ts";
 import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, dependsOnFault } from "./check/routes.ts";
 import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
-import { assemble } from "./compile/compile.ts";
+import { assemble, withVerified } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
 import { checkCopies } from "./copies/compile.ts";
 import { checkCors } from "./cors.ts";
 import { checkCreates } from "./create/check.ts";
+import { checkDirectories } from "./directory/check.ts";
+import { decidedBy } from "./directory/compile.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { checkLists } from "./lists/check.ts";
@@ -36,7 +38,9 @@ export const checkTable = (declared: unknown, ownPort?: number): Result<Declared
 
 export const loadTable = (json: unknown, revision: number): Result<CompiledTable, readonly Fault[]> => {
   const checked = check(json);
-  return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;
+  if (!checked.ok) return checked;
+  const { planned, declared } = checked.value;
+  return ok(withVerified(assemble(planned, revision), declared));
 };
 
 /** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
@@ -49,7 +53,9 @@ export const measureTable = (declared: unknown, bytes: number): Result<TableUse,
 
 const check = (value: unknown, ownPort?: number) => {
   const { report, faults } = faultList();
-  const { draft, declared } = readDraft(value, report);
+  const { draft: whole, declared } = readDraft(value, report);
+  checkDirectories(whole, report);
+  const draft = decidedBy(whole, "serve");
   const plans = planLayouts(draft);
   const isWhole = allEntitiesArePlanned(draft, plans);
   checkNames(draft, report);

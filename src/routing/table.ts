@@ -4,6 +4,7 @@ import type { TimeWindow } from "../ids/recognise.ts";
 import type { ReadCopies } from "./copies/schema.ts";
 import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
+import type { DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
@@ -68,6 +69,10 @@ export interface CompiledTable {
   readonly moved: MovedIndex;
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
+  /** By name; `undefined` where there are none. */
+  readonly directories: ReadonlyMap<string, DirectoryPlan> | undefined;
+  /** The table as it would be if the directories to verify decided: its decisions are compared. */
+  readonly verified: CompiledTable | undefined;
   readonly routeCount: number;
   /** For those who have no key: without public entities, and without layouts that only those have. `undefined`: this one. */
   readonly withoutPublic: CompiledTable | undefined;
@@ -82,6 +87,8 @@ export interface Entity {
   readonly ids: readonly EntityId[];
   /** The text forms of the IDs, each once. */
   readonly readers: readonly FormReader<EntityId>[];
+  /** Set: texts stand in place of IDs, and this directory has their regions. */
+  readonly directory: DirectoryPlan | undefined;
   readonly any: "proxy" | "redirect";
   /** Set: clients see public IDs of this entity only. */
   readonly public: PublicKind | undefined;
@@ -188,7 +195,7 @@ export interface Target {
 }
 
 /** The result of a look-up, before canary and split are applied to the ID. */
-export type Found = Target | Split | NeedsPage;
+export type Found = Target | Split | NeedsPage | NeedsKey;
 
 export interface Split {
   readonly region: undefined;
@@ -203,6 +210,13 @@ export interface NeedsPage {
   readonly missing: MissingPage;
 }
 
+/** A directory says where the ID goes. */
+export interface NeedsKey {
+  readonly region: undefined;
+  readonly rule: { readonly kind: "directory"; readonly directory: string };
+  readonly plan: DirectoryPlan;
+}
+
 export interface Move {
   /** `fenced`: only reads are forwarded. `moved`: the move is complete. */
   readonly state: "started" | "fenced" | "moved";
@@ -214,7 +228,7 @@ export interface Move {
 export type Gone = { readonly region: undefined; readonly rule: { readonly kind: "gone" }; readonly epoch: number };
 
 /** Where one ID goes; `undefined`: no route takes it. */
-export type TargetOrNone = Target | Gone | NeedsPage | undefined;
+export type TargetOrNone = Target | Gone | NeedsPage | NeedsKey | undefined;
 
 /** A region for a part of a route's IDs, from 0 to 1. */
 export type Share = { readonly region: Region; readonly share: number };
@@ -237,7 +251,9 @@ export type Rule =
   | { readonly kind: "moving" }
   | { readonly kind: "route"; readonly index: number; readonly part?: number; readonly pack?: string }
   | { readonly kind: "canary"; readonly index: number }
-  | { readonly kind: "default" };
+  | { readonly kind: "default" }
+  /** `state`: what is known was too old, or is the directory's default; no layer could say for certain. */
+  | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" };
 
 /** Entity paths, matched segment by segment on the raw path. */
 export interface PathIndex<Owner = Entity> {
@@ -298,6 +314,16 @@ export interface Decision {
   /** The canonical text in its layout, or of a short key. A short key and its LUUID have two, and so have a HotGuid's forms. */
   readonly canonical: string;
   readonly target: Target;
+}
+
+export type DirectoryPlan = DirectoryPlanOf<Target>;
+
+/** A key that must be looked up before it can be decided where a request goes. */
+export interface KeyLookup {
+  readonly plan: DirectoryPlan;
+  readonly key: string;
+  /** The decision but for what the directory says. */
+  readonly decision: Omit<Decision, "target">;
 }
 
 /** One reading of a text: a layout and, where the layout's key identifies it, an entity. */

@@ -4,7 +4,9 @@ import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import { problemsPage } from "../rules/generators/problems-page.ts";
 
 /** Statuses defined by RFC 9110 §15 for the gateway's own responses. */
-const STATUSES = [400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 431, 500, 501, 502, 503, 504, 508];
+const STATUSES = [
+  400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 431, 500, 501, 502, 503, 504, 507, 508,
+];
 
 describe("the catalogue of problems", () => {
   it.each(PROBLEM_SLUGS)("%s has a status, and sentences for people", (slug) => {

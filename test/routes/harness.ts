@@ -1,7 +1,10 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
+import type { DirectoryComparison } from "../../src/directory-ports.ts";
 import { controlPlane } from "../../src/edge/control-plane/client.ts";
+import { durableDirectory } from "../../src/edge/directory/keys.ts";
+import { isolateDirectory } from "../../src/edge/directory/lookup.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { durableIdempotency } from "../../src/edge/idempotency/keys.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
@@ -20,7 +23,7 @@ import { isolateShadows } from "../../src/proxy/shadow.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-ids/codec.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-const { IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, SEQUENCES } = env as Env;
+const { DIRECTORY, IDEMPOTENCY, TABLE_KV, TABLE_TRUTH, SEQUENCES } = env as Env;
 
 /** IDs that the declared table of the fixtures routes, by where they go. Minted 2025-09-03 or so, or without a time. */
 export const IDS = {
@@ -60,6 +63,7 @@ export function setUp(options: Options = {}) {
   const defects: unknown[] = [];
   const broken: string[] = [];
   const mirrored: string[] = [];
+  const compared: DirectoryComparison[] = [];
   const origin = options.origin ?? ((request) => new Response(`from ${new URL(request.url).host}`));
   const fetch: Fetch = async (target, init) => {
     const request = new Request(target, init);
@@ -81,6 +85,17 @@ export function setUp(options: Options = {}) {
     pause: () => new Promise(() => undefined),
     onBreaker: () => undefined,
     onReportFailure: (why) => defects.push(why),
+  });
+  const truth = durableDirectory(DIRECTORY, (error) => defects.push(error));
+  const directory = isolateDirectory({
+    truth: options.gateway?.directoryTruth ?? truth,
+    copies: { find: async () => undefined },
+    clock,
+    cache: undefined,
+    namespace: "one",
+    waitUntil: () => undefined,
+    counters: options.gateway?.counters ?? metrics.counters,
+    report: (comparison) => compared.push(comparison),
   });
   const gateway: Gateway = {
     clock,
@@ -113,6 +128,8 @@ export function setUp(options: Options = {}) {
     cursorKeys: [new TextEncoder().encode("a secret of this test, 32 bytes.")],
     clientClaims: async () => ok(undefined),
     idempotency: durableIdempotency(IDEMPOTENCY),
+    directory,
+    directoryTruth: truth,
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
     isOnEdge: false,
@@ -147,7 +164,7 @@ export function setUp(options: Options = {}) {
   const app = createApp(gateway);
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { app, gateway, request, seen, lines, defects, broken, mirrored };
+  return { app, gateway, request, seen, lines, defects, broken, mirrored, compared };
 }
 
 /** The problem document of an answer, after checking that it is one. */

@@ -1,6 +1,13 @@
 import { explainId, explainOnPath } from "../../gateway/decide.ts";
-import { fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
-import { type Candidate, type CompiledTable, LUUID_SHORT, type Rule } from "../../routing/index.ts";
+import { err, fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
+import {
+  type Candidate,
+  type CompiledTable,
+  explain,
+  LUUID_SHORT,
+  type RoutingError,
+  type Rule,
+} from "../../routing/index.ts";
 import { patternFor } from "../../routing/lookup/paths.ts";
 import { shortKeyOwners } from "../../routing/resolve/describe.ts";
 import { allOwners } from "../../routing/resolve/match.ts";
@@ -125,6 +132,7 @@ const ruleLine = ({ source, line, value }: DeclaredRule): string => {
 };
 
 const ruleAddition = (rule: Rule): string => {
+  if (rule.kind === "directory" && rule.state !== undefined) return `, by its ${rule.state} answer`;
   if (rule.kind !== "route") return "";
   const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
   return part + (rule.pack === undefined ? "" : `, by pack ${rule.pack}`);
@@ -148,6 +156,7 @@ const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place 
   if (rule.kind === "route") return ["routes", rule.index];
   if (rule.kind === "canary") return ["routes", rule.index, "canary"];
   if (rule.kind === "default") return ["default"];
+  if (rule.kind === "directory") return ["directory", rule.directory];
   const part = rule.kind === "moving" ? "moves" : "moved";
   return [part, idIn(part) ?? ""];
 };
@@ -317,6 +326,10 @@ const explainByTable = (
   const input = { tables: { table, canary: undefined }, publicIds: { open: () => ok(undefined) }, layoutName, nowMs };
   const explained = onPath === undefined ? explainId(input, id) : explainOnPath(input, id, onPath);
   if (explained.kind === "explanation") return explained.explanation;
+  // Only a gateway has the directory.
+  if (explained.kind === "page" && "lookup" in explained.needs) {
+    return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
+  }
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
@@ -333,6 +346,6 @@ const formatHints = ({ error, otherTimes = [], publicOf = [] }: Explained): stri
 /** The error as one sentence; the candidates are in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {
   if (error === undefined) return explanation;
-  const evidence = Object.entries(error).filter(([name]) => name !== "id" && name !== "candidates");
+  const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "lookup"].includes(name));
   return { ...explanation, error: { ...Object.fromEntries(evidence), detail: detailOf(error) } };
 };

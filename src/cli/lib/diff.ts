@@ -66,6 +66,7 @@ const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "entities", entries: diff.entities },
   { name: "layouts", entries: diff.layouts },
   { name: "packs", entries: diff.packs },
+  { name: "directory", entries: diff.directory },
   { name: "moved", entries: diff.moved },
   { name: "moves", entries: diff.moves },
   { name: "gone", entries: diff.gone },
@@ -146,7 +147,8 @@ const formatKeys = ({ keys, percentOfSpace }: { keys: string; percentOfSpace?: n
 
 /** With the canary's share, and after the packs that are looked up first. */
 const formatOutcome = (outcome: KeyOutcome | undefined): string => {
-  const { region = "nowhere", canary, split, packs = [] } = outcome ?? {};
+  const { canary, split, directory, packs = [] } = outcome ?? {};
+  const region = outcome?.region ?? (directory === undefined ? "nowhere" : `directory ${directory}`);
   const own = split === undefined ? region : `split ${split.join("|")}`;
   const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
   return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");

@@ -38,6 +38,18 @@ export const METRICS = {
     ["sequence", "percent"],
     "Blocks of LUUID keys reserved, by percent of the range used: 0, 90 or 99.",
   ),
+  directory_lookups_total: counter(
+    ["directory", "outcome"],
+    "Look-ups in directories, by the layer that answered, or absent, busy (too many unknown keys) and failed. stale and default: no layer could say for certain.",
+  ),
+  directory_comparisons_total: counter(
+    ["directory", "outcome"],
+    "Requests while a directory is verified: same region, differs, unknown key or failed.",
+  ),
+  directory_updates_total: counter(
+    ["directory", "kind", "outcome"],
+    "Keys that origins registered (waybill-register) or moved (421), by outcome.",
+  ),
   refused_callers_total: counter(["reason"], "Requests to the gateway's own pages that were denied, by reason."),
   reports_total: counter([], "Reports from isolates to the Durable Object: the cost of counting in calls."),
   origin_up: gauge(

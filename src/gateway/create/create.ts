@@ -173,10 +173,15 @@ const proposalOf = ({ entity }: Create, born: readonly Born[], { revision }: Com
 });
 
 /** Where the entity above a collection is. `path`: its own, with the internal ID. */
-async function parentOf({ gateway, path, arrivedAtMs }: RequestContext, served: ServedTable, { parentEnd }: Creation) {
+async function parentOf(context: RequestContext, served: ServedTable, { parentEnd }: Creation) {
+  const { gateway, path, arrivedAtMs } = context;
   if (parentEnd === 0) return ok(undefined);
   const input = inputOf(gateway, served, arrivedAtMs);
-  const outcome = await withPages(gateway, () => decidePath(input, path.slice(0, parentEnd)));
+  const outcome = await withPages(
+    gateway,
+    (found) => decidePath({ ...input, found }, path.slice(0, parentEnd)),
+    context.client.address,
+  );
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region") return err({ reason: "unrouted-path", path } as const);
   return ok({ decision: outcome.decision, path: outcome.path });
@@ -268,7 +273,7 @@ async function decideText(
   nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
   const input = inputOf(gateway, served, nowMs);
-  const outcome = await withPages(gateway, () => decideEntity(input, entity.name, text, layout));
+  const outcome = await withPages(gateway, (found) => decideEntity({ ...input, found }, entity.name, text, layout));
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region") throw new Error(`the ID of ${entity.name} is on a path of another`);
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });

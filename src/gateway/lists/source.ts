@@ -1,3 +1,4 @@
+import type { FoundKeys } from "../../routing/directory/compile.ts";
 import type { ListOrder } from "../../routing/lists/types.ts";
 import type { Target } from "../../routing/table.ts";
 import { decideEntity, type Outcome } from "../decide.ts";
@@ -159,7 +160,7 @@ export class RegionList {
     if (id === undefined) return this.#take("item-without-id");
     const { gateway, arrivedAtMs } = context;
     const input = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs: arrivedAtMs };
-    const decide = () => decideEntity(input, list.entity.name, id);
+    const decide = (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id);
     const outcome = decide();
     if (outcome.kind !== "page") return this.#take(this.#itemOf(outcome, item, text));
     return withPages(gateway, decide).then((later) => this.#take(this.#itemOf(later, item, text)));

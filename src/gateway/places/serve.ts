@@ -55,7 +55,7 @@ export async function serveByPlaces(
     layoutName: request.headers.get("id-layout") ?? undefined,
     nowMs: context.arrivedAtMs,
   };
-  const located = await withPages(gateway, () => locateIds(input, ids));
+  const located = await withPages(gateway, (found) => locateIds({ ...input, found }, ids), context.client.address);
   if (located.kind === "error") return fail(located.error);
   const inPath: readonly LocatedId[] =
     own === undefined

@@ -18,8 +18,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
   /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
   const targetsOf = ({ placements, packs }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
     const targets = new Map<string, Target>();
-    const add = ({ region, canary, split }: Target) =>
-      targets.set(JSON.stringify([region, canary, split]), { region, canary, split });
+    const add = ({ region, canary, split, directory }: Target) =>
+      targets.set(JSON.stringify([region, canary, split, directory]), { region, canary, split, directory });
     for (const { index, route } of routes) {
       if (targets.size > 1 || !budget.spend(1)) return targets;
       const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
@@ -27,7 +27,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
       const placement = placements.get(index);
       const box = placement && boxFor(placement, id);
       if (box === undefined) continue;
-      add({ region: route.region, canary: route.canary, split: route.split && readSplit(route.split).regions });
+      const { region, canary, directory } = route;
+      add({ region, canary, directory, split: route.split && readSplit(route.split).regions });
       if (box.every((set) => set === undefined)) return targets;
     }
     return add({ region: draft.fallback });
@@ -75,6 +76,7 @@ interface Target {
   readonly region: string | undefined;
   readonly canary?: DeclaredRoute["canary"];
   readonly split?: readonly string[] | undefined;
+  readonly directory?: string | undefined;
 }
 
 /** A layout must be valid, and what the table adds to it must be about bits and times that it has. */

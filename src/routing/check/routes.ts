@@ -62,20 +62,20 @@ const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPla
   return [...claims.values()].filter((ids) => ids.some(isWrong)).flat();
 };
 
-const DESTINATIONS = ["region", "split", "pack"] as const;
+const DESTINATIONS = ["region", "directory", "split", "pack"] as const;
 
 export const hasOneDestination = (route: DeclaredRoute): boolean =>
   DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
 
-/** Each route has one destination: a region, a split or a pack. Each part of a split has one region. */
+/** Each route has one destination: a region, a directory, a split or a pack. Each part of a split has one region. */
 export const checkDestinations = (draft: Draft, report: Report): void => {
   for (const { index, route } of draft.routes) {
     const [first, second] = DESTINATIONS.filter((destination) => route[destination] !== undefined);
     const fault = (key: string, message: string): void => report("schema", ["routes", index, key], message);
-    if (first === undefined) fault("region", '"region" is missing; add it, or a "split" or a "pack".');
+    if (first === undefined) fault("region", '"region" is missing; add it, or a "directory", a "split" or a "pack".');
     else if (second !== undefined) {
       const [one, other] = [JSON.stringify(first), JSON.stringify(second)];
-      fault(second, `A route has a region, a split or a pack; remove ${one} or ${other}.`);
+      fault(second, `A route has a region, a directory, a split or a pack; remove ${one} or ${other}.`);
     }
     for (const part of first !== "region" && second === undefined ? (["canary", "shadow"] as const) : []) {
       if (route[part] !== undefined) fault(part, `Only a route with a region can have a ${part}; remove it.`);
@@ -99,7 +99,7 @@ export const checkRoutes = (context: RouteContext, mayMatch: DependsOnFault, fau
     const { route } = each;
     if (budget.isSpent || faults.length >= FAULTS_MAX) break;
     // Without one destination it has been reported already.
-    if (!hasOneDestination(route)) continue;
+    if (!hasOneDestination(route) || draft.idleRoutes.has(each.index)) continue;
     const conditions = readConditions(context, each);
     if (conditions === undefined || !isSoundPackRoute(context, each)) continue;
     if (placeRoute(placed, draft.packs, { ...each, conditions }, budget)) routes.push(each);

@@ -3,6 +3,7 @@ import { fitsWith } from "../../ids/layout/compile.ts";
 import { copiesOf } from "../copies/compile.ts";
 import { compileCors } from "../cors.ts";
 import { indexCreates } from "../create/compile.ts";
+import { type Deciding, decidedBy, hasVerified, planDirectories } from "../directory/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
@@ -21,7 +22,16 @@ import type { CompiledTable, EnabledLayout, Entity, EntityId, Owner, Owners, Reg
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
-import { forwardingOf, overrideTargets, packTargets, REMEMBER_MOVED_SECONDS, regionOf, targetsOf } from "./targets.ts";
+import {
+  forwardingOf,
+  overrideTargets,
+  packTargets,
+  REMEMBER_MOVED_SECONDS,
+  regionNamed,
+  regionOf,
+  targetOf,
+  targetsOf,
+} from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 export interface Planned {
@@ -36,14 +46,23 @@ export type Assembly = Omit<Planned, "placed">;
 
 /** Compiles a table that passed `checkTable`; throws for one that was never checked. */
 export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
-  assemble(planChecked(declared), revision);
+  withVerified(assemble(planChecked(declared), revision), declared);
 
-export const planChecked = (declared: DeclaredTable): Planned => {
-  const draft = draftOf(declared);
+/** The table that decides, and beside it the one whose decisions are compared, while a directory is verified. */
+export const withVerified = (table: CompiledTable, declared: DeclaredTable): CompiledTable => {
+  if (!hasVerified(draftOf(declared))) return table;
+  return { ...table, verified: assemble(planChecked(declared, "verify"), table.revision) };
+};
+
+export const planChecked = (declared: DeclaredTable, deciding: Deciding = "serve"): Planned =>
+  planDraft(decidedBy(draftOf(declared), deciding));
+
+const planDraft = (draft: Draft): Planned => {
   const plans = planLayouts(draft);
   const budget = new Budget(COMPLEXITY_MAX);
   const placed = noPlacements(plans);
   for (const route of draft.routes) {
+    if (draft.idleRoutes.has(route.index)) continue;
     const conditions = readConditions({ draft, plans, report: rejectFault, budget }, route);
     if (conditions === undefined) throw new Error(`route ${route.index} was not checked`);
     placeRoute(placed, draft.packs, { ...route, conditions }, budget);
@@ -66,7 +85,8 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
     return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
   };
-  const { layouts, entities } = compileEntities(assembly, regions, packRouteOf);
+  const directories = planDirectories(draft, regions, (region, rule) => targetOf(regionNamed(regions, region), rule));
+  const { layouts, entities } = compileEntities(assembly, regions, directories, packRouteOf);
   const table = {
     revision,
     regions,
@@ -82,6 +102,8 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,
+    directories,
+    verified: undefined,
     withoutPublic: undefined,
   };
   return { ...table, withoutPublic: viewOf(table) };
@@ -121,8 +143,13 @@ const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
 type PackRouteOf = (placement: PackPlacement) => PackRoute;
 
 /** Compiles the entities and the layouts, which refer to each other. */
-const compileEntities = ({ draft, routes, overrides }: Assembly, regions: Regions, packRouteOf: PackRouteOf) => {
-  const targets = targetsOf(draft, regions);
+const compileEntities = (
+  { draft, routes, overrides }: Assembly,
+  regions: Regions,
+  directories: CompiledTable["directories"],
+  packRouteOf: PackRouteOf,
+) => {
+  const targets = targetsOf(draft, regions, directories);
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, OwnersInMaking>();
@@ -162,6 +189,7 @@ const compileEntities = ({ draft, routes, overrides }: Assembly, regions: Region
       pathHints: hintsOf(patterns, layouts),
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
+      directory: declared.directory === undefined ? undefined : directories?.get(declared.directory),
       any: declared.any ?? "proxy",
       public: publicKindOf(declared.public),
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,

@@ -5,10 +5,26 @@ import { type Draft, type Override, overrideKey, overridesIn } from "../schema/d
 import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";
 import type { DeclaredEntity, DeclaredRegion } from "../schema/table.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
-import type { BreakerPolicy, Deadlines, Found, Gone, Region, Regions, Rule, Share, Split, Target } from "../table.ts";
+import type {
+  BreakerPolicy,
+  CompiledTable,
+  Deadlines,
+  Found,
+  Gone,
+  Region,
+  Regions,
+  Rule,
+  Share,
+  Split,
+  Target,
+} from "../table.ts";
 
 /** One frozen target for each route with a region, a few for each split, and one for the default. */
-export const targetsOf = (draft: Draft, regions: Regions): RouteTargets<Found | undefined> => {
+export const targetsOf = (
+  draft: Draft,
+  regions: Regions,
+  directories: CompiledTable["directories"],
+): RouteTargets<Found | undefined> => {
   // Rules first, so that the targets, which every look-up reads, are adjacent in memory.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
   const byOrdinal = draft.routes.map(({ route, index }, at): Found | undefined => {
@@ -16,6 +32,10 @@ export const targetsOf = (draft: Draft, regions: Regions): RouteTargets<Found | 
       const partOf = (name: string, part: number): Target =>
         targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part }));
       return Object.freeze({ region: undefined, rule: SPLIT, parts: readSplit(route.split).regions.map(partOf) });
+    }
+    const plan = route.directory === undefined ? undefined : directories?.get(route.directory);
+    if (plan !== undefined) {
+      return Object.freeze({ region: undefined, rule: { kind: "directory", directory: plan.name } as const, plan });
     }
     // IDs that a pack does not contain go on to the next routes.
     if (route.region === undefined) return undefined;
@@ -77,7 +97,7 @@ const canaryOf = ({ region, percent }: DeclaredCanary, index: number, regions: R
 const shareOf = ({ region, percent }: DeclaredCanary, regions: Regions): Share =>
   Object.freeze({ region: regionNamed(regions, region), share: percent / 100 });
 
-const regionNamed = (regions: Regions, name: string): Region => {
+export const regionNamed = (regions: Regions, name: string): Region => {
   const region = regions.get(name);
   if (region === undefined) throw new Error(`region ${name} was not checked`);
   return region;

@@ -30,6 +30,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     pathHints: new Map(),
     ids: [],
     readers: [],
+    directory: undefined,
     any: "proxy",
     public: undefined,
     // Without an ID, a 421 says nothing about the next request.

@@ -1,5 +1,5 @@
-import { planChecked } from "../compile/compile.ts";
-import type { Draft, Overrides } from "../schema/draft.ts";
+import { type Planned, planChecked } from "../compile/compile.ts";
+import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
 import type { DeclaredTable } from "../schema/table.ts";
 import type { KeyChange } from "./key-changes.ts";
 import { diffKeys } from "./keys.ts";
@@ -27,12 +27,16 @@ export const diffTables = (
   nowMs = Number.POSITIVE_INFINITY,
 ): TableDiff => {
   const [left, right] = [planChecked(before), planChecked(after)];
-  const parts = diffParts(left.draft, right.draft);
+  const parts = diffParts(wholeDraft(before, left), wholeDraft(after, right));
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
   const overrides = diffOverrides(parts, left, right, nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
+
+/** With what directories do not decide yet. */
+const wholeDraft = (declared: DeclaredTable, { draft }: Planned): Draft =>
+  draft.directories.size === 0 ? draft : draftOf(declared);
 
 type Parts = Readonly<ReturnType<typeof diffParts>>;
 
@@ -48,6 +52,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   layouts: diffPart(before.layouts, after.layouts),
   /** What the table says of them. Packs with other digests have other ranges. */
   packs: diffPart(before.packs, after.packs),
+  directory: diffPart(before.directories, after.directories),
   /** By ID, as the two that follow. */
   moved: diffPart(entriesOf(before.moved), entriesOf(after.moved)),
   moves: diffPart(entriesOf(before.moves), entriesOf(after.moves)),

@@ -58,8 +58,10 @@ const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPl
   return { plan, routes };
 };
 
-const outcomeOf = ({ region, canary, split }: DeclaredRoute): RouteOutcome =>
-  split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
+const outcomeOf = ({ region, canary, split, directory }: DeclaredRoute): RouteOutcome => {
+  if (directory !== undefined) return { region: undefined, directory };
+  return split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
+};
 
 /** What a pack holds goes where it says; what it does not hold comes to the routes behind it. */
 const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, index: number): RouteOutcome => {
@@ -69,7 +71,7 @@ const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, in
 };
 
 const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
-  (outcome?.region ?? outcome?.split ?? outcome?.packs) !== undefined;
+  (outcome?.region ?? outcome?.split ?? outcome?.directory ?? outcome?.packs) !== undefined;
 
 const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => box);
 

@@ -7,6 +7,8 @@ export interface RouteOutcome {
   readonly canary?: DeclaredCanary;
   /** The regions of a split's parts, instead of a region and a canary. */
   readonly split?: readonly string[];
+  /** The directory that says the region, instead of one. */
+  readonly directory?: string;
   /** Packs that stand before the route, each with its digest: what they hold goes where they say. */
   readonly packs?: readonly string[];
 }
@@ -19,8 +21,8 @@ export const routeOutcome = (region: string | undefined, canary: DeclaredCanary 
 
 /** Percent of the IDs that change the region. Splits cut one line of places; a canary's hash does not depend on it. */
 export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
-  // What packs hold is not known here: every ID may move.
-  if (before.packs?.join() !== after.packs?.join()) return 100;
+  // What packs and directories hold is not known here: every ID may move.
+  if (before.packs?.join() !== after.packs?.join() || before.directory !== after.directory) return 100;
   const isSplit = (before.split ?? after.split) !== undefined;
   const hasCanary = (before.canary ?? after.canary) !== undefined;
   const moved = !isSplit ? byCanary(before, after) : hasCanary ? byChance(before, after) : alongOneLine(before, after);

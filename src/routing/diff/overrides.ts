@@ -27,7 +27,7 @@ export interface OverrideTarget {
   /** `undefined` where they go nowhere, or what decides is not at hand. */
   readonly region: string | undefined;
   /** `none`: no route takes them, or no entity has the ID. `pack`: the page of a pack says it. */
-  readonly by: "routes" | "moved" | "started" | "fenced" | "gone" | "none" | "pack" | "ambiguous";
+  readonly by: "routes" | "moved" | "started" | "fenced" | "gone" | "none" | "pack" | "directory" | "ambiguous";
   readonly epoch?: number;
 }
 
@@ -116,6 +116,7 @@ const targetFor = (id: string, own: OverrideTarget | undefined, table: CompiledT
 
 const WITHOUT_REGION: Readonly<Record<string, OverrideTarget["by"]>> = {
   "table-unavailable": "pack",
+  "directory-unavailable": "directory",
   "ambiguous-id": "ambiguous",
   "entity-gone": "gone",
 };
@@ -157,5 +158,5 @@ const kindsOf = (changes: readonly OverrideChange[]): readonly OverrideKind[] =>
 /** A region's name, what refuses requests, or what decides. */
 export const formatPlace = ({ region, by }: OverrideTarget): string => {
   if (region !== undefined) return by === "fenced" ? `${region} (reads only)` : region;
-  return by === "pack" || by === "ambiguous" ? `(${by})` : by === "gone" ? "gone" : "nowhere";
+  return by === "pack" || by === "directory" || by === "ambiguous" ? `(${by})` : by === "gone" ? "gone" : "nowhere";
 };

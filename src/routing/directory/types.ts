@@ -1,11 +1,16 @@
-import type { Target } from "../table.ts";
+import type { Layout } from "../../ids/layout/layout.ts";
 import type { KeyForm } from "./normalise.ts";
 
+/** What `layout` of a decision says for a text key: it is of no layout. */
+export const TEXT_KEY = "text-key";
+
 /** A directory of the table, compiled. */
-export interface DirectoryPlan {
+export interface DirectoryPlan<Target> {
   readonly name: string;
   /** How texts become keys. `undefined`: keys are IDs, in their canonical text. */
   readonly form: KeyForm | undefined;
+  /** Of those IDs. */
+  readonly layout: Layout | undefined;
   /** How long a found key is taken from a cache. */
   readonly cacheSeconds: number;
   /** How long an absent key is. */
@@ -19,6 +24,18 @@ export interface DirectoryPlan {
   readonly mode: "write-only" | "verify" | "serve";
   /** Whether an origin's 421 changes the key. */
   readonly learnsMoves: boolean;
-  /** One frozen target for each region. */
-  readonly targets: ReadonlyMap<string, Target>;
+  /** By region. */
+  readonly targets: ReadonlyMap<string, KeyTargets<Target>>;
+}
+
+/** One frozen target for each way in which a region was found. */
+export type KeyTargets<Target> = Readonly<Record<"fresh" | "stale" | "default", Target>>;
+
+/** No layer could say where a key is. Never taken for an absent key. */
+export interface KeyUnavailable {
+  readonly reason: "directory-unavailable";
+  readonly directory: string;
+  readonly retryAfterSeconds: number;
+  /** `busy`: too many names are asked for that no cache has. `unread`: nothing was asked yet, or there is no directory here. */
+  readonly why: "failed" | "busy" | "unread";
 }

@@ -43,7 +43,8 @@ export function regionsOfMinted(entity: Entity, enabled: EnabledLayout, minted: 
   for (const words of minted) {
     const id = entity.ids.find((one) => one.enabled === enabled && one.takes(words));
     const target = applyRollout(id?.find(words), enabled.layout.name, words);
-    if (target === undefined) return err(unassigned(entity, enabled, words));
+    // A key of a directory has a region once it is claimed.
+    if (target === undefined || "plan" in target) return err(unassigned(entity, enabled, words));
     if (target.region === undefined) return err(needsPage(target));
     regions.push(target.region.name);
   }

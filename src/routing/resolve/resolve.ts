@@ -1,6 +1,7 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../../ids/index.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { plainCopies } from "../copies/compile.ts";
+import { needsKey } from "../directory/compile.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";
@@ -16,6 +17,7 @@ import type {
   EntityId,
   FormReader,
   Move,
+  NeedsKey,
   NeedsPage,
   PathMatch,
   Rule,
@@ -130,18 +132,26 @@ const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id)
 
 export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => target?.rule.kind === "unloaded";
 
+/** What a directory says of two texts may differ. */
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
-  a?.region === b?.region && (a === undefined) === (b === undefined);
+  a?.region === b?.region && (a === undefined) === (b === undefined) && !needsLookup(a) && !needsLookup(b);
+
+const needsLookup = (target: TargetOrNone): target is NeedsKey =>
+  target?.region === undefined && target?.rule.kind === "directory";
 
 const decide = (table: CompiledTable, reading: OwnerReading, text: string): Resolution => {
   const { entity, id, form, words } = reading;
   const { layout, hasOtherWords } = id.enabled;
   const target = targetOf(table, id, words);
-  if (target?.region === undefined) return err(nowhere(reading, text, target, layout.name));
+  if (target?.region === undefined && !needsLookup(target)) return err(nowhere(reading, text, target, layout.name));
   const identity = hasOtherWords ? identityWords(layout.name, words) : words;
   // Most requests carry the canonical text: it need not be written again.
   const isCanonical = form.isCaseless && form === layout.table.text && !UPPER_CASE.test(text);
   const canonical = isCanonical ? text : layout.format(words);
+  if (target.region === undefined) {
+    const decision = { entity, layout: layout.name, id: text, words, identity, canonical };
+    return err(needsKey({ plan: target.plan, key: canonical, decision }));
+  }
   return { ok: true, value: { entity, layout: layout.name, id: text, words, identity, canonical, target } };
 };
 
@@ -151,7 +161,7 @@ type Owned = Omit<OwnerReading, "form">;
 type NoTarget = Exclude<TargetOrNone, Target>;
 
 const nowhere = ({ entity, id, words }: Owned, text: string, target: NoTarget, layout: string): RoutingError => {
-  if (target === undefined) return unassigned(entity, id.enabled, layout, text, words);
+  if (target === undefined || needsLookup(target)) return unassigned(entity, id.enabled, layout, text, words);
   return isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name };
 };
 

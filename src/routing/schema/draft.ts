@@ -63,7 +63,10 @@ export const draftOf = (
     /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
     known: knownLayouts(layouts),
     packs: mapOf(table.packs),
+    directories: mapOf(table.directory),
     routes,
+    /** Routes, by index, whose directory does not decide yet: no ID is theirs. */
+    idleRoutes: NONE,
     moved: overrides(table.moved),
     moves: overrides(table.moves),
     gone: overrides(table.gone),
@@ -81,9 +84,12 @@ export const draftOf = (
       entities: namesOf("entities"),
       layouts: namesOf("layouts"),
       packs: namesOf("packs"),
+      directories: namesOf("directory"),
     },
   };
 };
+
+const NONE: ReadonlySet<number> = new Set();
 
 const EMPTY: DeclaredTable = { regions: {}, entities: {}, routes: [] };
 

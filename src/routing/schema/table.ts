@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { readCopiesSchema } from "../copies/schema.ts";
 import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
+import { directoriesSchema } from "../directory/schema.ts";
 import * as limits from "../limits.ts";
 import { listSchema } from "../lists/schema.ts";
 import { placesSchema } from "../places/schema.ts";
@@ -120,9 +121,10 @@ export const entitySchema = v.strictObject({
     "Path pattern or patterns; /any/:id uses the first for IDs of its layout.",
   ),
   ids: described(
-    list(entityId, limits.IDS_PER_ENTITY_MAX, "An entity needs at least one layout of IDs."),
-    "The layouts that IDs of this entity may have.",
+    v.optional(v.pipe(v.array(entityId), v.maxLength(limits.IDS_PER_ENTITY_MAX)), []),
+    "The layouts that IDs of this entity may have. An entity needs one, or a directory.",
   ),
+  directory: optional(name, "The directory of the text keys that stand in place of IDs."),
   any: optional(v.picklist(["proxy", "redirect"]), "What /any/:id does: proxy (the default) or redirect with 307."),
   public: optional(
     publicSchema,
@@ -163,7 +165,8 @@ const when = v.strictObject({
 
 export const routeSchema = v.strictObject({
   when: described(when, "All conditions must hold; none means every ID."),
-  region: optional(name, "The region of the IDs. A route has this, a split or a pack."),
+  region: optional(name, "The region of the IDs. A route has this, a directory, a split or a pack."),
+  directory: optional(name, "The directory that says each ID's region."),
   split: optional(splitSchema, "The IDs go to several regions, in equal parts: for a load too high for one region."),
   pack: optional(name, "The pack's ranges decide; other IDs continue with the next routes."),
   canary: v.exactOptional(canarySchema),
@@ -207,6 +210,7 @@ export const tableSchema = v.strictObject({
   ),
   layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),
   packs: v.exactOptional(packsSchema),
+  directory: v.exactOptional(directoriesSchema),
   routes: described(v.pipe(v.array(routeSchema), v.maxLength(limits.ROUTES_MAX)), "Routes; the first match wins."),
   moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left their ID's region."),
   moves: overridesOf(moveSchema, "Moves in progress by canonical ID: `waybill move` writes them."),

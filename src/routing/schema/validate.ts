@@ -40,7 +40,9 @@ export const PARTS = {
 
 /** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
 const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
-  "regions countries entities layouts withoutId moved moves gone gateway when fields slices deadlines".split(" "),
+  "regions countries entities layouts withoutId directory moved moves gone gateway when fields slices deadlines".split(
+    " ",
+  ),
 );
 
 const isObjectPlace = (place: Place) => OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
@@ -262,8 +264,8 @@ export const keepFitting = (value: unknown, report: Report) => {
     if (found >= limits.FAULTS_MAX) return undefined;
     const parsed = parse(routeSchema, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
-    const { canary, shadow, split, pack } = parsed.output ?? {};
-    const isSimple = (canary ?? shadow ?? split ?? pack) === undefined;
+    const { canary, shadow, split, pack, directory } = parsed.output ?? {};
+    const isSimple = (canary ?? shadow ?? split ?? pack ?? directory) === undefined;
     if (parsed.success) routes.push({ index, route: isSimple ? route : parsed.output });
   }
   return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
@@ -279,6 +281,7 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
     epochFloor: sound("epochFloor"),
     default: sound("default"),
     cors: isBroken("cors") ? undefined : given["cors"],
+    directory: sound("directory"),
     gateway: places.includes("gateway") || isBroken("gateway/hosts") ? undefined : given["gateway"],
     // Absent, it would be a fault of each entry without sources of its own.
     sources: isBroken("sources") ? [] : given["sources"],

@@ -107,6 +107,7 @@ const OPEN_TEXT = {
   "public-id": "(by its public ID)",
   "request-fields": "(by its fields)",
   pack: "(by its pack)",
+  directory: "(by its directory)",
 } as const;
 
 /** `order  ap → us  120 requests  12 %`, the share of all requests. */

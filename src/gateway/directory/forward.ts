@@ -1,0 +1,133 @@
+import type { ClaimOutcome } from "../../directory-ports.ts";
+import type { Gateway, MovedKey, MovedMemory } from "../../ports.ts";
+import type { OriginResponse } from "../../proxy/attempt.ts";
+import { keyOf } from "../../routing/directory/compile.ts";
+import { decodeSegment } from "../../routing/directory/normalise.ts";
+import { TEXT_KEY } from "../../routing/directory/types.ts";
+import type { CompiledTable, Decision } from "../../routing/index.ts";
+import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
+import type { DirectoryPlan } from "../../routing/table.ts";
+import { type DecideInput, decideAny, decidePath } from "../decide.ts";
+import { withPages } from "../pages.ts";
+import type { RequestContext } from "../request.ts";
+
+/** What a forwarded request has to do with directories: moves that origins tell of, keys that they register, comparisons. */
+
+/** The directory by which the decision was made, and its key there. */
+function keyBehind({ directories }: CompiledTable, decision: Decision) {
+  const { rule } = decision.target;
+  const plan = rule.kind === "directory" ? directories?.get(rule.directory) : undefined;
+  const key = decision.layout === TEXT_KEY ? decodeURIComponent(decision.canonical) : decision.canonical;
+  return plan && { plan, at: { directory: plan.name, key } };
+}
+
+/** The gateway for a request whose region a directory says: a 421 that is followed is told to the directory too. */
+export function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
+  const { gateway } = context;
+  const behind = keyBehind(table, decision);
+  if (behind?.plan.learnsMoves !== true) return gateway;
+  const { plan, at } = behind;
+  const memory = gateway.movedMemory;
+  const learn = async (from: string, region: string): Promise<void> => {
+    const learned = await gateway.directoryTruth.learn(at, from, region);
+    await gateway.directory.forget(at.directory, at.key);
+    gateway.counters.count("directory_updates", plan.name, "learn", learned.ok ? "done" : "failed");
+  };
+  const movedMemory: MovedMemory = {
+    isEmpty: memory?.isEmpty ?? true,
+    recall: (key) => memory?.recall(key),
+    remember(key: MovedKey, region: string, seconds: number): void {
+      memory?.remember(key, region, seconds);
+      context.waitUntil(learn(key.decided, region));
+    },
+    forget: (key) => memory?.forget(key),
+  };
+  return { ...gateway, movedMemory };
+}
+
+/** In an answer to POST or PUT: keys of the entity that was created, such as `slug=my-shop, email=ann%40example.com`. */
+const REGISTER_FIELD = "waybill-register";
+
+/** In an answer to a client: the directory could not say for certain where the entity is. */
+const STATE_FIELD = "waybill-directory";
+
+const REGISTER_CHARACTERS_MAX = 4_096;
+const REGISTER_KEYS_MAX = 8;
+
+const ITEM = /^([A-Za-z][A-Za-z0-9_-]*)=([!-+\--:<-~]+?)(?:;owner=([!-+\--:<-~]{1,512}))?$/;
+
+/** Registers what the origin asks for before the client has the answer, so that the key is known when it is used. */
+export async function registerKeys(
+  { gateway, method }: RequestContext,
+  { directories }: CompiledTable,
+  { canonical }: Decision,
+  { response, region }: OriginResponse,
+): Promise<void> {
+  const text = response.headers.get(REGISTER_FIELD);
+  if (text === null || !response.ok || (method !== "POST" && method !== "PUT")) return;
+  const count = (directory: string, outcome: ClaimOutcome["state"] | "failed" | "unsigned" | "invalid"): void =>
+    gateway.counters.count("directory_updates", directory, "register", outcome);
+  const items = text.length > REGISTER_CHARACTERS_MAX ? [] : text.split(",").map((item) => ITEM.exec(item.trim()));
+  if (items.length === 0 || items.length > REGISTER_KEYS_MAX) return count("", "invalid");
+  const registered = items.map(async (item) => {
+    const [, name = "", raw = "", said] = item ?? [];
+    const named = said === undefined ? undefined : decodeSegment(said);
+    const owner = named === undefined ? canonical : named.ok ? named.value : "";
+    const plan = directories?.get(name);
+    const decoded = decodeSegment(raw);
+    const key = plan === undefined || !decoded.ok ? undefined : keyOf(plan, decoded.value);
+    // Names of an origin that no table has must not become labels.
+    if (plan === undefined || key?.ok !== true || owner === "") return count(plan?.name ?? "", "invalid");
+    // An origin proves itself by being asked: a signed request went to the address that the table names, and this is its answer.
+    if (gateway.sign === undefined) return count(plan.name, "unsigned");
+    const claim = { directory: plan.name, key: key.value, owner, operation: REGISTER_FIELD, region: region.name };
+    const outcome = await gateway.directoryTruth.register(claim);
+    await gateway.directory.forget(plan.name, key.value);
+    count(plan.name, outcome.ok ? outcome.value.state : "failed");
+  });
+  await Promise.all(registered);
+}
+
+/** Marks an answer whose region no layer of the directory could say for certain. */
+export function markState({ target: { rule } }: Decision, answer: Response): Response {
+  if (rule.kind !== "directory" || rule.state === undefined || answer.status === 101) return answer;
+  const marked = new Response(answer.body, answer);
+  marked.headers.set(STATE_FIELD, rule.state);
+  return marked;
+}
+
+/** What the directories to verify would have decided, beside the region that the request goes to. */
+export async function compareVerified(
+  { gateway, path, client, request, arrivedAtMs }: RequestContext,
+  verified: CompiledTable,
+  { target: { region } }: Decision,
+): Promise<void> {
+  const input: DecideInput = {
+    tables: { table: verified, canary: undefined },
+    publicIds: gateway.publicIds,
+    layoutName: request.headers.get("id-layout") ?? undefined,
+    nowMs: arrivedAtMs,
+  };
+  const decide = path.startsWith(ANY_PREFIX) ? decideAny : decidePath;
+  let asked: DirectoryPlan | undefined;
+  const outcome = await withPages(
+    gateway,
+    (found) => {
+      const decided = decide({ ...input, found }, path);
+      if (decided.kind === "page" && "lookup" in decided.needs) asked = decided.needs.lookup.plan;
+      return decided;
+    },
+    client.address,
+  );
+  // The rest of the table decides about it in both modes.
+  if (asked?.mode !== "verify") return;
+  const said = outcome.kind === "region" ? outcome.decision.target.region.name : undefined;
+  const isUnknown = outcome.kind === "error" && outcome.error.reason === "unknown-key";
+  gateway.directory.compared({
+    directory: asked.name,
+    outcome: said === region.name ? "same" : said !== undefined ? "differs" : isUnknown ? "unknown" : "failed",
+    entity: outcome.kind === "region" ? outcome.decision.entity.name : undefined,
+    decided: region.name,
+    said,
+  });
+}
