@@ -167,7 +167,7 @@ function sendPage(exchange: Exchange): void {
   const limit = wholeNumber(exchange, "limit", LIMIT_DEFAULT, LIMIT_MAX);
   const page = pageOf(documents, path, { limit, before: query.get("cursor"), status: query.get("status") });
   const items = page.items.map((item) => ({ ...item, region }));
-  send(exchange, 200, "application/json", `${JSON.stringify({ ...page, items }, null, 2)}\n`);
+  send(exchange, 200, "application/json", `${JSON.stringify({ ...page, items })}\n`);
 }
 
 async function answerGraphql(exchange: Exchange): Promise<void> {

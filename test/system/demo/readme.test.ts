@@ -19,6 +19,14 @@ const BLOCKS = [...PAGES.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""])
 /** What a block must print, by a command in it. A block without an entry here fails the test. */
 const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
   ["POST|/mint -d", [/"region": "ap"/, /^HTTP\/1\.1 200/m, /^waybill-region: ap/m, /"status": "new"/]],
+  [
+    "/orders?limit=2",
+    [
+      /"region": ?"us"[\s\S]*"region": ?"ap"/,
+      /"url": "\/refunds",[\s\S]*"waybill-region": "ap"/,
+      /^access-control-allow-origin: http:\/\/localhost:3000/im,
+    ],
+  ],
   ["/-/ids/$ID", [/"layout": "iuid"/, /"region": "ap"/, /"kind": "route"/]],
   ["waybill explain", [/iuid → order/, /^[0-9a-f-]{36}$/m, /no faults/, /\+-\+-\+/]],
   [
