@@ -23,17 +23,24 @@ const COPY_OF_FIELD = "waybill-copy-of";
 /** For clients. */
 const COPY_FIELD = "waybill-copy";
 
-type Respond = (context: RequestContext, table: CompiledTable, decision: Decision, answer: OriginResponse) => Response;
+/** How an answer is passed on. */
+type Respond = (
+  context: RequestContext,
+  table: CompiledTable,
+  decision: Decision,
+  answer: OriginResponse,
+) => Response | Promise<Response>;
 
-/** In place of `deliver`, for an entity with copies. */
+/** In place of `deliver`, for an entity with copies. `ports`: for the owner. */
 export async function forwardNearest(
   context: RequestContext,
   proxied: ProxyRequest,
-  copies: ReadCopies<Region>,
+  ports: Gateway,
   respond: Respond,
 ): Promise<Response> {
   const { gateway, request } = context;
   const { decision, client } = proxied;
+  const copies = decision.entity.copies as ReadCopies<Region>;
   const said = request.headers.get(READ_FIELD);
   if (said !== null && said !== OWNER) {
     const detail = `${READ_FIELD} can only be \`${OWNER}\`; leave it out to read from the nearest copy.`;
@@ -50,16 +57,16 @@ export async function forwardNearest(
   const table = context.table as CompiledTable;
   if (answer !== undefined) {
     note(context, proxied);
-    const response = changeable(respond(context, table, copied(decision, answer.region), answer), decision);
+    const response = changeable(await respond(context, table, copied(decision, answer.region), answer), decision);
     if (context.outcome !== "answered") return response;
     response.headers.set(COPY_FIELD, `of=${decision.target.region.name}; lag=${copies.lagSeconds}`);
     return response;
   }
-  const delivered = await deliver(proxied, gateway);
+  const delivered = await deliver(proxied, ports);
   note(context, proxied);
   if (delivered.ok && decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
   const response = delivered.ok
-    ? respond(context, table, decision, delivered.value)
+    ? await respond(context, table, decision, delivered.value)
     : context.fail(delivered.error, decision);
   if (copies.cookie === undefined || !isWrite || response.status === 101) return response;
   // A write whose answer was lost may have been made.

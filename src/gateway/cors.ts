@@ -16,7 +16,14 @@ const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** All that the gateway sends and the Fetch standard hides from a page. */
 export const EXPOSED_HEADERS = [
   ...["allow", "idempotent-replayed", "location", "proxy-status", "retry-after", "server-timing", "www-authenticate"],
-  ...["waybill-ambiguous", "waybill-copy", "waybill-entity-id", "waybill-key-until", "waybill-layout"],
+  ...[
+    "waybill-ambiguous",
+    "waybill-copy",
+    "waybill-directory",
+    "waybill-entity-id",
+    "waybill-key-until",
+    "waybill-layout",
+  ],
   ...["waybill-partial", "waybill-region", "waybill-retry", "waybill-short-key", "waybill-table"],
 ] as const;
 

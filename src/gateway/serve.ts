@@ -199,17 +199,14 @@ export async function forward(
   context.watchClientLater();
   if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
   const isKeyed = table.directories !== undefined;
-  if (entity.copies !== undefined) {
-    return forwardNearest(context, proxied, entity.copies, isKeyed ? respondKeyed : respond);
-  }
-  const delivered = await deliver(proxied, isKeyed ? learningGateway(context, table, decision) : gateway);
+  const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
+  if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
+  const delivered = await deliver(proxied, ports);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
   if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
-  if (isKeyed) await registerKeys(context, table, decision, delivered.value);
-  const answer = respond(context, table, decision, delivered.value);
-  return isKeyed ? markState(decision, answer) : answer;
+  return (isKeyed ? respondKeyed : respond)(context, table, decision, delivered.value);
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
@@ -225,11 +222,11 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
   coded: { reason: "transfer-coding-unsupported" },
 };
 
-/** `respond` for callers that do not wait: the keys that the answer registers may be known a moment later. */
-const respondKeyed: typeof respond = (context, table, decision, answer) => {
-  context.waitUntil(registerKeys(context, table, decision, answer));
+/** Of a table with directories. */
+async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
+  await registerKeys(context, table, decision, answer);
   return markState(decision, respond(context, table, decision, answer));
-};
+}
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
 function respond(

@@ -60,13 +60,15 @@ export const copiesOf = (
 
 /**
  * Entities that are moving or moved are read from their owner: copies of the region that they left may still have them.
- * So are those of a canary, whose writes copies of the route's own region do not have.
+ * So are those of a canary, whose writes copies of the route's own region do not have, and those whose owner no layer of a
+ * directory knows for certain.
  */
-const COPIED: ReadonlySet<Rule["kind"]> = new Set<Rule["kind"]>(["route", "default"]);
+const hasCopies = (rule: Rule): boolean =>
+  rule.kind === "route" || rule.kind === "default" || (rule.kind === "directory" && rule.state === undefined);
 
 /** Whether some client reads the entity from a copy. */
 export const mayReadCopy = ({ entity: { copies }, target: { region, rule, move } }: Decision): boolean =>
-  copies !== undefined && move === undefined && COPIED.has(rule.kind) && copies.owners?.has(region.name) !== false;
+  copies !== undefined && move === undefined && hasCopies(rule) && copies.owners?.has(region.name) !== false;
 
 /** For people: the regions that an entity may be read from beside its owner. */
 export const plainCopies = (decision: Decision) => {

@@ -1,4 +1,7 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, test } from "vitest";
+import { durableDirectory } from "../../../src/edge/directory/keys.ts";
+import type { Env } from "../../../src/edge/env.ts";
 import { hmacSigner } from "../../../src/edge/origins/signer.ts";
 import { verifyRequest } from "../../../src/origin/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -189,6 +192,35 @@ describe("after a write", () => {
     const answer = await without.request(PATH, from("NA", { method: "PUT", body: "{}" }));
     expect(answer.headers.get("set-cookie")).toBeNull();
   });
+});
+
+it("a key of a directory is read from the copy of its owner, and registers what it creates", async () => {
+  const { DIRECTORY } = env as Env;
+  const put = (key: string, region: string) =>
+    durableDirectory(DIRECTORY).register({ directory: "slug", key, owner: "1", operation: "test", region });
+  await put("tea", "eu");
+  await put("rum", "us");
+  const shop = { path: "/shops/:id", directory: "slug", readCopies: COPIES };
+  const keyed = { directory: { slug: { key: { text: "lower" } } } };
+  const declared = { ...DECLARED_TABLE, ...keyed, entities: { ...DECLARED_TABLE.entities, shop } };
+  const sign = async () => "v1";
+  const origin = () => new Response("x", { headers: { "waybill-register": "slug=ale" } });
+  const { request, seen } = setUp({ declared, origin, gateway: { sign } });
+  const copies: (string | null)[] = [];
+  for (const [path, continent] of [
+    ["/shops/tea", "NA"],
+    ["/shops/TEA", "EU"],
+    ["/shops/rum", "NA"],
+    ["/shops/rum", "AS"],
+  ] as const) {
+    copies.push((await request(path, from(continent))).headers.get("waybill-copy"));
+  }
+  expect([hosts(seen), copies]).toEqual([
+    ["us", "eu", "us", "ap"],
+    ["of=eu; lag=30", null, null, "of=us; lag=30"],
+  ]);
+  expect((await request("/shops/tea", from("NA", { method: "PUT", body: "{}" }))).status).toBe(200);
+  expect((await request("/shops/ale", from("EU"))).headers.get("waybill-region")).toBe("eu");
 });
 
 it("another word than `owner` is refused, and no origin is asked", async () => {
