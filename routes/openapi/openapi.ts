@@ -136,6 +136,19 @@ const KEY_ENTRIES = {
   properties: { key: TEXT, entries: { type: "array", items: KEY_ENTRY } },
 };
 
+const REQUEST = {
+  type: "object",
+  required: ["url"],
+  properties: {
+    method: { ...TEXT, default: "GET" },
+    url: text("A path, or a URL with its host."),
+    headers: { type: "object", additionalProperties: { anyOf: [TEXT, TEXTS] } },
+    body: TEXT,
+    country: text("The client's, ISO 3166-1 alpha-2."),
+    continent: TEXT,
+  },
+};
+
 const IDEMPOTENCY_KEY = parameter(
   "header",
   "idempotency-key",
@@ -174,6 +187,16 @@ const OWN_PATHS = {
     parameters: [ID_PARAMETER],
     description: "The explanation.",
   }),
+  "/-/explain": {
+    post: operation({
+      name: "explainRequest",
+      tag: "ids",
+      summary: "Where a whole request would go, and every ID in it; no origin is contacted",
+      body: { "application/json": { schema: REQUEST } },
+      description: "The explanation.",
+      content: json(),
+    }),
+  },
   "/-/idempotency/{key}": state("idempotencyKey", "What is known of an idempotency key, of all callers", {
     parameters: [pathParameter("key", { minLength: 1, maxLength: 512 })],
     content: json(KEY_ENTRIES),

@@ -101,7 +101,7 @@ function layoutParameter({ layouts }: CompiledTable): object {
 }
 
 /** Without `authorization`: OpenAPI 3.1 §4.8.12 ignores it as a parameter. */
-function sourceParameters({ sources }: WithoutId): readonly object[] {
+function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
   const described = new Map<string, object>();
   for (const source of sources) {
     if (source.kind === "header" || source.kind === "claim") {
@@ -112,7 +112,14 @@ function sourceParameters({ sources }: WithoutId): readonly object[] {
     } else if (source.kind === "cookie") {
       const says = "Names the region; ignored if it names none.";
       described.set(source.label, parameter("cookie", source.cookie, says));
+    } else if (source.kind === "query") {
+      const says = `Says the region: ${source.label}.`;
+      described.set(source.label, parameter("query", source.name, says, { enum: [...source.regions.keys()] }));
     }
+  }
+  for (const place of idIn?.places ?? []) {
+    if (place.kind !== "query" && place.kind !== "header" && place.kind !== "cookie") continue;
+    described.set(place.label, parameter(place.kind, place.name, `An ID of ${place.entity}.`));
   }
   return [...described.values()];
 }

@@ -3,7 +3,7 @@ import { group, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
-import { explainIds } from "./commands/explain.ts";
+import { explainIds } from "./commands/explain/explain.ts";
 import { exportCommand } from "./commands/export/export.ts";
 import { build as buildCommand, serve } from "./commands/host.ts";
 import { idCapacity } from "./commands/id-capacity.ts";

@@ -132,8 +132,9 @@ const inRegion = (region: string, { name }: Entity): Destination => ({ kind: "re
 
 /** A region is certain only where no field of the request can say another one. */
 const withoutId = (entry: WithoutId, method: string): Destination => {
-  const { entity, methods, sources } = entry;
+  const { entity, methods, sources, idIn } = entry;
   if (methods !== undefined && !methods.includes(method)) return refused("method-not-allowed", entity.name);
+  if (idIn !== undefined) return open("request-fields", entity.name);
   const [first] = sources;
   if (first === undefined) return refused("region-unknown", entity.name);
   if (method === "TRACE" && sources.some(({ kind }) => kind === "region"))

@@ -13,7 +13,7 @@ export { formatPackFault } from "./packs/format.ts";
 export { formatEntryFault, partsOfFile, verifyPack } from "./packs/pack.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "./public-ids/codec.ts";
 export type { LayoutHint } from "./resolve/match.ts";
-export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
+export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-sources.ts";
 export { type Explanation, explain, hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
 export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
 export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";

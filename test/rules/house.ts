@@ -24,7 +24,11 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
       /^(?:src\/(?:routing\/create|edge\/idempotency)\/|src\/gateway\/(?:create\/|join-ids)|src\/idempotency-ports|src\/ids\/mint\/scoped|src\/ids\/tools\/(?:client-id|key-range)|src\/edge\/mint\/(?:reserved-numbers|use)|src\/problems\/stale-client-id|src\/cli\/commands\/(?:id-check|idempotency|luuid)|routes\/(?:idempotency|lib\/once))/,
     linesMax: 4_000,
   },
-  { name: "IDs anywhere", files: /^src\/(?:routing|gateway)\/places\//, linesMax: 1_900 },
+  {
+    name: "IDs anywhere",
+    files: /^(?:src\/(?:routing|gateway)\/places\/|src\/cli\/commands\/explain\/request|routes\/explain)/,
+    linesMax: 1_900,
+  },
   {
     name: "the directory",
     files: /^(?:src\/(?:routing|gateway|edge|cli\/commands)\/directory\/|src\/directory-ports|routes\/directory)/,

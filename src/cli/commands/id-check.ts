@@ -21,7 +21,7 @@ import { findLayout, knownLayouts, suggestion } from "../lib/layouts.ts";
 import { escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
 import { fail } from "../runtime.ts";
-import { onlyUntimely } from "./explain-without-table.ts";
+import { onlyUntimely } from "./explain/without-table.ts";
 import { ANY_TIME } from "./id-convert.ts";
 
 const OPTIONS = [

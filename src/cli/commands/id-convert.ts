@@ -6,7 +6,7 @@ import { convertEach } from "../lib/input.ts";
 import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
-import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
+import { conversionsFrom, onlyUntimely } from "./explain/without-table.ts";
 
 /** A layout, a text form, or both. */
 export type Spelling = { readonly layout: Layout | undefined; readonly text: string | undefined };

@@ -90,6 +90,9 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
       if (!parsed.success) return err(unexpected(status, parsed.issues[0]));
       return ok({ explanation: parsed.output as unknown as LearnedExplanation, revision: Number(revision) });
     },
+    /** Where a whole request would go. */
+    explainRequest: (request: object) =>
+      read({ method: "POST", path: "/-/explain", headers: JSON_TYPE, body: JSON.stringify(request) }, EXPLAINED),
     /** What is known of an idempotency key, of all callers. */
     idempotency: (key: string) =>
       read({ method: "GET", path: `/-/idempotency/${encodeURIComponent(key)}` }, KEY_ENTRIES),
@@ -100,6 +103,8 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     },
   };
 };
+
+const EXPLAINED = v.looseObject({ places: v.array(v.string()), ids: v.array(v.looseObject({})) });
 
 const EXPLANATION = v.looseObject({
   text: v.string(),

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { ServedTable } from "../../ports.ts";
+import type { Gateway, ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
@@ -82,6 +82,16 @@ const asDeclared = (entity: Entity, own: Entity): Entity => {
   return { ...entity, deadlines, replayBytesMax, fields, publicFields, otherBodies, copies };
 };
 
+/** The claims of a request's token. What calls itself a token and is none might name another region. */
+export async function claimsOf(
+  { clientClaims }: Pick<Gateway, "clientClaims">,
+  request: Request,
+): Promise<Result<Readonly<Record<string, unknown>> | undefined, GatewayError>> {
+  const claims = await clientClaims(request);
+  const isToken = /^ *bearer\b/i.test(request.headers.get("authorization") ?? "");
+  return claims.ok && claims.value === undefined && isToken ? err({ reason: "unauthenticated", why: "wrong" }) : claims;
+}
+
 interface ReadRequest {
   readonly ids: readonly FoundId[];
   /** As far as it was read. */
@@ -95,12 +105,8 @@ async function readRequest(
   next: Next,
 ): Promise<Result<ReadRequest, GatewayError>> {
   const header = (name: string) => request.headers.get(name) ?? undefined;
-  const claims = places.readsToken ? await gateway.clientClaims(request) : ok(undefined);
+  const claims = places.readsToken ? await claimsOf(gateway, request) : ok(undefined);
   if (!claims.ok) return claims;
-  // What calls itself a token and is none might name another region.
-  if (places.readsToken && claims.value === undefined && /^ *bearer\b/i.test(header("authorization") ?? "")) {
-    return err({ reason: "unauthenticated", why: "wrong" });
-  }
   let body: RequestBody | undefined;
   let head: (BodyHead & { readonly type: BodyType }) | undefined;
   if (request.body !== null && header("content-length") !== "0") {

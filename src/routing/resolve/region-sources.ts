@@ -136,10 +136,10 @@ type Word = Result<RegionChoice, RegionSourceError> | undefined;
 export const chooseRegion = (
   sources: readonly RegionSource[],
   says: RequestSays,
-): Result<RegionChoice, RegionSourceError> => {
+): Result<RegionChoice & { readonly label: string }, RegionSourceError> => {
   for (const source of sources) {
     const word = evaluate(source, says);
-    if (word !== undefined) return word;
+    if (word !== undefined) return word.ok ? ok({ ...word.value, label: source.label }) : word;
   }
   return err({ reason: "region-unknown", sources: sources.map(({ label }) => label) });
 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bitDiagram } from "../../../src/cli/commands/explain.ts";
+import { bitDiagram } from "../../../src/cli/commands/explain/explain.ts";
 import { hotguid, iuid } from "../../../src/ids/index.ts";
 
 const plain = (_style: unknown, text: string): string => text;

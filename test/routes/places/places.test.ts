@@ -262,3 +262,62 @@ describe("IDs beside the path", () => {
     expect((await request(path)).headers.get("waybill-region")).toBe("us");
   });
 });
+
+describe("POST /-/explain", () => {
+  const explain = async (request: object, gateway: object = {}) => {
+    const gw = setUp({
+      declared: withPath(PLACES, { sources: [{ header: "x-home" }, { host: { "gw.test": "eu" } }] }),
+      gateway,
+    });
+    const response = await gw.request("/-/explain", json(request));
+    expect(gw.seen).toEqual([]);
+    return { status: response.status, shown: await response.json<Record<string, unknown>>() };
+  };
+
+  it("shows every place, its ID and the region, as the gateway decides", async () => {
+    const { shown } = await explain({
+      method: "POST",
+      url: `/checkout?order_id=${orderBr}`,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ others: [orderBr.toUpperCase()] }),
+    });
+    expect(shown).toMatchObject({
+      owner: "checkout",
+      region: "us",
+      ids: [
+        { place: "query parameter order_id", entity: "order", id: orderBr, region: "us", layout: "iuid" },
+        { place: "member /others of the body", id: orderBr.toUpperCase(), region: "us" },
+      ],
+    });
+    expect(shown["places"]).toHaveLength(7);
+  });
+
+  it("reads the token of the request, not of the caller", async () => {
+    const clientClaims = async ({ headers }: Request) =>
+      ok({ order: headers.get("authorization")?.slice("Bearer ".length) });
+    const { shown } = await explain(
+      { url: "/checkout", headers: { authorization: `Bearer ${orderKz}` } },
+      { clientClaims },
+    );
+    expect(shown["region"]).toBe("ap");
+  });
+
+  it("says which source decides, and which problem there would be", async () => {
+    expect((await explain({ url: "/checkout" })).shown).toMatchObject({ region: "eu", source: "the host" });
+    const { shown } = await explain({
+      url: `/checkout?order_id=${orderBr}`,
+      headers: { cookie: [`order=${orderDe}`] },
+    });
+    expect(shown).toMatchObject({
+      problem: { type: "/-/problems/ids-disagree" },
+      ids: [{ region: "us" }, { region: "eu" }],
+    });
+  });
+
+  it.each([[{}], [{ url: "x" }], [{ url: "/", headers: { "a b": "c" } }], [{ url: "/", more: 1 }], [[]]])(
+    "refuses %j",
+    async (request) => {
+      expect((await explain(request)).status).toBe(400);
+    },
+  );
+});

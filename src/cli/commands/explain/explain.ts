@@ -1,5 +1,5 @@
-import { explainId, explainOnPath } from "../../gateway/decide.ts";
-import { err, fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
+import { explainId, explainOnPath } from "../../../gateway/decide.ts";
+import { err, fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../../ids/index.ts";
 import {
   type Candidate,
   type CompiledTable,
@@ -7,22 +7,23 @@ import {
   LUUID_SHORT,
   type RoutingError,
   type Rule,
-} from "../../routing/index.ts";
-import { patternFor } from "../../routing/lookup/paths.ts";
-import { shortKeyOwners } from "../../routing/resolve/describe.ts";
-import { allOwners } from "../../routing/resolve/match.ts";
-import { type Place, pointerTo } from "../../routing/schema/faults.ts";
-import { command, option } from "../command.ts";
-import { openGateway, type PublishedTable, readRevision } from "../gateway/client.ts";
-import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../gateway/http.ts";
-import { detailOf, formatError } from "../lib/errors.ts";
-import { eachId, requireIds } from "../lib/input.ts";
-import { objectOf, readJsonText } from "../lib/json-text.ts";
-import { findLayout, knownLayouts } from "../lib/layouts.ts";
-import { alignColumns, escapeControls, indented, jsonText, section } from "../lib/output.ts";
-import { compile, openTableFile, type TableFile } from "../lib/table-file.ts";
-import { fail, type Runtime, type Style } from "../runtime.ts";
-import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
+} from "../../../routing/index.ts";
+import { patternFor } from "../../../routing/lookup/paths.ts";
+import { shortKeyOwners } from "../../../routing/resolve/describe.ts";
+import { allOwners } from "../../../routing/resolve/match.ts";
+import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
+import { command, option } from "../../command.ts";
+import { openGateway, type PublishedTable, readRevision } from "../../gateway/client.ts";
+import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../gateway/http.ts";
+import { detailOf, formatError } from "../../lib/errors.ts";
+import { eachId, requireIds } from "../../lib/input.ts";
+import { objectOf, readJsonText } from "../../lib/json-text.ts";
+import { findLayout, knownLayouts } from "../../lib/layouts.ts";
+import { alignColumns, escapeControls, indented, jsonText, section } from "../../lib/output.ts";
+import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts";
+import { fail, type Runtime, type Style } from "../../runtime.ts";
+import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
+import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
@@ -226,6 +227,7 @@ export const explainIds = command({
     option("--gateway <url>", `ask this running gateway, with the token in ${TOKEN_VARIABLE}`),
     GATEWAY_OPTIONS[1],
     option("--json", "one JSON object per line, in the order of the IDs"),
+    ...REQUEST_OPTIONS,
   ],
   help: `
 Examples:
@@ -234,14 +236,18 @@ Examples:
   $ waybill explain --json < ids.txt | jq -r .decision.region
   $ waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV
   $ waybill explain --layout sonyflake 94670051232743425
+  $ waybill explain --url /checkout --header 'x-order-id: 0192f0c1-7a30-8005-8040-8f3b2a1c9d77' --body-file order.json
 
 Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`,
   run: async (runtime, args, options) => {
-    requireIds(args, runtime);
+    if (lacksUrl(options))
+      return fail("error: --method, --header, --body and --claims are about a request; give --url\n");
+    if (options.url === undefined) requireIds(args, runtime);
     const { table: path, layout: name, json } = options;
     const gateway = options.gateway === undefined ? undefined : openGateway(options, runtime);
     const file = gateway ? await readRevision(gateway, undefined, compile) : await openTableFile(path, runtime);
     const table = file?.table;
+    if (options.url !== undefined) return explainUrl(runtime, options, table, gateway);
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
     if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);

@@ -1,7 +1,7 @@
-import * as ids from "../../ids/index.ts";
-import { writtenBy } from "../../ids/text/form.ts";
-import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
-import { writtenForms } from "../lib/layouts.ts";
+import * as ids from "../../../ids/index.ts";
+import { writtenBy } from "../../../ids/text/form.ts";
+import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../../routing/index.ts";
+import { writtenForms } from "../../lib/layouts.ts";
 
 type Move = (words: ids.Words) => ids.Words;
 

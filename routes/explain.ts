@@ -1,0 +1,76 @@
+import { Hono } from "hono";
+import * as v from "valibot";
+import { withPages } from "../src/gateway/pages.ts";
+import { explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
+import { claimsOf } from "../src/gateway/places/serve.ts";
+import { ok } from "../src/ids/result.ts";
+import type { Gateway } from "../src/ports.ts";
+import { parseJson } from "../src/routing/index.ts";
+import { requireScope } from "./lib/auth.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
+
+const PATH = "/-/explain";
+
+const BYTES_MAX = 256 * 1024;
+
+const text = v.pipe(v.string(), v.maxLength(16 * 1024));
+const requestSchema = v.strictObject({
+  method: v.optional(v.pipe(v.string(), v.regex(/^[A-Z][A-Z-]{0,31}$/)), "GET"),
+  url: text,
+  headers: v.optional(
+    v.pipe(v.record(v.pipe(v.string(), v.maxLength(256)), v.union([text, v.array(text)])), v.maxEntries(256)),
+    {},
+  ),
+  body: v.optional(v.string(), ""),
+  country: v.optional(text),
+  continent: v.optional(text),
+});
+
+/** `POST /-/explain`: where a whole request would go and why. No origin is asked. */
+export const explain = (gateway: Gateway) =>
+  new Hono<PageEnv>().use(PATH, requireScope(gateway, "viewer")).post(PATH, async (c) => {
+    const context = contextOf(c);
+    const served = await openLimited(context, "lookup");
+    if (served instanceof Response) return served;
+    const malformed = (detail: string) => context.fail({ reason: "malformed-request", detail });
+    const body = await readBody(c.req.raw, BYTES_MAX);
+    if (!body.ok) return context.fail(body.error);
+    const parsed = v.safeParse(requestSchema, parseJson(body.value));
+    if (!parsed.success) {
+      const place = v.getDotPath(parsed.issues[0]);
+      return malformed(
+        place === null ? "The body is no JSON object of a request." : `${place} is no part of a request.`,
+      );
+    }
+    const { method, url, country, continent } = parsed.output;
+    const headers = Object.entries(parsed.output.headers).flatMap(([name, values]) =>
+      [values].flat().map((value) => [name, value] as const),
+    );
+    let token: Request;
+    try {
+      token = new Request("http://explain.invalid/", {
+        headers: new Headers(headers.map(([name, value]) => [name, value])),
+      });
+    } catch {
+      return malformed("headers has a name or a value that no request can have.");
+    }
+    const readsToken = [...served.table.entities.values(), ...served.table.withoutId.entries].some(
+      ({ idIn }) => idIn?.readsToken,
+    );
+    const claims = readsToken ? await claimsOf(gateway, token) : ok(undefined);
+    const bytes = new TextEncoder().encode(parsed.output.body);
+    const request = wholeRequest({ method, url, headers, body: bytes, country, continent }, claims);
+    if (request === undefined) return malformed("url is a path, or a URL with a host.");
+    const layoutName = request.header("id-layout");
+    const input = { tables: served, publicIds: gateway.publicIds, layoutName, nowMs: context.arrivedAtMs };
+    const withHost = request.host === "" ? { ...request, host: context.host } : request;
+    const explained = await withPages(
+      gateway,
+      (found) => explainRequest({ ...input, found }, withHost),
+      context.client.address,
+    );
+    if (explained.byCanary) context.takeCanary();
+    if (explained.kind === "error") return context.fail(explained.error);
+    const { kind: _, byCanary: __, ...shown } = explained;
+    return jsonResponse(shown, { "waybill-table": context.tableLabel ?? "" });
+  });

@@ -1,0 +1,118 @@
+import { type ExplainedRequest, explainRequest, wholeRequest } from "../../../gateway/places/explain.ts";
+import { err, ok } from "../../../ids/index.ts";
+import { problemOf } from "../../../problems/index.ts";
+import type { CompiledTable } from "../../../routing/index.ts";
+import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import { type OptionsOf, option } from "../../command.ts";
+import type { openGateway } from "../../gateway/client.ts";
+import { answerOf } from "../../gateway/http.ts";
+import { malformed } from "../../lib/errors.ts";
+import { objectOf } from "../../lib/json-text.ts";
+import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
+import { readBytes } from "../../lib/table-file.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+/** `waybill explain --url …`: where a whole request would go. */
+
+const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text];
+
+export const REQUEST_OPTIONS = [
+  option("--url <url>", "explain a whole request: a path, or a URL with its host"),
+  option("--method <method>", "its method (default: GET, or POST with a body)"),
+  option("--header <field>", "a header of it, such as 'x-order-id: 17'; may be repeated", collect),
+  option("--body <text>", "its body"),
+  option("--body-file <file>", "its body from a file; - is stdin"),
+  option("--claims <json>", "the claims of its token, which is not verified here"),
+  option("--client-country <code>", "where its client is, ISO 3166-1 alpha-2"),
+  option("--client-continent <code>", "the same, as a continent"),
+] as const;
+
+type RequestOptions = OptionsOf<typeof REQUEST_OPTIONS>;
+
+/** Whether options of a request are given without its URL. */
+export const lacksUrl = ({ url, method, header, body, bodyFile, claims }: RequestOptions): boolean =>
+  url === undefined && [method, header, body, bodyFile, claims].some((given) => given !== undefined);
+
+export async function explainUrl(
+  runtime: Runtime,
+  options: RequestOptions & { readonly layout?: string; readonly json?: boolean },
+  table: CompiledTable | undefined,
+  gateway: ReturnType<typeof openGateway> | undefined,
+): Promise<ExitCode> {
+  const { url = "", clientCountry: country, clientContinent: continent } = options;
+  const headers = (options.header ?? []).map(headerOf);
+  if (options.layout !== undefined) headers.push(["id-layout", options.layout]);
+  if (options.body !== undefined && options.bodyFile !== undefined) malformed("Give --body or --body-file.");
+  const body =
+    options.bodyFile === undefined
+      ? new TextEncoder().encode(options.body ?? "")
+      : await readBytes(options.bodyFile, runtime);
+  const method = options.method?.toUpperCase() ?? (body.length > 0 ? "POST" : "GET");
+  const text = { method, url, headers, body, country, continent };
+  let explained: Shown;
+  if (gateway !== undefined) {
+    if (options.claims !== undefined) malformed("A gateway reads the token of --header; it takes no --claims.");
+    const byName = Object.fromEntries(
+      [...Map.groupBy(headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
+    );
+    const sent = { method, url, headers: byName, body: new TextDecoder().decode(body), country, continent };
+    explained = answerOf(gateway, await gateway.explainRequest(sent)) as unknown as Shown;
+  } else {
+    if (table === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
+    const request = wholeRequest(text, claimsOf(options, headers));
+    if (request === undefined) return malformed("--url is a path, or a URL with a host.");
+    const input = {
+      tables: { table, canary: undefined },
+      publicIds: { open: () => ok(undefined) },
+      layoutName: options.layout,
+      nowMs: runtime.nowMs(),
+    };
+    const here = explainRequest(input, { ...request, host: request.host === "" ? "localhost" : request.host });
+    // Only a gateway can look up keys in directories.
+    const known = here.kind === "page" ? { places: [], ids: [], problem: problemOf(here.error) } : here;
+    const { kind: _, byCanary: __, ...shown } = { kind: "", byCanary: false, ...known };
+    explained = shown;
+  }
+  const { problem } = explained;
+  await runtime.print(options.json ? jsonText(explained) : formatRequest(method, url, explained, runtime.paint));
+  if (problem !== undefined && !options.json) runtime.report(`error: ${escapeControls(problem.detail)}\n`);
+  return problem === undefined ? EXIT.ok : EXIT.failed;
+}
+
+type Shown = Omit<ExplainedRequest, "kind" | "byCanary">;
+
+function headerOf(field: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(field) ?? [];
+  if (name === undefined || value === undefined) return malformed(`${JSON.stringify(field)} is no header (--header).`);
+  return [name.toLowerCase(), value];
+}
+
+/** A token is believed where `--claims` says what it holds. */
+function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [string, string])[]) {
+  if (claims === undefined) {
+    const hasToken = headers.some(([name]) => name === "authorization");
+    return hasToken ? err({ reason: "authentication-unavailable" } as const) : ok(undefined);
+  }
+  const read = objectOf(parseJson(claims));
+  return read === undefined ? malformed("--claims is a JSON object.") : ok(read);
+}
+
+function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {
+  const { owner, places, ids, source, creates, lists, redirect, region } = explained;
+  const where = region === undefined ? [] : [paint(["bold", "green"], region)];
+  const head = [paint("bold", escapeControls(`${method} ${url}`)), ...(owner === undefined ? [] : [owner]), ...where];
+  const rows = places.flatMap((place) => {
+    const own = ids.filter((id) => id.place === place);
+    if (own.length === 0) return [[place, "not there"]];
+    return own.map(({ entity, id, region: to, layout, problem }) => {
+      return [place, `${entity} ${id}`, to ?? problem?.title ?? "", layout ?? ""];
+    });
+  });
+  const notes = [
+    ...(source === undefined ? [] : [`no ID: the region is by ${source}`]),
+    ...(creates === undefined ? [] : [`creates a new ${creates}: its region follows from its key`]),
+    ...(lists === undefined ? [] : [`lists ${lists} over the regions that the query leaves`]),
+    ...(redirect === undefined ? [] : [`redirects to ${escapeControls(redirect)}`]),
+  ];
+  return linesText([head.join(" → "), ...indented([...alignColumns(rows), ...notes])]);
+}

@@ -1,0 +1,169 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import { type GatewayError, type Problem, problemOf } from "../../problems/index.ts";
+import { HOST } from "../../proxy/client-network.ts";
+import { chooseRegion, type RequestSays } from "../../routing/index.ts";
+import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
+import type { IdPlaces } from "../../routing/places/types.ts";
+import type { WithoutId } from "../../routing/table.ts";
+import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "../decide.ts";
+import { agree, type LocatedId, locateIds, PATH } from "./locate.ts";
+import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
+
+/** Where a whole request would go and why, by the same steps as the gateway. Nothing is sent. */
+
+export interface WholeRequest extends RequestSays {
+  readonly method: string;
+  /** The claims of its token, or why they cannot be had; asked for only where a place is a claim. */
+  readonly claims: Result<Readonly<Record<string, unknown>> | undefined, GatewayError>;
+  readonly body: Uint8Array;
+}
+
+/** A request as people write it down. */
+export interface RequestText {
+  readonly method: string;
+  /** A path, or a URL with its host. */
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  readonly country: string | undefined;
+  readonly continent: string | undefined;
+}
+
+const TARGET = /^(?:https?:\/\/([^/?#]*))?(\/[^?#]*)?(\?[^#]*)?(?:#|$)/i;
+
+/** `undefined` where the URL is none. */
+export function wholeRequest(text: RequestText, claims: WholeRequest["claims"]): WholeRequest | undefined {
+  const { headers, country, continent } = text;
+  const [, authority, path = "/", query = ""] = TARGET.exec(text.url) ?? [];
+  if (authority === undefined && !text.url.startsWith("/")) return undefined;
+  const header = (name: string): string | undefined => {
+    const own = headers.flatMap(([of, value]) => (of.toLowerCase() === name ? [value] : []));
+    return own.length === 0 ? undefined : own.join(name === "cookie" ? "; " : ", ");
+  };
+  return {
+    ...{ method: text.method, path, query, header, body: text.body, claims },
+    host: authority ?? header("host") ?? "",
+    country: () => country,
+    continent: () => continent,
+  };
+}
+
+/** One ID of the request. */
+export interface ExplainedId {
+  readonly place: string;
+  readonly entity: string;
+  readonly id: string;
+  /** Absent where the ID leads nowhere. `layout`: absent for a public entity. */
+  readonly region?: string;
+  readonly layout?: string;
+  readonly problem?: Problem;
+}
+
+/** Plain JSON. */
+export interface ExplainedRequest {
+  readonly kind: "explained";
+  readonly byCanary: boolean;
+  /** Whose path it is: the name of an entity, or of a path without one. */
+  readonly owner?: string | undefined;
+  /** Everything that is read, whether it is there or not. */
+  readonly places: readonly string[];
+  readonly ids: readonly ExplainedId[];
+  /** Where the region comes from without an ID. */
+  readonly source?: string;
+  /** The entity that the request creates: its region follows from the new ID. */
+  readonly creates?: string;
+  /** The entity that is listed over the regions that the query leaves. */
+  readonly lists?: string;
+  /** The path that the client is redirected to. */
+  readonly redirect?: string;
+  readonly region?: string | undefined;
+  readonly problem?: Problem;
+}
+
+const NOTHING: ExplainedRequest = { kind: "explained", byCanary: false, places: [], ids: [] };
+
+export function explainRequest(input: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
+  const { path, method } = request;
+  if (!HOST.test(request.host) || NOT_NORMALIZED.test(path)) {
+    const error = { reason: "malformed-request", detail: "The host is none, or the path is not resolved." } as const;
+    return { ...NOTHING, problem: problemOf(error) };
+  }
+  const isRead = method === "GET" || method === "HEAD";
+  const listed = isRead ? input.tables.table.lists?.get(path)?.entity.name : undefined;
+  if (listed !== undefined) return { ...NOTHING, owner: listed, lists: listed };
+  const created = method === "POST" ? input.tables.table.creates?.match(path)?.entity.entity.name : undefined;
+  if (created !== undefined) return { ...NOTHING, owner: created, creates: created };
+  const outcome = path.startsWith(ANY_PREFIX) ? decideAny(input, path) : decidePath(input, path);
+  if (outcome.kind === "page") return outcome;
+  const { byCanary } = outcome;
+  switch (outcome.kind) {
+    case "error":
+      return { ...NOTHING, byCanary, owner: outcome.entity, problem: problemOf(outcome.error) };
+    case "redirect":
+      return { ...NOTHING, byCanary, redirect: outcome.path, region: outcome.decision?.target.region.name };
+    case "region": {
+      const { entity, id: text } = outcome.decision;
+      const own = { place: PATH, entity: entity.name, text, outcome };
+      return explainIds(input, request, entity.idIn, { ...NOTHING, byCanary, owner: entity.name }, [own], undefined);
+    }
+    case "without-id": {
+      const { entry } = outcome;
+      const owner = entry.entity.name;
+      if (entry.methods?.includes(method) === false) {
+        const error = { reason: "method-not-allowed", method, allow: entry.methods } as const;
+        return { ...NOTHING, owner, problem: problemOf(error) };
+      }
+      return explainIds(input, request, entry.idIn, { ...NOTHING, owner }, [], entry);
+    }
+  }
+}
+
+function explainIds(
+  input: DecideInput,
+  request: WholeRequest,
+  idIn: IdPlaces | undefined,
+  known: ExplainedRequest,
+  inPath: readonly LocatedId[],
+  entry: WithoutId | undefined,
+): ExplainedRequest | PageNeed {
+  const places = [...inPath, ...(idIn?.places ?? [])].map((place) => ("label" in place ? place.label : place.place));
+  const read = idIn === undefined ? ok([]) : readWhole(idIn, request);
+  const located = locateIds(input, read.ok ? read.value : []);
+  if (located.kind === "page") return located;
+  const all = [...inPath, ...located.ids];
+  const explained = { ...known, places, ids: all.map(shownId) };
+  const agreed = read.ok ? agree(all) : read;
+  if (!agreed.ok) return { ...explained, problem: problemOf(agreed.error) };
+  const [first] = agreed.value;
+  if (first !== undefined) {
+    return { ...explained, byCanary: first.byCanary, region: first.decision.target.region.name };
+  }
+  const choice = chooseRegion((entry as WithoutId).sources, request);
+  if (choice.ok) return { ...explained, region: choice.value.region, source: choice.value.label };
+  const { error } = choice;
+  const shown = error.reason === "region-unknown" ? { ...error, path: request.path } : error;
+  return { ...explained, problem: problemOf(shown) };
+}
+
+function shownId({ place, entity, text, outcome }: LocatedId): ExplainedId {
+  const of = { place, entity, id: text };
+  if (outcome.kind === "error") return { ...of, problem: problemOf(outcome.error) };
+  const { decision } = outcome as Extract<Outcome, { readonly kind: "region" }>;
+  const layout = decision.entity.public === undefined ? { layout: decision.layout } : {};
+  return { ...of, region: decision.target.region.name, ...layout };
+}
+
+function readWhole(places: IdPlaces, request: WholeRequest): Result<readonly FoundId[], GatewayError> {
+  const { method, query, header, body } = request;
+  const claims = places.readsToken ? request.claims : ok(undefined);
+  if (!claims.ok) return claims;
+  const type = body.length === 0 ? ok(undefined) : bodyTypeOf(places, method, header);
+  if (!type.ok) return err(type.error);
+  const head = { bytes: body.subarray(0, places.peekBytes), isWhole: body.length <= places.peekBytes };
+  return readPlaces(places, {
+    query,
+    header,
+    claims: claims.value,
+    body: type.value && { ...head, type: type.value },
+  });
+}

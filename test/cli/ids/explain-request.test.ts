@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { sampleTable } from "../../routing/tables.ts";
+import { waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
+
+const ORDER = "019e807a-ec00-8005-805e-2d8e9c7ac355";
+const TABLE = {
+  ...sampleTable(),
+  withoutId: {
+    checkout: {
+      path: "/checkout",
+      idIn: [
+        { entity: "order", header: "x-order" },
+        { entity: "order", json: "/order" },
+        { entity: "order", jwtClaim: "order" },
+      ],
+      sources: [{ hostLabel: "*.example.com" }, { clientCountry: { KZ: "ap" } }],
+    },
+  },
+};
+
+const explain = (...args: readonly string[]) =>
+  waybill(["explain", ...args], {
+    files: tableFiles(TABLE),
+    stdin: `{"order":"${ORDER}"}`,
+  });
+
+test("a whole request, with every place and its ID", async () => {
+  const url = ["--url", "https://us.example.com/checkout?a=1"];
+  const found = await explain(...url, "--header", `X-Order: ${ORDER}`);
+  expect(found).toMatchObject({ code: 0, stderr: "" });
+  expect(found.stdout).toBe(
+    [
+      "GET https://us.example.com/checkout?a=1 → checkout → ap",
+      `  header x-order                   order ${ORDER}  ap  iuid`,
+      "  member /order of the body        not there",
+      "  claim order of the bearer token  not there",
+      "",
+    ].join("\n"),
+  );
+  const bySource = await explain(...url);
+  expect(bySource.stdout).toContain("→ checkout → us");
+  expect(bySource.stdout).toContain("no ID: the region is by host *.example.com");
+});
+
+test.each([
+  [["--body-file", "-", "--header", "content-type: application/json"], "ap"],
+  [["--body", `{"order":"${ORDER}"}`, "--header", "content-type: application/json"], "ap"],
+  [["--claims", `{"order":"${ORDER}"}`], "ap"],
+  [["--client-country", "KZ"], "ap"],
+])("%j", async (args, region) => {
+  const { stdout, code } = await explain("--url", "/checkout", "--json", ...args);
+  expect([code, JSON.parse(stdout).region]).toEqual([0, region]);
+});
+
+test.each([
+  [[], "region-unknown"],
+  [["--header", "x-order: 17"], "malformed-id"],
+  [["--body", "x"], "id-unreadable"],
+  [["--body", `{"order":{}}`, "--header", "content-type: application/json"], "id-unreadable"],
+  [["--header", "authorization: Bearer x"], "authentication-unavailable"],
+])("%j is a problem", async (args, reason) => {
+  const { stdout, code } = await explain("--url", "/checkout", "--json", ...args);
+  expect([code, JSON.parse(stdout).problem.type]).toEqual([1, `/-/problems/${reason}`]);
+});
+
+test("paths of entities, by any, of no entity, and what is no request", async () => {
+  expect((await explain("--url", `/orders/${ORDER}/x`)).stdout).toBe(
+    `GET /orders/${ORDER}/x → order → ap\n  path  order ${ORDER}  ap  iuid\n`,
+  );
+  expect((await explain("--url", "/any/00000023-122e-6d0b-a789-28ef27ab7c62")).stdout).toContain(
+    "redirects to /person/",
+  );
+  const none = await explain("--url", "/nothing");
+  expect([none.code, none.stderr]).toEqual([1, "error: No entity of the routing table matches this path.\n"]);
+  expect((await explain("--url", "nothing")).code).toBe(1);
+  expect((await explain("--method", "PUT")).stderr).toContain("give --url");
+  expect((await explain("--url", "/x", "--header", "bad")).stderr).toContain("is no header");
+});
