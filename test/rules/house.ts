@@ -14,10 +14,10 @@ export const LONE_LINES_MIN = 40;
 /** Of all source but the later features below, and what joins these to the rest. */
 const SOURCE_LINES_MAX = 36_000;
 /** Lines in files of the rest that call a later feature. */
-const JOINT_LINES_MAX = 500;
+const JOINT_LINES_MAX = 1_200;
 /** Each later feature has lines of its own, so that what was there before cannot grow in their shade. */
 const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; readonly linesMax: number }[] = [
-  { name: "exports", files: /^src\/(?:export|cli\/commands\/export)\//, linesMax: 2_900 },
+  { name: "exports", files: /^src\/(?:export|cli\/commands\/export)\//, linesMax: 2_950 },
   {
     name: "creation",
     files:
@@ -35,7 +35,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     linesMax: 4_800,
   },
   { name: "GraphQL", files: /^(?:src\/graphql\/|src\/(?:routing|gateway)\/graphql\/)/, linesMax: 2_600 },
-  { name: "lists", files: /^src\/(?:routing|gateway)\/lists\//, linesMax: 1_900 },
+  { name: "lists", files: /^src\/(?:routing|gateway)\/lists\//, linesMax: 2_000 },
   {
     name: "many at once",
     files: /^(?:src\/gateway\/many\/|routes\/many|src\/cli\/commands\/locate)/,
