@@ -194,33 +194,42 @@ describe("after a write", () => {
   });
 });
 
-it("a key of a directory is read from the copy of its owner, and registers what it creates", async () => {
+it("an ID whose region a directory says is read from the copy of its owner", async () => {
   const { DIRECTORY } = env as Env;
   const put = (key: string, region: string) =>
-    durableDirectory(DIRECTORY).register({ directory: "slug", key, owner: "1", operation: "test", region });
-  await put("tea", "eu");
-  await put("rum", "us");
-  const shop = { path: "/shops/:id", directory: "slug", readCopies: COPIES };
-  const keyed = { directory: { slug: { key: { text: "lower" } } } };
-  const declared = { ...DECLARED_TABLE, ...keyed, entities: { ...DECLARED_TABLE.entities, shop } };
-  const sign = async () => "v1";
-  const origin = () => new Response("x", { headers: { "waybill-register": "slug=ale" } });
-  const { request, seen } = setUp({ declared, origin, gateway: { sign } });
+    durableDirectory(DIRECTORY).register({ directory: "old", key, owner: "1", operation: "test", region });
+  const [inEu, inUs, made] = ["1", "2", "3"].map((at) => `919108f7-52d1-4320-9bac-f847db4148a${at}`) as [
+    string,
+    string,
+    string,
+  ];
+  await put(inEu, "eu");
+  await put(inUs, "us");
+  const thing = { path: "/things/:id", ids: [{ layout: "uuid-v4" }], readCopies: COPIES };
+  const declared = {
+    ...DECLARED_TABLE,
+    directory: { old: { key: { layout: "uuid-v4" } } },
+    entities: { ...DECLARED_TABLE.entities, thing },
+    routes: [{ when: { layout: "uuid-v4" }, directory: "old" }, ...DECLARED_TABLE.routes],
+  };
+  const origin = () => new Response("x", { headers: { "waybill-register": `old=${made}` } });
+  const { request, seen } = setUp({ declared, origin, gateway: { sign: async () => "v1" } });
   const copies: (string | null)[] = [];
-  for (const [path, continent] of [
-    ["/shops/tea", "NA"],
-    ["/shops/TEA", "EU"],
-    ["/shops/rum", "NA"],
-    ["/shops/rum", "AS"],
+  for (const [id, continent] of [
+    [inEu, "NA"],
+    [inEu, "EU"],
+    [inUs, "NA"],
+    [inUs, "AS"],
   ] as const) {
-    copies.push((await request(path, from(continent))).headers.get("waybill-copy"));
+    copies.push((await request(`/things/${id}`, from(continent))).headers.get("waybill-copy"));
   }
   expect([hosts(seen), copies]).toEqual([
     ["us", "eu", "us", "ap"],
     ["of=eu; lag=30", null, null, "of=us; lag=30"],
   ]);
-  expect((await request("/shops/tea", from("NA", { method: "PUT", body: "{}" }))).status).toBe(200);
-  expect((await request("/shops/ale", from("EU"))).headers.get("waybill-region")).toBe("eu");
+  // What a write registers is known before its answer.
+  await request(`/things/${inEu}`, from("NA", { method: "PUT", body: "{}" }));
+  expect((await request(`/things/${made}`, from("EU"))).headers.get("waybill-region")).toBe("eu");
 });
 
 it("another word than `owner` is refused, and no origin is asked", async () => {
