@@ -114,3 +114,87 @@ describe("GET on a collection", () => {
     ]);
   });
 });
+
+describe("a list without an order, or with filters", () => {
+  const slow = (late: Promise<void>) => async (request: Request) => {
+    if (new URL(request.url).host === "us.test") await late;
+    return pagingOrigin(DATA, 2)(request);
+  };
+
+  async function firstLine(response: Response): Promise<{ line: string; rest: () => Promise<string> }> {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    while (!text.includes("\n")) text += decoder.decode((await reader.read()).value, { stream: true });
+    const rest = async () => {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+        text += decoder.decode(piece.value);
+      return text;
+    };
+    return { line: text.slice(0, text.indexOf("\n")), rest };
+  }
+
+  it("gives its first item before the slowest region's first page", async () => {
+    let arrive: () => void = () => undefined;
+    const origin = slow(new Promise((resolve) => (arrive = resolve)));
+    const { request } = setUp({ declared: listTable({ order: "none" }), origin });
+    const response = await request("/orders", { headers: { accept: "application/x-ndjson" } });
+    const { line, rest } = await firstLine(response);
+    expect(ALL).toContainEqual(JSON.parse(line));
+    arrive();
+    const lines = (await rest())
+      .trimEnd()
+      .split("\n")
+      .map((one) => JSON.parse(one));
+    expect(lines.slice(0, -1)).toHaveLength(ALL.length);
+    expect(lines.at(-1)).toMatchObject({ summary: { next: null, partial: [] } });
+  });
+
+  it("leaves out a region by country, and answers in order without it", async () => {
+    const { request, seen } = setUp({
+      declared: listTable({ filters: { country: "country", region: "region" } }),
+      origin: slow(new Promise(() => undefined)),
+    });
+    const listed = await (await request("/orders?country=KZ,DE")).json<Listed>();
+    expect(listed.items).toEqual(ALL.filter((one) => !DATA.us.includes(one)));
+    expect(seen.some(({ url }) => url.includes("us.test"))).toBe(false);
+    const one = await (await request("/orders?region=ap")).json<Listed>();
+    expect(one.items).toEqual(DATA.ap);
+    for (const query of ["country=XX", "region=mars"]) {
+      expect(slug(await problemOf(await request(`/orders?${query}`)))).toBe("unknown-name");
+    }
+  });
+
+  it("goes to one region where the client names it", async () => {
+    const entry = { path: "/orders", methods: ["GET"], sources: [{ header: "x-region" }, { region: "us" }] };
+    const declared = listTable({}, { withoutId: { orders: entry } });
+    const { request, seen } = setUp({ declared, origin: pagingOrigin(DATA, 2) });
+    const own = await request("/orders", { headers: { "x-region": "eu" } });
+    expect(await own.json<Listed>()).toEqual({ items: DATA.eu.slice(0, 2), next: "2" });
+    expect(seen).toHaveLength(1);
+    expect((await (await request("/orders")).json<Listed>()).items).toEqual(ALL);
+    expect((await request("/orders", { headers: { "x-region": "mars" } })).status).toBe(422);
+  });
+
+  it("answers HEAD without asking anybody, and leaves other methods alone", async () => {
+    const { request, seen } = setUp({ declared: listTable(), origin: pagingOrigin(DATA, 2) });
+    const head = await request("/orders", { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "application/json", ""]);
+    expect((await request("/orders?limit=0", { method: "HEAD" })).status).toBe(400);
+    for (const method of ["POST", "DELETE"]) expect((await request("/orders", { method })).status).toBe(404);
+    expect((await request("/orders/", {})).status).toBe(404);
+    expect(seen).toEqual([]);
+  });
+
+  it("ends early with a cursor when it has asked for enough pages", async () => {
+    const { request, seen } = setUp({
+      declared: listTable({ pagesMax: 4, pageSize: 1 }),
+      origin: pagingOrigin(DATA, 1),
+    });
+    const listed = await (await request("/orders?limit=1000")).json<Listed>();
+    expect(seen).toHaveLength(4);
+    expect(listed.items.length).toBeGreaterThan(0);
+    expect(listed.items).toEqual(ALL.slice(0, listed.items.length));
+    expect(listed.next).not.toBe(null);
+  });
+});

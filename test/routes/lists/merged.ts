@@ -68,7 +68,10 @@ const input = fc.record({
 
 async function readAnswer(response: Response, isLines: boolean): Promise<Listed> {
   if (!isLines) return response.json<Listed>();
-  const lines = new TextDecoder().decode(await response.arrayBuffer()).trimEnd().split("\n");
+  const lines = new TextDecoder()
+    .decode(await response.arrayBuffer())
+    .trimEnd()
+    .split("\n");
   const values = lines.map((line) => JSON.parse(line));
   const { next, ...summary } = values.at(-1).summary;
   return { items: values.slice(0, -1), next, summary };

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { problemOf, setUp, slug } from "../harness.ts";
+import { type Listed, listTable, orderId, pagingOrigin } from "./regions.ts";
+
+const MS = Date.UTC(2026, 0, 1);
+const item = (region: string, at: number) => ({ id: orderId(region, MS + at, at), at });
+const EU = [item("eu", 1), item("eu", 4)];
+const regionOf = ({ url }: Request) => new URL(url).host.slice(0, 2);
+
+/** Only `us` answers as given; the others have good lists. */
+const withUs = (us: (request: Request, turn: number) => Response | Promise<Response>) => {
+  let turn = 0;
+  const good = pagingOrigin({ eu: EU, ap: [] }, 100);
+  return (request: Request) => (regionOf(request) === "us" ? us(request, turn++) : good(request));
+};
+
+const json = (body: unknown, headers: HeadersInit = {}) => Response.json(body, { headers });
+
+describe("a region that gives what it should not", () => {
+  it.each<[string, string, (request: Request, turn: number) => Response | Promise<Response>]>([
+    ["no JSON", "malformed-page", () => new Response("<html>")],
+    ["half a page", "malformed-page", () => new Response('{"items":[{"id":"')],
+    ["a comment", "malformed-page", () => new Response('{"items":[/* */]}')],
+    ["two arrays of items", "malformed-page", () => new Response('{"items":[],"items":[]}')],
+    ["no UTF-8", "malformed-page", () => new Response(new Uint8Array([0x7b, 0xff, 0x7d]))],
+    ["no array", "malformed-page", () => json({ items: {} })],
+    ["an array elsewhere", "malformed-page", () => json({ a: { items: [] } })],
+    ["an item that is no JSON", "malformed-page", () => new Response('{"items":[{"id":01}]}')],
+    ["a huge page", "page-too-large", () => json({ items: [], pad: "x".repeat(70_000) })],
+    ["a huge page in chunks", "page-too-large", () => new Response(endless())],
+    ["more items than a page may have", "too-many-items", () => json({ items: Array(101).fill(item("us", 1)) })],
+    ["an item without an ID", "item-without-id", () => json({ items: [{ at: 1 }] })],
+    ["an ID that is none", "item-without-id", () => json({ items: [{ id: "x/../y", at: 1 }] })],
+    ["an item without its key", "item-without-key", () => json({ items: [{ ...item("us", 1), at: null }] })],
+    ["a key of another type", "item-without-key", () => json({ items: [{ ...item("us", 1), at: "abc" }] })],
+    ["items out of order", "out-of-order", () => json({ items: [item("us", 5), item("us", 2)] })],
+    [
+      "pages out of order",
+      "out-of-order",
+      (_, turn) => json(turn === 0 ? { items: [item("us", 5)], next: "2" } : { items: [item("us", 3)] }),
+    ],
+    ["the same page for ever", "endless-pages", () => json({ items: [], next: "1" })],
+    ["empty pages without end", "endless-pages", (_, turn) => json({ items: [], next: String(turn) })],
+    ["a cursor that is too long", "malformed-next", () => json({ items: [], next: "x".repeat(5000) })],
+    ["a cursor that is none", "malformed-next", () => json({ items: [], next: { a: 1 } })],
+    ["another status", "status-302", () => new Response(null, { status: 302, headers: { location: "/x" } })],
+    ["no answer", "timeout", () => new Promise(() => undefined)],
+    ["an answer that stops", "timeout", () => new Response(stopping())],
+    ["an unreachable origin", "origin-unreachable", () => Promise.reject(new Error("Network connection lost."))],
+    [
+      "another region",
+      "origins-disagree",
+      () => new Response(null, { status: 421, headers: { "waybill-region": "eu" } }),
+    ],
+  ])("%s: %s", async (_, fault, us) => {
+    const { request, seen } = setUp({
+      declared: listTable({ regionDeadlineMs: 300, pageBytesMax: 65_536 }),
+      origin: withUs(us),
+    });
+    const response = await request("/orders");
+    const { items, summary } = await response.json<Listed>();
+    expect(summary.regions["us"]).toMatchObject({ state: "missing", fault });
+    expect(summary.partial).toEqual(["us"]);
+    expect(items.filter(({ id }) => EU.some((one) => one.id === id))).toEqual(EU);
+    expect(seen.length).toBeLessThan(210);
+  });
+
+  it("items of other regions do not count, and doubled ones once", async () => {
+    const own = item("us", 3);
+    const us = () => json({ items: [item("eu", 1), own, own, item("ap", 9)] });
+    const { request } = setUp({ declared: listTable(), origin: withUs(us) });
+    const { items, summary } = await (await request("/orders")).json<Listed>();
+    expect(items).toEqual([EU[0], own, EU[1]]);
+    expect(summary.regions["us"]).toEqual({ state: "done", items: 1, elsewhere: 2 });
+  });
+
+  it.each([
+    ["http://169.254.169.254/orders?after=1"],
+    ["//evil.test/orders?after=1"],
+    ["https://us.test/base/orders?after=1"],
+    ["/orders/../admin?after=1"],
+    ["/other?after=1"],
+    ["/orders?after=1#x"],
+    ["/orders"],
+  ])("the next page %s is not followed", async (next) => {
+    const us = () => json({ items: [], next });
+    const { request, seen } = setUp({ declared: listTable({ next: { member: "/next" } }), origin: withUs(us) });
+    const { summary } = await (await request("/orders")).json<Listed>();
+    expect(summary.regions["us"]).toMatchObject({ fault: "malformed-next" });
+    expect(seen).toHaveLength(3);
+  });
+
+  it("keeps every digit and every member as it is written", async () => {
+    const text = `{"id":${JSON.stringify(EU[0]?.id)},"at":9007199254740993,\n"sum":1.10,"big":123456789012345678901234567890}`;
+    const origin = (request: Request) =>
+      new Response(regionOf(request) === "eu" ? `{"items":[ ${text} ]}` : '{"items":[]}');
+    const { request } = setUp({ declared: listTable(), origin });
+    expect(await (await request("/orders")).text()).toContain(text.replace("\n", " "));
+  });
+
+  it("asks no other region for a region's list", async () => {
+    const origin = (request: Request) => {
+      if (regionOf(request) === "eu") throw new Error("Network connection lost.");
+      return json({ items: [] });
+    };
+    const { request, seen } = setUp({ declared: listTable(), origin });
+    const { summary } = await (await request("/orders")).json<Listed>();
+    expect(summary.partial).toEqual(["eu"]);
+    expect(seen.filter(({ url }) => url.startsWith("http://us.test"))).toHaveLength(1);
+  });
+
+  it("is cut off where all was wanted and a region fails late", async () => {
+    const many = Array.from({ length: 3000 }, (_, at) => ({ ...item("us", at), pad: "x".repeat(1000) }));
+    const page = pagingOrigin({ us: many, eu: [], ap: [] }, 100);
+    const origin = (request: Request) =>
+      request.url.includes("after=2500") ? new Response("", { status: 500 }) : page(request);
+    const declared = listTable({ partial: "refuse", limit: { max: 5000, default: 5000 } });
+    const { request, broken } = setUp({ declared, origin });
+    const response = await request("/orders");
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+    expect(broken).toEqual(["order: list-incomplete"]);
+    const short = await setUp({
+      declared: listTable({ partial: "refuse" }),
+      origin: (asked) =>
+        regionOf(asked) === "us" && asked.url.includes("after")
+          ? new Response("", { status: 500 })
+          : pagingOrigin({ us: many.slice(0, 300), eu: [], ap: [] }, 100)(asked),
+    }).request("/orders?limit=150");
+    expect(slug(await problemOf(short))).toBe("list-incomplete");
+  });
+});
+
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(32)) });
+}
+
+function stopping(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"items":[')) });
+}
+
+describe("a cursor", () => {
+  const origin = pagingOrigin({ eu: EU, us: [item("us", 2)], ap: [item("ap", 3)] }, 100);
+  const start = async (options: Parameters<typeof setUp>[0] = {}) => {
+    const gateway = setUp({ declared: listTable({ filters: { region: "region" } }), origin, ...options });
+    const { next } = await (await gateway.request("/orders?limit=1&a=1")).json<Listed>();
+    return { ...gateway, cursor: next as string };
+  };
+  const why = async (response: Promise<Response>) => {
+    const problem = await problemOf(await response);
+    return [slug(problem), problem["why"]];
+  };
+
+  it("is for one list with its parameters, one caller, and a time", async () => {
+    const { request, cursor } = await start();
+    expect((await request(`/orders?limit=5&a=1&cursor=${cursor}`)).status).toBe(200);
+    expect(await why(request(`/orders?a=2&cursor=${cursor}`))).toEqual(["list-cursor-invalid", "other-list"]);
+    expect(await why(request(`/orders?cursor=${cursor}`))).toEqual(["list-cursor-invalid", "other-list"]);
+    const other = request(`/orders?a=1&cursor=${cursor}`, { headers: { authorization: "Bearer other" } });
+    expect(await why(other)).toEqual(["list-cursor-invalid", "other-caller"]);
+    const late = setUp({ declared: listTable(), origin, nowMs: Date.now() + 86_402_000 });
+    expect(await why(late.request(`/orders?a=1&cursor=${cursor}`))).toEqual(["list-cursor-invalid", "expired"]);
+    const gateway = { cursorKeys: [new TextEncoder().encode("another secret")] };
+    const stranger = setUp({ declared: listTable(), origin, gateway });
+    expect(await why(stranger.request(`/orders?a=1&cursor=${cursor}`))).toEqual(["list-cursor-invalid", "malformed"]);
+    const keys = { cursorKeys: [...gateway.cursorKeys, new TextEncoder().encode("a secret of this test, 32 bytes.")] };
+    const rotated = setUp({ declared: listTable(), origin, gateway: keys });
+    expect((await rotated.request(`/orders?a=1&cursor=${cursor}`)).status).toBe(200);
+  });
+
+  it("is refused with any character changed, and says nothing of what is in it", async () => {
+    const { request, cursor, seen } = await start();
+    const asked = seen.length;
+    for (let at = 0; at < cursor.length; at += 3) {
+      const other = cursor[at] === "A" ? "B" : "A";
+      const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
+      expect(await why(request(`/orders?a=1&cursor=${changed}`))).toEqual(["list-cursor-invalid", "malformed"]);
+    }
+    for (const changed of ["", "x", `${cursor}A`, cursor.slice(0, -1), `${cursor}=`, "A".repeat(9000), "%00"]) {
+      expect((await why(request(`/orders?a=1&cursor=${changed}`)))[0]).toBe("list-cursor-invalid");
+    }
+    expect(seen.length).toBe(asked);
+    expect(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))).not.toContain("eu");
+    expect(cursor.length).toBeLessThan(700);
+  });
+
+  it("cannot be made where the instances of a deployment share no key", async () => {
+    const { request } = setUp({ declared: listTable(), origin, gateway: { cursorKeys: [], isOnEdge: true } });
+    expect(slug(await problemOf(await request("/orders")))).toBe("cursors-unavailable");
+    const alone = await start({ gateway: { cursorKeys: [] } });
+    expect((await alone.request(`/orders?a=1&cursor=${alone.cursor}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["limit=0"],
+    ["limit=1001"],
+    ["limit=1e3"],
+    ["limit=5&limit=5"],
+    ["after=3"],
+    ["a=%zz"],
+    ["cursor=a&cursor=b"],
+  ])("the query %s is refused", async (query) => {
+    const { request, seen } = setUp({ declared: listTable(), origin });
+    expect(slug(await problemOf(await request(`/orders?${query}`)))).toBe("malformed-request");
+    expect(seen).toEqual([]);
+  });
+});
