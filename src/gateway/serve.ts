@@ -17,6 +17,7 @@ import { refuseStalePut } from "./create/client-id.ts";
 import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
+import { isGraphqlPath, serveGraphql } from "./graphql/serve.ts";
 import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { serveByPlaces } from "./places/serve.ts";
@@ -55,6 +56,10 @@ function serveBy(
   const isLookup = path.startsWith(ANY_PREFIX);
   const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
   if (creation !== undefined) return createEntity(context, served, creation, forward);
+  const { graphql } = served.table;
+  if (graphql !== undefined && isGraphqlPath(graphql, path)) {
+    return serveGraphql(context, served, graphql, { forward, clientWords });
+  }
   const { lists = served.canary?.table.lists } = served.table;
   if (lists !== undefined && decided === undefined && (context.method === "GET" || context.method === "HEAD")) {
     const list = findList(served, path);
@@ -178,6 +183,7 @@ export async function forward(
   const proxied: ProxyRequest = {
     request,
     method,
+    isRead: prepared?.isRead,
     scheme: client.scheme ?? context.scheme,
     host: client.host ?? context.host,
     arrivedAtMs: context.arrivedAtMs,

@@ -28,10 +28,10 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
  * gone, and an upgrade is the beginning of a conversation.
  */
-export function repeatability({ method, body, request }: ProxyRequest): Repeatability {
+export function repeatability({ method, body, request, isRead: reads }: ProxyRequest): Repeatability {
   if (asksUpgrade({ request })) return { isRepeatable: false, isIdempotent: false, isRead: false };
-  const isRead = SAFE.has(method);
-  const isIdempotent = IDEMPOTENT.has(method) || (request.headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
+  const isRead = reads === true || SAFE.has(method);
+  const isIdempotent = isRead || IDEMPOTENT.has(method) || (request.headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
   return { isRepeatable: isIdempotent && body.kind !== "stream", isIdempotent, isRead };
 }
 

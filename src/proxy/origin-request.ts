@@ -93,6 +93,8 @@ export interface ProxyRequest {
   readonly request: Request;
   /** The request's own, read once: each look at them is a crossing into the runtime. */
   readonly method: string;
+  /** Whether it only reads, whatever its method. */
+  readonly isRead?: boolean | undefined;
   readonly body: RequestBody;
   /** Unix ms. */
   readonly arrivedAtMs: number;

@@ -50,6 +50,13 @@ export const PLACES_MAX = 16;
 export const PLACE_IDS_MAX = 100;
 export const PEEK_BYTES_MAX = 65_536;
 
+/** Of a document, some 100 µs a thousand. */
+export const GRAPHQL_TOKENS_MAX = 10_000;
+/** More connections would wait for each other: a Worker has six at a time. */
+export const GRAPHQL_REGIONS_MAX = 32;
+/** All answers of one operation are in memory together. */
+export const GRAPHQL_ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;

@@ -18,6 +18,7 @@ import { checkCors } from "./cors.ts";
 import { checkCreates } from "./create/check.ts";
 import { checkDirectories } from "./directory/check.ts";
 import { decidedBy } from "./directory/compile.ts";
+import { checkGraphql } from "./graphql/check.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { checkLists } from "./lists/check.ts";
@@ -73,6 +74,7 @@ const check = (value: unknown, ownPort?: number) => {
   if (draft.cors !== undefined) checkCors(draft.cors, report);
   checkIdPlaces(draft, report);
   checkLists(draft, report);
+  if (draft.graphql !== undefined) checkGraphql(draft.graphql, draft, report);
   checkDestinations(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);

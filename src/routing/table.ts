@@ -5,6 +5,7 @@ import type { ReadCopies } from "./copies/schema.ts";
 import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
 import type { DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
+import type { Graphql as GraphqlOf } from "./graphql/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
@@ -66,6 +67,8 @@ export interface CompiledTable {
   readonly cors: Cors | undefined;
   /** Collections that are listed over all regions, by path; `undefined` where there are none. */
   readonly lists: ReadonlyMap<string, List> | undefined;
+  /** `undefined`: no path is one of GraphQL. */
+  readonly graphql: Graphql | undefined;
   readonly moved: MovedIndex;
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
@@ -298,6 +301,7 @@ export interface WithoutId {
   readonly idIn: IdPlaces | undefined;
 }
 
+export type Graphql = GraphqlOf<Entity>;
 export type Create = CreateOf<Entity>;
 export type CreateIndex = CreateIndexOf<Entity>;
 export type List = ListOf<Entity, Target>;

@@ -75,6 +75,7 @@ const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "fields", whole: diff.fields },
   { name: "without ID", entries: diff.withoutId },
   { name: "cors", whole: diff.cors },
+  { name: "graphql", whole: diff.graphql },
   { name: "sources", whole: diff.sources },
 ];
 

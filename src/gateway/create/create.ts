@@ -29,6 +29,8 @@ import {
 export interface Prepared {
   readonly body: RequestBody | undefined;
   readonly ids: string | undefined;
+  /** Whether it only reads, whatever its method: a query of GraphQL. */
+  readonly isRead?: boolean;
 }
 
 /** Sends a request to the region of a decision. `target`: raw path and query there. */

@@ -56,7 +56,7 @@ const WITHOUT_VALUES: ReadonlySet<Kind | undefined> = new Set([...ASSUMED, "host
 
 type Sources = readonly DeclaredSource[];
 
-const checkSources = (draft: Draft, sources: Sources, list: Place, report: Report): void => {
+export const checkSources = (draft: Draft, sources: Sources, list: Place, report: Report): void => {
   const before = new Set<string>();
   let isDecided = false;
   for (const [index, source] of sources.entries()) {

@@ -4,6 +4,7 @@ import { copiesOf } from "../copies/compile.ts";
 import { compileCors } from "../cors.ts";
 import { indexCreates } from "../create/compile.ts";
 import { type Deciding, decidedBy, hasVerified, planDirectories } from "../directory/compile.ts";
+import { compileGraphql } from "../graphql/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
@@ -99,6 +100,7 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     creates: indexCreates(draft, entities),
     cors: draft.cors && compileCors(draft.cors),
     lists: indexLists(draft, new Map([...assembly.routes].map(([name, { plan }]) => [name, plan])), entities, regions),
+    graphql: draft.graphql && compileGraphql(draft.graphql, draft),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,

@@ -10,10 +10,13 @@ import { forwardingOf, targetOf } from "./targets.ts";
 export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
-  const named: RegionByValue = new Map([...regions.keys()].map((name) => [name, name]));
+  const named = namedRegions(regions.keys());
   const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
   return { entries, match: matcherOf(entries), targets };
 };
+
+/** Values that are names of regions. */
+export const namedRegions = (names: Iterable<string>): RegionByValue => new Map([...names].map((name) => [name, name]));
 
 /** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
 const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
@@ -60,7 +63,7 @@ const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named:
 };
 
 /** The check has made sure that a source has one kind. */
-const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
+export const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
   const { query, pathSegment, hostLabel, host } = declared;
   const read = values === undefined ? named : new Map(Object.entries(values));

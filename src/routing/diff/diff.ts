@@ -62,6 +62,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   /** The header fields that the gateway adds, where no entity says otherwise. */
   fields: diffValue(before.fields, after.fields),
   cors: diffValue(before.cors, after.cors),
+  graphql: diffValue(before.graphql, after.graphql),
   /** Requests without an ID, and the sources of a region that those without any of their own have. */
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
@@ -75,8 +76,18 @@ const diffParts = (before: Draft, after: Draft) => ({
   },
 });
 
-const anyChange = ({ hosts, epochFloor, default: fallback, fields, cors, sources, routes: _, ...parts }: Parts) =>
-  [hosts, epochFloor, fallback, fields, cors, sources].some((changed) => changed !== undefined) ||
+const anyChange = ({
+  hosts,
+  epochFloor,
+  default: fallback,
+  fields,
+  cors,
+  graphql,
+  sources,
+  routes: _,
+  ...parts
+}: Parts) =>
+  [hosts, epochFloor, fallback, fields, cors, graphql, sources].some((changed) => changed !== undefined) ||
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );

@@ -74,6 +74,7 @@ export const draftOf = (
     fallback: table.default,
     fields: table.fields,
     cors: table.cors,
+    graphql: table.graphql,
     withoutId: mapOf(table.withoutId),
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,

@@ -3,6 +3,7 @@ import { readCopiesSchema } from "../copies/schema.ts";
 import { corsSchema } from "../cors.ts";
 import { createSchema } from "../create/schema.ts";
 import { directoriesSchema } from "../directory/schema.ts";
+import { graphqlSchema } from "../graphql/schema.ts";
 import * as limits from "../limits.ts";
 import { listSchema } from "../lists/schema.ts";
 import { placesSchema } from "../places/schema.ts";
@@ -202,6 +203,7 @@ export const tableSchema = v.strictObject({
     "Entities: one entry per type.",
   ),
   fields: v.exactOptional(fieldsSchema),
+  graphql: optional(graphqlSchema, "GraphQL: operations go to the regions of the IDs in them."),
   cors: optional(corsSchema, "Web pages that may read what the gateway itself answers. Origins answer for themselves."),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(

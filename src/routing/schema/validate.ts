@@ -282,6 +282,7 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
     default: sound("default"),
     cors: isBroken("cors") ? undefined : given["cors"],
     directory: sound("directory"),
+    graphql: isBroken("graphql") ? undefined : given["graphql"],
     gateway: places.includes("gateway") || isBroken("gateway/hosts") ? undefined : given["gateway"],
     // Absent, it would be a fault of each entry without sources of its own.
     sources: isBroken("sources") ? [] : given["sources"],

@@ -1,0 +1,42 @@
+import { faultBody, JSON_RESPONSE, mediaTypeFor, statusWithout } from "../../graphql/answer.ts";
+import type { GraphqlFault } from "../../graphql/request.ts";
+import type { RequestContext } from "../request.ts";
+
+/** What is wrong with a request of GraphQL itself. */
+export function refuse(context: RequestContext, fault: GraphqlFault, status = 400): Response {
+  // An error may come in a type that the client did not name (RFC 9110 §12.5.1).
+  const type = mediaTypeFor(context.request.headers.get("accept")) ?? JSON_RESPONSE;
+  context.outcome = "malformed-request";
+  const response = answerOf(type, faultBody(fault), statusWithout(type, status, fault.isRequest));
+  if (context.tableLabel !== undefined) response.headers.set("waybill-table", context.tableLabel);
+  return response;
+}
+
+export const answerOf = (type: string, body: string, status: number): Response =>
+  new Response(body, {
+    status,
+    headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" },
+  });
+
+/** Statuses that are about an ID in the document, not about HTTP. */
+const OF_IDS: ReadonlySet<number> = new Set([404, 409, 410, 422]);
+
+/** A problem of the gateway as an answer of GraphQL, for clients that take one. An origin's answer stays as it is. */
+export async function asGraphql(context: RequestContext, response: Response): Promise<Response> {
+  const isProblem = response.headers.get("content-type") === "application/problem+json";
+  const type = mediaTypeFor(context.request.headers.get("accept"));
+  if (!isProblem || context.outcome === "answered" || type === undefined) return response;
+  const { type: _, title, status, detail, ...members } = await response.json<Problem>();
+  const fault = { code: context.outcome, message: detail ?? title };
+  const headers = new Headers(response.headers);
+  headers.set("content-type", `${type}; charset=utf-8`);
+  const shown = type === JSON_RESPONSE && OF_IDS.has(status) ? 200 : response.status;
+  return new Response(faultBody(fault, members), { status: shown, headers });
+}
+
+interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+}

@@ -1,0 +1,162 @@
+import { readGlobalId } from "../../graphql/global-id.ts";
+import type { FoundId } from "../../graphql/ids.ts";
+import type { FieldFailure, Place, RootField } from "../../graphql/plan.ts";
+import type { ServedTable } from "../../ports.ts";
+import { type GatewayError, problemOf } from "../../problems/index.ts";
+import { movedKeyOf } from "../../proxy/deliver.ts";
+import { chooseRegion } from "../../routing/index.ts";
+import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
+import type { CompiledTable, Decision, Graphql } from "../../routing/table.ts";
+import { type DecideInput, decideAny, decideEntity, decidePath, failure, type Outcome } from "../decide.ts";
+import { withPages } from "../pages.ts";
+import type { RequestContext } from "../request.ts";
+
+/** Where the IDs of an operation are. */
+
+export interface Located {
+  readonly decision: Decision;
+  readonly table: CompiledTable;
+}
+
+/** What is known of each ID, by `keyOf`. */
+type Known = ReadonlyMap<string, Located | FieldFailure>;
+
+const keyOf = ({ entity = "", text }: FoundId): string => `${entity}\n${text}`;
+
+export class Locations {
+  readonly #known: Known;
+  readonly #context: RequestContext;
+  readonly #graphql: Graphql;
+  #home: Place | undefined;
+
+  constructor(known: Known, context: RequestContext, graphql: Graphql) {
+    this.#known = known;
+    this.#context = context;
+    this.#graphql = graphql;
+  }
+
+  ofId(id: FoundId): Place {
+    const found = this.#known.get(keyOf(id));
+    if (found === undefined) throw new Error("an ID was not looked up");
+    return "decision" in found ? { region: found.decision.target.region.name } : { failure: found };
+  }
+
+  /** Of fields without an ID: what the sources of the table say. */
+  home(): Place {
+    this.#home ??= homeOf(this.#context, this.#graphql);
+    return this.#home;
+  }
+
+  introspection(): Place {
+    const { introspection: region } = this.#graphql;
+    if (region !== undefined) return { region };
+    const message = "Introspection is off: the table names no region for it.";
+    return { failure: { code: "INTROSPECTION_DISABLED", message, status: 400 } };
+  }
+
+  /** The different IDs among these fields that are in a region. */
+  inRegion(fields: readonly RootField[], region: string): readonly Located[] {
+    const found = new Map<string, Located>();
+    for (const { ids, list } of fields) {
+      for (const id of [...ids, ...(list?.items ?? [])]) {
+        const known = this.#known.get(keyOf(id));
+        if (known === undefined || !("decision" in known) || known.decision.target.region.name !== region) continue;
+        found.set(`${known.decision.entity.name}\n${known.decision.canonical}`, known);
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+function homeOf(context: RequestContext, { sources, path }: Graphql): Place {
+  const { headers } = context.request;
+  const choice = chooseRegion(sources, {
+    header: (name) => headers.get(name) ?? undefined,
+    host: context.client.host ?? context.host,
+    path: context.path,
+    query: context.query,
+    country: () => context.client.country,
+    continent: () => context.client.continent,
+  });
+  if (choice.ok) return { region: choice.value.region };
+  const { error } = choice;
+  return { failure: failureOf(error.reason === "region-unknown" ? { ...error, path } : error) };
+}
+
+/** A problem as the error of a field. */
+export function failureOf(error: GatewayError): FieldFailure {
+  const { detail, status } = problemOf(error);
+  return { code: error.reason, message: detail, status, region: "region" in error ? error.region : undefined };
+}
+
+/** Look-ups of one operation at a time: most wait for nothing, those in a directory may. */
+const LOOKUPS_AT_ONCE = 16;
+
+export async function locate(
+  context: RequestContext,
+  served: ServedTable,
+  graphql: Graphql,
+  fields: readonly RootField[],
+): Promise<Locations> {
+  const ids = new Map<string, FoundId>();
+  for (const field of fields) for (const id of [...field.ids, ...(field.list?.items ?? [])]) ids.set(keyOf(id), id);
+  const known = new Map<string, Located | FieldFailure>();
+  const waiting = ids.entries();
+  const work = async (): Promise<void> => {
+    for (const [key, id] of waiting) known.set(key, await locateOne(context, served, graphql, id));
+  };
+  await Promise.all(Array.from({ length: Math.min(LOOKUPS_AT_ONCE, ids.size) }, work));
+  return new Locations(known, context, graphql);
+}
+
+async function locateOne(
+  context: RequestContext,
+  served: ServedTable,
+  graphql: Graphql,
+  id: FoundId,
+): Promise<Located | FieldFailure> {
+  const { gateway, arrivedAtMs: nowMs, client } = context;
+  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
+  const outcome = await withPages(gateway, (found) => decideId({ ...input, found }, graphql, id), client.address);
+  if (outcome.kind === "error") return failureOf(outcome.error);
+  if (outcome.kind !== "region") return failureOf({ reason: "unknown-id", id: id.text, candidates: [] });
+  const { decision, byCanary } = outcome;
+  const table = byCanary && served.canary !== undefined ? served.canary.table : served.table;
+  return { decision: await remembered(context, table, decision), table };
+}
+
+function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: FoundId): Outcome {
+  const { table } = input.tables;
+  if (entity !== undefined) return decideText(input, entity, text);
+  if (globalIds !== undefined) {
+    const named = readGlobalId(globalIds, text);
+    if (named !== undefined) return decideText(input, named.entity, named.id);
+    return failure(table, { reason: "unknown-id", id: text, candidates: [] }, false);
+  }
+  if (text === "" || text.includes("/")) {
+    return failure(table, { reason: "malformed-id", id: text, faults: [] }, false);
+  }
+  const outcome = decideAny(input, ANY_PREFIX + text);
+  return outcome.kind === "redirect" ? decidePath(input, outcome.path) : outcome;
+}
+
+/** A key of a directory may have any character; in a path it is encoded. */
+function decideText(input: DecideInput, entity: string, text: string): Outcome {
+  const { table, canary } = input.tables;
+  const own = (canary?.ownsEntity(entity) === true ? canary.table : table).entities.get(entity);
+  return decideEntity(input, entity, own?.directory === undefined ? text : encoded(text));
+}
+
+/** Empty for a text with half a character, which no key has. */
+const encoded = (text: string): string => (/\p{Surrogate}/u.test(text) ? "" : encodeURIComponent(text));
+
+/** What an origin said of the entity on its own path counts here too. */
+async function remembered({ gateway }: RequestContext, table: CompiledTable, decision: Decision): Promise<Decision> {
+  const { movedMemory } = gateway;
+  const { entity, target } = decision;
+  if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
+  if (entity.rememberMovedSeconds === 0) return decision;
+  const name = await movedMemory.recall(movedKeyOf(decision));
+  const region = name === undefined ? undefined : table.regions.get(name);
+  return region === undefined ? decision : { ...decision, target: { ...target, region } };
+}

@@ -1,0 +1,308 @@
+import { mediaTypeFor } from "../../graphql/answer.ts";
+import { type Operation, readDocument } from "../../graphql/document.ts";
+import { mergeAnswers } from "../../graphql/merge.ts";
+import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../../graphql/plan.ts";
+import {
+  documentFault,
+  type GraphqlFault,
+  type GraphqlRequest,
+  hasParams,
+  readBody,
+  readQuery,
+  requestFault,
+} from "../../graphql/request.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { ServedTable } from "../../ports.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { BROKEN_BODY } from "../../proxy/attempt.ts";
+import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
+import { rejectFenced } from "../../proxy/deliver.ts";
+import { asksUpgrade } from "../../proxy/origin-request.ts";
+import { duplicateKey } from "../../routing/index.ts";
+import type { Decision, Graphql } from "../../routing/table.ts";
+import type { Prepared } from "../create/create.ts";
+import { limitRate } from "../rate-limit.ts";
+import type { RequestContext } from "../request.ts";
+import { answerOf, asGraphql, refuse } from "./answer.ts";
+import { type Located, Locations, locate } from "./locate.ts";
+import { askParts } from "./parts.ts";
+
+/** How what is not split goes on. */
+export interface Passing {
+  readonly forward: (
+    context: RequestContext,
+    decision: Decision,
+    target: string,
+    prepared: Prepared,
+  ) => Promise<Response>;
+  /** Stands for the ID where there is none. */
+  readonly clientWords: (context: RequestContext) => Decision["words"];
+}
+
+const METHODS = ["GET", "POST", "OPTIONS"];
+
+/** Whether a path is that of GraphQL, also as an origin may read it: decoded, slashes merged, in another case. */
+export function isGraphqlPath({ path: own }: Graphql, path: string): boolean {
+  if (path === own) return true;
+  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const read = decoded.replace(/;[^/]*/g, "").replace(/[/\\]+/g, "/");
+  return (read.endsWith("/") ? read.slice(0, -1) : read).toLowerCase() === own.toLowerCase();
+}
+
+export async function serveGraphql(
+  context: RequestContext,
+  served: ServedTable,
+  graphql: Graphql,
+  passing: Passing,
+): Promise<Response> {
+  context.watchClient();
+  context.entity = graphql.entity.name;
+  return asGraphql(context, await new Serving(context, served, graphql, passing).answer());
+}
+
+class Serving {
+  readonly #context: RequestContext;
+  readonly #served: ServedTable;
+  readonly #graphql: Graphql;
+  readonly #passing: Passing;
+
+  constructor(context: RequestContext, served: ServedTable, graphql: Graphql, passing: Passing) {
+    this.#context = context;
+    this.#served = served;
+    this.#graphql = graphql;
+    this.#passing = passing;
+  }
+
+  async answer(): Promise<Response> {
+    const context = this.#context;
+    const { method, path, request } = context;
+    // Another spelling would pass by all that is read here.
+    if (path !== this.#graphql.path) return context.fail({ reason: "unrouted-path", path });
+    if (!METHODS.includes(method)) return context.fail({ reason: "method-not-allowed", method, allow: METHODS });
+    if (method === "OPTIONS" || asksUpgrade({ request })) return this.#passHome(NOTHING_READ);
+    const bytes = method === "POST" ? await this.#body() : ok(undefined);
+    if (!bytes.ok) return bytes.error;
+    const read = this.#read(bytes.value);
+    if (!read.ok) return refuse(context, read.error);
+    const registered = await this.#withDocument(read.value);
+    if (!registered.ok) return refuse(context, registered.error);
+    return this.#run(registered.value, bytes.value);
+  }
+
+  async #body(): Promise<Result<ArrayBuffer, Response>> {
+    const context = this.#context;
+    const { request, gateway, query } = context;
+    const fail = (error: GatewayError) => err(context.fail(error));
+    const coding = request.headers.get("content-encoding");
+    if (!isJson(request.headers.get("content-type")) || (coding !== null && coding !== "identity")) {
+      return err(refuse(context, requestFault("Send application/json in UTF-8, uncoded."), 415));
+    }
+    if (hasParams(query)) return err(refuse(context, requestFault("Send the parameters in the body alone.")));
+    const { bodyBytesMax: bytesMax } = this.#graphql.limits;
+    const { idleMs } = gateway.deadlines;
+    const bytes = await keepRequestBody(request, bytesMax, { idleMs, nowMs: gateway.clock.nowMs });
+    if (bytes === "too-large") return fail({ reason: "body-too-large", bytesMax });
+    if (bytes === "late") return fail({ reason: "request-timeout", idleMs });
+    if (bytes === "coded") return fail({ reason: "transfer-coding-unsupported" });
+    return typeof bytes === "string" ? fail({ reason: "malformed-request", detail: BROKEN_BODY }) : ok(bytes);
+  }
+
+  #read(bytes: ArrayBuffer | undefined): Result<GraphqlRequest, GraphqlFault> {
+    const { request, query } = this.#context;
+    if (bytes === undefined) {
+      // Its own body would be sent on unread.
+      return request.body === null
+        ? readQuery(query, duplicateKey)
+        : err(requestFault("A GET has its parameters in the URL, and no body."));
+    }
+    const text = decodeUtf8(bytes);
+    return text === undefined ? err(requestFault("The body is not UTF-8.")) : readBody(text, duplicateKey);
+  }
+
+  /** The request with its document, where it names a registered one by hash. */
+  async #withDocument(request: GraphqlRequest): Promise<Result<GraphqlRequest & { query: string }, GraphqlFault>> {
+    const { hash, query } = request;
+    if (query !== undefined) {
+      if (hash === undefined || hash === (await this.#hashOf(query))) return ok({ ...request, query });
+      return err(requestFault("The hash is not that of the document."));
+    }
+    const { documents } = this.#graphql;
+    const found = documents?.get(hash ?? "");
+    if (found !== undefined) return ok({ ...request, query: found });
+    const [message, code] =
+      documents === undefined
+        ? ["PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED"]
+        : ["PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND"];
+    return err(documentFault(message, code));
+  }
+
+  async #hashOf(text: string): Promise<string> {
+    const digest = await this.#context.gateway.subtle.digest("SHA-256", new TextEncoder().encode(text));
+    return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  async #run(request: GraphqlRequest & { query: string }, bytes: ArrayBuffer | undefined): Promise<Response> {
+    const context = this.#context;
+    const { limits, rules, bySource } = this.#graphql;
+    const operation = readDocument(request.query, request.operationName, request.variables, limits);
+    if (!operation.ok) return refuse(context, operation.error);
+    const { operation: kind } = operation.value.definition;
+    if (kind !== "query" && context.method === "GET" && kind === "mutation") {
+      return context.fail({ reason: "method-not-allowed", method: "GET", allow: ["POST"] });
+    }
+    const fields = rootFields(operation.value, rules, limits.idsMax);
+    if (!fields.ok) return refuse(context, fields.error);
+    const locations = await locate(context, this.#served, this.#graphql, fields.value);
+    const plan = planParts(fields.value, {
+      ofId: (id) => locations.ofId(id),
+      home: () => locations.home(),
+      introspection: () => locations.introspection(),
+      alwaysHome: bySource,
+    });
+    const isRead = kind === "query";
+    const body = bytes && ({ kind: "kept", bytes } as const);
+    const passed = { body, ids: undefined, isRead };
+    // Nothing but `__typename`, or nothing at all: each region answers it.
+    if (plan.parts.length === 0 && plan.failed.size === 0) return this.#passHome(passed);
+    if (plan.whole !== undefined) {
+      const { decision, table } = this.#deciderOf(plan, locations, plan.whole);
+      const fenced = isRead ? undefined : this.#fenced(plan, locations, plan.whole);
+      if (fenced !== undefined) return context.fail(fenced);
+      if (table !== this.#served.table) context.takeCanary();
+      return this.#passing.forward(context, decision, context.path + context.query, passed);
+    }
+    const refused = isRead ? whySplitIsRefused(operation.value, plan, limits.regionsMax) : whyNotWhole(plan, kind);
+    if (refused !== undefined) {
+      const { code, message, status } = refused;
+      return refuse(context, { code, message, isRequest: false }, status);
+    }
+    return this.#split(request, operation.value, plan, locations);
+  }
+
+  /** To the region of the sources, or the one that answers introspection. */
+  #passHome(passed: Prepared): Promise<Response> | Response {
+    const context = this.#context;
+    const locations = new Locations(new Map(), context, this.#graphql);
+    const home = locations.home();
+    const place: Place =
+      "region" in home || this.#graphql.introspection === undefined ? home : locations.introspection();
+    if ("failure" in place) {
+      if (context.method === "OPTIONS")
+        return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
+      const { code, message, status } = place.failure;
+      return refuse(context, { code, message, isRequest: false }, status);
+    }
+    const { decision } = this.#atRegion(place.region);
+    return this.#passing.forward(context, decision, context.path + context.query, passed);
+  }
+
+  #atRegion(region: string): Located {
+    const { table } = this.#served;
+    const target = table.withoutId.targets.get(region);
+    if (target === undefined) throw new Error(`region ${region} was not checked`);
+    const words = this.#passing.clientWords(this.#context);
+    const { entity } = this.#graphql;
+    return { decision: { entity, layout: "", id: "", words, identity: words, canonical: "", target }, table };
+  }
+
+  /** What a region is asked by. One ID is named to the origin; several stand for none. */
+  #deciderOf(plan: Plan, locations: Locations, region: string): Located {
+    const [first, second] = locations.inRegion(plan.fields, region);
+    if (first === undefined) return this.#atRegion(region);
+    const { decision, table } = first;
+    const { target } = decision;
+    const { entity } = this.#graphql;
+    if (second !== undefined) {
+      const own = { ...target, move: undefined, shadow: undefined };
+      return { decision: { ...decision, entity, layout: "", id: "", canonical: "", target: own }, table };
+    }
+    // A fence stops writes; a query comes by POST too.
+    const move = target.move?.state === "fenced" ? ({ ...target.move, state: "started" } as const) : target.move;
+    return { decision: { ...decision, entity, target: { ...target, move } }, table };
+  }
+
+  /** A write to any entity whose move is fenced waits. */
+  #fenced(plan: Plan, locations: Locations, region: string): GatewayError | undefined {
+    for (const { decision } of locations.inRegion(plan.fields, region)) {
+      const fenced = rejectFenced(decision, "POST", false);
+      if (fenced !== undefined) return fenced;
+    }
+    return undefined;
+  }
+
+  async #split(request: GraphqlRequest, operation: Operation, plan: Plan, locations: Locations): Promise<Response> {
+    const context = this.#context;
+    const { gateway } = context;
+    const graphql = this.#graphql;
+    const type = mediaTypeFor(context.request.headers.get("accept"));
+    if (type === undefined) return refuse(context, requestFault("Accept application/graphql-response+json."), 406);
+    const deciders = new Map(plan.parts.map((part) => [part, this.#deciderOf(plan, locations, part.region)]));
+    const [any] = deciders.values();
+    if (any !== undefined) {
+      const limit = gateway.rateLimits.entity;
+      const limited = limit && (await limitRate(context, limit, "entity", any.decision));
+      if (limited !== undefined) return limited;
+      if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
+      context.logDecision(any.decision);
+    }
+    const decided = (part: Part) => deciders.get(part) as Located;
+    const results = await askParts(context, graphql, request, operation, plan, decided);
+    const { queryType, nonNull } = graphql;
+    const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull });
+    context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
+    context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
+    context.outcome = "answered";
+    const response = answerOf(type, body, hasData || type === "application/json" ? 200 : 400);
+    for (const [name, value] of results.find(({ fields }) => fields.cors.length > 0)?.fields.cors ?? []) {
+      response.headers.set(name, value);
+    }
+    for (const { fields } of results)
+      for (const cookie of fields.cookies) response.headers.append("set-cookie", cookie);
+    if (graphql.entity.fields !== "minimal") {
+      response.headers.set("waybill-table", context.tableLabel ?? "");
+      const regions = plan.parts.map(({ region }) => region);
+      if (regions.length > 0) response.headers.set("waybill-region", regions.join(", "));
+    }
+    return response;
+  }
+}
+
+const NOTHING_READ: Prepared = { body: undefined, ids: undefined };
+
+function isJson(contentType: string | null): boolean {
+  const [type = "", ...parameters] = (contentType ?? "").split(";").map((each) => each.trim().toLowerCase());
+  const charset = parameters
+    .find((each) => each.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
+  return type === "application/json" && (charset === undefined || charset === "utf-8" || charset === "utf8");
+}
+
+/** A mutation's fields run one after the other, and a subscription is one stream: nothing of them is split. */
+function whyNotWhole({ parts, failed }: Plan, kind: string): FieldFailure {
+  for (const failure of failed.values()) {
+    const [first] = failure instanceof Map ? failure.values() : [failure as FieldFailure];
+    if (first !== undefined) return first;
+  }
+  return disagree(parts, `A ${kind} goes to one region`);
+}
+
+const disagree = (parts: readonly Part[], why: string): FieldFailure => ({
+  code: "ids-disagree",
+  message: `${why}; its IDs are in ${parts.map(({ region }) => region).join(", ")}.`,
+  status: 422,
+});
+
+function whySplitIsRefused(
+  { isIncremental }: Operation,
+  { parts }: Plan,
+  regionsMax: number,
+): FieldFailure | undefined {
+  if (isIncremental) return disagree(parts, "An operation with @defer or @stream goes to one region");
+  if (parts.length <= regionsMax) return undefined;
+  return {
+    code: "TOO_MANY_REGIONS",
+    message: `The operation has IDs of more than ${regionsMax} regions.`,
+    status: 400,
+  };
+}

@@ -1,0 +1,74 @@
+import { listOf } from "../compile/conditions.ts";
+import { forwardingOf } from "../compile/targets.ts";
+import { namedRegions, sourceOf } from "../compile/without-id.ts";
+import type { Draft } from "../schema/draft.ts";
+import type { Entity, Graphql } from "../table.ts";
+import type { DeclaredGraphql } from "./schema.ts";
+import type { GraphqlGlobalIds, GraphqlIdRule } from "./types.ts";
+
+/** In logs and metrics; no entity may have it. */
+export const GRAPHQL_NAME = "graphql";
+
+/** Relay's, behind those of the table. */
+const NODE_RULES: readonly GraphqlIdRule[] = [
+  { argument: "id", fields: new Set(["node"]), type: undefined, entity: undefined, isPlural: false },
+  { argument: "ids", fields: new Set(["nodes"]), type: undefined, entity: undefined, isPlural: true },
+];
+
+export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql => {
+  const { path, ids = [], globalId, introspection, queryType = "Query", persisted, limits = {} } = declared;
+  const named = namedRegions(draft.regions.keys());
+  return Object.freeze({
+    path,
+    entity: entityOf(declared, draft),
+    rules: [...ids.map(ruleOf), ...NODE_RULES],
+    globalIds: globalId && globalIdsOf(globalId),
+    introspection,
+    sources: (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named)),
+    bySource: new Set(declared.bySource),
+    nonNull: new Set(declared.nonNull),
+    queryType,
+    documents: persisted && new Map(Object.entries(persisted)),
+    limits: {
+      bodyBytesMax: limits.bodyBytesMax ?? 262_144,
+      tokensMax: limits.tokensMax ?? 1000,
+      depthMax: limits.depthMax ?? 20,
+      aliasesMax: limits.aliasesMax ?? 15,
+      idsMax: limits.idsMax ?? 100,
+      regionsMax: limits.regionsMax ?? 6,
+      answerBytesMax: limits.answerBytesMax ?? 1_048_576,
+    },
+  });
+};
+
+const entityOf = ({ path, deadlines, fields }: DeclaredGraphql, draft: Draft): Entity => {
+  const own = { path, ...(deadlines && { deadlines }), ...(fields && { fields }) };
+  return Object.freeze({
+    ...forwardingOf(GRAPHQL_NAME, own, draft),
+    paths: [path],
+    pathHints: new Map(),
+    ids: [],
+    readers: [],
+    directory: undefined,
+    any: "proxy",
+    public: undefined,
+    // What an origin says of one entity is of no use for the next operation: the table and the entity's own path decide.
+    rememberMovedSeconds: 0,
+    sentSlices: undefined,
+    copies: undefined,
+    idIn: undefined,
+  });
+};
+
+const ruleOf = ({ argument, field, type, entity, plural = false }: NonNullable<DeclaredGraphql["ids"]>[number]) => ({
+  argument,
+  fields: field === undefined ? undefined : new Set(listOf<string>(field)),
+  type,
+  entity,
+  isPlural: plural,
+});
+
+const globalIdsOf = ({ form, types }: NonNullable<DeclaredGraphql["globalId"]>): GraphqlGlobalIds => ({
+  form: form === "base64" || form === "gid" ? { form } : { form: "prefix", isCoded: form === "prefix-base64url" },
+  entities: new Map(Object.entries(types)),
+});
