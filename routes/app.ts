@@ -5,6 +5,7 @@ import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
+import { directory } from "./directory/directory.ts";
 import { explain } from "./explain.ts";
 import { health } from "./health.ts";
 import { idempotency } from "./idempotency.ts";
@@ -54,8 +55,8 @@ export function createApp(gateway: Gateway): App {
 function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
-  for (const family of [mint, ids, explain, idempotency, health, metrics, regions, ...ofTable, problems, openapi])
-    pages.route("/", family(gateway) as Hono);
+  const own = [mint, ids, explain, idempotency, directory, health, metrics, regions];
+  for (const family of [...own, ...ofTable, problems, openapi]) pages.route("/", family(gateway) as Hono);
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {
     throw error;

@@ -118,7 +118,7 @@ export interface PackPartRequest {
 }
 
 /** `viewer` sees the gateway's own pages, `operator` changes what they show as well, `mint` mints IDs and no more. */
-export type Scope = "viewer" | "operator" | "mint";
+export type Scope = "viewer" | "operator" | "mint" | "directory";
 
 export interface Caller {
   /** Name of the token, or the e-mail address or service token from Access; the author in the audit. */

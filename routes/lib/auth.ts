@@ -27,8 +27,8 @@ const KEY = "caller";
 
 type Guard = Pick<Gateway, "authenticate" | "counters">;
 
-/** Requires a scope and stores the caller for `callerOf`. It must be the first handler of a path. */
-export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
+/** Requires one of some scopes and stores the caller for `callerOf`. It must be the first handler of a path. */
+export function requireScope(gateway: Guard, ...scopes: readonly [Scope, ...Scope[]]): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
     // A malformed host can shift the path and so reach this page.
@@ -36,7 +36,7 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
     if (error !== undefined) return context.fail(error);
     const caller = await gateway.authenticate(context);
     if (caller.ok) c.set(KEY, caller.value);
-    const refused = caller.ok ? denialOf(caller.value, scope, context) : caller.error;
+    const refused = caller.ok ? denialOf(caller.value, scopes, context) : caller.error;
     if (refused !== undefined) {
       gateway.counters.count("refused_callers", reasonOf(refused));
       return context.fail(refused);
@@ -58,14 +58,19 @@ export async function isKnown(gateway: Guard, context: RequestContext): Promise<
   if (!caller.ok && reasonOf(caller.error) !== "missing") {
     gateway.counters.count("refused_callers", reasonOf(caller.error));
   }
-  return caller.ok && caller.value.scope !== "mint";
+  return caller.ok && !["mint", "directory"].includes(caller.value.scope);
 }
 
 type Forbidden = Extract<RequestError, { readonly reason: "forbidden" }>;
 
-function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbidden | undefined {
+function denialOf(
+  caller: Caller,
+  scopes: readonly [Scope, ...Scope[]],
+  context: RequestContext,
+): Forbidden | undefined {
   if (isCrossSite(caller, context.request, context)) return { reason: "forbidden", why: "cross-site" };
-  if (caller.scope !== "operator" && caller.scope !== scope) return { reason: "forbidden", why: "scope", needs: scope };
+  const isAllowed = caller.scope === "operator" || scopes.includes(caller.scope);
+  if (!isAllowed) return { reason: "forbidden", why: "scope", needs: scopes[0] };
   return undefined;
 }
 

@@ -16,7 +16,7 @@ export const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings
   options?.env?.context.path ?? "/";
 
 /** `GET` handles HEAD as well. */
-const METHODS = [["GET", "HEAD"], ["PUT"], ["POST"]] as const;
+const METHODS = [["GET", "HEAD"], ["PUT"], ["POST"], ["DELETE"]] as const;
 
 /** Responds to what no page handled: its path has other methods, or there is no such page. */
 export const respondUnhandled =

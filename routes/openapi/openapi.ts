@@ -5,6 +5,7 @@ import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
+import { DIRECTORY_PATHS } from "../directory/openapi.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { withCreates } from "./creates.ts";
@@ -37,6 +38,7 @@ function describe(table: CompiledTable, server: string) {
         description: "Proxied to a region named by a header, a token, a cookie or the client's location.",
       },
       { name: "ids", description: "Looking up, explaining and minting IDs." },
+      { name: "directory", description: "Regions of keys that carry no shard; claims of keys." },
       { name: "table", description: "The routing table: its revisions, and how they come into force." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
@@ -210,6 +212,7 @@ const OWN_PATHS = {
     content: { "text/plain": { schema: TEXT }, ...json() },
   }),
   "/-/regions": state("regions", "The state of every origin, and each region's share of the requests"),
+  ...DIRECTORY_PATHS,
   ...TABLE_PATHS,
   "/-/problems": state("listProblems", "Every problem type", {
     security: [],

@@ -66,8 +66,9 @@ export async function readTable(request: Request) {
 export async function readJson<const Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
+  bytesMax = CHANGE_REQUEST_BYTES_MAX,
 ): Promise<Result<{ readonly json: v.InferOutput<Schema>; readonly text: string }, RequestError>> {
-  const bytes = await readBytes(request, CHANGE_REQUEST_BYTES_MAX);
+  const bytes = await readBytes(request, bytesMax);
   if (!bytes.ok) return bytes;
   const jsonc = decodeUtf8(bytes.value);
   if (jsonc === undefined) return malformed("The body is not UTF-8.");
@@ -84,7 +85,7 @@ export async function readJson<const Schema extends v.GenericSchema>(
 }
 
 /** A strong entity tag that is a revision (RFC 9110 §8.8.3); a list or `*` would be ambiguous. */
-const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
+export const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
 
 /** Reads the author, the expected revision and the note of a change. `note`: from the body, if it has one. */
 export function readChangeRequest(c: Context, note?: string): Result<ChangeRequest, RequestError> {

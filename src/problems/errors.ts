@@ -27,7 +27,11 @@ export type RequestError =
       readonly max: number;
       readonly retryAfterSeconds: number;
     }
-  | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" | "mint" }
+  | {
+      readonly reason: "forbidden";
+      readonly why: "scope";
+      readonly needs: "viewer" | "operator" | "mint" | "directory";
+    }
   | { readonly reason: "forbidden"; readonly why: "cross-site" }
   | CreateKeyError
   /** `count` and `max`: absent without a list. */

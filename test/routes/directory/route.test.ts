@@ -4,30 +4,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { problemOf, setUp } from "../harness.ts";
+import { TABLE, UUID } from "./table.ts";
 
 const { DIRECTORY } = env as Env;
 const truth = durableDirectory(DIRECTORY);
-
-const UUID = "919108f7-52d1-4320-9bac-f847db4148a8";
-
-const TABLE = {
-  regions: {
-    eu: { origins: [{ url: "http://eu.test" }] },
-    us: { origins: [{ url: "http://us.test" }] },
-  },
-  entities: {
-    shop: { path: "/shops/:id", directory: "slug" },
-    order: { path: "/orders/:id", ids: [{ layout: "uuid-v4" }, { layout: "uuid-v7" }] },
-  },
-  directory: {
-    slug: { key: { text: "lower" } },
-    old: { key: { layout: "uuid-v4" } },
-  },
-  routes: [
-    { when: { layout: "uuid-v4" }, directory: "old" },
-    { when: {}, region: "us" },
-  ],
-};
 
 const put = (directory: string, key: string, region: string) =>
   truth.register({ directory, key, owner: "1", operation: "test", region });
