@@ -10,6 +10,7 @@ import { oracleBench } from "./ids/oracle.bench.ts";
 import { type Bench, describeMachine, markdown, type Report, type Section } from "./lib/report.ts";
 import { misrouteBench } from "./misroute/misroute.bench.ts";
 import { packsBench } from "./packs/packs.bench.ts";
+import { placesBench } from "./places/places.bench.ts";
 import { publicIdsBench } from "./public-ids/public-ids.bench.ts";
 import { routesBench } from "./routes/routes.bench.ts";
 import { scaleBench } from "./scale/scale.bench.ts";
@@ -25,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   misrouteBench,
   gatewayBench,
   createsBench,
+  placesBench,
   exportsBench,
   attacksBench,
   signatureBench,
