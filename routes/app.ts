@@ -5,6 +5,7 @@ import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
+import { consoleData, consolePage, guardConsole } from "./console/console.ts";
 import { directory } from "./directory/directory.ts";
 import { explain } from "./explain.ts";
 import { health } from "./health.ts";
@@ -37,7 +38,7 @@ export function createApp(gateway: Gateway): App {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
-        const isOwn = GATEWAY_PATH.test(context.path);
+        const isOwn = (gateway.console !== undefined && isAtConsole(context)) || GATEWAY_PATH.test(context.path);
         if (isOwn) context.watchClient();
         response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
       } catch (error) {
@@ -45,17 +46,23 @@ export function createApp(gateway: Gateway): App {
         context.outcome = "internal-error";
         response = problemResponse({ reason: "internal-error" });
       }
-      if (context.outcome !== "answered") response = await allowOrigin(context, response);
+      if (context.outcome !== "answered" && !(gateway.console !== undefined && isAtConsole(context)))
+        response = await allowOrigin(context, response);
       context.log(response.status);
       return response;
     },
   };
 }
 
+/** Nothing is proxied there. */
+const isAtConsole = ({ gateway, client, host }: RequestContext): boolean =>
+  gateway.console?.isAt(client.host ?? host) === true;
+
 function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
+  pages.use(guardConsole(gateway));
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
-  const own = [mint, ids, explain, idempotency, directory, health, metrics, regions];
+  const own = [mint, ids, explain, idempotency, directory, health, metrics, regions, consolePage, consoleData];
   for (const family of [...own, ...ofTable, problems, openapi]) pages.route("/", family(gateway) as Hono);
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {

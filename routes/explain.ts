@@ -28,7 +28,7 @@ const requestSchema = v.strictObject({
 
 /** `POST /-/explain`: where a whole request would go and why. No origin is asked. */
 export const explain = (gateway: Gateway) =>
-  new Hono<PageEnv>().use(PATH, requireScope(gateway, "viewer")).post(PATH, async (c) => {
+  new Hono<PageEnv>().use(PATH, requireScope(gateway, "support")).post(PATH, async (c) => {
     const context = contextOf(c);
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;

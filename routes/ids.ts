@@ -10,7 +10,7 @@ const PREFIX = "/-/ids/";
 
 /** `GET /-/ids/:id`: every reading of the text, where it would go and why; of public entities nothing. No origin is asked; `learned`: what one said in a 421. */
 export const ids = (gateway: Gateway) =>
-  new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "viewer")).get("/-/ids/*", async (c) => {
+  new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "support")).get("/-/ids/*", async (c) => {
     const context = contextOf(c);
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;

@@ -117,21 +117,47 @@ export interface PackPartRequest {
   readonly author: string;
 }
 
-/** `viewer` sees the gateway's own pages, `operator` changes what they show as well, `mint` mints IDs and no more. */
-export type Scope = "viewer" | "operator" | "mint" | "directory";
+/**
+ * `support` looks IDs up, `viewer` sees all of the gateway's own pages, `operator` changes them. `mint` mints IDs, and `directory`
+ * claims keys, and no more.
+ */
+export type Scope = "support" | "viewer" | "operator" | "mint" | "directory";
 
 export interface Caller {
   /** Name of the token, or the e-mail address or service token from Access; the author in the audit. */
   readonly name: string;
   readonly scope: Scope;
   /** `access`: by a browser's cookie, which another site can make the browser send. `open-pages`: without authentication. */
-  readonly by: "token" | "access" | "open-pages";
+  readonly by: "token" | "access" | "open-pages" | "session";
+  /** Of a session. */
+  readonly session?: SessionTimes;
+}
+
+/** Unix ms. It is renewed while it is used, from when it began. */
+export type SessionTimes = Readonly<{ startedAtMs: number; untilMs: number }>;
+
+/** The console: a page at a host of its own, and the sessions of its users. */
+export interface ConsolePort {
+  /** As declared, with or without a port. */
+  readonly host: string;
+  isAt(host: string): boolean;
+  /** A file of its build; `undefined` where there is no build. */
+  file(name: string): Promise<Response> | undefined;
+  /** `set-cookie` of a new session; `undefined` for a caller without a token. */
+  openSession(caller: Caller): Promise<string | undefined>;
+  /** The same of one that was used, when it is due. */
+  renewSession(caller: Caller): Promise<string | undefined>;
+  /** Whether it may show an entity. */
+  mayPreview(entity: string): boolean;
 }
 
 /** Authenticates a request by what it carries; its client is read only where one is limited. Never throws. */
 export type Authenticate = (arrival: Arrival) => Promise<Result<Caller, AuthError>>;
 
-export type Arrival = Readonly<{ request: Request; client: { readonly address: string | undefined } }>;
+export interface Arrival {
+  readonly request: Request;
+  readonly client: { readonly address: string | undefined; readonly host?: string | undefined };
+}
 
 /** Why a request for the gateway's own pages was denied, as a label of a counter. */
 export type DenialReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;

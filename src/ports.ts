@@ -1,4 +1,4 @@
-import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type { Authenticate, ConsolePort, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
 import type {
   ClaimOutcome,
   Directory,
@@ -360,6 +360,8 @@ export interface Gateway extends ProxyPorts {
   readonly invalidSettings: readonly string[];
   readonly rateLimits: RateLimits;
   readonly authenticate: Authenticate;
+  /** Absent: the deployment has no console. */
+  readonly console: ConsolePort | undefined;
   /** The claims of a client's token, once it is verified; `undefined` without a token. */
   readonly clientClaims: (
     request: Request,

@@ -3,6 +3,7 @@ import bundledTable from "../routing-table.json" with { type: "json" };
 import { clientClaims, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
+import { edgeConsole } from "./edge/console/console.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
 import { edgeCopies } from "./edge/directory/copies.ts";
@@ -100,8 +101,13 @@ function compose(env: Env) {
     subtle: crypto.subtle,
     reportKeyFailure: log.reportKeyFailure,
   };
+  const consolePort = edgeConsole({
+    ...{ host: config.consoleHost, preview: config.consolePreview },
+    ...{ tokens: config.auth.tokens, files: env.CONSOLE },
+  });
   const authenticate = authenticator({
     ...keyOptions,
+    sessions: consolePort,
     settings: config.auth,
     reportRefused: log.reportRefusedCredentials,
   });
@@ -150,6 +156,7 @@ function compose(env: Env) {
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),
     authenticate,
+    console: consolePort,
     mintDoor: mintDoor(config.mint, authenticate, keyOptions),
     clientClaims: clientClaims(config.clientJwt, keyOptions),
     fieldRules: fieldRules(config.fields),

@@ -8,16 +8,24 @@ import { contextOf } from "./http.ts";
 /** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Guards against cross-site request forgery: browsers send the origin of a write, and never add a bearer token on their own. */
+/**
+ * Guards against cross-site request forgery: browsers send the origin of a write, and never add a bearer token on their own.
+ * `atConsole`: whether the request is at the console's host; `undefined` where there is no console.
+ */
 export function isCrossSite(
-  { by }: Caller,
+  { by }: Pick<Caller, "by">,
   { method, headers }: Request,
-  { scheme, host }: Pick<RequestContext, "scheme" | "host">,
+  { scheme, host, atConsole }: Pick<RequestContext, "scheme" | "host"> & { readonly atConsole?: boolean | undefined },
 ): boolean {
-  if (by === "token" || SAFE.has(method)) return false;
   const site = headers.get("sec-fetch-site");
+  // A page on another port of the host gets the cookie too, even a strict one.
+  if (by === "session" && site !== null && site !== "same-origin" && site !== "none") return true;
+  if (by === "token" || SAFE.has(method)) return false;
   const origin = headers.get("origin");
+  if (by === "session" && (site === null || origin === null)) return true;
   if (site === null && origin === null) return by === "access";
+  // What a region serves at the gateway's own host could act for the operator who looks at it.
+  if (atConsole === false) return true;
   // Behind a proxy that terminates TLS the gateway sees http where the browser sees https.
   const isOwn = origin === null || origin === `https://${host}` || origin === `${scheme}://${host}`;
   return (site !== null && site !== "same-origin") || !isOwn;
@@ -45,9 +53,12 @@ export function requireScope(gateway: Guard, ...scopes: readonly [Scope, ...Scop
   };
 }
 
+/** The same, if there is one: for what stands before all pages. */
+export const knownCaller = (c: Context): Caller | undefined => c.get(KEY);
+
 /** The authenticated caller. Only behind `requireScope`. */
 export function callerOf(c: Context): Caller {
-  const caller: Caller | undefined = c.get(KEY);
+  const caller = knownCaller(c);
   if (caller === undefined) throw new Error(`${c.req.path} asks who sent a request that was not authenticated`);
   return caller;
 }
@@ -68,11 +79,26 @@ function denialOf(
   scopes: readonly [Scope, ...Scope[]],
   context: RequestContext,
 ): Forbidden | undefined {
-  if (isCrossSite(caller, context.request, context)) return { reason: "forbidden", why: "cross-site" };
-  const isAllowed = caller.scope === "operator" || scopes.includes(caller.scope);
+  if (isCrossSite(caller, context.request, siteOf(context))) return { reason: "forbidden", why: "cross-site" };
+  const isAllowed = scopes.some((scope) => INCLUDED[caller.scope].includes(scope));
   if (!isAllowed) return { reason: "forbidden", why: "scope", needs: scopes[0] };
   return undefined;
 }
+
+/** As the browser knows it: a trusted proxy may have another host before the gateway's. */
+export const siteOf = ({ gateway, scheme, host, client }: RequestContext) => ({
+  scheme: client.scheme ?? scheme,
+  host: client.host ?? host,
+  atConsole: gateway.console?.isAt(client.host ?? host),
+});
+
+const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
+  operator: ["operator", "viewer", "support", "mint", "directory"],
+  viewer: ["viewer", "support"],
+  support: ["support"],
+  mint: ["mint"],
+  directory: ["directory"],
+};
 
 const reasonOf = (error: AuthError | Forbidden) => (error.reason === "unauthenticated" ? error.why : error.reason);
 
@@ -89,7 +115,7 @@ export function requireOperator(
   return async (c, next) => {
     const answer = await guard(c, next);
     // Authorized or not; `undefined` without a valid credential.
-    const author = (c.get(KEY) as Caller | undefined)?.name;
+    const author = knownCaller(c)?.name;
     const outcome = REFUSED_HERE.find((reason) => reason === contextOf(c).outcome);
     if (author !== undefined && outcome !== undefined) {
       const pack = packOf(c);

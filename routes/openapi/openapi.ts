@@ -5,6 +5,7 @@ import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
+import { CONSOLE_PATHS, SESSION_SCHEME } from "../console/openapi.ts";
 import { DIRECTORY_PATHS } from "../directory/openapi.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
@@ -40,6 +41,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "ids", description: "Looking up, explaining and minting IDs." },
       { name: "directory", description: "Regions of keys that carry no shard; claims of keys." },
       { name: "table", description: "The routing table: its revisions, and how they come into force." },
+      { name: "console", description: "The page for people, at a host of its own." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
     paths: withCreates({ ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) }, table),
@@ -54,13 +56,18 @@ function describe(table: CompiledTable, server: string) {
 const { $schema: _, ...MINT_BODY } = MINT_BODY_SCHEMA;
 
 const SECURITY_SCHEMES = {
-  token: { type: "http", scheme: "bearer", description: "A token of the deployment, of scope viewer or operator." },
+  token: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of the deployment, of scope support, viewer or operator.",
+  },
   access: {
     type: "apiKey",
     in: "header",
     name: "cf-access-jwt-assertion",
     description: "The assertion signed by Cloudflare Access, which adds this header itself.",
   },
+  session: SESSION_SCHEME,
 };
 
 const TEXT = { type: "string" };
@@ -214,6 +221,7 @@ const OWN_PATHS = {
   "/-/regions": state("regions", "The state of every origin, and each region's share of the requests"),
   ...DIRECTORY_PATHS,
   ...TABLE_PATHS,
+  ...CONSOLE_PATHS,
   "/-/problems": state("listProblems", "Every problem type", {
     security: [],
     description: "All of them.",

@@ -3,8 +3,8 @@ import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/published/tabl
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { type Paths, PROBLEM_CONTENT, parameter, pathParameter } from "./paths.ts";
 
-/** Either is enough. */
-export const VIEWERS = [{ token: [] }, { access: [] }];
+/** Each is enough; a session at the console's host alone. */
+export const VIEWERS = [{ token: [] }, { access: [] }, { session: [] }];
 
 interface Operation {
   readonly name: string;

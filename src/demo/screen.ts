@@ -9,6 +9,7 @@ export type Paint = (style: Style, text: string) => string;
 
 export interface Screen {
   readonly url: string;
+  readonly consoleUrl: string;
   readonly tableName: string;
   /** With the origins as they are served. */
   readonly regions: DeclaredTable["regions"];
@@ -24,7 +25,7 @@ export interface Screen {
 
 /** Where everything is, IDs to try, and commands to copy. */
 export function formatScreen(screen: Screen): string {
-  const { url, tableName, regions, entities, folder, samples, paint } = screen;
+  const { url, consoleUrl, tableName, regions, entities, folder, samples, paint } = screen;
   const urlsOf = (origins: readonly { readonly url: string }[]) => origins.map((origin) => origin.url).join(", ");
   const originRows = Object.entries(regions).map(([name, { origins }]) => [name, urlsOf(origins)]);
   const sampleRows = (samples ?? []).map(({ entity, about, id }) => [entity, about, id]);
@@ -32,6 +33,7 @@ export function formatScreen(screen: Screen): string {
   const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
   return [
     "",
+    `${paint("bold", "Console")} ${consoleUrl} shows all that follows in a browser.`,
     `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
     "",
     ...columns([["gateway", url], ["table", tableName], ["state", folder], ...originRows]),

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { endedByItself, stopSignals } from "../host/child.ts";
+import { buildConsole } from "../host/console/build.ts";
 import { packsFolderOf } from "../host/publish/publish.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
@@ -84,6 +85,7 @@ async function main(): Promise<void> {
       documents?.set(documentPathOf(internalPath) ?? internalPath, document);
     }
     const log = bufferedLog();
+    await buildConsole(join(stateFolder, "console"));
     const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);
     const { url } = gateway;
     const unpublished = published && published.text !== file.text ? unpublishedNote(file.name, url) : undefined;
@@ -94,7 +96,17 @@ async function main(): Promise<void> {
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
     const { entities, creates } = inForce.table;
-    const screen = { url, folder: stateFolder, tableName: inForce.name, regions, entities, creates, samples };
+    const consoleUrl = consoleUrlOf(url);
+    const screen = {
+      url,
+      consoleUrl,
+      folder: stateFolder,
+      tableName: inForce.name,
+      regions,
+      entities,
+      creates,
+      samples,
+    };
     print(formatScreen({ ...screen, isOpen: open, paint }));
     log.flush();
     process.exitCode = (await endedByItself(gateway.exited, first)) ? 1 : 0;
@@ -103,6 +115,9 @@ async function main(): Promise<void> {
     await Promise.all(origins.map((origin) => origin.stop()));
   }
 }
+
+/** Browsers find names below `localhost` on this machine (RFC 6761 §6.3). It proxies nothing, whatever its port. */
+const CONSOLE_HOST = "console.localhost";
 
 /** Two gateways cannot share a state: while one has the default, another has one of its own. Earlier versions named all by port. */
 function stateFolderOf(given: string | undefined, port: number): string {
@@ -113,6 +128,9 @@ function stateFolderOf(given: string | undefined, port: number): string {
   print(paint("yellow", `note: another gateway runs on ${folder}; the state of this one is ${byPort}`));
   return byPort;
 }
+
+const consoleUrlOf = (url: string): string =>
+  url.replace("127.0.0.1", process.env["CONSOLE_HOST"]?.replace(/:.*/, "") ?? CONSOLE_HOST);
 
 const unpublishedNote = (name: string, url: string): string =>
   `note: the published table is in force, and ${name} differs from it. To compare and publish the file:
@@ -130,7 +148,8 @@ function startFront(
   const options = {
     ...{ port, stateFolder, onLogLine, tableText: file.text },
     packsFolder: packsFolderOf(file.path),
-    vars: settingsFrom(process.env),
+    vars: { CONSOLE_HOST, CONSOLE_PREVIEW: "all", ...settingsFrom(process.env) },
+    consoleFolder: join(stateFolder, "console"),
     openPages: isOpen(process.env),
     loopbackPorts: loopbackPortsOf(origins),
   };

@@ -3,6 +3,7 @@ import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
+import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import { readOr, readValid, type SettingFault, type Settings } from "./settings.ts";
@@ -107,6 +108,10 @@ export function readConfig(env: Settings) {
     auth: readAuthSettings(env, faults),
     /** Whose tokens carry the claims of clients; none: no claim can be verified. */
     clientJwt: readText<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
+    /** Of the console; `undefined`: the deployment has none. */
+    consoleHost: readText<string | undefined>("CONSOLE_HOST", parseConsoleHost, undefined),
+    /** Entities that it may show. */
+    consolePreview: readText<ConsolePreview>("CONSOLE_PREVIEW", parseConsolePreview, []),
     mint: isFaulty("MINT") ? ("faulty" as const) : mint,
     /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
     primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : primaryKeys,

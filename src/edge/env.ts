@@ -18,4 +18,6 @@ export interface Env extends Settings {
   readonly TRAFFIC: DurableObjectNamespace<MetricsRpc>;
   /** Bound where every request is to be written to Workers Analytics Engine. */
   readonly ANALYTICS?: AnalyticsEngineDataset;
+  /** The console's files, where they were built. */
+  readonly CONSOLE?: Fetcher;
 }

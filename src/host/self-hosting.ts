@@ -1,8 +1,9 @@
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
+import { buildConsole } from "./console/build.ts";
 import {
   packsFolderOf,
   publishedPointer,
@@ -17,6 +18,7 @@ import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
 
 const WORKER_FILE = "worker.js";
+const CONSOLE_FOLDER = "console";
 const BUILT_TABLE = "routing-table.json";
 
 /**
@@ -36,6 +38,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
     const file = `${sha256}.pack`;
     if (resolve(built) !== packsFolder) copyFileSync(join(packsFolder, file), join(built, file));
   }
+  await buildConsole(join(folder, CONSOLE_FOLDER));
   replaceFile(folder, BUILT_TABLE, text.value);
   replaceFile(folder, WORKER_FILE, worker);
   warnOfDemo(text.value);
@@ -63,6 +66,8 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
     ...{ host, port, stateFolder, vars },
     tableText: readFileSync(join(build, BUILT_TABLE), "utf8"),
     packsFolder: packsFolderOf(join(build, BUILT_TABLE)),
+    // A build of an earlier version has none.
+    consoleFolder: existsSync(join(build, CONSOLE_FOLDER)) ? resolve(build, CONSOLE_FOLDER) : undefined,
     openPages: process.env["OPEN_PAGES"] === "on",
     onLogLine: (line) => process.stdout.write(`${line}\n`),
   });

@@ -53,7 +53,7 @@ export const CATALOGUE = {
   }),
   forbidden: problem(403, "Insufficient permissions", {
     meaning:
-      "The credential is valid, but its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`). Or the pages are open (`OPEN_PAGES`), and `host` is neither an address nor localhost.",
+      "The credential is valid, but its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`), or to another host than the console's (`CONSOLE_HOST`). Or the console may not show the entity (`CONSOLE_PREVIEW`). Or the pages are open (`OPEN_PAGES`), and `host` is neither an address nor localhost.",
     remedy:
       "Use a credential with the scope in `needs`; programs send a bearer token. Call open pages by localhost or an address, or close them by `ADMIN_TOKENS` or Access.",
   }),
@@ -309,6 +309,10 @@ export const CATALOGUE = {
     meaning:
       "The signing keys of Cloudflare Access could not be fetched, and no cached key is still valid. Or a setting of access is invalid, so that valid credentials may be unknown.",
     remedy: "Retry in a minute, or use a bearer token. Fix the setting that `/-/ready` and the log name.",
+  }),
+  "console-unavailable": problem(503, "Console unavailable", {
+    meaning: "The deployment has no build of the console, or as many live views are open in it as it serves.",
+    remedy: "Build the console: `waybill build` and `npm run deploy` do. Close other views of the console.",
   }),
   "signing-unavailable": problem(503, "Requests cannot be signed", {
     meaning: "The setting `ORIGIN_SIGNING_KEYS` is invalid. No origin was contacted: it would get an unsigned request.",

@@ -30,9 +30,10 @@ export type RequestError =
   | {
       readonly reason: "forbidden";
       readonly why: "scope";
-      readonly needs: "viewer" | "operator" | "mint" | "directory";
+      readonly needs: "support" | "viewer" | "operator" | "mint" | "directory";
     }
-  | { readonly reason: "forbidden"; readonly why: "cross-site" }
+  | { readonly reason: "forbidden"; readonly why: "cross-site" | "not-console" | "no-preview" }
+  | { readonly reason: "console-unavailable"; readonly why: "not-built" | "streams" }
   | CreateKeyError
   /** `count` and `max`: absent without a list. */
   | {

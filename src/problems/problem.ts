@@ -113,6 +113,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "idempotency-unavailable": "The idempotency key can neither be looked up nor stored.",
   unauthenticated: "This endpoint requires a valid credential.",
   forbidden: (error) => (error.why === "scope" ? `This needs the scope "${error.needs}".` : FORBIDDEN[error.why]),
+  "console-unavailable": ({ why }) =>
+    why === "not-built" ? "This deployment has no files of the console." : "Too many consoles watch this gateway.",
   "authentication-unavailable": "Credentials cannot be verified: keys are unavailable, or a setting is invalid.",
   "signing-unavailable": "Requests to origins must be signed, and this deployment has no valid key.",
   "origin-open-circuit": ({ region }) => `The circuit breakers of all origins of region "${region}" are open.`,
@@ -255,6 +257,8 @@ const UNDONE = {
 
 const FORBIDDEN = {
   "cross-site": "A browser sent this request from another site, or without saying from which.",
+  "not-console": "Only the console's own host answers this.",
+  "no-preview": "The setting CONSOLE_PREVIEW does not name the entity.",
   host:
     "The pages are open without a credential, so they are served by localhost or an address only: any web site can " +
     "point another name here. Use http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",

@@ -3,6 +3,7 @@ import type { AttemptLimits } from "./attempt.ts";
 import type { ResponseFields } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
+import { dropSession } from "./session-cookie.ts";
 
 /** What the gateway says about an answer that it passes on. */
 export interface ResponseLabels {
@@ -33,7 +34,7 @@ export function clientResponse(
   const init = encodeBody === "own" ? answer : { ...headOf(answer), encodeBody };
   const response = new Response(body === undefined ? answer.body : body, init);
   const headers = response.headers;
-  if (dropped !== undefined) for (const name of dropped) headers.delete(name);
+  if (dropped !== undefined) dropFields(headers, dropped);
   if (label.fields === "minimal") return response;
   headers.set("waybill-region", label.region);
   headers.set("waybill-table", label.table);
@@ -46,10 +47,17 @@ export function clientResponse(
 
 const headOf = ({ status, statusText, headers }: Response) => ({ status, statusText, headers });
 
+function dropFields(headers: Headers, dropped: readonly string[]): void {
+  for (const name of dropped) {
+    if (name === "set-cookie") dropSession(headers);
+    else headers.delete(name);
+  }
+}
+
 /** A 101 with its conversation and without the fields that stop here. */
 function upgraded(answer: Response, dropped: readonly string[]): Response {
   const headers = new Headers(answer.headers);
-  for (const name of dropped) headers.delete(name);
+  dropFields(headers, dropped);
   return new Response(null, { status: 101, headers, webSocket: answer.webSocket });
 }
 

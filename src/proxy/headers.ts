@@ -1,4 +1,5 @@
 import type { FieldRules } from "../ports.ts";
+import { SESSION_COOKIE } from "./session-cookie.ts";
 
 /**
  * Which header fields an intermediary drops, by name in lower case.
@@ -63,7 +64,7 @@ export interface ResponseFields {
   readonly transferEncoding: string | undefined;
   /** Server-sent events. */
   readonly isEvents: boolean;
-  /** Names of those that do not reach the client; most answers have none. */
+  /** Names of those that do not reach the client; most answers have none. Of `set-cookie` only the console's session. */
   readonly dropped: readonly string[] | undefined;
 }
 
@@ -89,6 +90,9 @@ export function readResponseFields(headers: Headers, { hidden }: FieldRules): Re
       case "connection":
         connection = value;
         return;
+      case "set-cookie":
+        if (!value.includes(SESSION_COOKIE)) return;
+        break;
       case "transfer-encoding":
         transferEncoding = value;
         break;

@@ -3,6 +3,7 @@ import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origins.ts";
+import { SESSION_COOKIE, withoutSession } from "./session-cookie.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 
 /**
@@ -214,6 +215,9 @@ export function originRequest(
       case "connection":
         connection = value;
         break;
+      case "cookie":
+        addCookies(fields, value);
+        break;
       case "max-forwards":
         // RFC 9110 §7.6.2: for other methods it means nothing.
         fields["max-forwards"] = proxyRequest.method === "OPTIONS" ? oneFewer(value) : value;
@@ -290,6 +294,12 @@ function withBytesOf(inbound: Headers, fields: Readonly<Record<string, string>>)
   for (const name of [...headers.keys()]) if (!Object.hasOwn(fields, name)) headers.delete(name);
   for (const [name, value] of Object.entries(fields)) if (!value.includes(REPLACEMENT)) headers.set(name, value);
   return headers;
+}
+
+/** Without the console's session. What a text cannot hold is not copied by its bytes then: the session would come along. */
+function addCookies(fields: Record<string, string>, cookies: string): void {
+  const sent = cookies.includes(SESSION_COOKIE) ? withoutSession(cookies) : cookies;
+  if (sent === cookies || (sent !== "" && !sent.includes(REPLACEMENT))) fields["cookie"] = sent;
 }
 
 /** Whether every quote of a list is closed: an open one would take what is appended for a part of itself (RFC 9110 §5.6.4). */

@@ -97,6 +97,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "unauthenticated", why: "wrong" },
   { reason: "forbidden", why: "scope", needs: "operator" },
   { reason: "authentication-unavailable" },
+  { reason: "console-unavailable", why: "not-built" },
   { reason: "malformed-request", detail: "The body is not JSON.", pointer: "" },
   { reason: "not-found", path: "/-/x" },
   { reason: "method-not-allowed", method: "GET", allow: ["POST"] },

@@ -149,6 +149,7 @@ export function setUp(options: Options = {}) {
     sign: undefined,
     rateLimits: { client: undefined, entity: undefined, lookup: undefined },
     authenticate: async () => ok({ name: "anybody", scope: "operator", by: "open-pages" }),
+    console: undefined,
     mintDoor: "open",
     mustSign: false,
     invalidSettings: [],

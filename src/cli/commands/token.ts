@@ -16,7 +16,13 @@ export const token = group("token", "create bearer tokens for the gateway's own 
     description: "generate a token on stdout, and its entry for the secret ADMIN_TOKENS on stderr",
     options: [
       required("--name <name>", "the holder, as shown in the audit log", tokenName),
-      required("--scope <scope>", "what the holder may do").choices(["viewer", "operator", "mint", "directory"]),
+      required("--scope <scope>", "what the holder may do").choices([
+        "support",
+        "viewer",
+        "operator",
+        "mint",
+        "directory",
+      ]),
       option("--json", "one JSON object with both, on stdout"),
     ],
     help: `

@@ -1,4 +1,4 @@
-import type { Authenticate, Caller } from "../../admin-ports.ts";
+import type { Arrival, Authenticate, Caller, ConsolePort } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
 import { periodCounts } from "../platform.ts";
@@ -33,9 +33,14 @@ const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\
 export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;
   readonly subtle: TokenCrypto & AccessOptions["subtle"];
+  /** The console, and what reads its sessions. */
+  readonly sessions?: ConsoleSessions | undefined;
   /** Receives rejections, without the credentials. */
   readonly reportRefused: (refused: RefusedCredentials) => void;
 }
+
+export type ConsoleSessions = Pick<ConsolePort, "isAt"> &
+  Readonly<{ read: (cookies: string) => Promise<Caller | undefined> }>;
 
 /** `network`: the client, by the key of its rate limit. */
 export type RefusedCredentials = Readonly<{ by: "token" | "access"; why: string; network: string }>;
@@ -57,11 +62,16 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
   if (settings.openPages) return openToOwnMachine;
   const bearer = bearerCheck(settings.tokens, options.subtle);
   const access = settings.access && accessCheck({ ...options, settings: settings.access });
+  const { sessions } = options;
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
 
   return async (arrival) => {
     const { headers } = arrival.request;
     const token = headers.get("authorization");
+    // Sessions count at the console's own host alone: what a region serves at another could act for its user.
+    const cookies = token === null && sessions?.isAt(hostOf(arrival)) === true ? headers.get("cookie") : null;
+    const session = cookies === null ? undefined : await sessions?.read(cookies);
+    if (session !== undefined) return ok(session);
     const check = token === null ? access : bearer;
     const credential = token ?? headers.get(ACCESS_FIELD);
     const isMissing = credential === null || check === undefined;
@@ -86,8 +96,12 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
  * to the loopback address after its page is loaded. The browser then treats requests to this machine as same-origin. Only the
  * `host` header shows the site's name.
  */
-const openToOwnMachine: Authenticate = async ({ request: { headers, url } }) => {
-  const host = headers.get("host") ?? URL.parse(url)?.host ?? "";
+const openToOwnMachine: Authenticate = async ({ request }) => {
+  const host = hostOf({ request });
   if (!OWN_MACHINE.test(host)) return err({ reason: "forbidden", why: "host", host });
   return ok({ name: "anybody", scope: "operator", by: "open-pages" });
 };
+
+/** As a trusted proxy says, or the client. */
+const hostOf = ({ request: { headers, url }, client }: Pick<Arrival, "request"> & Partial<Arrival>): string =>
+  client?.host ?? headers.get("host") ?? URL.parse(url)?.host ?? "";

@@ -115,7 +115,7 @@ const TOKENS_MAX = 100;
 /** A bearer token; only the SHA-256 of it is stored. Its name is the author in the audit. */
 const TOKEN = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)),
-  scope: v.picklist(["viewer", "operator", "mint", "directory"] satisfies Scope[]),
+  scope: v.picklist(["support", "viewer", "operator", "mint", "directory"] satisfies Scope[]),
   sha256: v.pipe(
     v.string(),
     v.regex(/^[0-9a-fA-F]{64}$/),

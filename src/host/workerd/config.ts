@@ -10,6 +10,8 @@ export interface WorkerdSettings {
   readonly workerFile: string;
   /** Text bindings by name. */
   readonly vars: Readonly<Record<string, string>>;
+  /** Absolute path of the console's files; without it the gateway has no console. */
+  readonly consoleFolder?: string | undefined;
   /** Where origins on loopback really listen, by the port that the table names. */
   readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
 }
@@ -79,7 +81,14 @@ export function workerdConfig(settings: WorkerdSettings): string {
   const classes = DURABLE_OBJECTS.map(
     ([, name, key]) => `    (className = "${name}", uniqueKey = "${key}", enableSql = true),\n`,
   );
-  const { loopbackPorts } = settings;
+  const { loopbackPorts, consoleFolder } = settings;
+  // Read only, and asked for when a page is: the Worker's start knows nothing of it.
+  const [files, filesBinding] = consoleFolder
+    ? [
+        `\n    (name = "console", disk = (path = ${quoted(consoleFolder)})),`,
+        '    (name = "CONSOLE", service = "console"),\n',
+      ]
+    : ["", ""];
   const [service, outbound, worker] = loopbackPorts
     ? [
         '\n    (name = "outbound", worker = .outbound),',
@@ -99,7 +108,7 @@ const config :Workerd.Config = (
     (name = "kv", disk = (path = ${quoted(settings.kvFolder)}, writable = true)),
     (name = "durable-objects", disk = (path = ${quoted(settings.durableObjectsFolder)}, writable = true)),
     # Origins may be on private networks. No name may lead to a cloud's metadata service, which hands out credentials.
-    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),${service}
+    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),${files}${service}
   ],
   sockets = [(name = "${SOCKET_NAME}", address = ${quoted(settings.address)}, http = (), service = "waybill")],
   v8Flags = ${list(V8_FLAGS)},
@@ -111,7 +120,7 @@ const waybill :Workerd.Worker = (
   compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
   bindings = [
     (name = "TABLE_KV", kvNamespace = "kv"),
-${objects.join("")}    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
+${objects.join("")}${filesBinding}    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
 ${classes.join("")}  ],

@@ -8,7 +8,9 @@ import { packsOf, publishNext, publishPacks, readPacks, replaceFile } from "../p
 import { type WorkerdSettings, workerdConfig } from "./config.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
-export interface ServeOptions extends Omit<WorkerdOptions, "configPath">, Pick<WorkerdSettings, "loopbackPorts"> {
+export interface ServeOptions
+  extends Omit<WorkerdOptions, "configPath">,
+    Pick<WorkerdSettings, "loopbackPorts" | "consoleFolder"> {
   /** The system chooses a port for 0. */
   readonly port: number;
   /** The declared routing table as JSON. An empty state publishes it as revision 1. */
@@ -59,10 +61,10 @@ export async function serveWorker(worker: string, options: ServeOptions): Promis
   await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);
   replaceFile(folder, "worker.js", worker);
   const configPath = join(folder, CONFIG_FILE);
-  const { host = "127.0.0.1", port, loopbackPorts, onLogLine, openPages } = options;
+  const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
   const vars = { ...SELF_HOSTED_VARS, ...options.vars };
   const folders = { kvFolder, durableObjectsFolder, workerFile: "worker.js" };
-  const config = workerdConfig({ address: `${host}:${port}`, ...folders, vars, loopbackPorts });
+  const config = workerdConfig({ address: `${host}:${port}`, ...folders, vars, loopbackPorts, consoleFolder });
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
   writeFileSync(configPath, config, { mode: 0o600 });

@@ -65,6 +65,7 @@ describe("the environment of npm start", () => {
       };
       const screen = formatScreen({
         url: "http://gateway.test",
+        consoleUrl: "http://console.test",
         tableName: "routing-table.json",
         regions: { eu: { origins: [] } },
         entities: new Map(),

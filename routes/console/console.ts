@@ -1,0 +1,182 @@
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import * as v from "valibot";
+import type { ConsolePort } from "../../src/admin-ports.ts";
+import type { RequestContext } from "../../src/gateway/request.ts";
+import type { Gateway } from "../../src/ports.ts";
+import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
+import type { SessionView } from "../../src/published/console-api.ts";
+import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
+import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
+import { history } from "./history.ts";
+import { preview } from "./preview.ts";
+
+const PAGE = "/-/console";
+
+/** The page needs nothing but its own files and the gateway: no inline script, no other host, no frame around it. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  ..."script-src style-src connect-src font-src".split(" ").map((kind) => `${kind} 'self'`),
+  "img-src 'self' data:",
+  ..."base-uri form-action frame-ancestors".split(" ").map((kind) => `${kind} 'none'`),
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** For all answers of the console's host. */
+const GUARDS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+};
+
+const isAt = ({ gateway, client, host }: RequestContext): boolean =>
+  gateway.console?.isAt(client.host ?? host) === true;
+
+/** Stands before all pages: at the console's host every answer is guarded, and a session that was used is renewed. */
+export const guardConsole =
+  ({ console: home }: Gateway): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    if (home === undefined || !isAt(contextOf(c))) return;
+    const { headers } = c.res;
+    for (const [name, value] of Object.entries(GUARDS)) headers.set(name, value);
+    if (!headers.has("content-security-policy")) headers.set("content-security-policy", DATA_POLICY);
+    const caller = knownCaller(c);
+    // A live view is open for hours without anyone at it.
+    const isUsed = caller?.by === "session" && c.req.path !== "/-/events" && !headers.has("set-cookie");
+    const cookie = isUsed ? await home.renewSession(caller) : undefined;
+    if (cookie !== undefined) headers.append("set-cookie", cookie);
+  };
+
+/** Elsewhere the console's pages say where it is: what a region serves there has the same origin. */
+function requireConsole({ console: home }: Gateway): MiddlewareHandler {
+  return async (c, next) => {
+    const context = contextOf(c);
+    if (home === undefined) return context.fail({ reason: "not-found", path: context.path });
+    return isAt(context) ? await next() : context.fail({ reason: "forbidden", why: "not-console" });
+  };
+}
+
+const SIGN_IN = v.strictObject({ token: v.pipe(v.string(), v.minLength(1), v.maxLength(600)) });
+const SIGN_IN_BYTES_MAX = 2_000;
+
+/** Their tokens are for programs, and nothing of the console would answer them. */
+const PROGRAMS: ReadonlySet<string> = new Set(["mint", "directory"]);
+
+const END_SESSION = `${SESSION_COOKIE}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict`;
+
+/** `/-/console`: the page, its files, and the sessions of its users. */
+export const consolePage = (gateway: Gateway) => {
+  const { console: home } = gateway;
+  return (
+    new Hono<PageEnv>()
+      // Reached at the console's host only.
+      .get("/", (c) => (home === undefined ? notFound(c) : redirect(PAGE)))
+      .get(PAGE, (c) => {
+        if (home === undefined) return notFound(c);
+        const context = contextOf(c);
+        return isAt(context) ? shell(context, home) : redirect(`${urlOf(context, home)}${PAGE}`);
+      })
+      .use(`${PAGE}/*`, requireConsole(gateway))
+      .get(`${PAGE}/assets/:name`, (c) => (home === undefined ? notFound(c) : asset(c, home)))
+      .get(`${PAGE}/session`, requireScope(gateway, "support"), (c) => {
+        const context = contextOf(c);
+        const { name, scope, by, session } = callerOf(c);
+        const expiresAt = session === undefined ? null : new Date(session.untilMs).toISOString();
+        const revision = gateway.tables.peek(context.waitUntil)?.table.revision ?? null;
+        const view: SessionView = { name, scope, by, expiresAt, deployment: context.host, revision };
+        return jsonResponse(view);
+      })
+      .post(`${PAGE}/session`, (c) => signIn(gateway, c))
+      .delete(`${PAGE}/session`, (c) => {
+        const context = contextOf(c);
+        // Else another site could sign its visitors out.
+        if (isCrossSite({ by: "session" }, context.request, siteOf(context)))
+          return context.fail({ reason: "forbidden", why: "cross-site" });
+        return new Response(null, { status: 204, headers: { "set-cookie": END_SESSION, "cache-control": "no-store" } });
+      })
+  );
+};
+
+/** What the page shows beside the gateway's other pages. */
+export const consoleData = (gateway: Gateway) =>
+  new Hono<PageEnv>().route("/", history(gateway)).route("/", preview(gateway, requireConsole(gateway)));
+
+const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
+
+const redirect = (location: string): Response =>
+  new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } });
+
+/** With the port of the request where the console's host has none. */
+function urlOf({ scheme, host, client }: RequestContext, home: ConsolePort): string {
+  const port = home.host.includes(":") ? "" : (/:\d+$/.exec(client.host ?? host)?.[0] ?? "");
+  return `${client.scheme ?? scheme}://${home.host}${port}`;
+}
+
+async function shell(context: RequestContext, home: ConsolePort): Promise<Response> {
+  const file = await home.file("shell.html");
+  if (file?.ok !== true) return context.fail({ reason: "console-unavailable", why: "not-built" });
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": PAGE_POLICY,
+    "cache-control": "no-cache",
+  };
+  return new Response(file.body, { headers });
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+
+/** A name of the build: no slash, no dot beyond these two. */
+const ASSET = /^[A-Za-z0-9_-]{1,64}\.([A-Z0-9]{8})\.(js|css|json|svg|woff2)$/;
+
+/** A file whose name has the hash of its content: it never changes, so it is never asked for again. */
+async function asset(c: Context, home: ConsolePort): Promise<Response> {
+  const context = contextOf(c);
+  const [name, hash, kind = ""] = ASSET.exec(c.req.param("name") ?? "") ?? [];
+  const type = TYPES[kind];
+  if (name === undefined || type === undefined) return notFound(c);
+  const headers = {
+    "content-type": type,
+    "cache-control": "public, max-age=31536000, immutable",
+    etag: `"${hash}"`,
+    vary: "accept-encoding",
+  };
+  if (c.req.header("if-none-match")?.includes(`"${hash}"`) === true)
+    return new Response(null, { status: 304, headers });
+  const isCoded = /(?:^|[\s,])gzip(?:$|[\s,;])/.test(c.req.header("accept-encoding") ?? "");
+  const file = await home.file(isCoded ? `${name}.gz` : name);
+  if (file === undefined) return context.fail({ reason: "console-unavailable", why: "not-built" });
+  if (!file.ok) return notFound(c);
+  if (!isCoded) return new Response(file.body, { headers });
+  return new Response(file.body, { headers: { ...headers, "content-encoding": "gzip" }, encodeBody: "manual" });
+}
+
+/** A token becomes a session. It is checked, counted and limited as one in a header is. */
+async function signIn(gateway: Gateway, c: Context): Promise<Response> {
+  const context = contextOf(c);
+  const { request, client } = context;
+  if (isCrossSite({ by: "session" }, request, siteOf(context)))
+    return context.fail({ reason: "forbidden", why: "cross-site" });
+  const text = await readBody(request, SIGN_IN_BYTES_MAX);
+  if (!text.ok) return context.fail(text.error);
+  const body = v.safeParse(v.pipe(v.string(), v.parseJson(), SIGN_IN), text.value);
+  if (!body.success) return context.fail({ reason: "malformed-request", detail: 'The body must be {"token": "…"}.' });
+  const headers = { authorization: `Bearer ${body.output.token}`, host: context.host };
+  const bearer = new Request(request.url, { headers });
+  const caller = await gateway.authenticate({ request: bearer, client });
+  if (!caller.ok) return context.fail(caller.error);
+  if (PROGRAMS.has(caller.value.scope)) return context.fail({ reason: "forbidden", why: "scope", needs: "support" });
+  const cookie = await gateway.console?.openSession(caller.value);
+  const set: Record<string, string> = cookie === undefined ? {} : { "set-cookie": cookie };
+  return new Response(null, { status: 204, headers: { "cache-control": "no-store", ...set } });
+}

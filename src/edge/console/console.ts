@@ -1,0 +1,42 @@
+import type { ConsolePort } from "../../admin-ports.ts";
+import type { ConsoleSessions } from "../auth/authenticate.ts";
+import type { AdminToken } from "../auth/settings.ts";
+import { systemClock } from "../platform.ts";
+import { consoleSessions } from "./sessions.ts";
+import type { ConsolePreview } from "./settings.ts";
+
+export interface ConsoleOptions {
+  /** As declared; `undefined`: there is no console. */
+  readonly host: string | undefined;
+  readonly preview: ConsolePreview;
+  readonly tokens: readonly AdminToken[];
+  /** Its files, where they were built. */
+  readonly files: Pick<Fetcher, "fetch"> | undefined;
+}
+
+/** The console of a deployment. Nothing of it is made before a request asks for it. */
+export function edgeConsole({
+  host,
+  preview,
+  tokens,
+  files,
+}: ConsoleOptions): (ConsolePort & ConsoleSessions) | undefined {
+  if (host === undefined) return undefined;
+  const hasPort = host.includes(":");
+  let made: ReturnType<typeof consoleSessions> | undefined;
+  const sessions = () =>
+    (made ??= consoleSessions({
+      ...{ tokens, host, clock: systemClock, subtle: crypto.subtle },
+      fillRandom: (bytes) => crypto.getRandomValues(bytes),
+    }));
+  return {
+    host,
+    isAt: (asked) => (hasPort || !asked.includes(":") ? asked : asked.replace(/:\d{1,5}$/, "")).toLowerCase() === host,
+    // The host of this URL is any: the binding has one service.
+    file: (name) => files?.fetch(`http://console/${name}`),
+    read: (cookies) => sessions().read(cookies),
+    openSession: (caller) => sessions().open(caller),
+    renewSession: (caller) => sessions().renew(caller),
+    mayPreview: (entity) => preview === "all" || preview.includes(entity),
+  };
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Metafile } from "esbuild";
+
+const ENTRY = fileURLToPath(new URL("../../console/main.tsx", import.meta.url));
+
+/** Where the files are for the gateway: `ASSET` in `routes/console/console.ts` is their names. */
+const ASSETS = "/-/console/assets/";
+
+const SHELL = "shell.html";
+
+export interface ConsoleFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Whether the page loads it before it shows anything. */
+  readonly isFirst: boolean;
+}
+
+/** Builds the page with esbuild: files with the hash of their content in their names, and parts that are loaded when they are asked for. */
+export async function bundleConsole(): Promise<readonly ConsoleFile[]> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [ENTRY],
+    outdir: "/",
+    bundle: true,
+    write: false,
+    splitting: true,
+    format: "esm",
+    target: "es2023",
+    platform: "browser",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    loader: { ".svg": "file", ".woff2": "file" },
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+    publicPath: ASSETS,
+    entryNames: "[name].[hash]",
+    chunkNames: "part-[name].[hash]",
+    assetNames: "[name].[hash]",
+    logLevel: "silent",
+  });
+  const first = firstLoaded(metafile);
+  return outputFiles.map(({ path, contents }) => {
+    const name = basename(path);
+    return { name, bytes: contents, isFirst: first.has(name) };
+  });
+}
+
+/** The entry's file, its style sheet, and all that it imports without being asked. */
+function firstLoaded({ outputs }: Metafile): ReadonlySet<string> {
+  const first = new Set<string>();
+  const add = (path: string): void => {
+    const output = outputs[path];
+    if (output === undefined || first.has(basename(path))) return;
+    first.add(basename(path));
+    if (output.cssBundle !== undefined) add(output.cssBundle);
+    for (const { path: imported, kind } of output.imports) if (kind === "import-statement") add(imported);
+  };
+  for (const [path, { entryPoint }] of Object.entries(outputs)) if (entryPoint?.endsWith("main.tsx")) add(path);
+  return first;
+}
+
+/** Builds into a folder. The shell comes last, so that it never names a file that is not there; files that it does not name go. */
+export async function buildConsole(folder: string): Promise<readonly ConsoleFile[]> {
+  const files = await bundleConsole();
+  mkdirSync(folder, { recursive: true });
+  const kept = new Set([SHELL]);
+  const write = (name: string, bytes: Uint8Array | string): void => {
+    kept.add(name);
+    if (name === SHELL || !existsSync(join(folder, name))) writeFileSync(join(folder, name), bytes);
+  };
+  for (const { name, bytes } of files) {
+    write(name, bytes);
+    write(`${name}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+  write(SHELL, shellOf(files));
+  for (const name of readdirSync(folder)) if (!kept.has(name)) rmSync(join(folder, name), { recursive: true });
+  return files;
+}
+
+/** The page before its script runs. It names the files of this build, and has no script of its own. */
+function shellOf(files: readonly ConsoleFile[]): string {
+  const first = files.filter(({ isFirst }) => isFirst).map(({ name }) => name);
+  const main = first.find((name) => /^main\..*\.js$/.test(name));
+  if (main === undefined) throw new Error("the console's build has no main file");
+  const links = first.flatMap((name) => {
+    if (name.endsWith(".css")) return [`<link rel="stylesheet" href="${ASSETS}${name}">`];
+    return name.endsWith(".js") && name !== main ? [`<link rel="modulepreload" href="${ASSETS}${name}">`] : [];
+  });
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Waybill console</title>
+<link rel="icon" href="data:,">
+${links.join("\n")}
+<script type="module" src="${ASSETS}${main}"></script>
+<body>
+<div id="app"><noscript>The console is a program: it needs JavaScript.</noscript></div>
+</html>
+`;
+}

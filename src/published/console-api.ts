@@ -1,0 +1,73 @@
+/** The JSON that the console reads of its own endpoints. */
+
+/** `GET /-/console/session`: who is signed in. */
+export interface SessionView {
+  readonly name: string;
+  readonly scope: "support" | "viewer" | "operator" | "mint" | "directory";
+  /** `access`: by Cloudflare Access. `open-pages`: all who reach the gateway are operators. */
+  readonly by: "token" | "access" | "open-pages" | "session";
+  /** ISO 8601; `null` for what is no session. It moves on while the session is used. */
+  readonly expiresAt: string | null;
+  /** Host of the console. */
+  readonly deployment: string;
+  /** Of the table in force in the isolate that responds. */
+  readonly revision: number | null;
+}
+
+export type HistorySpan = "hour" | "day";
+
+/** Counts and times of one step each, in the order of `MetricsHistory.at`. Times are `null` where nothing was measured. */
+export interface HistorySeries {
+  readonly requests: readonly number[];
+  /** Answers and problems from status 500 on. */
+  readonly errors: readonly number[];
+  /** Those from 400 to 499. */
+  readonly refused: readonly number[];
+  /** Attempts at origins without a response. */
+  readonly faults: readonly number[];
+  /** Milliseconds from the arrival of a request to the start of its response. */
+  readonly p50: readonly (number | null)[];
+  readonly p99: readonly (number | null)[];
+  /** The same of the origin's response. */
+  readonly originP50: readonly (number | null)[];
+  readonly originP99: readonly (number | null)[];
+}
+
+/** `GET /-/metrics/history`: requests for entities, without the gateway's own pages. A step is that of its report. */
+export interface MetricsHistory {
+  /** `none`: the counters could not be read, and there are no steps. */
+  readonly source: "all" | "none";
+  readonly span: HistorySpan;
+  readonly stepSeconds: number;
+  /** ISO 8601: since when it was counted. Before it nothing is known. */
+  readonly since: string | null;
+  /** Start of each step, Unix seconds, rising without gaps. The last step is not over yet. */
+  readonly at: readonly number[];
+  readonly total: HistorySeries;
+  readonly regions: Readonly<Record<string, HistorySeries>>;
+  /** Responses by problem. */
+  readonly problems: Readonly<Record<string, readonly number[]>>;
+}
+
+/** `GET /-/events`: the data of its events, by name. */
+export interface ConsoleEvents {
+  /** The steps of the hour that are new or changed since the last one: at least the current one. */
+  readonly traffic: MetricsHistory;
+  /** A revision came in force in the isolate that responds; the first event is that in force already. */
+  readonly table: Readonly<{ revision: number; label: string; canary: number | null }>;
+  /** The stream ends. `session`: sign in again. `time`: open it again. */
+  readonly end: Readonly<{ why: "session" | "time" }>;
+}
+
+/** `GET /-/console/entity/:id`: the owner's response to a GET of the entity. */
+export interface EntityPreview {
+  readonly entity: string;
+  readonly region: string | null;
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string | null;
+  /** Text of the body, if it is JSON; never to be shown as HTML. */
+  readonly text: string | null;
+  /** Whether the body is longer than what is shown. */
+  readonly truncated: boolean;
+}
