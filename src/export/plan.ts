@@ -189,7 +189,7 @@ const entityWhy = ({ public: kind, publicFields, copies, idIn, directory }: Enti
 };
 
 /** What Waybill decides beside whole patterns. */
-const featuresOf = ({ withoutId, moved }: CompiledTable, { entities }: Draft): readonly Forwarded[] => {
+const featuresOf = ({ withoutId, moved, graphql }: CompiledTable, { entities }: Draft): readonly Forwarded[] => {
   const count = moved.targets.length;
   const short = [...entities].filter(([, { ids }]) =>
     ids.some(({ layout, group, class: name }) => layout === luuid.name && (group ?? name) !== undefined),
@@ -199,6 +199,7 @@ const featuresOf = ({ withoutId, moved }: CompiledTable, { entities }: Draft): r
       what: `${entity.name} at ${entity.paths.join(", ")}`,
       why: "requests without an ID",
     })),
+    ...(graphql === undefined ? [] : [{ what: `GraphQL at ${graphql.path}`, why: "IDs in documents" }]),
     ...(count === 0 ? [] : [{ what: `${count} IDs of moved, moves and gone`, why: "overrides of single IDs" }]),
     ...short.map(([name]) => ({ what: `short keys of ${name}`, why: "short keys" })),
   ];

@@ -139,7 +139,8 @@ class Measure {
   /** `level`: of the caller's recursion. */
   #selections({ selections }: SelectionSetNode, level: number): Size | GraphqlFault {
     const { depthMax } = this.#limits;
-    if (level > depthMax) {
+    // Fragments are levels of the text, not of the result.
+    if (level > 2 * depthMax) {
       return documentFault(`The document is nested more than ${depthMax} levels deep.`, "TOO_DEEP");
     }
     let depth = 1;

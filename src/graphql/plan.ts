@@ -29,16 +29,16 @@ export function rootFields(
     if (typeof found === "string") return err(documentFault("A variable is nested too deep.", "TOO_DEEP"));
     count += found.ids.length + (found.list?.items.length ?? 0);
     if (count > idsMax) return err(documentFault(`The operation has more than ${idsMax} IDs.`, "TOO_MANY_IDS"));
-    fields.push({ key, name, kind: KINDS[name] ?? "field", ...found });
+    fields.push({ key, name, kind: KINDS.get(name) ?? "field", ...found });
   }
   return ok(fields);
 }
 
-const KINDS: Readonly<Record<string, RootField["kind"]>> = {
-  __typename: "typename",
-  __schema: "introspection",
-  __type: "introspection",
-};
+const KINDS: ReadonlyMap<string, RootField["kind"]> = new Map([
+  ["__typename", "typename"],
+  ["__schema", "introspection"],
+  ["__type", "introspection"],
+]);
 
 export const responseKey = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 

@@ -54,7 +54,7 @@ export function readQuery(query: string, keyTwice: KeyTwice): Result<GraphqlRequ
   const params = new Map<string, Slice>();
   for (const [name, value] of pairsOf(query)) {
     if (name === undefined || value === undefined) return err(requestFault("The query of the URL is not encoded."));
-    if (!OWN.includes(name as (typeof OWN)[number])) continue;
+    if (!OWN.includes(name as (typeof OWN)[number]) && !isNearlyOwn(name)) continue;
     if (params.has(name)) return err(requestFault(`The URL has ${name} twice.`));
     const isJson = name === "variables" || name === "extensions";
     if (isJson && value === "") continue;
@@ -68,7 +68,7 @@ export function readQuery(query: string, keyTwice: KeyTwice): Result<GraphqlRequ
 
 /** Whether a URL has parameters of GraphQL: some servers put them before those of the body. */
 export const hasParams = (query: string): boolean =>
-  pairsOf(query).some(([name]) => name === undefined || OWN.includes(name as (typeof OWN)[number]));
+  pairsOf(query).some(([name]) => name === undefined || OWN.some((own) => own.toUpperCase() === name.toUpperCase()));
 
 function pairsOf(query: string): readonly (readonly [string | undefined, string | undefined])[] {
   return query
@@ -90,6 +90,8 @@ function decoded(text: string): string | undefined {
 }
 
 function readParams(params: Params): Result<GraphqlRequest, GraphqlFault> {
+  const other = [...params.keys()].find(isNearlyOwn);
+  if (other !== undefined) return err(requestFault(`Write ${other} as the specification does.`));
   const query = optionalText(params, "query");
   const operationName = optionalText(params, "operationName");
   const documentId = optionalText(params, "documentId");
@@ -149,6 +151,10 @@ function hashOf(
   if (hashes.size > 1) return err(requestFault("The request names two documents."));
   return ok([...hashes][0]);
 }
+
+/** Some servers read names in any case (`ſ` is an S there): they would take another document than the gateway. */
+const isNearlyOwn = (name: string): boolean =>
+  !OWN.includes(name as (typeof OWN)[number]) && OWN.some((own) => own.toUpperCase() === name.toUpperCase());
 
 /** What a part of a split operation sends beside its own document and variables. */
 function othersOf(params: Params, extensions: Params): ReadonlyMap<string, string> {
