@@ -57,11 +57,16 @@ function serveBy(
   const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
   if (creation !== undefined) return createEntity(context, served, creation, forward);
   const { graphql } = served.table;
-  if (graphql !== undefined && isGraphqlPath(graphql, path)) {
+  if (graphql !== undefined && !isLookup && isGraphqlPath(graphql, path)) {
     return serveGraphql(context, served, graphql, { forward, clientWords });
   }
   const { lists = served.canary?.table.lists } = served.table;
-  if (lists !== undefined && decided === undefined && (context.method === "GET" || context.method === "HEAD")) {
+  if (
+    lists !== undefined &&
+    !isLookup &&
+    decided === undefined &&
+    (context.method === "GET" || context.method === "HEAD")
+  ) {
     const list = findList(served, path);
     if (list !== undefined) return answerList(context, served, list, clientWords, forwardWithoutId);
   }
@@ -204,7 +209,9 @@ export async function forward(
   };
   context.watchClientLater();
   if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
-  const isKeyed = table.directories !== undefined;
+  const isKeyed =
+    table.directories !== undefined &&
+    (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT");
   const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
   if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
   const delivered = await deliver(proxied, ports);

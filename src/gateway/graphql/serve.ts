@@ -20,6 +20,7 @@ import { rejectFenced } from "../../proxy/deliver.ts";
 import { asksUpgrade } from "../../proxy/origin-request.ts";
 import { duplicateKey } from "../../routing/index.ts";
 import type { Decision, Graphql } from "../../routing/table.ts";
+import { allowOrigin } from "../cors.ts";
 import type { Prepared } from "../create/create.ts";
 import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
@@ -263,7 +264,7 @@ class Serving {
       const regions = plan.parts.map(({ region }) => region);
       if (regions.length > 0) response.headers.set("waybill-region", regions.join(", "));
     }
-    return response;
+    return allowOrigin(context, response);
   }
 }
 
