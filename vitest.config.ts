@@ -22,7 +22,7 @@ const workerd = () =>
 
 // `worker` folders hold what needs workerd: streams, and pages from real bindings.
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
-const UNIT = ["test/{ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
+const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
 const RULES = ["test/{rules,contract}/**/*.test.ts"];
 const SYSTEM = ["test/{system,export/system}/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];

@@ -1,8 +1,19 @@
+import "./style/console.css";
 import { render } from "preact";
+import { watchConnection } from "./app/api.ts";
+import { App } from "./app/app.tsx";
+import { watchKeys } from "./app/palette.tsx";
+import { watchPlace } from "./app/router.ts";
+import { loadSession } from "./app/session.ts";
+import { keepSettings } from "./app/settings.ts";
 
-/** Until the pages are there. */
-const app = document.getElementById("app");
-if (app !== null) {
-  app.textContent = "";
-  render(<p>The console of this gateway.</p>, app);
-}
+/** The console: a page of the gateway on the same core. */
+
+keepSettings();
+watchPlace();
+watchKeys();
+watchConnection();
+const root = document.getElementById("app");
+if (root === null) throw new Error("the page has no place for the console");
+render(<App />, root);
+void loadSession();

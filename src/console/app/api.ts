@@ -1,0 +1,90 @@
+import { signal } from "@preact/signals";
+
+/** What the gateway answered instead: a problem document, or that it could not be reached. */
+export interface Problem {
+  /** Last segment of its type; `unreachable` where no answer came. */
+  readonly slug: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly status: number;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+export type Answer<Value> =
+  | { readonly ok: true; readonly value: Value; readonly headers: Headers; readonly status: number }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Whether the last request reached the gateway. */
+export const isReachable = signal(true);
+
+/** Set when a signed-in page was refused for want of a session. */
+export const hasExpired = signal(false);
+
+interface Request {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** The answer is not JSON. */
+  readonly asText?: boolean;
+  /** 401 is an answer and no end of a session. */
+  readonly isSignIn?: boolean;
+}
+
+const DEADLINE_MS = 20_000;
+
+/** One request to the gateway. Never throws. */
+export async function call<Value>(path: string, request: Request = {}): Promise<Answer<Value>> {
+  const { method = "GET", body, text, headers = {}, asText, isSignIn } = request;
+  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: { accept: "application/json", ...(sent && { "content-type": "application/json" }), ...headers },
+      ...(sent !== undefined && { body: sent }),
+      credentials: "same-origin",
+      redirect: "error",
+      signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
+    });
+    isReachable.value = true;
+    if (!response.ok) {
+      if (response.status === 401 && isSignIn !== true) hasExpired.value = true;
+      return { ok: false, problem: await problemIn(response) };
+    }
+    const value = response.status === 204 ? undefined : asText ? await response.text() : await response.json();
+    return { ok: true, value: value as Value, headers: response.headers, status: response.status };
+  } catch {
+    if (request.signal?.aborted !== true) isReachable.value = false;
+    return { ok: false, problem: UNREACHABLE };
+  }
+}
+
+const UNREACHABLE: Problem = {
+  slug: "unreachable",
+  title: "The gateway does not answer",
+  detail: "The request got no complete answer. Check the connection, then try again.",
+  status: 0,
+  members: {},
+};
+
+async function problemIn(response: Response): Promise<Problem> {
+  const { status } = response;
+  const json: unknown = await response.json().catch(() => undefined);
+  const members = typeof json === "object" && json !== null ? (json as Record<string, unknown>) : {};
+  const textOf = (name: string, otherwise: string): string =>
+    typeof members[name] === "string" ? (members[name] as string) : otherwise;
+  const slug = textOf("type", "").split("/").at(-1) || "unknown";
+  return { slug, title: textOf("title", `Status ${status}`), detail: textOf("detail", ""), status, members };
+}
+
+const WAIT_MS = 4_000;
+
+/** While the gateway is out of reach: asks whether it is back. */
+export function watchConnection(): void {
+  setInterval(() => {
+    if (!isReachable.value) void call("/-/health");
+  }, WAIT_MS);
+}

@@ -1,0 +1,216 @@
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { Problem } from "./api.ts";
+
+/** Small parts that several pages share. */
+
+export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
+  return (
+    <div class="box bad" role="alert">
+      <strong>{problem.title}</strong>
+      {problem.detail !== "" && <p>{problem.detail}</p>}
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export const Busy = ({ what }: { what: string }) => (
+  <p class="busy" role="status">
+    {what}…
+  </p>
+);
+
+export function Panel(props: {
+  title: string;
+  children: ComponentChildren;
+  class?: string;
+  aside?: ComponentChildren;
+}) {
+  const id = useId();
+  return (
+    <section class={`panel ${props.class ?? ""}`} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+export type Mood = "good" | "warn" | "bad" | "plain";
+
+export const Badge = ({ mood = "plain", children }: { mood?: Mood; children: ComponentChildren }) => (
+  <span class={`badge ${mood}`}>{children}</span>
+);
+
+/** A name and what it says, row by row. */
+export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChildren] | undefined)[] }) => (
+  <dl class="facts">
+    {rows.map(
+      (row) =>
+        row && (
+          <div key={row[0]}>
+            <dt>{row[0]}</dt>
+            <dd>{row[1]}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+);
+
+/** What assistive technology is told, such as that something was copied. */
+export const announcement = signal("");
+
+export function CopyButton({ text, label, name = "Copy" }: { text: string; label: string; name?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 1500);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = () => {
+    void navigator.clipboard.writeText(text).then(() => {
+      setCopied(true);
+      announcement.value = `${label} copied`;
+    });
+  };
+  return (
+    <button type="button" class="small" onClick={copy} aria-label={name === "Copy" ? `Copy ${label}` : name}>
+      {isCopied ? "Copied" : name}
+    </button>
+  );
+}
+
+/** A file made in the page. */
+export function download(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: "text" | "password" | "number" | "date";
+  readonly min?: number;
+  readonly max?: number;
+  readonly isRequired?: boolean;
+  readonly autocomplete?: "off" | "current-password";
+}
+
+export function Field({
+  label,
+  hint,
+  value,
+  onInput,
+  type = "text",
+  isRequired,
+  autocomplete = "off",
+  min,
+  max,
+}: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...(min !== undefined && { min })}
+        {...(max !== undefined && { max })}
+        id={id}
+        // The types of Preact tell inputs apart by one fixed type each.
+        type={type as "text"}
+        value={value}
+        autocomplete={autocomplete}
+        required={isRequired === true}
+        spellcheck={false}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        {...(hint && { "aria-describedby": `${id}-hint` })}
+      />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Choice<Value extends string>(props: {
+  label: string;
+  value: Value;
+  options: readonly (readonly [Value, string])[];
+  onChange: (value: Value) => void;
+}) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{props.label}</label>
+      <select id={id} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value as Value)}>
+        {props.options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A window above the page: the browser keeps the focus in it and closes it with Escape. */
+export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; class?: string }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const own = dialog.current;
+    if (own && !own.open) own.showModal();
+    return () => own?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={props.class ?? ""}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{props.title}</h2>
+        <button type="button" class="small" onClick={props.onClose}>
+          Close
+        </button>
+      </header>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** A wide table scrolls in itself, by keyboard too. */
+export const Scroll = (props: {
+  label: string;
+  children: ComponentChildren;
+  class?: string;
+  onScroll?: (top: number) => void;
+}) => (
+  <section
+    class={`scroll ${props.class ?? ""}`}
+    aria-label={props.label}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard (WCAG 2.1.1)
+    tabIndex={0}
+    onScroll={(event) => props.onScroll?.(event.currentTarget.scrollTop)}
+  >
+    {props.children}
+  </section>
+);

@@ -1,0 +1,45 @@
+import { computed, signal } from "@preact/signals";
+
+/**
+ * The place in the console is in the fragment: browsers do not send it, so an ID in a link reaches no server and no log.
+ * `#/look-up?id=…`
+ */
+
+export type PageName = "look-up" | "overview" | "table" | "history" | "canary" | "moves" | "mint" | "layouts";
+
+export interface Place {
+  readonly page: PageName;
+  readonly query: URLSearchParams;
+}
+
+const PAGES: readonly PageName[] = ["look-up", "overview", "table", "history", "canary", "moves", "mint", "layouts"];
+
+export function readPlace(fragment: string): Place {
+  const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
+  return { page: PAGES.find((page) => page === path) ?? "look-up", query: new URLSearchParams(query) };
+}
+
+export const fragmentOf = (page: PageName, query: Readonly<Record<string, string>> = {}): string => {
+  const text = new URLSearchParams(query).toString();
+  return `#/${page}${text === "" ? "" : `?${text}`}`;
+};
+
+const fragment = signal(location.hash);
+
+export const place = computed(() => readPlace(fragment.value));
+
+export function watchPlace(): void {
+  addEventListener("hashchange", () => {
+    fragment.value = location.hash;
+  });
+}
+
+export function goTo(page: PageName, query: Readonly<Record<string, string>> = {}): void {
+  location.hash = fragmentOf(page, query);
+  fragment.value = location.hash;
+}
+
+/** Changes the link of the page without a new entry in the history. */
+export function setQuery(page: PageName, query: Readonly<Record<string, string>>): void {
+  history.replaceState(null, "", fragmentOf(page, query));
+}

@@ -1,0 +1,93 @@
+import { computed, signal } from "@preact/signals";
+import { parseTableText } from "../../routing/index.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
+import { call, hasExpired, type Problem } from "./api.ts";
+
+export type Scope = "support" | "viewer" | "operator" | "mint";
+
+export interface Session {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly by: string;
+  /** ISO 8601; absent where nothing ends it. */
+  readonly expiresAt?: string | null;
+  readonly deployment?: string | null;
+  readonly revision?: number | null;
+}
+
+/** `undefined`: not asked yet. `null`: signed out. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** The table in force with its text, for those who may see it. */
+export interface KnownTable {
+  readonly declared: DeclaredTable;
+  readonly text: string;
+  readonly revision: number;
+}
+
+export const knownTable = signal<KnownTable | undefined>(undefined);
+export const reader = signal<Reader>(bareReader);
+export const namesProblem = signal<Problem | undefined>(undefined);
+
+export const mayView = computed(() => session.value?.scope === "viewer" || session.value?.scope === "operator");
+export const mayChange = computed(() => session.value?.scope === "operator");
+
+const SESSION = "/-/console/session";
+
+export async function loadSession(): Promise<void> {
+  const answer = await call<Session>(SESSION, { isSignIn: true });
+  if (answer.ok) await start(answer.value);
+  else if (session.value === undefined || answer.problem.status === 401) session.value = null;
+}
+
+/** The problem, or `undefined` when signed in. */
+export async function signIn(token: string): Promise<Problem | undefined> {
+  const answer = await call(SESSION, { method: "POST", body: { token }, isSignIn: true });
+  if (!answer.ok) return answer.problem;
+  const own = await call<Session>(SESSION, { isSignIn: true });
+  if (!own.ok) return own.problem;
+  await start(own.value);
+  return undefined;
+}
+
+export async function signOut(): Promise<void> {
+  await call(SESSION, { method: "DELETE", isSignIn: true });
+  forget();
+  session.value = null;
+}
+
+/** Of a table nothing stays in the page of a signed-out browser. */
+function forget(): void {
+  knownTable.value = undefined;
+  reader.value = bareReader;
+}
+
+async function start(own: Session): Promise<void> {
+  hasExpired.value = false;
+  session.value = own;
+  await loadTable();
+}
+
+/** What the page needs to read IDs: the table for viewers, its names for support. */
+export async function loadTable(): Promise<void> {
+  if (mayView.value) {
+    const answer = await call<string>("/-/table", { asText: true });
+    if (!answer.ok) {
+      namesProblem.value = answer.problem;
+      return;
+    }
+    const revision = Number(answer.headers.get("waybill-revision") ?? 0);
+    const json = parseTableText(answer.value);
+    const known = json.ok ? readerOfTable(json.value, revision) : undefined;
+    if (json.ok) knownTable.value = { declared: json.value as DeclaredTable, text: answer.value, revision };
+    reader.value = known ?? bareReader;
+  } else {
+    const answer = await call<Names>("/-/console/names");
+    const known = answer.ok ? readerOfNames(answer.value) : undefined;
+    if (!answer.ok) namesProblem.value = answer.problem;
+    reader.value = known ?? bareReader;
+    if (known === undefined) return;
+  }
+  namesProblem.value = undefined;
+}

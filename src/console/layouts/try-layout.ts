@@ -1,0 +1,92 @@
+import { type Capacity, capacityOf, createMinter, diagram, type Layout, type Load } from "../../ids/index.ts";
+import { findAmbiguities, type LayoutAmbiguity, loadTable } from "../../routing/index.ts";
+import type { Fault } from "../../routing/schema/faults.ts";
+import type { DeclaredLayout, DeclaredTable } from "../../routing/schema/table.ts";
+
+/** A layout before it is in the table: by the same check, the same diagram and the same search for look-alikes. */
+
+export type Trial =
+  | {
+      readonly ok: true;
+      readonly layout: Layout;
+      readonly diagram: string;
+      readonly ambiguities: readonly LayoutAmbiguity[];
+    }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** Without a table: entities of common layouts, so that there is something to be mistaken for. */
+const COMMON = ["iuid", "hotguid", "luuid", "uuid-v4", "uuid-v7", "ulid", "snowflake", "ksuid", "object-id"];
+
+const BARE: DeclaredTable = {
+  regions: { here: { origins: [{ url: "http://here.invalid" }] } },
+  entities: Object.fromEntries(
+    COMMON.map((layout, at) => [`entity-${at}`, { path: `/entity-${at}/:id`, ids: [idOf(layout, at)] }]),
+  ),
+  routes: [],
+  default: "here",
+};
+
+function idOf(layout: string, at: number) {
+  if (layout === "iuid") return { layout, service: at };
+  return layout === "luuid" ? { layout, group: at } : { layout };
+}
+
+const ENTITY = "trial-of-a-layout";
+
+export function tryLayout(name: string, declared: DeclaredLayout, table: DeclaredTable = BARE): Trial {
+  const entities = { ...table.entities, [ENTITY]: { path: `/${ENTITY}/:id`, ids: [{ layout: name }] } };
+  const region = Object.keys(table.regions)[0] as string;
+  const routes = [...table.routes, { when: { entity: ENTITY }, region }];
+  const all = { ...table, entities, layouts: { ...table.layouts, [name]: declared }, routes };
+  const loaded = loadTable(JSON.parse(JSON.stringify(all)), 0);
+  if (!loaded.ok) return { ok: false, faults: loaded.error };
+  const layout = loaded.value.layouts.get(name)?.layout;
+  if (layout === undefined) throw new Error("a layout without faults is not in its table");
+  const ambiguities = findAmbiguities(loaded.value).filter(({ layouts }) => layouts.includes(name));
+  return { ok: true, layout, diagram: diagram(layout.table), ambiguities };
+}
+
+/** What a layout can bear; `undefined` where its IDs are not made from a clock and random bits, or for no load. */
+export function bearable(layout: Layout, load: Load): Capacity | undefined {
+  const capacity = capacityOf(layout, load);
+  return capacity.ok ? capacity.value : undefined;
+}
+
+/** A few IDs made in the page, by the minter of the library; none where the layout cannot be minted. */
+export function samplesOf(layout: Layout, count: number): readonly string[] {
+  if (layout.table.minter === "none") return [];
+  const keys = layout.fields.filter(({ role }) => role === "key" || role === "node");
+  const values = Object.fromEntries(keys.map(({ name, bits }) => [name, bits > 53 ? 1n : 1]));
+  try {
+    const mint = createMinter({ layout, ...values });
+    return Array.from({ length: count }, () => mint());
+  } catch {
+    return [];
+  }
+}
+
+/** Values of a field that the table uses, of all that there are. */
+export interface FieldUse {
+  readonly field: string;
+  readonly used: number;
+  readonly max: number;
+}
+
+/** How much of the numbers that mark entities and countries is taken. */
+export function usesOf(
+  layout: Layout,
+  { entities, countries = {} }: Pick<DeclaredTable, "entities" | "countries">,
+): readonly FieldUse[] {
+  const own = Object.values(entities).flatMap(({ ids }) => ids.filter((id) => id.layout === layout.name));
+  const services = new Set(own.flatMap(({ service }) => service ?? [])).size;
+  const groups = new Set(own.flatMap((id) => id.group ?? id.class ?? [])).size;
+  const counts: Readonly<Record<string, number>> = {
+    service: services,
+    group: groups,
+    country: own.length > 0 ? Object.keys(countries).length : 0,
+  };
+  return Object.entries(counts).flatMap(([name, used]) => {
+    const field = layout.field(name);
+    return field === undefined || used === 0 ? [] : [{ field: name, used, max: Number(field.max) + 1 }];
+  });
+}

@@ -1,0 +1,189 @@
+import { signal } from "@preact/signals";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import type { Problem } from "../app/api.ts";
+import { Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
+import { fragmentOf, place, setQuery } from "../app/router.ts";
+import { reader, session } from "../app/session.ts";
+import { asksAtOnce } from "../app/settings.ts";
+import { type Asked, ask, previewOf } from "./ask.ts";
+import { ManyIds } from "./many.tsx";
+import { type Pasted, readPasted } from "./read-pasted.ts";
+import { chosenOf, type Reading } from "./reader.ts";
+import { ReadingView } from "./reading-view.tsx";
+
+/** What stands in the box. It outlives the page, so that one can come back to it. */
+export const pastedText = signal("");
+
+/** An ID in a link of the page, up to the longest that is read. */
+const LINKED_MAX = 2_048;
+
+export function LookUp() {
+  const linked = place.value.query.get("id");
+  useEffect(() => {
+    if (linked !== null && linked !== pastedText.peek()) pastedText.value = linked.slice(0, LINKED_MAX);
+  }, [linked]);
+  const text = pastedText.value;
+  const list = useMemo(() => readPasted(text, reader.value), [text, reader.value]);
+  const one = list.items.length === 1 ? list.items[0] : undefined;
+  useEffect(() => {
+    if (place.peek().page === "look-up") setQuery("look-up", one === undefined ? {} : { id: one.source });
+  }, [one?.source]);
+  return (
+    <>
+      <h1>Look up</h1>
+      <PasteBox />
+      {one !== undefined && <OneId pasted={one} key={one.source} />}
+      {list.items.length > 1 && (
+        <ManyIds
+          list={list}
+          reader={reader.value}
+          onPick={({ source }) => {
+            pastedText.value = source;
+          }}
+        />
+      )}
+      {list.items.length === 0 && <Help />}
+    </>
+  );
+}
+
+function PasteBox() {
+  const id = useId();
+  const lines = Math.min(6, pastedText.value.split("\n", 7).length);
+  const readFile = async (file: File | undefined) => {
+    if (file !== undefined) pastedText.value = await file.text();
+  };
+  return (
+    <div class="paste">
+      <label for={id}>ID, short key, URL, or a list of them</label>
+      <textarea
+        id={id}
+        rows={lines}
+        value={pastedText.value}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        placeholder="0192f0c1-7a30-8005-8040-8f3b2a1c9d77"
+        onInput={(event) => {
+          pastedText.value = event.currentTarget.value;
+        }}
+      />
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            pastedText.value = "";
+          }}
+        >
+          Clear
+        </button>
+        <label class="button">
+          Open a CSV
+          <input
+            type="file"
+            accept=".csv,.txt,text/csv,text/plain"
+            class="hidden"
+            onChange={(event) => void readFile(event.currentTarget.files?.[0])}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={asksAtOnce.value}
+            onChange={(event) => {
+              asksAtOnce.value = event.currentTarget.checked;
+            }}
+          />
+          Ask the gateway at once
+        </label>
+      </div>
+    </div>
+  );
+}
+
+const Help = () => (
+  <Panel title="What this page does">
+    <p>
+      Paste an ID. The page reads it here: entity, country, time and bits. Nothing leaves the browser until you ask
+      where it goes.
+    </p>
+    <p>
+      Several lines or a CSV become a table to download. Press <kbd>Ctrl</kbd> <kbd>K</kbd> on any page to paste an ID.
+    </p>
+  </Panel>
+);
+
+type Loaded<Value> = { readonly problem?: Problem; readonly value?: Value; readonly isBusy?: boolean };
+
+function OneId({ pasted }: { pasted: Pasted }) {
+  const reading = useMemo(() => reader.value.read(pasted, Date.now()), [pasted, reader.value]);
+  const [asked, setAsked] = useState<Loaded<Asked>>({});
+  const isSignedIn = Boolean(session.value);
+  const go = async () => {
+    setAsked({ isBusy: true });
+    const answer = await ask(pasted.id);
+    setAsked(answer.ok ? { value: answer.value } : { problem: answer.problem });
+  };
+  useEffect(() => {
+    if (isSignedIn && asksAtOnce.peek()) void go();
+  }, [isSignedIn]);
+  const link = `${location.origin}${location.pathname}${fragmentOf("look-up", { id: pasted.source })}`;
+  return (
+    <div data-reading={pasted.id}>
+      <div class="actions">
+        <button type="button" class="main" onClick={() => void go()} disabled={!isSignedIn || asked.isBusy === true}>
+          Ask where it goes
+        </button>
+        <CopyButton text={link} label="link" name="Copy link to this view" />
+        {!isSignedIn && <small>Sign in to ask the gateway.</small>}
+      </div>
+      {asked.isBusy && <Busy what="Asking the gateway" />}
+      {asked.problem && <ProblemBox problem={asked.problem} onRetry={() => void go()} />}
+      <ReadingView reader={reader.value} reading={reading} asked={asked.value} />
+      {asked.value && <Preview pasted={pasted} explanation={asked.value.explanation} />}
+    </div>
+  );
+}
+
+/** The entity itself, as its region answers: shown as text, never as a page. */
+function Preview({ pasted, explanation }: { pasted: Pasted; explanation: Reading }) {
+  const [shown, setShown] = useState<Loaded<unknown>>({});
+  const isKnown = explanation.decision !== undefined || explanation.publicOf !== undefined;
+  if (!isKnown && chosenOf(explanation) === undefined) return null;
+  const open = async () => {
+    setShown({ isBusy: true });
+    const answer = await previewOf(pasted.id);
+    setShown(answer.ok ? { value: answer.value } : { problem: answer.problem });
+  };
+  return (
+    <Panel title="At its owner">
+      <button type="button" onClick={() => void open()} disabled={shown.isBusy === true}>
+        Show the entity
+      </button>
+      {shown.isBusy && <Busy what="Asking its region" />}
+      {shown.problem && <ProblemBox problem={shown.problem} />}
+      {shown.value !== undefined && <JsonTable value={shown.value} />}
+    </Panel>
+  );
+}
+
+const NESTED_MAX = 6;
+
+/** JSON as rows for people. */
+function JsonTable({ value, depth = 0 }: { value: unknown; depth?: number }) {
+  if (typeof value !== "object" || value === null || depth >= NESTED_MAX) {
+    return <>{typeof value === "string" ? value : JSON.stringify(value)}</>;
+  }
+  return (
+    <dl class="facts nested">
+      {Object.entries(value).map(([name, member]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <JsonTable value={member} depth={depth + 1} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,113 @@
+/** What people paste: IDs, paths, whole URLs, lists of them, or a CSV. Pure: nothing leaves the page. */
+
+export interface Pasted {
+  /** As it stood in the text. */
+  readonly source: string;
+  readonly id: string;
+  /** Raw path, where a path or a URL was pasted. */
+  readonly path: string | undefined;
+}
+
+export interface PastedList {
+  readonly items: readonly Pasted[];
+  /** Entries above the maximum, which are left out. */
+  readonly left: number;
+}
+
+export const PASTED_MAX = 10_000;
+
+/** Longer texts are no list of IDs. */
+export const PASTED_CHARACTERS_MAX = 2_000_000;
+
+/** Where a reader knows the table, it says which part of a path is the ID. */
+export interface IdFinder {
+  /** Whether some layout reads the text. */
+  canRead(text: string): boolean;
+  /** The ID in a raw path. */
+  onPath(path: string): string | undefined;
+}
+
+const URL_OR_PATH = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i;
+const SEPARATORS = /[\t,;]/;
+/** What mail, chats and spreadsheets put around a text. */
+const AROUND = /^[\s"'`<([{]+|[\s"'`>)\]}.,;:!]+$/g;
+
+export function readPasted(text: string, finder: IdFinder): PastedList {
+  const rows = rowsOf(text.slice(0, PASTED_CHARACTERS_MAX));
+  const cells = columnOf(rows, finder) ?? rows.flat();
+  const sources = cells.map((cell) => cell.replace(AROUND, "")).filter((cell) => cell !== "");
+  return { items: sources.slice(0, PASTED_MAX).map((source) => readOne(source, finder)), left: leftOf(sources) };
+}
+
+const leftOf = (sources: readonly string[]): number => Math.max(0, sources.length - PASTED_MAX);
+
+/** One entry. Of a path without a known pattern: the last segment that is an ID, else the last one. */
+export function readOne(source: string, finder: IdFinder): Pasted {
+  const path = URL_OR_PATH.exec(source)?.[1];
+  if (path === undefined) return { source, id: source, path };
+  const known = finder.onPath(path);
+  if (known !== undefined) return { source, id: decoded(known), path };
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const id = segments.findLast((segment) => finder.canRead(decoded(segment))) ?? segments.at(-1) ?? "";
+  return { source, id: decoded(id), path };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function rowsOf(text: string): readonly (readonly string[])[] {
+  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
+  return lines.map((line) => (SEPARATORS.test(line) ? splitLine(line) : line.trim().split(/\s+/)));
+}
+
+/** Fields of one line (RFC 4180): a quoted one may hold separators and doubled quotes. */
+function splitLine(line: string): readonly string[] {
+  const separator = SEPARATORS.exec(line.replaceAll(/"(?:[^"]|"")*"/g, ""))?.[0] ?? ",";
+  const cells: string[] = [];
+  let cell = "";
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at++) {
+    const character = line.charAt(at);
+    if (character === '"' && isQuoted && line.charAt(at + 1) === '"') {
+      cell += '"';
+      at++;
+    } else if (character === '"' && (isQuoted || cell.trim() === "")) isQuoted = !isQuoted;
+    else if (character === separator && !isQuoted) {
+      cells.push(cell);
+      cell = "";
+    } else cell += character;
+  }
+  return [...cells, cell].map((each) => each.trim());
+}
+
+/** Of a table with columns: the cells of the column that has most IDs, without its heading. */
+function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): readonly string[] | undefined {
+  const width = rows[0]?.length ?? 0;
+  if (rows.length < 2 || width < 2 || rows.some((row) => row.length !== width)) return undefined;
+  const isId = (cell: string | undefined): boolean =>
+    cell !== undefined && finder.canRead(readOne(cell.replace(AROUND, ""), finder).id);
+  const sample = rows.slice(1, 51);
+  const counts = Array.from({ length: width }, (_, at) => sample.filter((row) => isId(row[at])).length);
+  const most = Math.max(...counts);
+  // IDs in every column are a list in lines, not a table.
+  if (most === 0 || counts.filter((count) => count === sample.length).length > 1) return undefined;
+  const at = counts.indexOf(most);
+  const [heading, ...below] = rows.map((row) => row[at] ?? "");
+  return isId(heading) ? [heading ?? "", ...below] : below;
+}
+
+/** A CSV (RFC 4180). Cells that a spreadsheet would run as a formula get a quote before them. */
+export const csvOf = (rows: readonly (readonly (string | undefined)[])[]): string =>
+  rows.map((row) => `${row.map((cell) => quoted(cell ?? "")).join(",")}\r\n`).join("");
+
+const FORMULA = /^[=+\-@\t\r]/;
+
+function quoted(cell: string): string {
+  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,159 @@
+import { everyLayout, isoTime, type Layout, layoutNamed, recognise, textsOf, type Words } from "../../ids/index.ts";
+import {
+  type Candidate,
+  type CompiledTable,
+  type DeclaredTable,
+  type Explanation,
+  explain,
+  loadTable,
+  resolveAny,
+  resolvePath,
+} from "../../routing/index.ts";
+import { readingsOf } from "../../routing/layouts/fields.ts";
+import { hasPublicForm } from "../../routing/public-ids/codec.ts";
+import type { IdFinder, Pasted } from "./read-pasted.ts";
+
+/** What the page knows of the table. Viewers read the whole table; support only the names that reading needs. */
+export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "layouts"> {
+  readonly revision: number;
+}
+
+export type Reading = Omit<Explanation, "decision"> & {
+  readonly decision: Explanation["decision"];
+  /** Whether the page knows the routes: then the region is that of this table. */
+  readonly isRouted: boolean;
+};
+
+/** Reads IDs in the page, by the code that routes at the gateway. */
+export interface Reader extends IdFinder {
+  readonly knows: "nothing" | "names" | "routes";
+  readonly revision: number | undefined;
+  read(pasted: Pasted, nowMs: number): Reading;
+  layout(name: string): Layout | undefined;
+  /** The ISO code of a country's number. */
+  country(number: string): string | undefined;
+  /** Parts of a layout's key, by name. */
+  slices(layout: string, words: Words): readonly ReadSlice[];
+}
+
+export interface ReadSlice {
+  readonly name: string;
+  readonly value: string;
+  /** A UN M.49 area. */
+  readonly isArea: boolean;
+}
+
+/** Without a table: every built-in layout. */
+export const bareReader: Reader = {
+  knows: "nothing",
+  revision: undefined,
+  canRead: (text) => everyLayout.some((layout) => layout.fixedBits > 0 && layout.parse(text).ok),
+  onPath: () => undefined,
+  layout: layoutNamed,
+  country: () => undefined,
+  slices: () => [],
+  read: ({ id }, nowMs) => {
+    const { readings, unreadable } = recognise(
+      id,
+      everyLayout.map((layout) => ({ layout })),
+      nowMs,
+    );
+    const candidates = readings.map(({ layout, form, words, excluded, ...reasons }): Candidate => {
+      const fields = Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()]));
+      const mintedAt = layout.mintedAtMs && isoTime(layout.mintedAtMs(words));
+      const nowhere = { entity: undefined, region: undefined, rule: undefined };
+      return {
+        layout: layout.name,
+        form,
+        fields,
+        mintedAt,
+        for: reasons.for,
+        against: reasons.against,
+        excluded,
+        ...nowhere,
+      };
+    });
+    const forms = readings
+      .filter(({ excluded }) => !excluded)
+      .flatMap(({ layout, words }) =>
+        Object.entries(textsOf(layout, words)).map(([form, text]) => ({ layout: layout.name, form, text })),
+      );
+    const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error }));
+    return { text: id, candidates, unreadable: faults, forms, decision: undefined, error: undefined, isRouted: false };
+  },
+};
+
+/** By the routes of a table, as the gateway reads it. */
+export function readerOfTable(declared: unknown, revision: number): Reader | undefined {
+  const table = loadTable(declared, revision);
+  return table.ok ? readerOf(table.value, "routes") : undefined;
+}
+
+/** By the names of a table. The routes that it does not know become one region that is never shown. */
+export function readerOfNames({ entities, countries, layouts, revision }: Names): Reader | undefined {
+  const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
+  const declared = { regions, entities, countries, layouts, routes: [], default: "unknown" };
+  const table = loadTable(JSON.parse(JSON.stringify(declared)), revision);
+  return table.ok ? readerOf(table.value, "names") : undefined;
+}
+
+function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
+  const shown = table.withoutPublic ?? table;
+  const enabled = [...shown.layouts.values()];
+  const codes = new Map([...table.countries].map(([code, number]) => [String(number), code]));
+  const isRouted = knows === "routes";
+  return {
+    knows,
+    revision: table.revision,
+    canRead: (text) =>
+      enabled.some(({ layout }) => readingsOf(layout, text).some(({ words }) => layout.fits(words))) ||
+      [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, text)),
+    onPath: (path) => {
+      const match = table.paths.match(path);
+      return match && path.slice(match.idStart, match.idEnd);
+    },
+    layout: (name) => shown.layouts.get(name)?.layout,
+    country: (number) => codes.get(number),
+    slices: (name, words) => slicesOf(shown, name, words),
+    read: ({ id, path }, nowMs) => {
+      const match = path === undefined ? undefined : shown.paths.match(path);
+      const where =
+        path === undefined || match === undefined || match.entity.public !== undefined
+          ? resolveAny(shown, id, nowMs)
+          : resolvePath(shown, match, path, nowMs);
+      const explanation = explain(shown, id, nowMs, undefined, where);
+      const publicOf = [...table.entities.values()]
+        .filter((entity) => entity.public !== undefined && hasPublicForm(entity, id))
+        .map(({ name }) => name);
+      const shownAs = publicOf.length === 0 ? {} : { publicOf };
+      if (isRouted) return { ...explanation, ...shownAs, isRouted };
+      const candidates = explanation.candidates.map((each) => ({ ...each, region: undefined, rule: undefined }));
+      return { ...explanation, ...shownAs, candidates, decision: undefined, isRouted };
+    },
+  };
+}
+
+function slicesOf(table: CompiledTable, name: string, words: Words): readonly ReadSlice[] {
+  const enabled = table.layouts.get(name);
+  const key = enabled?.layout.fields.find((field) => field.role === "key");
+  if (enabled === undefined || key === undefined) return [];
+  const value = key.readBig(words);
+  return [...enabled.slices.values()].map((slice) => {
+    const below = BigInt(key.bits - slice.offset - slice.bits);
+    return {
+      name: slice.name,
+      value: BigInt.asUintN(slice.bits, value >> below).toString(),
+      isArea: slice.codes === "m49",
+    };
+  });
+}
+
+/** The bits of a text in a layout; `undefined` if none of its forms reads it. */
+export const wordsOf = (layout: Layout, text: string): Words | undefined => readingsOf(layout, text)[0]?.words;
+
+/** The reading to show first: the one that decides, or the only one that is left. */
+export function chosenOf({ candidates, decision }: Pick<Reading, "candidates" | "decision">): Candidate | undefined {
+  const left = candidates.filter(({ excluded }) => !excluded);
+  if (decision === undefined) return left.length === 1 ? left[0] : undefined;
+  return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
+}

@@ -1,0 +1,84 @@
+import type { DeclaredTable, Rule } from "../../routing/index.ts";
+import { pointerTo } from "../../routing/schema/faults.ts";
+import type { DeclaredRoute } from "../../routing/schema/table.ts";
+
+/** A rule of the table in words, for people who do not read JSON. */
+export function ruleInWords(rule: Rule, declared: Pick<DeclaredTable, "routes"> | undefined): string {
+  switch (rule.kind) {
+    case "moved":
+      return "The table says of this very ID that it moved.";
+    case "moving":
+      return "A move of this very ID is in progress.";
+    case "default":
+      return "No route names it, so the default region has it.";
+    case "source":
+      return "The request, not the ID, says the region.";
+    case "canary":
+      return `The canary of route ${rule.index + 1} takes it: ${routeInWords(declared?.routes[rule.index])}`;
+    case "route": {
+      const part = rule.part === undefined ? "" : ` It is in part ${rule.part} of the split.`;
+      const pack = rule.pack === undefined ? "" : ` Pack ${rule.pack} has its key.`;
+      return `Route ${rule.index + 1} takes it: ${routeInWords(declared?.routes[rule.index])}${part}${pack}`;
+    }
+    default:
+      return "The table decides.";
+  }
+}
+
+/** `IDs of order with country PL or DE go to eu.` */
+export function routeInWords(route: DeclaredRoute | undefined): string {
+  if (route === undefined) return "the table is not shown to this role.";
+  const { entity, layout, mintedFrom, mintedBefore, slices, fields, ...keys } = route.when;
+  const conditions = [
+    ...Object.entries({ ...keys, ...fields }).map(([name, values]) => `${nameOf(name)} ${eitherOf(values)}`),
+    ...Object.entries(slices ?? {}).map(([name, values]) => `${name} ${eitherOf(values)}`),
+    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
+    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+  ];
+  const whose = entity === undefined ? "" : ` of ${eitherOf(entity)}`;
+  const written = layout === undefined ? "" : ` in layout ${eitherOf(layout)}`;
+  const what = conditions.length === 0 ? "" : ` with ${conditions.join(" and ")}`;
+  return `${whose + written + what === "" ? "all IDs" : `IDs${whose}${written}${what}`} go to ${destinationOf(route)}.`;
+}
+
+const NAMES: Readonly<Record<string, string>> = { shardKey: "shard key", primaryKey: "primary key" };
+
+const nameOf = (name: string): string => NAMES[name] ?? name;
+
+const VALUES_MAX = 12;
+
+/** `PL`, `PL or DE`, and of many the first twelve. */
+function eitherOf(values: unknown): string {
+  const all = (Array.isArray(values) ? values : [values]).map(String);
+  const shown = all.slice(0, VALUES_MAX);
+  const rest = all.length - shown.length;
+  const last = rest > 0 ? `${rest} more` : shown.pop();
+  return shown.length === 0 ? `${last}` : `${shown.join(", ")} or ${last}`;
+}
+
+function destinationOf({ region, split, pack, canary, shadow }: DeclaredRoute): string {
+  const own =
+    region ?? (split ? `${split.parts} parts of ${regionsOf(split.regions).join(", ")}` : `what pack ${pack} says`);
+  const part = canary === undefined ? "" : `, and ${canary.percent} % of them to ${canary.region}`;
+  return (
+    own + part + (shadow === undefined ? "" : `; ${shadow.percent} % of the reads are also sent to ${shadow.region}`)
+  );
+}
+
+const regionsOf = (regions: readonly string[] | Readonly<Record<string, string>>): readonly string[] => [
+  ...new Set(Object.values(regions)),
+];
+
+/** The JSON pointer of the rule's entry. `key`: of the override. */
+export function pointerOf(rule: Rule, key: string): string {
+  switch (rule.kind) {
+    case "route":
+      return pointerTo(["routes", rule.index]);
+    case "canary":
+      return pointerTo(["routes", rule.index, "canary"]);
+    case "default":
+      return pointerTo(["default"]);
+    default:
+      return pointerTo([rule.kind === "moving" ? "moves" : "moved", key]);
+  }
+}

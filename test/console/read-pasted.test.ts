@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { csvOf, PASTED_MAX, readPasted } from "../../src/console/lookup/read-pasted.ts";
+import { bareReader, readerOfNames, readerOfTable } from "../../src/console/lookup/reader.ts";
+import { readDemoTable } from "../system/demo/demo.ts";
+
+const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+const OTHER = "0192f0c1-7a30-8009-8040-8f3b2a1c9d79";
+const declared = readDemoTable();
+const reader = readerOfTable(declared, 7) ?? bareReader;
+
+describe("what is pasted", () => {
+  it.each([
+    ["an ID", ID, [ID]],
+    ["an ID in a sentence's marks", `  "${ID}".`, [ID]],
+    ["a URL", `https://api.example.com/orders/${ID}/events?limit=20#x`, [ID]],
+    ["a path", `/orders/${ID}`, [ID]],
+    ["a path of no entity", `/else/${ID}/x`, [ID]],
+    ["a short key with its path", "/person/2a", ["2a"]],
+    ["lines", `${ID}\r\n${OTHER}\n\n`, [ID, OTHER]],
+    ["words", `${ID} ${OTHER}`, [ID, OTHER]],
+    ["one line with commas", `${ID},${OTHER}`, [ID, OTHER]],
+    ["a CSV with a heading", `name,id\n"Smith, J",${ID}\nMiller,${OTHER}\n`, [ID, OTHER]],
+    ["a CSV without a heading", `a;${ID}\nb;${OTHER}`, [ID, OTHER]],
+    ["cells with doubled quotes", `x\ty\n"say ""hi"""\t${ID}`, [ID]],
+    ["two columns of IDs", `${ID},${OTHER}\n${ID},${OTHER}`, [ID, OTHER, ID, OTHER]],
+    ["a broken percent-encoding", "/orders/%zz", ["%zz"]],
+    ["nothing", " \n ", []],
+  ])("%s", (_, text, ids) => {
+    expect(readPasted(text, reader).items.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("has a maximum, and counts what is above it", () => {
+    const { items, left } = readPasted(`${ID}\n`.repeat(PASTED_MAX + 5), reader);
+    expect([items.length, left]).toEqual([PASTED_MAX, 5]);
+  });
+});
+
+describe("what is read in the page", () => {
+  const pasted = { source: ID, id: ID, path: undefined };
+  const nowMs = Date.parse("2026-11-01T00:00:00Z");
+
+  it("with the routes: entity, region and rule", () => {
+    const { decision } = reader.read(pasted, nowMs);
+    expect(decision).toMatchObject({ entity: "order", region: "eu", rule: { kind: "route", index: 0 } });
+  });
+
+  it("with names alone: the entity, and never a region", () => {
+    const names = readerOfNames({ revision: 7, ...declared });
+    const reading = names?.read(pasted, nowMs);
+    expect(reading?.decision).toBeUndefined();
+    expect(reading?.candidates.find(({ excluded }) => !excluded)).toMatchObject({ entity: "order", region: undefined });
+    expect(JSON.stringify(reading)).not.toContain("unknown");
+  });
+
+  it("without a table: the layout", () => {
+    const left = bareReader.read(pasted, nowMs).candidates.filter(({ excluded }) => !excluded);
+    expect(left.map(({ layout }) => layout)).toContain("iuid");
+  });
+});
+
+it("writes no formula into a CSV", () => {
+  const rows = [
+    ["a,b", 'say "x"', undefined],
+    ["=1+1", "-2", "ok"],
+  ];
+  expect(csvOf(rows)).toBe('"a,b","say ""x""",\r\n"\'=1+1","\'-2",ok\r\n');
+});
