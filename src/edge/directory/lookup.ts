@@ -11,6 +11,7 @@ import type {
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Counters, LookupOutcome } from "../../ports.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
+import { shardOf } from "../../routing/directory/shard.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import type { EdgeCache, LocationOptions } from "../origins/moved-memory.ts";
 import { periodCounts, setLast, withTimeout } from "../platform.ts";
@@ -20,6 +21,7 @@ export interface LookupOptions extends LocationOptions {
   readonly copies: CopyLayer;
   readonly counters: Counters;
   readonly report: (difference: DirectoryComparison) => void;
+  readonly deadlines?: typeof DEADLINES_MS;
 }
 
 /** Found keys in memory, the least recently used first. With the longest keys they take 12 MB of the isolate's 128. */
@@ -29,12 +31,10 @@ const FOUND_MAX = 20_000;
 const ABSENT_MAX = 5_000;
 
 /** What is near either answers soon, or the next layer is asked. */
-const CACHE_DEADLINE_MS = 100;
-const COPY_DEADLINE_MS = 700;
-const OBJECT_DEADLINE_MS = 2_000;
+const DEADLINES_MS = { cache: 100, copy: 700, object: 2_000 };
 
 /** A look-up can die with the request that began it; then the next one begins anew. */
-const FLIGHT_MS = 2 * (CACHE_DEADLINE_MS + COPY_DEADLINE_MS + OBJECT_DEADLINE_MS);
+const FLIGHT_MS = 6_000;
 
 /** Look-ups of one isolate that wait for objects. Each takes a few milliseconds: thousands a second pass. */
 const OBJECT_CALLS_MAX = 64;
@@ -61,11 +61,13 @@ export const edgeDirectory = (options: Omit<LookupOptions, "cache" | "waitUntil"
  * looked up once at a time. When all fail, what a cache still has counts and says so; an absent key is never made of a failure.
  */
 export function isolateDirectory(options: LookupOptions): Directory {
-  const { clock, truth, copies, counters } = options;
+  const { clock, truth, copies, counters, deadlines = DEADLINES_MS } = options;
   const found = new Map<string, Entry>();
   const absent = new Map<string, Entry>();
   const flights = new Map<string, Flight>();
   const unknown = periodCounts(UNKNOWN_PERIOD_SECONDS, clock, CALLERS_MAX);
+  /** By shard. */
+  const downUntilMs = new Map<number, number>();
   let objectCalls = 0;
   let edge = options.cache;
   // RFC 6761 §6.4 keeps `.invalid` free: no request can have the name.
@@ -109,7 +111,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
 
   async function cached(from: EdgeCache, plan: DirectoryPlan, key: string): Promise<Entry | undefined> {
     const match = from.match(urlOf(plan.name, key)).then(readEntry, dropEdge);
-    return withTimeout(match, CACHE_DEADLINE_MS, () => undefined);
+    return withTimeout(match, deadlines.cache, () => undefined);
   }
 
   /** In memory and, behind the answer, in the edge's cache: for as long as it may count, stale or not. */
@@ -135,7 +137,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
         why: "failed",
       } as const);
-      const got = await withTimeout(truth.get({ directory: plan.name, key }), OBJECT_DEADLINE_MS, () => failed);
+      const got = await withTimeout(truth.get({ directory: plan.name, key }), deadlines.object, () => failed);
       if (got.ok && got.value?.state !== "confirmed") unknown.add(caller);
       return got;
     } finally {
@@ -157,9 +159,12 @@ export function isolateDirectory(options: LookupOptions): Directory {
       return ok(answerOf(near, "cache"));
     }
     const nowMs = clock.nowMs();
-    const copy = await withTimeout(copies.find(plan.name, key), COPY_DEADLINE_MS, () => undefined).catch(
-      () => undefined,
-    );
+    const untilMs = (plan.cacheSeconds + plan.staleSeconds) * 1000;
+    const stale = [old, near].find((entry) => entry?.region !== undefined && nowMs - entry.atMs < untilMs);
+    const shard = shardOf({ directory: plan.name, key });
+    // While an object fails, a key that is cached does not wait for it again and again.
+    if (stale !== undefined && nowMs < (downUntilMs.get(shard) ?? 0)) return ok(answerOf(stale, "stale"));
+    const copy = await withTimeout(copies.find(plan.name, key), deadlines.copy, () => undefined).catch(() => undefined);
     const counts = copy !== undefined && isYoung(plan, copy, nowMs);
     if (counts) {
       // An absent key is as old as the copy: what was claimed since must not wait longer.
@@ -175,8 +180,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
       if (isCurrent() && isSettled) keep(plan, key, entry);
       return ok(answerOf(entry, "object"));
     }
-    const untilMs = (plan.cacheSeconds + plan.staleSeconds) * 1000;
-    const stale = [old, near].find((entry) => entry?.region !== undefined && nowMs - entry.atMs < untilMs);
+    if (got.error.why === "failed") downUntilMs.set(shard, clock.nowMs() + RETRY_AFTER_SECONDS * 1000);
     if (stale !== undefined) return ok(answerOf(stale, "stale"));
     if (copy?.state === "found" && nowMs - copy.builtAtMs < (plan.copySeconds + plan.staleSeconds) * 1000) {
       return ok<DirectoryAnswer>({ ...answerIn(copy), source: "stale" });
