@@ -208,7 +208,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const none = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [] };
     if (this.#sql.databaseSize >= BYTES_MAX) return { ...none, isFull: true };
     const differing = "k.region <> r.value ->> 1 OR (r.value ->> 2 IS NOT NULL AND k.owner IS NOT r.value ->> 2)";
-    const joined = "json_each(?) AS r JOIN keys AS k ON k.directory = ? AND k.key = r.value ->> 0";
+    const joined = "json_each(?) AS r CROSS JOIN keys AS k ON k.directory = ? AND k.key = r.value ->> 0";
     const replaced = replace
       ? this.#count(
           `SELECT count(DISTINCT k.key) AS count FROM ${joined} WHERE k.lease_until_ms IS NULL AND (${differing})`,
