@@ -6,6 +6,7 @@ import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { consoleData, consolePage, guardConsole } from "./console/console.ts";
+import { directoryBulk } from "./directory/bulk.ts";
 import { directory } from "./directory/directory.ts";
 import { explain } from "./explain.ts";
 import { health } from "./health.ts";
@@ -62,7 +63,19 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   pages.use(guardConsole(gateway));
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
-  const own = [mint, ids, explain, idempotency, directory, health, metrics, regions, consolePage, consoleData];
+  const own = [
+    mint,
+    ids,
+    explain,
+    idempotency,
+    directory,
+    directoryBulk,
+    health,
+    metrics,
+    regions,
+    consolePage,
+    consoleData,
+  ];
   for (const family of [...own, ...ofTable, problems, openapi]) pages.route("/", family(gateway) as Hono);
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {

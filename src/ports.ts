@@ -1,6 +1,7 @@
 import type { Authenticate, ConsolePort, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
 import type {
   ClaimOutcome,
+  CopyStore,
   Directory,
   DirectoryComparison,
   DirectorySource,
@@ -352,6 +353,7 @@ export interface Gateway extends ProxyPorts {
   readonly idempotency: IdempotencyKeys;
   readonly directory: Directory;
   readonly directoryTruth: DirectoryTruth;
+  readonly directoryCopies: CopyStore;
   readonly publicIds: PublicIds;
   readonly clientOf: (request: Request) => Client;
   /** Requests to origins must be signed: without `sign` none is sent. */

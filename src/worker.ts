@@ -6,7 +6,7 @@ import { readConfig } from "./edge/config.ts";
 import { edgeConsole } from "./edge/console/console.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
-import { edgeCopies } from "./edge/directory/copies.ts";
+import { copyStore, edgeCopies } from "./edge/directory/copies.ts";
 import { durableDirectory } from "./edge/directory/keys.ts";
 import { edgeDirectory } from "./edge/directory/lookup.ts";
 import type { Env } from "./edge/env.ts";
@@ -136,6 +136,7 @@ function compose(env: Env) {
     idempotency: durableIdempotency(env.IDEMPOTENCY),
     directory,
     directoryTruth,
+    directoryCopies: copyStore(env.TABLE_KV, log.reportDirectoryFailure),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
     isOnEdge: config.isOnEdge,

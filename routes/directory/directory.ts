@@ -246,7 +246,7 @@ function keyIn(
 const plansOf = ({ table, canary }: ServedTable): ReadonlyMap<string, DirectoryPlan> =>
   new Map([...(canary?.table.directories ?? []), ...(table.directories ?? [])]);
 
-function planNamed(served: ServedTable, name: string): Result<DirectoryPlan, RequestError> {
+export function planNamed(served: ServedTable, name: string): Result<DirectoryPlan, RequestError> {
   const plans = plansOf(served);
   const plan = plans.get(name);
   return plan === undefined
@@ -254,7 +254,7 @@ function planNamed(served: ServedTable, name: string): Result<DirectoryPlan, Req
     : ok(plan);
 }
 
-function knownRegion({ table: { regions }, canary }: ServedTable, name: string): Result<string, RequestError> {
+export function knownRegion({ table: { regions }, canary }: ServedTable, name: string): Result<string, RequestError> {
   if (regions.has(name) || canary?.table.regions.has(name) === true) return ok(name);
   return err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] });
 }

@@ -1,6 +1,7 @@
 import { KEY_FORMS } from "../../src/routing/directory/normalise.ts";
 import { parameter, pathParameter } from "../openapi/paths.ts";
 import { json, operation } from "../openapi/table.ts";
+import { DIRECTORY_BULK_PATHS } from "./bulk-openapi.ts";
 
 /** The pages of directories, as OpenAPI 3.1 describes them. */
 
@@ -87,4 +88,5 @@ export const DIRECTORY_PATHS = {
     }),
     delete: page("removeKey", "Remove a key", { parameters: [...PLACE, IF_MATCH], status: 204, content: {} }),
   },
+  ...DIRECTORY_BULK_PATHS,
 };

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
 import type { DirectoryComparison } from "../../src/directory-ports.ts";
 import { controlPlane } from "../../src/edge/control-plane/client.ts";
+import { copyStore, kvCopies } from "../../src/edge/directory/copies.ts";
 import { durableDirectory } from "../../src/edge/directory/keys.ts";
 import { isolateDirectory } from "../../src/edge/directory/lookup.ts";
 import type { Env } from "../../src/edge/env.ts";
@@ -89,7 +90,16 @@ export function setUp(options: Options = {}) {
   const truth = durableDirectory(DIRECTORY, (error) => defects.push(error));
   const directory = isolateDirectory({
     truth: options.gateway?.directoryTruth ?? truth,
-    copies: { find: async () => undefined },
+    copies: kvCopies({
+      kv: TABLE_KV,
+      cache: undefined,
+      namespace: "one",
+      clock,
+      entropy,
+      retryMsMax: 30_000,
+      report: (failure) => defects.push(failure),
+      waitUntil: () => undefined,
+    }),
     clock,
     cache: undefined,
     namespace: "one",
@@ -130,6 +140,7 @@ export function setUp(options: Options = {}) {
     idempotency: durableIdempotency(IDEMPOTENCY),
     directory,
     directoryTruth: truth,
+    directoryCopies: copyStore(TABLE_KV, (why) => defects.push(why)),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
     isOnEdge: false,

@@ -137,7 +137,7 @@ const WRITE_DEADLINE_MS = 8_000;
 const COPY_RETRY_SECONDS = 5;
 
 /** The copies in KV, for those who publish and verify them. What is read may be a minute old. */
-export function copyStore(kv: KVNamespace, report: (why: string) => void): CopyStore {
+export function copyStore(kv: KVNamespace, report: (why: unknown) => void): CopyStore {
   const call = async <Value>(directory: string, work: () => Promise<Value>) => {
     const done = await within(work, WRITE_DEADLINE_MS);
     if (done.ok) return done;
