@@ -3,6 +3,7 @@ import { group, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
+import { directory } from "./commands/directory/directory.ts";
 import { explainIds } from "./commands/explain/explain.ts";
 import { exportCommand } from "./commands/export/export.ts";
 import { build as buildCommand, serve } from "./commands/host.ts";
@@ -61,6 +62,7 @@ const ROWS: readonly Row[] = [
   publicIds,
   move,
   canary,
+  directory,
   idempotency,
   luuidKeys,
   token,

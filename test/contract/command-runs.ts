@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodePack } from "../../src/routing/packs/format.ts";
+import { fakeDirectory } from "../cli/directory/fake-directory.ts";
 import { fakeControlPlane, type Override } from "../cli/fake-control-plane.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { MemoryFiles } from "../cli/memory-files.ts";
@@ -105,6 +106,19 @@ const keepPack = (sha256: string): Override => {
   };
 };
 
+const DIRECTORY_ROWS = `{"key":"ada","region":"eu","owner":"7"}\n{"key":"bob","region":"eu"}\n`;
+
+/** Of `waybill directory`, with what they read. */
+const DIRECTORY_RUNS = [
+  ["import slug -", `${DIRECTORY_ROWS}{}\n`],
+  ["stat slug", ""],
+  ["copy slug", ""],
+  ["stat slug", ""],
+  ["import slug -", DIRECTORY_ROWS.replaceAll("eu", "ap")],
+  ["import slug - --replace", DIRECTORY_ROWS.replaceAll("eu", "ap")],
+  ["verify slug", ""],
+] as const;
+
 /** The runs, in their order; `command` is its words. */
 export async function* commandRuns() {
   const { sha256, file, table } = await packedTable();
@@ -193,5 +207,10 @@ export async function* commandRuns() {
   ];
   for (const [command, ...args] of runs) {
     yield { command, ...(await waybill([...command.split(" "), ...args, "--json"], { files, env, fetch })) };
+  }
+  const { access } = fakeDirectory();
+  for (const [command, stdin] of DIRECTORY_RUNS) {
+    const words = `directory ${command.split(" ")[0]}`;
+    yield { command: words, ...(await waybill(["directory", ...command.split(" "), "--json"], { ...access, stdin })) };
   }
 }

@@ -7,7 +7,7 @@ import { escapeControls } from "../lib/output.ts";
 import { fail, type Runtime } from "../runtime.ts";
 
 export interface GatewayRequest {
-  readonly method: "GET" | "PUT" | "POST";
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer> | string;

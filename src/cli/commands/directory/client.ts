@@ -1,0 +1,116 @@
+import * as v from "valibot";
+import { err, type Result } from "../../../ids/index.ts";
+import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import {
+  answerOf,
+  formatFailure,
+  type GatewayAddress,
+  type GatewayFailure,
+  type GatewayOptions,
+  type GatewayRequest,
+  type GatewayResponse,
+  gatewayAddress,
+  mayBeDone,
+  sendRequest,
+} from "../../gateway/http.ts";
+import { escapeControls } from "../../lib/output.ts";
+import { fail, type Runtime } from "../../runtime.ts";
+
+/** Between two attempts. Every request of this family may be repeated. */
+const PAUSES_MS = [1_000, 4_000, 15_000, 30_000];
+
+/** The pages of one directory at a gateway. */
+export interface DirectoryClient {
+  readonly url: string;
+  /** What identifies the directory in a state file. */
+  readonly place: string;
+  /** `path`: after the directory's name. */
+  readonly send: (request: GatewayRequest) => Promise<Result<GatewayResponse, GatewayFailure>>;
+  /** Repeats what may pass, and ends the command with the last failure. `hint`: after it. */
+  readonly insist: (request: GatewayRequest, hint?: () => string) => Promise<GatewayResponse>;
+}
+
+export const openDirectory = (name: string, options: GatewayOptions, runtime: Runtime): DirectoryClient => {
+  const address = gatewayAddress(options, runtime);
+  return address.ok ? connect(name, address.value, runtime) : fail(address.error);
+};
+
+const connect = (name: string, address: GatewayAddress, runtime: Runtime): DirectoryClient => {
+  const base = `/-/directory/${encodeURIComponent(name)}/-`;
+  const send = (request: GatewayRequest) =>
+    sendRequest(address, { ...request, path: `${base}${request.path}` }, runtime);
+  return {
+    url: address.url,
+    place: `${address.url}${base}`,
+    send,
+    async insist(request, hint = () => "") {
+      for (let attempt = 0; ; attempt++) {
+        const answer = await send(request);
+        if (answer.ok) return answer.value;
+        const pauseMs = PAUSES_MS[attempt];
+        if (pauseMs === undefined || !mayPass(answer.error)) fail(formatFailure(address.url, answer.error) + hint());
+        await runtime.pause(waitMsOf(answer.error) ?? pauseMs);
+      }
+    },
+  };
+};
+
+const mayPass = (failure: GatewayFailure): boolean =>
+  failure.reason === "unreachable" ||
+  mayBeDone(failure) ||
+  (failure.reason === "problem" && (failure.problem.status >= 500 || failure.problem.status === 429));
+
+const waitMsOf = (failure: GatewayFailure): number | undefined =>
+  failure.reason === "problem" && failure.problem.retryAfterSeconds !== undefined
+    ? Math.min(failure.problem.retryAfterSeconds, 60) * 1000
+    : undefined;
+
+/** Each line of an answer by a schema. The error is a failure of the answer. */
+export const linesIn = <Schema extends v.GenericSchema>(
+  { url }: Pick<DirectoryClient, "url">,
+  { bytes, status }: GatewayResponse,
+  schema: Schema,
+): v.InferOutput<Schema>[] =>
+  new TextDecoder()
+    .decode(bytes)
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const read = v.safeParse(schema, parseJson(line));
+      const why = "this command cannot read a line of the answer; its version may differ from the gateway's";
+      return read.success ? read.output : answerOf({ url }, err({ reason: "strange", status, why }));
+    });
+
+/** What a broken command goes on from: a file, written after each step that is done. */
+export const openState = <Schema extends v.GenericSchema<unknown, object>>(
+  path: string | undefined,
+  schema: Schema,
+  first: v.InferOutput<Schema>,
+  isSame: (state: v.InferOutput<Schema>) => boolean,
+  runtime: Runtime,
+) => {
+  const before = path === undefined || !runtime.fileExists(path) ? undefined : readState(path, schema, runtime);
+  if (before !== undefined && !isSame(before)) {
+    fail(`error: ${escapeControls(path ?? "")} is the state of another command; pass another file as --resume\n`);
+  }
+  return {
+    state: before ?? first,
+    isResumed: before !== undefined,
+    save(state: v.InferOutput<Schema>): void {
+      if (path === undefined) return;
+      const written = runtime.writeFile(path, `${JSON.stringify(state)}\n`);
+      if (!written.ok) fail(`error: ${escapeControls(path)} cannot be written: ${written.error}\n`);
+    },
+  };
+};
+
+const readState = <Schema extends v.GenericSchema<unknown, object>>(
+  path: string,
+  schema: Schema,
+  runtime: Runtime,
+): v.InferOutput<Schema> => {
+  const content = runtime.readFile(path);
+  if (!content.ok) return fail(`error: ${escapeControls(path)} cannot be read: ${content.error}\n`);
+  const state = v.safeParse(schema, parseJson(new TextDecoder().decode(content.value)));
+  return state.success ? state.output : fail(`error: ${escapeControls(path)} is no state of this command\n`);
+};

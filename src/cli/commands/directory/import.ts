@@ -1,0 +1,209 @@
+import * as v from "valibot";
+import { readRow } from "../../../routing/directory/row.ts";
+import { DIRECTORY_SHARDS, shardOf } from "../../../routing/directory/shard.ts";
+import { command, option } from "../../command.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
+import { linesOf, openInput } from "../../lib/input.ts";
+import { counted, countOf, escapeControls, formatCount, jsonText, startProgress } from "../../lib/output.ts";
+import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { type DirectoryClient, linesIn, openDirectory, openState } from "./client.ts";
+
+/** Rows read before they are sent, sorted by shard: a call of an object then has two thousand of them instead of a handful. */
+const BLOCK_ROWS = 400_000;
+const BLOCK_LENGTH = 128 * 1024 * 1024;
+
+/** Rows of one request: a window of the gateway. */
+const REQUEST_ROWS = 20_000;
+const REQUEST_LENGTH = 3 * 1024 * 1024;
+
+const REQUESTS_AT_ONCE = 3;
+
+/** How often a request may end without a row done. */
+const IDLE_MAX = 5;
+const IDLE_PAUSE_MS = 4_000;
+
+const COUNTS = ["added", "unchanged", "replaced", "conflicts", "faults"] as const;
+type Sums = Record<(typeof COUNTS)[number], number>;
+
+const STATE = v.object({ command: v.literal("import"), place: v.string(), file: v.string(), lines: v.number() });
+
+/** A later gateway may send more. */
+const ANSWER_LINE = v.union([
+  v.object({ fault: v.object({ line: v.number(), why: v.string() }) }),
+  v.object({ conflict: v.object({ line: v.number(), key: v.string() }) }),
+  v.object({
+    lines: v.number(),
+    added: v.number(),
+    unchanged: v.number(),
+    replaced: v.number(),
+    conflicts: v.number(),
+    faults: v.number(),
+    done: v.optional(v.boolean()),
+    why: v.optional(v.string()),
+  }),
+]);
+
+type LastLine = Partial<Sums> & {
+  readonly lines: number;
+  readonly done?: boolean | undefined;
+  readonly why?: string | undefined;
+};
+
+type Line = { readonly text: string; readonly line: number; readonly shard: number };
+
+export const directoryImport = command({
+  name: "import",
+  description: "import rows of NDJSON: each a key, its region and, if known, the entity that owns it",
+  args: [
+    ["<directory>", "as the table names it"],
+    ["<file>", 'lines such as {"key":"ada","region":"eu","owner":"42"}; - reads them from stdin'],
+  ],
+  options: [
+    option("--replace", "overwrite keys that are there with another region or owner"),
+    option("--dry-run", "send and check all rows, and write none"),
+    option("--resume <file>", "keep the progress in this file, and go on from it if it is there"),
+    option("--json", "conflicts, faults and the sums as lines of JSON; no progress"),
+    ...GATEWAY_OPTIONS,
+  ],
+  help: `
+Examples:
+  $ waybill directory import slug slugs.ndjson --dry-run
+  $ waybill directory import slug slugs.ndjson --resume slugs.state
+  $ psql -At -c "SELECT json_build_object('key', slug, 'region', region) FROM shops" | waybill directory import slug -
+
+A row that is there already counts as unchanged: an import may be repeated. A key that is there with another region or owner
+stays as it is and is reported, unless --replace. The table names the regions and normalises the keys.
+${GATEWAY_HELP}
+Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a fault.`,
+  run: async (runtime, [directory = "", path = ""], options) => {
+    const client = openDirectory(directory, options, runtime);
+    const first = { command: "import", place: client.place, file: path, lines: 0 } as const;
+    const isSame = (other: typeof first | v.InferOutput<typeof STATE>) =>
+      other.place === first.place && other.file === first.file;
+    const { state, save } = openState(options.resume, STATE, first, isSame, runtime);
+    const query = [options.replace && "replace=true", options.dryRun && "dry-run=true"].filter(Boolean).join("&");
+    const { name, bytes, chunks } = await openInput(path, runtime);
+    const shown = escapeControls(name);
+    const progress = startProgress({ label: shown, bytes, isQuiet: options.json === true }, runtime);
+    const sums: Sums = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, faults: 0 };
+    const tell = async (line: number, message: string, members: object): Promise<void> => {
+      progress.clear();
+      const text = escapeControls(`${name}:${line}: ${message}`);
+      await runtime.print(options.json ? jsonText({ line, ...members }) : `${text}\n`);
+    };
+    let lines = 0;
+    const importAll = async (): Promise<void> => {
+      let block: Line[] = [];
+      let length = 0;
+      const flush = async (): Promise<void> => {
+        await sendBlock(client, `/import${query === "" ? "" : `?${query}`}`, block, sums, tell, runtime);
+        block = [];
+        length = 0;
+        if (options.dryRun !== true) save({ ...first, lines });
+      };
+      for await (const text of linesOf(counted(chunks, progress))) {
+        lines++;
+        if (lines <= state.lines) continue;
+        if (!text.ok) fail(`error: ${shown}: line ${text.error} is too long for a row\n`);
+        else if (text.value.trim() !== "") {
+          const row = readRow(text.value);
+          if (row.ok) {
+            const shard = shardOf({ directory, key: row.value.key });
+            block.push({ text: text.value, line: lines, shard });
+            length += text.value.length;
+          } else {
+            sums.faults++;
+            await tell(lines, row.error, { fault: row.error });
+          }
+        }
+        if (block.length >= BLOCK_ROWS || length >= BLOCK_LENGTH) await flush();
+      }
+      await flush();
+    };
+    const farewell =
+      options.resume === undefined
+        ? "interrupted: what was written stays; run the same command again, rows that are there count as unchanged\n"
+        : "interrupted: what was written stays; run the same command again to go on\n";
+    await runtime.guard(() => importAll().finally(progress.clear), farewell);
+    if (options.json) await runtime.print(jsonText({ lines, ...sums, dryRun: options.dryRun === true }));
+    else runtime.report(`${shown}: ${formatSums(lines, state.lines, sums, options.dryRun === true)}\n`);
+    return sums.faults > 0 ? EXIT.failed : sums.conflicts > 0 ? EXIT.differs : EXIT.ok;
+  },
+});
+
+const formatSums = (lines: number, skipped: number, sums: Sums, isDry: boolean): string => {
+  const before = skipped === 0 ? "" : `, ${formatCount(skipped)} of them before`;
+  const parts = (isDry ? (["faults"] as const) : COUNTS).map((name) => `${formatCount(sums[name])} ${name}`);
+  return `${countOf(lines, "line")}${before}: ${parts.join(", ")}${isDry ? "; nothing was written" : ""}`;
+};
+
+type Tell = (line: number, message: string, members: object) => Promise<void>;
+
+/** Sends rows in the order of their shards, a few requests at once. */
+const sendBlock = async (
+  client: DirectoryClient,
+  path: string,
+  block: readonly Line[],
+  sums: Sums,
+  tell: Tell,
+  runtime: Runtime,
+): Promise<void> => {
+  const queue = requestsOf(block);
+  const work = async (): Promise<void> => {
+    for (const rows of queue) await sendRows(client, path, rows, sums, tell, runtime);
+  };
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
+};
+
+function* requestsOf(block: readonly Line[]): Generator<readonly Line[]> {
+  const shards: Line[][] = Array.from({ length: DIRECTORY_SHARDS }, () => []);
+  for (const line of block) shards[line.shard]?.push(line);
+  let rows: Line[] = [];
+  let length = 0;
+  for (const line of shards.flat()) {
+    rows.push(line);
+    length += line.text.length + 1;
+    if (rows.length < REQUEST_ROWS && length < REQUEST_LENGTH) continue;
+    yield rows;
+    rows = [];
+    length = 0;
+  }
+  if (rows.length > 0) yield rows;
+}
+
+/** Sends rows until the gateway has done all of them: a request that ends early says how many it did. */
+const sendRows = async (
+  client: DirectoryClient,
+  path: string,
+  all: readonly Line[],
+  sums: Sums,
+  tell: Tell,
+  runtime: Runtime,
+): Promise<void> => {
+  let rows = all;
+  for (let idle = 0; rows.length > 0; ) {
+    const body = rows.map(({ text }) => `${text}\n`).join("");
+    const headers = { "content-type": "application/x-ndjson" };
+    const answer = await client.insist({ method: "POST", path, headers, body });
+    const at = (line: number): number => rows[line - 1]?.line ?? 0;
+    let last: LastLine = { lines: 0 };
+    for (const said of linesIn(client, answer, ANSWER_LINE)) {
+      if ("fault" in said) await tell(at(said.fault.line), said.fault.why, { fault: said.fault.why });
+      else if ("conflict" in said) {
+        const { line, key } = said.conflict;
+        const message = `key ${key} is there with another region or owner, or is reserved`;
+        await tell(at(line), message, { conflict: key });
+      } else last = said;
+    }
+    for (const name of COUNTS) sums[name] += last[name] ?? 0;
+    if (last.done === true) return;
+    idle = last.lines > 0 ? 0 : idle + 1;
+    if (idle > IDLE_MAX || /full|faults/.test(last.why ?? "")) {
+      fail(
+        `error: ${escapeControls(client.url)} ended the import: ${escapeControls(last.why ?? "its answer broke off")}\n`,
+      );
+    }
+    rows = rows.slice(last.lines);
+    if (last.lines === 0) await runtime.pause(IDLE_PAUSE_MS * idle);
+  }
+};

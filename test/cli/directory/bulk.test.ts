@@ -1,0 +1,178 @@
+import { describe, expect, it } from "vitest";
+import { objectsOf, type RuntimeOptions, waybill } from "../fake-runtime.ts";
+import { MemoryFiles } from "../memory-files.ts";
+import { fakeDirectory } from "./fake-directory.ts";
+
+type World = ReturnType<typeof fakeDirectory>;
+
+const run = ({ access }: World, args: readonly string[], options: RuntimeOptions = {}) =>
+  waybill(["directory", ...args], { ...access, ...options });
+
+const ndjson = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ key: `shop-${at}`, region: at % 3 === 0 ? "ap" : "eu" }));
+
+describe("waybill directory import", () => {
+  it("imports rows once, however often it runs", async () => {
+    const world = fakeDirectory();
+    const files = MemoryFiles.of({ "slugs.ndjson": ndjson(rowsOf(50_000)) });
+    const first = await run(world, ["import", "slug", "slugs.ndjson"], { files });
+    const counts = "0 unchanged, 0 replaced, 0 conflicts, 0 faults";
+    expect(first).toEqual({ code: 0, stdout: "", stderr: `slugs.ndjson: 50,000 lines: 50,000 added, ${counts}\n` });
+    expect(world.entries.size).toBe(50_000);
+    // Sorted by shard, so that a call has many rows of one object.
+    expect(world.calls.length).toBeLessThan(300);
+    const again = await run(world, ["import", "slug", "slugs.ndjson", "--json"], { files });
+    expect(objectsOf(again.stdout)).toEqual([
+      { lines: 50_000, added: 0, unchanged: 50_000, replaced: 0, conflicts: 0, faults: 0, dryRun: false },
+    ]);
+  });
+
+  it("names conflicts and faults by the lines of the file", async () => {
+    const world = fakeDirectory();
+    world.entries.set("bob", { region: "ap", owner: undefined });
+    const text = `${ndjson([{ key: "ada", region: "eu" }])}\n{"key":1}\n${ndjson([
+      { key: "x", region: "mars" },
+      { key: "bob", region: "eu" },
+    ])}`;
+    const files = MemoryFiles.of({ "a.ndjson": text });
+    const { code, stdout } = await run(world, ["import", "slug", "a.ndjson"], { files });
+    expect([code, stdout.split("\n").sort()]).toEqual([
+      1,
+      [
+        "",
+        "a.ndjson:3: Its member `key` is missing or not a string.",
+        "a.ndjson:4: The table has no region mars.",
+        "a.ndjson:5: key bob is there with another region or owner, or is reserved",
+      ],
+    ]);
+    const one = { files: MemoryFiles.of({ "b.ndjson": ndjson([{ key: "bob", region: "eu" }]) }) };
+    expect((await run(world, ["import", "slug", "b.ndjson"], one)).code).toBe(2);
+    expect(world.entries.get("bob")?.region).toBe("ap");
+    const replaced = await run(world, ["import", "slug", "b.ndjson", "--replace", "--json"], one);
+    expect([replaced.code, objectsOf(replaced.stdout)[0]]).toMatchObject([0, { replaced: 1, conflicts: 0 }]);
+    expect(world.entries.get("bob")?.region).toBe("eu");
+  });
+
+  it("writes nothing in a dry run", async () => {
+    const world = fakeDirectory();
+    const { code, stderr } = await run(world, ["import", "slug", "-", "--dry-run"], { stdin: ndjson(rowsOf(3)) });
+    expect([code, stderr]).toEqual([0, "stdin: 3 lines: 0 faults; nothing was written\n"]);
+    expect(world.entries.size).toBe(0);
+  });
+
+  it("repeats what breaks, and goes on from its state", async () => {
+    const world = fakeDirectory();
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rowsOf(30_000)) });
+    const args = ["import", "slug", "a.ndjson", "--resume", "a.state"];
+    world.directory.breaks.set(1, new Response("", { status: 502 }));
+    world.directory.breaks.set(2, new TypeError("fetch failed", { cause: new Error("other side closed") }));
+    world.state.failures = 1;
+    expect((await run(world, args, { files })).code).toBe(0);
+    expect(world.entries.size).toBe(30_000);
+    const state = { command: "import", place: "http://gateway.localhost/-/directory/slug/-", file: "a.ndjson" };
+    expect(JSON.parse(files.read("a.state").ok ? Buffer.from(files.bytes("a.state")).toString() : "")).toEqual({
+      ...state,
+      lines: 30_000,
+    });
+    files.write("a.state", JSON.stringify({ ...state, lines: 29_990 }));
+    world.entries.clear();
+    const resumed = await run(world, args, { files });
+    expect(resumed.stderr).toContain("30,000 lines, 29,990 of them before: 10 added");
+    expect(world.entries.size).toBe(10);
+    files.write("a.state", JSON.stringify({ ...state, file: "b.ndjson", lines: 1 }));
+    expect((await run(world, args, { files })).stderr).toContain("is the state of another command");
+    files.write("a.state", "{}");
+    expect((await run(world, args, { files })).stderr).toContain("is no state of this command");
+  });
+
+  it("ends where the gateway refuses", async () => {
+    const world = fakeDirectory();
+    const body = { type: "/-/problems/forbidden", title: "No", status: 403, detail: "No.", needs: "operator" };
+    const headers = { "content-type": "application/problem+json" };
+    world.directory.breaks.set(1, new Response(JSON.stringify(body), { status: 403, headers }));
+    const { code, stderr } = await run(world, ["import", "slug", "-"], { stdin: ndjson(rowsOf(3)) });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("need an operator's token")]);
+  });
+});
+
+describe("waybill directory export", () => {
+  it("prints what the import takes", async () => {
+    const world = fakeDirectory();
+    for (const { key, region } of rowsOf(25_000)) world.entries.set(key, { region, owner: "7" });
+    const { code, stdout, stderr } = await run(world, ["export", "slug"]);
+    expect([code, stderr]).toEqual([0, "25,000 rows\n"]);
+    const other = fakeDirectory();
+    await run(other, ["import", "slug", "-"], { stdin: stdout });
+    expect(other.entries).toEqual(world.entries);
+  });
+
+  it("goes on from its state, part by part", async () => {
+    const world = fakeDirectory();
+    for (const { key, region } of rowsOf(25_000)) world.entries.set(key, { region, owner: undefined });
+    const files = MemoryFiles.of({});
+    const args = ["export", "slug", "--resume", "slug.state"];
+    world.directory.breaks.set(2, new Response("{}", { status: 404 }));
+    const first = await run(world, args, { files });
+    expect(first.code).toBe(1);
+    const second = await run(world, args, { files });
+    expect(second.code).toBe(0);
+    const keys = objectsOf(first.stdout + second.stdout).map(({ key }) => key);
+    expect([keys.length, new Set(keys).size]).toEqual([25_000, 25_000]);
+    expect((await run(world, args, { files })).stderr).toContain("The export is complete");
+  });
+});
+
+describe("waybill directory copy", () => {
+  const filled = (count: number): World => {
+    const world = fakeDirectory();
+    for (const { key, region } of rowsOf(count)) world.entries.set(key, { region, owner: undefined });
+    return world;
+  };
+
+  it("publishes pages before the header, which stat shows and verify finds right", async () => {
+    const world = filled(12_000);
+    expect(await run(world, ["stat", "slug"])).toMatchObject({ code: 0, stdout: "no copy is in force\n" });
+    expect((await run(world, ["verify", "slug"])).stderr).toContain("no copy is in force");
+    const made = await run(world, ["copy", "slug"]);
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^slug: 12,000 keys in 4 pages, 9\d\.\d kB; in force within two minutes\n$/),
+    });
+    expect(world.directory.asked.at(-1)).toMatch(/^PUT \/-\/directory\/slug\/-\/copies\/[0-9a-f]{64}$/);
+    const stat = await run(world, ["stat", "slug"]);
+    expect(stat.stdout).toMatch(/^copy [0-9a-f]{64}\n12,000 keys in 4 pages, .* kB\nas of .*, 0\.0 hours ago\n/);
+    expect(stat.stdout).toMatch(/regions: (?:ap, eu|eu, ap)\n$/);
+    expect(await run(world, ["verify", "slug"])).toMatchObject({ code: 0, stdout: "" });
+
+    world.entries.set("shop-1", { region: "ap", owner: undefined });
+    world.entries.set("new", { region: "ap", owner: undefined });
+    world.entries.delete("shop-2");
+    const verified = await run(world, ["verify", "slug"]);
+    expect(verified).toMatchObject({ code: 2, stdout: "shop-1: ap, and eu in the copy\n" });
+    expect(verified.stderr).toMatch(/^12,000 keys: 11,998 same, 1 moved, 1 added, 1 removed since /);
+    const json = objectsOf((await run(world, ["verify", "slug", "--json"])).stdout);
+    expect(json[0]).toEqual({ key: "shop-1", region: "ap", copy: "eu" });
+    expect(json[1]).toMatchObject({ keys: 12_000, same: 11_998, moved: 1, added: 1, removed: 1 });
+
+    expect((await run(world, ["copy", "slug", "--remove"])).code).toBe(0);
+    expect(world.directory.current).toBeUndefined();
+  });
+
+  it("is made of a file with its time, and of each key once", async () => {
+    const world = fakeDirectory();
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rowsOf(10)), "b.ndjson": ndjson([...rowsOf(3), ...rowsOf(1)]) });
+    const of = (...args: readonly string[]) => run(world, ["copy", "slug", "--json", ...args], { files });
+    const made = await of("--from", "a.ndjson", "--at", "2026-06-01T00:00:00Z");
+    expect(objectsOf(made.stdout)[0]).toMatchObject({ keys: 10, pages: 1, published: true });
+    expect((await run(world, ["stat", "slug", "--json"])).stdout).toContain('"builtAt":"2026-06-01T00:00:00.000Z"');
+    expect((await of("--from", "a.ndjson")).stderr).toContain("require each other");
+    const asked = world.directory.asked.length;
+    const dry = await of("--from", "a.ndjson", "--at", "2026-06-01T00:00:00Z", "--dry-run");
+    expect(objectsOf(dry.stdout)[0]).toMatchObject({ published: false });
+    const twice = await of("--from", "b.ndjson", "--at", "2026-06-01T00:00:00Z");
+    expect([twice.code, twice.stderr]).toEqual([1, "error: 1 key of the rows came twice: a key must come once\n"]);
+    expect(world.directory.asked.length).toBe(asked);
+    expect((await of()).stderr).toContain("it has no key");
+  });
+});
