@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { attacksBench } from "./attacks/attacks.bench.ts";
 import { createsBench } from "./creates/creates.bench.ts";
 import { databasesBench } from "./databases/databases.bench.ts";
+import { directoryBench } from "./directory/directory.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { exportsBench } from "./exports/exports.bench.ts";
 import { gatewayBench } from "./gateway/gateway.bench.ts";
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   gatewayBench,
   createsBench,
   placesBench,
+  directoryBench,
   exportsBench,
   attacksBench,
   signatureBench,
