@@ -128,7 +128,7 @@ function explainIds(
 ): ExplainedRequest | PageNeed {
   const places = [...inPath, ...(idIn?.places ?? [])].map((place) => ("label" in place ? place.label : place.place));
   const read = idIn === undefined ? ok([]) : readWhole(idIn, request);
-  const located = locateIds(input, read.ok ? read.value : []);
+  const located = locateIds(input, read.ok ? read.value : [], true);
   if (located.kind === "page") return located;
   const all = [...inPath, ...located.ids];
   const explained = { ...known, places, ids: all.map(shownId) };

@@ -30,6 +30,7 @@ export function readJsonIds(bytes: Uint8Array, isWhole: boolean, pointers: reado
 /** Sets of pointers are bits, by their place in the list of pointers; level n is about the n-th container that is open. */
 class IdScanner extends JsonScanner {
   readonly #bytes: Uint8Array;
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #pointers: readonly JsonPointer[];
   readonly #values: JsonValue[] = [];
   /** Pointers that lead into the container of a level, and those of them whose next name it has had. */
@@ -172,9 +173,7 @@ class IdScanner extends JsonScanner {
 
   #text(end: number): string | undefined {
     try {
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-        this.#bytes.subarray(this.#start, end),
-      );
+      const text = this.#decoder.decode(this.#bytes.subarray(this.#start, end));
       return text.includes("\\") ? (JSON.parse(text) as string) : text.slice(1, -1);
     } catch {
       this.#malformed ??= "The body is not UTF-8.";

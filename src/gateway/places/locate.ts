@@ -14,16 +14,18 @@ export interface LocatedId {
   readonly outcome: Exclude<Outcome, PageNeed>;
 }
 
-/** Where each ID belongs. The first page that one of them needs comes before any of them. */
+/** Where each ID belongs, up to the first that leads nowhere unless `all` are asked for. A page that one needs comes first. */
 export function locateIds(
   input: DecideInput,
   found: readonly FoundId[],
+  all = false,
 ): { readonly kind: "located"; readonly ids: readonly LocatedId[] } | PageNeed {
   const ids: LocatedId[] = [];
   for (const { place, text } of found) {
     const outcome = decideEntity(input, place.entity, text);
     if (outcome.kind === "page") return outcome;
     ids.push({ place: place.label, entity: place.entity, text, outcome });
+    if (outcome.kind === "error" && !all) break;
   }
   return { kind: "located", ids };
 }

@@ -73,14 +73,19 @@ export function readPlaces({ places, peekBytes }: IdPlaces, says: PlacesSays): R
   for (const [at, place] of places.entries()) {
     const values = place.kind === says.body?.type ? ok(inBody.value.get(at) ?? []) : valuesOf(place, says);
     if (!values.ok) return values;
-    const texts = new Set(place.isList && place.kind !== "json" ? values.value.flatMap(itemsOf) : values.value);
+    if (values.value.length > PLACE_IDS_MAX) return tooMany(place);
+    // JSON has lists of its own.
+    const isText = place.kind !== "json" && place.kind !== "claim";
+    const texts = new Set(place.isList && isText ? values.value.flatMap(itemsOf) : values.value);
     if (texts.size > 1 && !place.isList)
       return unreadable(`There are ${texts.size} values instead of one.`, place.label);
     for (const text of texts) found.push({ place, text });
-    if (found.length > PLACE_IDS_MAX) return unreadable(`A request has at most ${PLACE_IDS_MAX} IDs.`, place.label);
+    if (found.length > PLACE_IDS_MAX) return tooMany(place);
   }
   return ok(found);
 }
+
+const tooMany = ({ label }: IdPlace) => unreadable(`A request has at most ${PLACE_IDS_MAX} IDs.`, label);
 
 const NOTHING: ReadonlyMap<number, readonly string[]> = new Map();
 
@@ -89,7 +94,7 @@ const itemsOf = (text: string): readonly string[] => text.split(",").map((item) 
 function valuesOf(place: IdPlace, { query, header, claims }: PlacesSays): Reading<readonly string[]> {
   switch (place.kind) {
     case "query":
-      return ok(parameterValues(query.slice(1), place.name));
+      return ok(parameterValues(query.slice(1), place.test));
     case "header": {
       const value = header(place.name);
       return ok(value === undefined ? [] : [value.trim()]);
@@ -132,8 +137,8 @@ function readBody(
     const end = isWhole ? text.length : Math.max(0, text.lastIndexOf("&"));
     for (const [at, place] of places.entries()) {
       if (place.kind !== "form") continue;
-      const own = parameterValues(text.slice(0, end), place.name);
-      const isCut = !isWhole && (own.length === 0 || parameterValues(text.slice(end + 1), place.name).length > 0);
+      const own = parameterValues(text.slice(0, end), place.test);
+      const isCut = !isWhole && (own.length === 0 || parameterValues(text.slice(end + 1), place.test).length > 0);
       if (isCut) return late(at);
       values.set(at, [...own]);
     }
@@ -151,7 +156,11 @@ function readBody(
     case "late":
       return late(reading.place);
     case "values":
-      for (const { place, text } of reading.values) values.set(place, [...(values.get(place) ?? []), text]);
+      for (const { place, text } of reading.values) {
+        const own = values.get(place);
+        if (own === undefined) values.set(place, [text]);
+        else own.push(text);
+      }
       return ok(values);
   }
 }

@@ -1,5 +1,6 @@
 import { indexExactPaths, isEncodedGatewayPath } from "../lookup/paths.ts";
 import { placesOf } from "../places/compile.ts";
+import { nameTest } from "../places/values.ts";
 import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
@@ -83,7 +84,9 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   if (clientContinent !== undefined) {
     return { kind: "continent", label: "the client's continent", regions: new Map(Object.entries(clientContinent)) };
   }
-  if (query !== undefined) return { kind: "query", label: `query parameter ${query}`, name: query, regions: read };
+  if (query !== undefined) {
+    return { kind: "query", label: `query parameter ${query}`, name: query, test: nameTest(query), regions: read };
+  }
   if (pathSegment !== undefined) {
     return { kind: "segment", label: `segment ${pathSegment} of the path`, at: pathSegment, regions: read };
   }

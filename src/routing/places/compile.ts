@@ -1,6 +1,7 @@
 import { claimPathOf } from "../resolve/region-sources.ts";
 import type { DeclaredPlace } from "./schema.ts";
 import type { IdPlace, IdPlaces } from "./types.ts";
+import { nameTest } from "./values.ts";
 
 const PEEK_BYTES = 16_384;
 
@@ -27,13 +28,14 @@ function placeOf(declared: DeclaredPlace, owner: string | undefined): IdPlace {
   const { query, header, cookie, json, form, jwtClaim, entity = owner, list = false } = declared;
   if (entity === undefined) throw new Error("a place of no entity was not checked");
   const of = { entity, isList: list };
-  if (query !== undefined) return { ...of, kind: "query", label: `query parameter ${query}`, name: query };
+  if (query !== undefined)
+    return { ...of, kind: "query", label: `query parameter ${query}`, name: query, test: nameTest(query) };
   if (header !== undefined) {
     const name = header.toLowerCase();
     return { ...of, kind: "header", label: `header ${name}`, name };
   }
   if (cookie !== undefined) return { ...of, kind: "cookie", label: `cookie ${cookie}`, name: cookie };
-  if (form !== undefined) return { ...of, kind: "form", label: `form field ${form}`, name: form };
+  if (form !== undefined) return { ...of, kind: "form", label: `form field ${form}`, name: form, test: nameTest(form) };
   if (jwtClaim !== undefined) {
     return { ...of, kind: "claim", label: `claim ${jwtClaim} of the bearer token`, path: claimPathOf(jwtClaim) };
   }

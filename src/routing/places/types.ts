@@ -1,5 +1,7 @@
 /** Where else than on its entity's path an ID may be, compiled. */
 
+import type { NameTest } from "./values.ts";
+
 /** `label` is how problems name the place. Header names are in lower case. */
 export type IdPlace = {
   readonly label: string;
@@ -7,7 +9,8 @@ export type IdPlace = {
   readonly entity: string;
   readonly isList: boolean;
 } & (
-  | { readonly kind: "query" | "header" | "cookie" | "form"; readonly name: string }
+  | { readonly kind: "header" | "cookie"; readonly name: string }
+  | { readonly kind: "query" | "form"; readonly name: string; readonly test: NameTest }
   /** `path`: names of a JSON pointer. */
   | { readonly kind: "json" | "claim"; readonly path: readonly string[] }
 );

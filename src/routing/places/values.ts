@@ -1,26 +1,47 @@
+import { PLACE_IDS_MAX } from "../limits.ts";
+
 /** Values of names in the parts of a request that are lists of pairs. Pure, and nothing is dropped that an origin would see. */
 
+/** Whether the name of a pair, as it is sent, is the one after decoding. Nothing is decoded: a body may have thousands of pairs. */
+export type NameTest = RegExp;
+
+/** Each character of the name as it is, or escaped (application/x-www-form-urlencoded). */
+export function nameTest(name: string): NameTest {
+  // No text in UTF-8 has a lone surrogate.
+  const characters = Array.from(name.replaceAll(/\p{Cs}/gu, "\ufffd"), (character) => {
+    const own = encodeURIComponent(character);
+    const escaped = (own.startsWith("%") ? own : hexOf(character)).replaceAll(/[A-F]/g, (digit) => {
+      return `[${digit}${digit.toLowerCase()}]`;
+    });
+    if (character === " ") return `(?:\\+|${escaped})`;
+    return /^[%+&=]$/.test(character) ? escaped : `(?:${character.replace(/[\\^$.*?()[\]{}|/]/, "\\$&")}|${escaped})`;
+  });
+  return new RegExp(`^${characters.join("")}$`, "u");
+}
+
+const hexOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+
 /**
- * The values of a name in a query or a form (application/x-www-form-urlencoded), decoded, in their order. What cannot be
- * decoded stays as it is: no such text is an ID or the name of a region.
+ * The values of a name in a query or a form, decoded, in their order; one more than a request may have at most. What cannot
+ * be decoded stays as it is: no such text is an ID or the name of a region.
  */
-export function parameterValues(text: string, name: string): readonly string[] {
+export function parameterValues(text: string, name: NameTest): readonly string[] {
   const values: string[] = [];
-  if (text === "") return values;
-  for (const pair of text.split("&")) {
+  for (let start = 0; start < text.length && values.length <= PLACE_IDS_MAX; ) {
+    const found = text.indexOf("&", start);
+    const end = found === -1 ? text.length : found;
+    const pair = text.slice(start, end);
     const equals = pair.indexOf("=");
-    const key = equals === -1 ? pair : pair.slice(0, equals);
-    if (key === name ? !ESCAPE.test(key) : decode(key) === name) {
+    if (name.test(equals === -1 ? pair : pair.slice(0, equals))) {
       values.push(equals === -1 ? "" : decode(pair.slice(equals + 1)));
     }
+    start = end + 1;
   }
   return values;
 }
 
-const ESCAPE = /[%+]/;
-
 function decode(text: string): string {
-  if (!ESCAPE.test(text)) return text;
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
-import { TOKEN_LENGTH_MAX } from "../limits.ts";
-import { parameterValues } from "../places/values.ts";
+import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
+import { type NameTest, parameterValues } from "../places/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
@@ -92,7 +92,7 @@ export type RegionSource = { readonly label: string } & (
       readonly path: readonly string[];
       readonly regions: RegionByValue;
     }
-  | { readonly kind: "query"; readonly name: string; readonly regions: RegionByValue }
+  | { readonly kind: "query"; readonly name: string; readonly test: NameTest; readonly regions: RegionByValue }
   /** `at`: counted from 1. */
   | { readonly kind: "segment"; readonly at: number; readonly regions: RegionByValue }
   /** `parent`: what follows the label, with its dot. */
@@ -153,7 +153,7 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
     case "cookie":
       return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
     case "query":
-      return readParameter(source.name, says.query, source.regions);
+      return readParameter(source, says.query);
     case "segment":
       // An escape is not decoded: it names no region.
       return lookUp(says.path.split("/", source.at + 1)[source.at] || undefined, source.regions);
@@ -194,9 +194,12 @@ const labelOf = (host: string): readonly [label: string, rest: string] => {
   return dot === -1 ? [host, ""] : [host.slice(0, dot), host.slice(dot)];
 };
 
+type QuerySource = Extract<RegionSource, { readonly kind: "query" }>;
+
 /** One that comes twice and says two things names no region. */
-const readParameter = (name: string, query: string, regions: RegionByValue): Word => {
-  const [value, second] = new Set(parameterValues(query.slice(1), name));
+const readParameter = ({ name, test, regions }: QuerySource, query: string): Word => {
+  const values = parameterValues(query.slice(1), test);
+  const [value, second = values[PLACE_IDS_MAX]] = new Set(values);
   if (second === undefined) return lookUp(value, regions);
   return err({ reason: "malformed-request", detail: `The query parameter ${name} has several values.` });
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { err, ok } from "../../../src/ids/result.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { servedBeside, tablesOf } from "../beside.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 const PLACES = [
@@ -320,4 +321,44 @@ describe("POST /-/explain", () => {
       expect((await explain(request)).status).toBe(400);
     },
   );
+});
+
+describe("beside a canary", () => {
+  const stable = withPath();
+  const canary = {
+    ...stable,
+    routes: DECLARED_TABLE.routes.map((route) =>
+      "country" in route.when && route.when.country === "KZ" ? { ...route, region: "us" } : route,
+    ),
+  };
+  const beside = (selector: Parameters<typeof servedBeside>[2]) =>
+    setUp({ gateway: { tables: tablesOf(servedBeside(stable, canary, selector)) } });
+
+  it("the table that an ID belongs to decides about it, and the response says so", async () => {
+    const { request } = beside({ countries: ["KZ"] });
+    const labelOf = async (id: string) => {
+      const { headers } = await request(`/checkout?order_id=${id}`);
+      return [headers.get("waybill-region"), headers.get("waybill-table")];
+    };
+    const own = async (id: string) => {
+      const { headers } = await request(`/orders/${id}`);
+      return [headers.get("waybill-region"), headers.get("waybill-table")];
+    };
+    for (const id of [orderKz, orderBr, orderDe]) expect(await labelOf(id)).toEqual(await own(id));
+    expect((await labelOf(orderKz))[0]).toBe("us");
+  });
+
+  it("IDs of both tables agree by their regions", async () => {
+    const { request } = beside({ countries: ["KZ"] });
+    const agreeing = await request(`/checkout?order_id=${orderKz}`, json({ others: [orderBr] }));
+    expect(agreeing.headers.get("waybill-region")).toBe("us");
+    const apart = setUp({ declared: stable });
+    const problem = await problemOf(await apart.request(`/checkout?order_id=${orderKz}`, json({ others: [orderBr] })));
+    expect(slug(problem)).toBe("ids-disagree");
+  });
+
+  it("an entity that is all the canary's is decided there", async () => {
+    const { request } = beside({ entities: ["order"] });
+    expect((await request(`/checkout?order_id=${orderKz}`)).headers.get("waybill-region")).toBe("us");
+  });
 });

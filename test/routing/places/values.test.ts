@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nameTest, parameterValues } from "../../../src/routing/places/values.ts";
+import { runs } from "../../setup/property-runs.ts";
+
+const valuesOf = (text: string, name: string) => parameterValues(text, nameTest(name));
+
+describe("values of a name", () => {
+  test.each([
+    ["a=1&b=2&a=3", "a", ["1", "3"]],
+    ["", "a", []],
+    ["a", "a", [""]],
+    ["a=", "a", [""]],
+    ["&&a=1&", "a", ["1"]],
+    ["a==b=c", "a", ["=b=c"]],
+    ["%61=1&%6F=2", "o", ["2"]],
+    ["%6f=1&%6F=2&O=3", "o", ["1", "2"]],
+    ["a+b=1&a%20b=2&a%2Bb=3", "a b", ["1", "2"]],
+    ["a+b=1&a%20b=2&a%2bb=3", "a+b", ["3"]],
+    ["%C3%A9=1&%c3%a9=2&é=3", "é", ["1", "2", "3"]],
+    ["ids[]=1&ids%5B%5D=2&ids%5b]=3", "ids[]", ["1", "2", "3"]],
+    ["a.b=1&axb=2", "a.b", ["1"]],
+    ["a=%zz&a=%41+%", "a", ["%zz", "%41+%"]],
+    ["%=1&%25=2", "%", ["2"]],
+    ["%ff=1", "\ufffd", []],
+  ])("%s of %s", (text, name, expected) => {
+    expect(valuesOf(text, name)).toEqual(expected);
+  });
+
+  test("are those that the URL standard reads, where all escapes are good", () => {
+    const name = fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom(..."ab+%&=[]-.~ é𝄞*'") });
+    const pair = fc.tuple(name, name, fc.boolean(), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(pair), name, (pairs, wanted) => {
+        const text = pairs
+          .map(([key, value, isWanted, isPlain]) => {
+            const written = encodeURIComponent(isWanted ? wanted : key);
+            const free = isPlain ? decodeURIComponent(written).replaceAll(/[%+&=]/g, encodeURIComponent) : written;
+            return `${free.replaceAll(" ", "+")}=${encodeURIComponent(value)}`;
+          })
+          .join("&");
+        expect(valuesOf(text, wanted)).toEqual(new URLSearchParams(text).getAll(wanted));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("of a body that is made to be slow take a moment", () => {
+    const texts = ["a&", "%ff&", "a=%ff&", "=&", "%61"].map((part) => part.repeat(65_536 / part.length));
+    const started = performance.now();
+    for (const text of texts) expect(valuesOf(text, "a").length).toBeLessThanOrEqual(101);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
