@@ -13,6 +13,7 @@ import { health } from "./health.ts";
 import { idempotency } from "./idempotency.ts";
 import { ids } from "./ids.ts";
 import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
+import { many } from "./many.ts";
 import { metrics, regions } from "./metrics.ts";
 import { mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
@@ -64,6 +65,7 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   pages.use(guardConsole(gateway));
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
   const own = [
+    many,
     mint,
     ids,
     explain,

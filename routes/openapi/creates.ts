@@ -1,10 +1,13 @@
 import type { CompiledTable } from "../../src/routing/index.ts";
-import type { Create } from "../../src/routing/table.ts";
+import type { Create, List } from "../../src/routing/table.ts";
 import { type Paths, PROBLEM_CONTENT, parameter, templateOf } from "./paths.ts";
 
-/** The paths with POST to each collection of the table. Other methods of the same path may need no ID. */
-export function withCreates(paths: Paths, { creates }: CompiledTable): Paths {
+/** The paths with POST and GET to the collections of the table. Other methods of the same path may need no ID. */
+export function withCollections(paths: Paths, { creates, lists }: CompiledTable): Paths {
   const all: Record<string, object> = { ...paths };
+  for (const list of lists?.values() ?? []) {
+    all[list.path] = { ...withOwnParameters(all[list.path] ?? {}), get: listOperation(list) };
+  }
   for (const create of creates?.byEntity.values() ?? []) {
     const { path, parameters } = templateOf(create.collection);
     all[path] = { ...withOwnParameters(all[path] ?? {}), post: createOperation(create, parameters) };
@@ -67,4 +70,40 @@ function fieldsOf({ key, idempotency, clientId }: Create): readonly object[] {
     fields.set(clientId.clock.header, parameter("header", clientId.clock.header, "The client's time, Unix ms."));
   }
   return [...fields.values()];
+}
+
+function listOperation({ entity, limit, cursorQuery, filters, answer }: List): object {
+  const names = Object.values(filters).filter((name) => name !== undefined);
+  const properties = {
+    [answer.items]: { type: "array", items: {} },
+    [answer.next]: { type: ["string", "null"], description: "The cursor of what comes next." },
+    [answer.summary]: {
+      type: "object",
+      description: "`partial`: regions that failed. `gap`: a cursor for what they lack.",
+    },
+  };
+  const content = { "application/json": { schema: { type: "object", properties } }, "application/x-ndjson": {} };
+  return {
+    operationId: `list_${entity.name}`,
+    tags: ["entities"],
+    summary: `Lists every ${entity.name}, merged over all regions`,
+    security: [],
+    parameters: [
+      {
+        name: limit.query,
+        in: "query",
+        schema: { type: "integer", minimum: 1, maximum: limit.max, default: limit.default },
+      },
+      parameter("query", cursorQuery, "Of the answer before."),
+      ...names.map((name) => parameter("query", name, "Leaves regions out.")),
+    ],
+    responses: {
+      "200": {
+        description: "The items. Without its summary an answer was cut off.",
+        headers: { "waybill-partial": text("Regions that had failed when the answer began.") },
+        content,
+      },
+      default: { description: "A problem of the gateway, or what all origins answered.", content: PROBLEM_CONTENT },
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { CONSOLE_PATHS, SESSION_SCHEME } from "../console/openapi.ts";
 import { DIRECTORY_PATHS } from "../directory/openapi.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
-import { withCreates } from "./creates.ts";
+import { withCollections } from "./creates.ts";
 import { entityPaths, ID_PARAMETER, parameter, pathParameter, withoutIdPaths } from "./paths.ts";
 import { json, operation, TABLE_PATHS, VIEWERS } from "./table.ts";
 
@@ -44,7 +44,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "console", description: "The page for people, at a host of its own." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
-    paths: withCreates({ ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) }, table),
+    paths: withCollections({ ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) }, table),
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY, ...API },
       securitySchemes: SECURITY_SCHEMES,
@@ -158,6 +158,39 @@ const REQUEST = {
   },
 };
 
+const MANY_BODY = {
+  type: "object",
+  required: ["ids"],
+  properties: { ids: TEXTS, locate: { type: "boolean", default: false } },
+};
+
+const MANY_ANSWER = {
+  type: "object",
+  required: ["results", "summary"],
+  properties: {
+    results: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["index", "id"],
+        properties: {
+          ...{ index: { type: "integer" }, id: TEXT, region: TEXT, entity: TEXT, layout: TEXT },
+          ...{
+            status: { type: "integer" },
+            contentType: TEXT,
+            contentEncoding: TEXT,
+            body: {},
+            text: TEXT,
+            base64: TEXT,
+          },
+          problem: { $ref: "#/components/schemas/Problem" },
+        },
+      },
+    },
+    summary: { type: "object" },
+  },
+};
+
 const IDEMPOTENCY_KEY = parameter(
   "header",
   "idempotency-key",
@@ -189,6 +222,22 @@ const OWN_PATHS = {
       status: 201,
       description: "The IDs, in the order in which they were made: rising, where their layout begins with a time.",
       content: { ...json(MINTED), "text/plain": { schema: { ...TEXT, description: "One ID per line." } } },
+    }),
+  },
+  "/any": {
+    post: operation({
+      name: "many",
+      tag: "ids",
+      summary: "Up to 1,000 IDs at once: each fetched from its region, or only located",
+      security: [],
+      parameters: [parameter("query", "locate", "`true`: no origin is asked.", { enum: ["true"] })],
+      body: {
+        "application/json": { schema: { anyOf: [TEXTS, MANY_BODY] } },
+        "text/plain": { schema: { ...TEXT, description: "One ID per line." } },
+      },
+      description:
+        "In order; as `application/x-ndjson` each as soon as it is there. Without its summary it was cut off.",
+      content: { ...json(MANY_ANSWER), "application/x-ndjson": {} },
     }),
   },
   "/-/ids/{id}": state("explainId", "Every way to read an ID, its route and the reason; no origin is contacted", {

@@ -117,6 +117,10 @@ const chunked = (statements: readonly string[]): readonly string[] =>
 
 const BELOW_ENTITY = "/:id/";
 
+/** Whether Waybill answers paths that are of no entity. */
+const mayBeOwn = ({ table: { withoutId, lists, graphql } }: ExportPlan): boolean =>
+  withoutId.entries.length > 0 || lists !== undefined || graphql !== undefined;
+
 /** What may create, for `waybill.creates`. */
 const createsText = ({ creates: { collections, putFields } }: ExportPlan): string => {
   const below = collections.filter((path) => path.includes(BELOW_ENTITY));
@@ -305,10 +309,10 @@ function waybill.decide_path(path, now)
   local first = byte(path, 2)
   if first == 45 or first == 97 or first == 109 then
     -- The gateway's own.
-    if path == "/mint" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end
+    if path == "/mint" or path == "/any" or path == "/-" or sub(path, 1, 3) == "/-/" or sub(path, 1, 5) == "/any/" then return 0 end
   end
   local leaf, id_from, id_to = walk(1, path, 2, 0, 0)
-  if not leaf then return ${plan.table.withoutId.entries.length === 0 ? 'path ~= "/" and -1 or 0' : "0"} end
+  if not leaf then return ${mayBeOwn(plan) ? "0" : 'path ~= "/" and -1 or 0'} end
   local reading = S[leaf]
   if not reading or id_to - id_from >= 128 then return 0 end
   return reading(sub(path, id_from, id_to), now)

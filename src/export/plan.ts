@@ -189,7 +189,7 @@ const entityWhy = ({ public: kind, publicFields, copies, idIn, directory }: Enti
 };
 
 /** What Waybill decides beside whole patterns. */
-const featuresOf = ({ withoutId, moved, graphql }: CompiledTable, { entities }: Draft): readonly Forwarded[] => {
+const featuresOf = ({ withoutId, moved, graphql, lists }: CompiledTable, { entities }: Draft): readonly Forwarded[] => {
   const count = moved.targets.length;
   const short = [...entities].filter(([, { ids }]) =>
     ids.some(({ layout, group, class: name }) => layout === luuid.name && (group ?? name) !== undefined),
@@ -200,6 +200,7 @@ const featuresOf = ({ withoutId, moved, graphql }: CompiledTable, { entities }: 
       why: "requests without an ID",
     })),
     ...(graphql === undefined ? [] : [{ what: `GraphQL at ${graphql.path}`, why: "IDs in documents" }]),
+    ...[...(lists?.keys() ?? [])].map((path) => ({ what: `GET ${path}`, why: "lists over all regions" })),
     ...(count === 0 ? [] : [{ what: `${count} IDs of moved, moves and gone`, why: "overrides of single IDs" }]),
     ...short.map(([name]) => ({ what: `short keys of ${name}`, why: "short keys" })),
   ];

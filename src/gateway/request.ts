@@ -220,7 +220,7 @@ const REST = "/*";
 
 /** The gateway's own pages, as far as no ID can be in them: the shortest public ID has 22 characters. */
 const GATEWAY_PAGE =
-  /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
+  /^(?:\/any|\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
 /** `table`: the one that decided, or is in force. `isPlainId`: the ID's place holds one of an entity that is not public. */
 type Redaction = Readonly<{ table: CompiledTable | undefined; canary: CompiledTable | undefined; isPlainId: boolean }>;

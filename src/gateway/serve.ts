@@ -46,8 +46,8 @@ async function serveLater(context: RequestContext, opened: ReturnType<typeof ope
   return limited ?? serveBy(context, served);
 }
 
-/** `decided`: once what the decision needs is loaded. */
-function serveBy(
+/** Serves a request that is open and within its limits. `decided`: once what the decision needs is loaded. */
+export function serveBy(
   context: RequestContext,
   served: ServedTable,
   decided?: Exclude<Outcome, PageNeed> | LoadFailure,

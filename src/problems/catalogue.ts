@@ -326,6 +326,10 @@ export const CATALOGUE = {
     meaning: "The routing table makes an entity public, and this deployment has no key for its public IDs.",
     remedy: "Give the deployment the secret `PUBLIC_ID_KEYS`. Internal IDs are never shown instead.",
   }),
+  "answer-too-large": problem(502, "Response too large for a list of many", {
+    meaning: "An answer for many IDs has room for bodies up to a limit, one by one and together.",
+    remedy: "Get this ID alone, or ask for fewer at once.",
+  }),
   "answer-withheld": problem(502, "Origin response withheld", {
     meaning:
       "The response may contain internal IDs of public entities that cannot be found and replaced: it is not JSON where only JSON is allowed, a partial document, in a coding that cannot be decoded, or marked `no-transform`.",

@@ -61,6 +61,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "list-cursor-invalid", why: "expired" },
   { reason: "list-incomplete", entity: "order", regions: { ap: "timeout" } },
   { reason: "cursors-unavailable" },
+  { reason: "answer-too-large", bytesMax: 10 },
   { reason: "transfer-coding-unsupported" },
   { reason: "signing-unavailable" },
   { reason: "request-timeout", idleMs: 60_000 },

@@ -29,7 +29,7 @@ export const checkLists = (draft: Draft, report: Report): void => {
       continue;
     }
     checkSegments(path, segmentsOf(path), at, report);
-    const owner = owners.get(path) ?? entityPaths.match(path)?.entity.name;
+    const owner = (draft.graphql?.path === path ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
     if (owner !== undefined) {
       report("path-collision", at, `${path} is already a path of ${JSON.stringify(owner)}; change one of them.`);
     }

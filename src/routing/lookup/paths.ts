@@ -44,7 +44,7 @@ export const GATEWAY_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"
 export const ANY_PREFIX = "/any/";
 
 /** Raw paths that the gateway answers itself, and no origin is asked. */
-export const GATEWAY_PATH = /^\/(?:mint$|-(?:\/|$))/;
+export const GATEWAY_PATH = /^\/(?:(?:any|mint)$|-(?:\/|$))/;
 
 /** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
 export const isEncodedGatewayPath = (path: string): boolean => {

@@ -1,0 +1,25 @@
+import { Hono } from "hono";
+import { answerMany } from "../src/gateway/many/answer.ts";
+import { MANY_BYTES_MAX, readMany } from "../src/gateway/many/request.ts";
+import { limitRate } from "../src/gateway/rate-limit.ts";
+import type { Gateway } from "../src/ports.ts";
+import { contextOf, openLimited, type PageEnv, readBody } from "./lib/http.ts";
+
+/** `POST /any`: up to 1,000 IDs at once, each answered as `GET /any/:id` is, or only located. */
+export const many = (gateway: Gateway) =>
+  new Hono<PageEnv>().post("/any", async (c) => {
+    const context = contextOf(c);
+    const served = await openLimited(context, "client");
+    if (served instanceof Response) return served;
+    const body = await readBody(c.req.raw, MANY_BYTES_MAX);
+    if (!body.ok) return context.fail(body.error);
+    const wanted = readMany(body.value, c.req.raw.headers, context.query);
+    if (!wanted.ok) return context.fail(wanted.error);
+    const { length } = wanted.value.ids;
+    const { lookup } = gateway.rateLimits;
+    if (lookup?.max !== undefined && length > lookup.max) {
+      return context.fail({ reason: "key-out-of-range", field: "ids", value: `${length}`, max: `${lookup.max}` });
+    }
+    const limited = lookup && (await limitRate(context, lookup, "lookup", undefined, length));
+    return limited ?? answerMany(context, served, wanted.value);
+  });

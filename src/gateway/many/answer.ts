@@ -1,0 +1,228 @@
+import type { ServedTable } from "../../ports.ts";
+import { type GatewayError, problemOf } from "../../problems/index.ts";
+import type { FoundKeys } from "../../routing/directory/compile.ts";
+import { ID_LENGTH_MAX } from "../../routing/limits.ts";
+import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
+import { decideAny, decidePath } from "../decide.ts";
+import { withPages } from "../pages.ts";
+import { RequestContext } from "../request.ts";
+import { serveBy } from "../serve.ts";
+import { bodyMembers } from "./body.ts";
+import type { ManyRequest } from "./request.ts";
+
+/** Many IDs, each decided and fetched as `/any/:id` is. */
+
+/** Requests to origins at a time, of one answer and of each region in it. */
+const AT_ONCE_MAX = 12;
+const AT_ONCE_OF_REGION_MAX = 6;
+
+/** So far ahead of the answer in order results may be there. With the largest bodies they take 8 MB. */
+const AHEAD_MAX = 32;
+
+/** Bytes of all bodies of an answer. */
+const BODIES_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Where an ID belongs. `path`: raw, what a client would ask for. */
+type Located =
+  | { readonly path: string; readonly region: string; readonly entity: string | undefined; readonly layout?: string }
+  | { readonly path: undefined; readonly error: GatewayError };
+
+/** Longer texts, and other characters, are in no layout. */
+const ID_TEXT = new RegExp(`^[\\w.~!$'()*+,;=@:-]{1,${ID_LENGTH_MAX}}$`);
+
+async function locate(context: RequestContext, served: ServedTable, id: string): Promise<Located> {
+  if (!ID_TEXT.test(id) || id === "." || id === "..") {
+    return { path: undefined, error: { reason: "malformed-id", id, faults: [] } };
+  }
+  const { gateway, request, arrivedAtMs, client } = context;
+  const layoutName = request.headers.get("id-layout") ?? undefined;
+  const input = { tables: served, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs };
+  const path = ANY_PREFIX + id;
+  const any = await withPages(gateway, (found?: FoundKeys) => decideAny({ ...input, found }, path), client.address);
+  // What a client would be sent on to is asked at once.
+  const own = any.kind === "redirect" ? any.path : path;
+  const outcome =
+    any.kind === "redirect"
+      ? await withPages(
+          gateway,
+          (found?: FoundKeys) => decidePath({ ...input, layoutName: undefined, found }, own),
+          client.address,
+        )
+      : any;
+  if (outcome.kind === "error") return { path: undefined, error: outcome.error };
+  if (outcome.kind !== "region") return { path: undefined, error: { reason: "unknown-id", id, candidates: [] } };
+  const { entity, layout, target } = outcome.decision;
+  // A public ID hides what it is.
+  const shown = entity.public === undefined ? { entity: entity.name, layout } : { entity: undefined };
+  return { path: own, region: target.region.name, ...shown };
+}
+
+/** One ID's answer as the members of an object. */
+type Entry = Readonly<Record<string, unknown>>;
+
+const refused = (error: GatewayError): Entry => {
+  const problem = problemOf(error);
+  return { status: problem.status, problem };
+};
+
+export function answerMany(context: RequestContext, served: ServedTable, wanted: ManyRequest): Response {
+  const { isLines } = wanted;
+  const encoder = new TextEncoder();
+  const entries = wanted.isLocate ? locatedEntries(context, served, wanted) : fetchedEntries(context, served, wanted);
+  let count = 0;
+  const regions: Record<string, number> = {};
+  const problems: Record<string, number> = {};
+  const shown = ({ text, region, problem }: Result): string => {
+    if (region !== undefined) regions[region] = (regions[region] ?? 0) + 1;
+    if (problem !== undefined) problems[problem] = (problems[problem] ?? 0) + 1;
+    const before = isLines ? "" : count === 0 ? '{"results":[' : ",\n";
+    count++;
+    return `${before}${text}${isLines ? "\n" : ""}`;
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await entries.next();
+        if (done !== true) return controller.enqueue(encoder.encode(shown(value)));
+        // Without its summary an answer was cut off.
+        const summary = JSON.stringify({ count, regions, problems });
+        controller.enqueue(encoder.encode(isLines ? `{"summary":${summary}}\n` : `],"summary":${summary}}\n`));
+        controller.close();
+      },
+      cancel: async () => void (await entries.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+  const type = isLines ? "application/x-ndjson" : "application/json";
+  const headers = { "content-type": type, "cache-control": "no-store", "waybill-table": context.tableLabel ?? "" };
+  return new Response(body, { headers });
+}
+
+interface Result {
+  /** The entry as JSON on one line. */
+  readonly text: string;
+  readonly region: string | undefined;
+  readonly problem: string | undefined;
+}
+
+const resultOf = (at: number, id: string, region: string | undefined, entry: Entry, bodyText = ""): Result => {
+  const text = JSON.stringify({ index: at, id, ...(region === undefined ? {} : { region }), ...entry });
+  const problem = entry["problem"] as { readonly type?: string } | undefined;
+  const slug = problem?.type?.slice(problem.type.lastIndexOf("/") + 1);
+  return { text: bodyText === "" ? text : `${text.slice(0, -1)},${bodyText}}`, region, problem: slug };
+};
+
+async function* locatedEntries(
+  context: RequestContext,
+  served: ServedTable,
+  { ids }: ManyRequest,
+): AsyncGenerator<Result, undefined, undefined> {
+  for (const [at, id] of ids.entries()) {
+    const located = await locate(context, served, id);
+    if (located.path === undefined) yield resultOf(at, id, undefined, refused(located.error));
+    else {
+      const { region, entity, layout } = located;
+      yield resultOf(at, id, region, { ...(entity === undefined ? {} : { entity, layout }) });
+    }
+  }
+  return undefined;
+}
+
+/** Fetches a few at a time, by region, and gives what is there: in order, or as it comes. */
+async function* fetchedEntries(
+  context: RequestContext,
+  served: ServedTable,
+  { ids, isLines }: ManyRequest,
+): AsyncGenerator<Result, undefined, undefined> {
+  const places: Located[] = [];
+  for (const id of ids) places.push(await locate(context, served, id));
+  const waiting = new Set(ids.keys());
+  const running = new Map<number, Promise<void>>();
+  const ofRegion = new Map<string, number>();
+  const done = new Map<number, Result>();
+  const budget = { bytesLeft: BODIES_BYTES_MAX };
+  let given = 0;
+  const start = (at: number): void => {
+    const id = ids[at] as string;
+    const place = places[at] as Located;
+    waiting.delete(at);
+    if (place.path === undefined) {
+      done.set(at, resultOf(at, id, undefined, refused(place.error)));
+      return;
+    }
+    const { region, path } = place;
+    ofRegion.set(region, (ofRegion.get(region) ?? 0) + 1);
+    const work = fetchOne(context, served, path, budget).then(({ entry, bodyText, answered }) => {
+      ofRegion.set(region, (ofRegion.get(region) ?? 1) - 1);
+      running.delete(at);
+      done.set(at, resultOf(at, id, answered ?? region, entry, bodyText));
+    });
+    running.set(at, work);
+  };
+  while (given < ids.length) {
+    for (const at of waiting) {
+      if (running.size >= AT_ONCE_MAX || (!isLines && at >= given + AHEAD_MAX)) break;
+      const place = places[at] as Located;
+      if (place.path === undefined || (ofRegion.get(place.region) ?? 0) < AT_ONCE_OF_REGION_MAX) start(at);
+    }
+    const [first] = isLines ? done.keys() : done.has(given) ? [given] : [];
+    if (first === undefined) await Promise.race(running.values());
+    else {
+      const result = done.get(first) as Result;
+      done.delete(first);
+      given++;
+      yield result;
+    }
+  }
+  return undefined;
+}
+
+/** Fields of the batch that are not of one request in it. */
+const LEFT_OUT =
+  /^(?:if-|content-|range$|accept$|accept-encoding$|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
+
+interface Fetched {
+  readonly entry: Entry;
+  /** A member `body` as JSON text. */
+  readonly bodyText: string;
+  readonly answered: string | undefined;
+}
+
+async function fetchOne(
+  { gateway, request, waitUntil }: RequestContext,
+  served: ServedTable,
+  path: string,
+  budget: { bytesLeft: number },
+): Promise<Fetched> {
+  const headers = new Headers(request.headers);
+  for (const name of [...headers.keys()]) if (LEFT_OUT.test(name)) headers.delete(name);
+  headers.set("accept", "application/json, */*;q=0.1");
+  headers.set("accept-encoding", "identity");
+  const { origin } = new URL(request.url);
+  const { cf } = request;
+  const one = new Request(origin + path, { headers, ...(cf === undefined ? {} : { cf }) });
+  const context = new RequestContext(gateway, one, { waitUntil });
+  context.served = served;
+  context.table = served.table;
+  context.tableLabel = served.label;
+  const response = await serveBy(context, served);
+  context.log(response.status);
+  const answered = context.outcome === "answered" ? context.region : undefined;
+  const { status } = response;
+  if (answered === undefined) {
+    const problem = await response.json().catch(() => null);
+    return { entry: { status, problem }, bodyText: "", answered: context.region };
+  }
+  const body = await bodyMembers(response, budget);
+  if ("error" in body) {
+    const problem = problemOf(body.error ?? { ...BROKE_OFF, region: answered });
+    return { entry: { status, problem }, bodyText: "", answered };
+  }
+  return { entry: { status, ...body.members }, bodyText: body.text, answered };
+}
+
+const BROKE_OFF = {
+  reason: "origin-unreachable",
+  fault: "http_response_incomplete",
+  why: "broke off its response",
+} as const;

@@ -1,0 +1,56 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { parseJson } from "../../routing/index.ts";
+
+/** Many IDs in one request. */
+export interface ManyRequest {
+  readonly ids: readonly string[];
+  /** Whether it is only asked where they are: no origin is. */
+  readonly isLocate: boolean;
+  /** Whether answers come as lines, each as soon as it is there. */
+  readonly isLines: boolean;
+}
+
+export const MANY_MAX = 1_000;
+
+/** The longest IDs have 128 characters, and each stands in quotes. */
+export const MANY_BYTES_MAX = 256 * 1024;
+
+const JSON_TYPE = /^application\/(?:[^\s/,;]+\+)?json\s*(?:;|$)/i;
+const LINES_TYPE = /^(?:text\/plain|application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines))\s*(?:;|$)/i;
+
+/** Reads a JSON array of IDs, `{"ids": […], "locate": true}`, or an ID a line: bare or as a JSON text. */
+export function readMany(body: string, headers: Headers, query: string): Result<ManyRequest, GatewayError> {
+  const type = headers.get("content-type") ?? "";
+  const isJson = JSON_TYPE.test(type);
+  if (!isJson && !LINES_TYPE.test(type)) {
+    return malformed("The content type is application/json, application/x-ndjson or text/plain.");
+  }
+  if (query !== "" && query !== "?locate=true") return malformed("The only parameter is locate=true.");
+  const read = isJson ? readJson(parseJson(body)) : readLines(body);
+  if (typeof read === "string") return malformed(read);
+  const { ids } = read;
+  if (ids.length === 0 || ids.length > MANY_MAX)
+    return malformed(`Send 1 to ${MANY_MAX} IDs; these are ${ids.length}.`);
+  const isLines = /(?:^|,)\s*application\/(?:x-ndjson|ndjson|jsonl)\s*(?:[,;]|$)/i.test(headers.get("accept") ?? "");
+  return ok({ ids, isLocate: query !== "" || read.isLocate, isLines });
+}
+
+type Read = Pick<ManyRequest, "ids" | "isLocate">;
+
+const malformed = (detail: string): Result<never, GatewayError> => err({ reason: "malformed-request", detail });
+
+function readJson(json: unknown): Read | string {
+  const { ids = undefined, locate = false, ...rest } = Array.isArray(json) ? { ids: json } : Object(json);
+  const isList = Array.isArray(ids) && ids.every((id) => typeof id === "string");
+  if (!isList || typeof locate !== "boolean" || Object.keys(rest).length > 0) {
+    return 'The body is a JSON array of IDs, or like {"ids": […], "locate": true}.';
+  }
+  return { ids, isLocate: locate };
+}
+
+function readLines(body: string): Read | string {
+  const lines = body.split("\n").map((line) => line.trim());
+  const ids = lines.filter((line) => line !== "").map((line) => (line.startsWith('"') ? parseJson(line) : line));
+  return ids.every((id) => typeof id === "string") ? { ids, isLocate: false } : "A line is an ID, bare or a JSON text.";
+}
