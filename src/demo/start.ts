@@ -10,6 +10,7 @@ import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";
 import { parsePublicKeys } from "../routing/index.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
+import { claimShops, SHOPS } from "./reach.ts";
 import { startReloading } from "./reload.ts";
 import { mintSamples } from "./samples.ts";
 import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
@@ -84,6 +85,11 @@ async function main(): Promise<void> {
       const document = { id, kind: entity, region, about, status: at % 3 === 0 ? "shipped" : "open", total: 10 + at };
       documents?.set(documentPathOf(internalPath) ?? internalPath, document);
     }
+    for (const [region, shop] of SHOPS) {
+      origins
+        .find((origin) => origin.region === region)
+        ?.documents.set(`/shops/${shop}`, { id: shop, kind: "shop", region });
+    }
     const log = bufferedLog();
     await buildConsole(join(stateFolder, "console"));
     const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);
@@ -93,6 +99,7 @@ async function main(): Promise<void> {
       if (note !== undefined) print(paint("yellow", note));
     }
     const open = isOpen(process.env);
+    if (open && isDemo && inForce.declared.directory?.["slug"] !== undefined) await claimShops(url);
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
     const { entities, creates } = inForce.table;
