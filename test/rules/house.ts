@@ -51,8 +51,9 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
 ];
 export const README_WORDS_MAX = 700;
 
-/** The README and all pages that were there before the pages below. */
+/** The README and all pages that were there before the pages below, and what these add to them: problems, commands, settings. */
 const WORDS_MAX = 30_000;
+const JOINT_WORDS_MAX = 2_500;
 
 /** Pages of later features: as many words as each has, up to its own bound, come on top. */
 const LATER_PAGES: Readonly<Record<string, number>> = {
@@ -186,4 +187,4 @@ export const words = (files: readonly File[], paths = /./): number =>
 
 /** The bound of the words of the README and all pages. */
 export const wordsMax = (files: readonly File[]): number =>
-  files.reduce((sum, file) => sum + Math.min(words([file]), LATER_PAGES[file.path] ?? 0), WORDS_MAX);
+  files.reduce((sum, file) => sum + Math.min(words([file]), LATER_PAGES[file.path] ?? 0), WORDS_MAX + JOINT_WORDS_MAX);
