@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
-import { requireScope } from "./lib/auth.ts";
+import { callerOf, requireScope } from "./lib/auth.ts";
 import { jsonResponse, wantedType } from "./lib/http.ts";
 
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
@@ -41,11 +41,13 @@ export const metrics = (gateway: Gateway) =>
 
 /** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>
-  new Hono()
-    .use("/-/regions", requireScope(gateway, "viewer"))
-    .get("/-/regions", async (c) => jsonResponse(describe(await snapshotFor(gateway, c))));
+  new Hono().use("/-/regions", requireScope(gateway, "support")).get("/-/regions", async (c) => {
+    const regions = describe(await snapshotFor(gateway, c), callerOf(c).scope === "support");
+    return jsonResponse(regions);
+  });
 
-function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): object {
+/** `healthOnly`: without hosts and traffic. */
+function describe({ source, sinceMs, origins, requests }: MetricsSnapshot, healthOnly: boolean): object {
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const names = new Set(origins.map(({ region }) => region));
   return {
@@ -56,6 +58,7 @@ function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): obje
     regions: Object.fromEntries(
       [...names].map((name) => {
         const own = origins.filter(({ region }) => region === name);
+        if (healthOnly) return [name, { origins: own.map(describeHealth) }];
         const count = requests.get(name) ?? 0;
         return [name, { requests: count, share: all === 0 ? 0 : count / all, origins: own.map(describeOrigin) }];
       }),
@@ -75,6 +78,14 @@ function describeOrigin(origin: OriginStatus): object {
     lastCheck: lastCheck ? describeCheck(lastCheck) : null,
   };
 }
+
+const describeHealth = ({ weight, breaker, openUntilMs, lastAnswerAtMs, lastCheck }: OriginStatus): object => ({
+  weight,
+  breaker,
+  openUntil: time(openUntilMs),
+  lastAnswer: time(lastAnswerAtMs),
+  lastCheck: lastCheck ? { at: time(lastCheck.atMs), good: lastCheck.isGood } : null,
+});
 
 const describeCheck = ({ atMs, isGood, status, fault }: OriginCheck): object => ({
   at: time(atMs),

@@ -8,6 +8,7 @@ import type { SessionView } from "../../src/published/console-api.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
 import { history } from "./history.ts";
+import { names } from "./names.ts";
 import { preview } from "./preview.ts";
 
 const PAGE = "/-/console";
@@ -104,7 +105,10 @@ export const consolePage = (gateway: Gateway) => {
 
 /** What the page shows beside the gateway's other pages. */
 export const consoleData = (gateway: Gateway) =>
-  new Hono<PageEnv>().route("/", history(gateway)).route("/", preview(gateway, requireConsole(gateway)));
+  new Hono<PageEnv>()
+    .route("/", history(gateway))
+    .route("/", preview(gateway, requireConsole(gateway)))
+    .route("/", names(gateway, requireConsole(gateway)));
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
 

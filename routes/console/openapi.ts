@@ -23,6 +23,20 @@ const TOKEN = {
   properties: { token: { type: "string", maxLength: 600 } },
 };
 
+const NAMES = {
+  type: "object",
+  required: ["revision", "entities", "countries", "layouts"],
+  properties: {
+    revision: { type: "integer" },
+    entities: {
+      type: "object",
+      description: "With their `path`, `ids`, `public` and `directory`, as the table has them.",
+    },
+    countries: { type: "object" },
+    layouts: { type: "object" },
+  },
+};
+
 const page = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}) =>
   operation({ name, tag: "console", summary, ...more });
 
@@ -52,6 +66,11 @@ export const CONSOLE_PATHS = {
       content: {},
     }),
     delete: page("signOut", "End the session in this browser", { security: [], status: 204, content: {} }),
+  },
+  "/-/console/names": {
+    get: page("consoleNames", "What reading an ID needs: entities, countries and layouts, without regions and routes", {
+      content: json(NAMES),
+    }),
   },
 };
 

@@ -91,11 +91,23 @@ export function readerOfTable(declared: unknown, revision: number): Reader | und
 
 /** By the names of a table. The routes that it does not know become one region that is never shown. */
 export function readerOfNames({ entities, countries, layouts, revision }: Names): Reader | undefined {
+  // Keys of a directory say nothing themselves.
+  const withIds = Object.entries(entities).filter(([, { ids }]) => ids.length > 0);
   const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
-  const declared = { regions, entities, countries, layouts, routes: [], default: "unknown" };
+  const declared = {
+    regions,
+    entities: Object.fromEntries(withIds.map(namesOnly)),
+    countries,
+    layouts,
+    routes: [],
+    default: "unknown",
+  };
   const table = loadTable(JSON.parse(JSON.stringify(declared)), revision);
   return table.ok ? readerOf(table.value, "names") : undefined;
 }
+
+const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, DeclaredTable["entities"][string]]) =>
+  [name, { path, ids, ...(kind !== undefined && { public: kind }) }] as const;
 
 function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
   const shown = table.withoutPublic ?? table;
