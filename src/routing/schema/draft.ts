@@ -1,6 +1,13 @@
 import { knownLayouts } from "../layouts/declared.ts";
 import type { Report } from "./faults.ts";
-import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute, DeclaredTable } from "./table.ts";
+import type {
+  DeclaredEntity,
+  DeclaredGone,
+  DeclaredMove,
+  DeclaredMoved,
+  DeclaredRoute,
+  DeclaredTable,
+} from "./table.ts";
 import { checkShape, checkSizes, entriesOf, isRecord, type Json, keepFitting, OVERRIDE_PARTS } from "./validate.ts";
 
 /** Overrides by ID, side by side and never copied: there may be 100,000, and an object of that size is slow to walk. */
@@ -58,7 +65,7 @@ export const draftOf = (
     hosts: table.gateway?.hosts ?? [],
     regions: mapOf(table.regions),
     countries: mapOf(table.countries),
-    entities: mapOf(table.entities),
+    entities: withIds(mapOf(table.entities)),
     layouts,
     /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
     known: knownLayouts(layouts),
@@ -88,6 +95,14 @@ export const draftOf = (
       directories: namesOf("directory"),
     },
   };
+};
+
+/** Also of a table that was not read by the schema, which gives an entity of keys an empty list of IDs. */
+const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<string, DeclaredEntity> => {
+  const isWhole = [...entities.values()].every((entity: Partial<DeclaredEntity>) => entity.ids !== undefined);
+  return isWhole
+    ? entities
+    : new Map([...entities].map(([name, entity]) => [name, { ...entity, ids: entity.ids ?? [] }]));
 };
 
 const NONE: ReadonlySet<number> = new Set();
