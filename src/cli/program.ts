@@ -13,6 +13,7 @@ import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
 import { idempotency } from "./commands/idempotency.ts";
 import { layout } from "./commands/layout.ts";
+import { locate } from "./commands/locate.ts";
 import { luuidKeys } from "./commands/luuid/verify.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
@@ -31,6 +32,7 @@ import { type Act, type Runtime, Stop } from "./runtime.ts";
 const ROWS: readonly Row[] = [
   explainIds,
   mint,
+  locate,
   group("id", "explain, mint, check and convert IDs; ID ranges of periods; capacity of layouts", [
     explainIds,
     mint,
