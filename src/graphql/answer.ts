@@ -42,4 +42,8 @@ export const statusWithout = (type: MediaType, status: number, isRequest: boolea
 
 /** An answer of the gateway's own that names no field. */
 export const faultBody = (fault: Pick<GraphqlFault, "code" | "message">, members: object = {}): string =>
-  JSON.stringify({ errors: [{ message: fault.message, extensions: { code: fault.code, ...members } }] });
+  JSON.stringify({ errors: errorsOf(fault, members) });
+
+export const errorsOf = ({ code, message }: Pick<GraphqlFault, "code" | "message">, members: object = {}) => [
+  { message, extensions: { code, ...members } },
+];

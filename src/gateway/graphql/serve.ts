@@ -27,6 +27,7 @@ import type { RequestContext } from "../request.ts";
 import { answerOf, asGraphql, refuse } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
 import { askParts } from "./parts.ts";
+import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
 
 /** How what is not split goes on. */
 export interface Passing {
@@ -80,7 +81,8 @@ class Serving {
     // Another spelling would pass by all that is read here.
     if (path !== this.#graphql.path) return context.fail({ reason: "unrouted-path", path });
     if (!METHODS.includes(method)) return context.fail({ reason: "method-not-allowed", method, allow: METHODS });
-    if (method === "OPTIONS" || asksUpgrade({ request })) return this.#passHome(NOTHING_READ);
+    if (asksUpgrade({ request })) return this.#socket();
+    if (method === "OPTIONS") return this.#passHome(NOTHING_READ, this.#graphql.introspection);
     const bytes = method === "POST" ? await this.#body() : ok(undefined);
     if (!bytes.ok) return bytes.error;
     const read = this.#read(bytes.value);
@@ -142,29 +144,37 @@ class Serving {
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
   }
 
-  async #run(request: GraphqlRequest & { query: string }, bytes: ArrayBuffer | undefined): Promise<Response> {
-    const context = this.#context;
+  async #plan(request: GraphqlRequest & { query: string }): Promise<Result<Planned, GraphqlFault>> {
     const { limits, rules, bySource } = this.#graphql;
     const operation = readDocument(request.query, request.operationName, request.variables, limits);
-    if (!operation.ok) return refuse(context, operation.error);
-    const { operation: kind } = operation.value.definition;
-    if (kind !== "query" && context.method === "GET" && kind === "mutation") {
-      return context.fail({ reason: "method-not-allowed", method: "GET", allow: ["POST"] });
-    }
+    if (!operation.ok) return operation;
     const fields = rootFields(operation.value, rules, limits.idsMax);
-    if (!fields.ok) return refuse(context, fields.error);
-    const locations = await locate(context, this.#served, this.#graphql, fields.value);
+    if (!fields.ok) return fields;
+    const locations = await locate(this.#context, this.#served, this.#graphql, fields.value);
     const plan = planParts(fields.value, {
       ofId: (id) => locations.ofId(id),
       home: () => locations.home(),
       introspection: () => locations.introspection(),
       alwaysHome: bySource,
     });
+    return ok({ operation: operation.value, locations, plan });
+  }
+
+  async #run(request: GraphqlRequest & { query: string }, bytes: ArrayBuffer | undefined): Promise<Response> {
+    const context = this.#context;
+    const { limits } = this.#graphql;
+    const planned = await this.#plan(request);
+    if (!planned.ok) return refuse(context, planned.error);
+    const { operation, locations, plan } = planned.value;
+    const { operation: kind } = operation.definition;
+    if (kind === "mutation" && context.method === "GET") {
+      return context.fail({ reason: "method-not-allowed", method: "GET", allow: ["POST"] });
+    }
     const isRead = kind === "query";
     const body = bytes && ({ kind: "kept", bytes } as const);
     const passed = { body, ids: undefined, isRead };
     // Nothing but `__typename`, or nothing at all: each region answers it.
-    if (plan.parts.length === 0 && plan.failed.size === 0) return this.#passHome(passed);
+    if (plan.parts.length === 0 && plan.failed.size === 0) return this.#passHome(passed, this.#graphql.introspection);
     if (plan.whole !== undefined) {
       const { decision, table } = this.#deciderOf(plan, locations, plan.whole);
       const fenced = isRead ? undefined : this.#fenced(plan, locations, plan.whole);
@@ -172,21 +182,20 @@ class Serving {
       if (table !== this.#served.table) context.takeCanary();
       return this.#passing.forward(context, decision, context.path + context.query, passed);
     }
-    const refused = isRead ? whySplitIsRefused(operation.value, plan, limits.regionsMax) : whyNotWhole(plan, kind);
+    const refused = isRead ? whySplitIsRefused(operation, plan, limits.regionsMax) : whyNotWhole(plan, kind);
     if (refused !== undefined) {
       const { code, message, status } = refused;
       return refuse(context, { code, message, isRequest: false }, status);
     }
-    return this.#split(request, operation.value, plan, locations);
+    return this.#split(request, operation, plan, locations);
   }
 
-  /** To the region of the sources, or the one that answers introspection. */
-  #passHome(passed: Prepared): Promise<Response> | Response {
+  /** To the region of the sources. `other`: the one for what each region answers alike. */
+  #passHome(passed: Prepared, other?: string): Promise<Response> | Response {
     const context = this.#context;
     const locations = new Locations(new Map(), context, this.#graphql);
     const home = locations.home();
-    const place: Place =
-      "region" in home || this.#graphql.introspection === undefined ? home : locations.introspection();
+    const place: Place = "region" in home || other === undefined ? home : { region: other };
     if ("failure" in place) {
       if (context.method === "OPTIONS")
         return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
@@ -195,6 +204,44 @@ class Serving {
     }
     const { decision } = this.#atRegion(place.region);
     return this.#passing.forward(context, decision, context.path + context.query, passed);
+  }
+
+  /** To the region of the sources. Each operation on it must belong there. */
+  async #socket(): Promise<Response> {
+    const context = this.#context;
+    const offered = context.request.headers.get("sec-websocket-protocol")?.split(",") ?? [];
+    if (!offered.some((each) => each.trim() === SOCKET_PROTOCOL)) {
+      return refuse(context, requestFault(`Open the WebSocket with the protocol ${SOCKET_PROTOCOL}.`));
+    }
+    const response = await this.#passHome(NOTHING_READ);
+    const { webSocket, headers } = response;
+    if (response.status !== 101 || !webSocket) return response;
+    if (headers.get("sec-websocket-protocol") !== SOCKET_PROTOCOL) {
+      webSocket.accept();
+      webSocket.close(1002, "Unknown protocol");
+      const region = context.region ?? "";
+      return context.fail({ reason: "invalid-response", region, what: "another protocol of WebSocket" });
+    }
+    const region = context.region ?? "";
+    return guardSocket(
+      response,
+      webSocket,
+      (payload) => this.#check(payload, region),
+      this.#graphql.limits.bodyBytesMax,
+    );
+  }
+
+  async #check(payload: string, region: string): Promise<{ code: string; message: string } | undefined> {
+    const read = readBody(payload, duplicateKey);
+    if (!read.ok) return read.error;
+    const registered = await this.#withDocument(read.value);
+    if (!registered.ok) return registered.error;
+    const planned = await this.#plan(registered.value);
+    if (!planned.ok) return planned.error;
+    const { plan, operation } = planned.value;
+    if (plan.whole === region || (plan.parts.length === 0 && plan.failed.size === 0)) return undefined;
+    if (plan.failed.size > 0) return whyNotWhole(plan, operation.definition.operation);
+    return disagree(plan.parts, `This WebSocket is to ${region}`);
   }
 
   #atRegion(region: string): Located {
@@ -266,6 +313,12 @@ class Serving {
     }
     return allowOrigin(context, response);
   }
+}
+
+interface Planned {
+  readonly operation: Operation;
+  readonly locations: Locations;
+  readonly plan: Plan;
 }
 
 const NOTHING_READ: Prepared = { body: undefined, ids: undefined };

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { IDS } from "../harness.ts";
+import { setUpGraphql } from "./world.ts";
+
+const { orderKz, orderBr } = IDS;
+const PROTOCOL = "graphql-transport-ws";
+
+/** An origin that says each message again, and counts. */
+function echoOrigin(protocol = PROTOCOL) {
+  const got: string[] = [];
+  let socket: WebSocket | undefined;
+  const origin = (): Response => {
+    const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
+    socket = server;
+    server.accept();
+    server.addEventListener("message", ({ data }) => {
+      got.push(String(data));
+      server.send(`echo ${data}`);
+    });
+    return new Response(null, {
+      status: 101,
+      webSocket: client,
+      headers: { "sec-websocket-protocol": protocol },
+    });
+  };
+  return { got, origin, send: (text: string) => socket?.send(text) };
+}
+
+async function open(echo: ReturnType<typeof echoOrigin>, headers: Record<string, string> = {}) {
+  const world = setUpGraphql({ origin: echo.origin });
+  const response = await world.request("/graphql", {
+    headers: {
+      upgrade: "websocket",
+      connection: "upgrade",
+      "sec-websocket-protocol": `other, ${PROTOCOL}`,
+      "x-home": "us",
+      ...headers,
+    },
+  });
+  const { webSocket } = response;
+  const messages: string[] = [];
+  let closed: number | undefined;
+  webSocket?.accept();
+  webSocket?.addEventListener("message", ({ data }) => void messages.push(String(data)));
+  webSocket?.addEventListener("close", ({ code }) => {
+    closed = code;
+  });
+  const until = async (done: () => boolean) => {
+    for (let turns = 0; !done() && turns < 200; turns++) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { ...world, response, messages, until, closed: () => closed, send: (text: string) => webSocket?.send(text) };
+}
+
+const subscribe = (id: string, query: string) => JSON.stringify({ id, type: "subscribe", payload: { query } });
+
+describe("a WebSocket", () => {
+  it("goes to one region, and operations of others are refused on it", async () => {
+    const echo = echoOrigin();
+    const { response, send, messages, until, seen } = await open(echo);
+    expect([response.status, response.headers.get("sec-websocket-protocol")]).toEqual([101, PROTOCOL]);
+    expect(seen[0]?.url).toBe("http://us.test/base/graphql");
+    const own = subscribe("2", `subscription { order(id: "${orderBr}") { id } }`);
+    const without = subscribe("3", "subscription { viewer { name } }");
+    send('{"type":"connection_init"}');
+    send(subscribe("1", `mutation { cancel(id: "${orderKz}") { id } }`));
+    send(own);
+    send(without);
+    send(subscribe("4", "{ order("));
+    send(subscribe("5", 'mutation { cancel(id: "x") { id } }'));
+    send('{"type":"complete","id":"2"}');
+    await until(() => messages.length >= 7);
+    expect(echo.got).toEqual(['{"type":"connection_init"}', own, without, '{"type":"complete","id":"2"}']);
+    const refused = messages
+      .filter((text) => !text.startsWith("echo"))
+      .map((text) => JSON.parse(text) as { id: string; type: string; payload: { extensions: { code: string } }[] })
+      .map(({ id, type, payload }) => [id, type, payload[0]?.extensions.code]);
+    expect(refused).toEqual([
+      ["1", "error", "ids-disagree"],
+      ["4", "error", "GRAPHQL_PARSE_FAILED"],
+      ["5", "error", "malformed-id"],
+    ]);
+  });
+
+  it.each([
+    ["what is no message", "hello", 4400],
+    ["a key twice", '{"type":"ping","type":"subscribe"}', 4400],
+    ["too much", `{"type":"${"x".repeat(300_000)}"}`, 1009],
+  ])("ends at %s", async (_, text, code) => {
+    const echo = echoOrigin();
+    const { send, until, closed } = await open(echo);
+    send(text);
+    await until(() => closed() !== undefined);
+    expect(closed()).toBe(code);
+    expect(echo.got).toEqual([]);
+  });
+
+  it("ends where a client does not say that it reads", async () => {
+    const echo = echoOrigin();
+    const { until, closed, messages } = await open(echo);
+    for (let sent = 0; sent < 12; sent++) echo.send("x".repeat(512 * 1024));
+    await until(() => closed() !== undefined);
+    expect(closed()).toBe(1013);
+    expect(messages.filter((text) => text === '{"type":"ping"}').length).toBe(4);
+  });
+
+  it("goes on where it does, and pongs of the client's own reach the origin", async () => {
+    const echo = echoOrigin();
+    const { until, closed, messages, send } = await open(echo);
+    for (let sent = 0; sent < 10; sent++) {
+      echo.send("x".repeat(1024 * 1024));
+      await until(() => messages.filter((text) => text === '{"type":"ping"}').length > sent);
+      send('{"type":"pong"}');
+    }
+    send('{"type":"pong","payload":{}}');
+    await until(() => echo.got.length > 0);
+    expect([closed(), echo.got]).toEqual([undefined, ['{"type":"pong","payload":{}}']]);
+  });
+
+  it("needs the protocol whose messages are read", async () => {
+    const { response, seen } = await open(echoOrigin(), { "sec-websocket-protocol": "graphql-ws" });
+    expect([response.status, seen.length]).toEqual([400, 0]);
+    const other = await open(echoOrigin("graphql-ws"));
+    expect(other.response.status).toBe(502);
+    const nowhere = await open(echoOrigin(), { "x-home": "" });
+    expect(nowhere.response.status).toBe(422);
+  });
+});
