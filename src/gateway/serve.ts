@@ -20,6 +20,7 @@ import { compareVerified, learningGateway, markState, registerKeys } from "./dir
 import { isGraphqlPath, serveGraphql } from "./graphql/serve.ts";
 import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
+import { noRegion } from "./places/locate.ts";
 import { serveByPlaces } from "./places/serve.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
@@ -318,9 +319,7 @@ export async function forwardWithoutId(
   });
   if (!choice.ok) {
     const { error } = choice;
-    if (error.reason !== "region-unknown") return context.fail(error);
-    const places = entry.idIn?.places.map(({ label, entity: of }) => `${of} in ${label}`) ?? [];
-    return context.fail({ ...error, path, sources: [...places, ...error.sources] });
+    return context.fail(noRegion(entry, error, path));
   }
   const { region, isAssumed } = choice.value;
   const target = table?.withoutId.targets.get(region);

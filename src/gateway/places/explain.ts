@@ -6,7 +6,7 @@ import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import type { WithoutId } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "../decide.ts";
-import { agree, type LocatedId, locateIds, PATH } from "./locate.ts";
+import { agree, type LocatedId, locateIds, noRegion, PATH } from "./locate.ts";
 import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Where a whole request would go and why, by the same steps as the gateway. Nothing is sent. */
@@ -74,6 +74,8 @@ export interface ExplainedRequest {
   readonly creates?: string;
   /** The entity that is listed over the regions that the query leaves. */
   readonly lists?: string;
+  /** The IDs of its document decide; they are not read here. */
+  readonly isGraphql?: true;
   /** The path that the client is redirected to. */
   readonly redirect?: string;
   readonly region?: string | undefined;
@@ -91,6 +93,8 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
   const isRead = method === "GET" || method === "HEAD";
   const listed = isRead ? input.tables.table.lists?.get(path)?.entity.name : undefined;
   if (listed !== undefined) return { ...NOTHING, owner: listed, lists: listed };
+  const { graphql } = input.tables.table;
+  if (graphql?.path === path) return { ...NOTHING, owner: graphql.entity.name, isGraphql: true };
   const created = method === "POST" ? input.tables.table.creates?.match(path)?.entity.entity.name : undefined;
   if (created !== undefined) return { ...NOTHING, owner: created, creates: created };
   const outcome = path.startsWith(ANY_PREFIX) ? decideAny(input, path) : decidePath(input, path);
@@ -140,9 +144,7 @@ function explainIds(
   }
   const choice = chooseRegion((entry as WithoutId).sources, request);
   if (choice.ok) return { ...explained, region: choice.value.region, source: choice.value.label };
-  const { error } = choice;
-  const shown = error.reason === "region-unknown" ? { ...error, path: request.path } : error;
-  return { ...explained, problem: problemOf(shown) };
+  return { ...explained, problem: problemOf(noRegion(entry as WithoutId, choice.error, request.path)) };
 }
 
 function shownId({ place, entity, text, outcome }: LocatedId): ExplainedId {

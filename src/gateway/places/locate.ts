@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
-import type { Decision } from "../../routing/index.ts";
+import type { Decision, WithoutId } from "../../routing/index.ts";
+import type { RegionSourceError } from "../../routing/resolve/region-sources.ts";
 import { type DecideInput, decideEntity, type Outcome, type PageNeed } from "../decide.ts";
 import type { FoundId } from "./read.ts";
 
@@ -54,3 +55,10 @@ export function agree(ids: readonly LocatedId[]): Result<readonly AgreedId[], Ga
 }
 
 export const PATH = "path";
+
+/** Why no source chose a region. Where none says anything, it lists all that could have, IDs first. */
+export const noRegion = (entry: WithoutId, error: RegionSourceError, path: string): GatewayError => {
+  if (error.reason !== "region-unknown") return error;
+  const places = entry.idIn?.places.map(({ label, entity }) => `${entity} in ${label}`) ?? [];
+  return { ...error, path, sources: [...places, ...error.sources] };
+};

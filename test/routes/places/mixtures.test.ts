@@ -20,10 +20,17 @@ it("a gateway sends requests with IDs in any places to one region, or to none", 
         headers: new Headers(fields),
         ...(body === "" ? {} : { body: sent }),
       });
+      const asked = { method, url, headers: Object.fromEntries(fields), body };
+      const explained = await (await request("/-/explain", { method: "POST", body: JSON.stringify(asked) })).json<{
+        region?: string;
+        problem?: { type: string };
+      }>();
       if (region === undefined) {
-        await problemOf(response);
+        const problem = await problemOf(response);
+        expect(explained.problem).toEqual(problem);
         expect(seen.length).toBe(before);
       } else {
+        expect(explained.region).toBe(region);
         expect(response.headers.get("waybill-region")).toBe(region);
         expect(seen.length).toBe(before + 1);
         expect(seen.at(-1)?.body).toBe(body);

@@ -98,7 +98,7 @@ function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [strin
 }
 
 function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {
-  const { owner, places, ids, source, creates, lists, redirect, region } = explained;
+  const { owner, places, ids, source, creates, lists, isGraphql, redirect, region } = explained;
   const where = region === undefined ? [] : [paint(["bold", "green"], region)];
   const head = [paint("bold", escapeControls(`${method} ${url}`)), ...(owner === undefined ? [] : [owner]), ...where];
   const rows = places.flatMap((place) => {
@@ -112,6 +112,7 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
     ...(source === undefined ? [] : [`no ID: the region is by ${source}`]),
     ...(creates === undefined ? [] : [`creates a new ${creates}: its region follows from its key`]),
     ...(lists === undefined ? [] : [`lists ${lists} over the regions that the query leaves`]),
+    ...(isGraphql === undefined ? [] : ["GraphQL: the IDs of its document decide, which are not read here"]),
     ...(redirect === undefined ? [] : [`redirects to ${escapeControls(redirect)}`]),
   ];
   return linesText([head.join(" → "), ...indented([...alignColumns(rows), ...notes])]);
