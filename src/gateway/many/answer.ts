@@ -218,7 +218,9 @@ async function fetchOne(
     const problem = problemOf(body.error ?? { ...BROKE_OFF, region: answered });
     return { entry: { status, problem }, bodyText: "", answered };
   }
-  return { entry: { status, ...body.members }, bodyText: body.text, answered };
+  const copy = response.headers.get("waybill-copy");
+  const entry = { status, ...(copy === null ? {} : { copy }), ...body.members };
+  return { entry, bodyText: body.text, answered };
 }
 
 const BROKE_OFF = {

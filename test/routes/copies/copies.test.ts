@@ -75,6 +75,25 @@ describe("reads", () => {
     expect([answer.headers.get("waybill-copy"), await answer.text()]).toEqual(["of=eu; lag=30", "from us.test"]);
   });
 
+  it("say so for each of many", async () => {
+    const { request } = setUp({ declared: tableWith() });
+    const ids = JSON.stringify({ ids: [IDS.orderDe, IDS.orderBr] });
+    const type = { "content-type": "application/json" };
+    const ask = async (headers: Record<string, string>) => {
+      const answer = await request("/any", from("NA", { method: "POST", body: ids, headers: { ...type, ...headers } }));
+      const { results } = await answer.json<{ results: { region: string; copy?: string }[] }>();
+      return results.map(({ region, copy }) => [region, copy]);
+    };
+    expect(await ask({})).toEqual([
+      ["us", "of=eu; lag=30"],
+      ["us", undefined],
+    ]);
+    expect(await ask({ "waybill-read": "owner" })).toEqual([
+      ["eu", undefined],
+      ["us", undefined],
+    ]);
+  });
+
   it("of public entities are rewritten as ever", async () => {
     const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "1", key: btoa("k".repeat(32)) }] }));
     const body = () => Response.json({ id: IDS.orderDe });

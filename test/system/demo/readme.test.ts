@@ -25,6 +25,7 @@ const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
       /"region": ?"us"[\s\S]*"region": ?"ap"/,
       /"url": "\/refunds",[\s\S]*"waybill-region": "ap"/,
       /"nodes":\[\{"id":"[^"]+","__typename":"Order"\},\{"id":"[^"]+","__typename":"Order"\}\]/,
+      /"results":\[\{"index":0,[^\n]*"region":"ap"[^\n]*,\n\{"index":1,[^\n]*"region":"us"/,
       /^waybill-region: ap[\s\S]*"id": "green-tea"/im,
       /^access-control-allow-origin: http:\/\/localhost:3000/im,
     ],
