@@ -4,7 +4,13 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
-import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium as playwright,
+} from "playwright-core";
 import { type RunningOrigin, startOrigins } from "../../../src/demo/origin.ts";
 import { tableWithOrigins } from "../../../src/demo/table.ts";
 import { buildConsole } from "../../../src/host/console/build.ts";
@@ -31,7 +37,12 @@ export interface OpenPage {
 }
 
 /** Tokens by scope; not secrets: they live as long as a test. */
-export const TOKENS = { support: "support-".padEnd(40, "s"), viewer: "viewer-".padEnd(40, "v"), operator: "operator-".padEnd(40, "o"), other: "other-".padEnd(40, "p") };
+export const TOKENS = {
+  support: "support-".padEnd(40, "s"),
+  viewer: "viewer-".padEnd(40, "v"),
+  operator: "operator-".padEnd(40, "o"),
+  other: "other-".padEnd(40, "p"),
+};
 
 const ADMIN_TOKENS = JSON.stringify(
   Object.entries(TOKENS).map(([name, token]) => ({
