@@ -1,4 +1,4 @@
-import type { ComponentType } from "preact";
+import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { LookUp } from "../lookup/look-up.tsx";
 import { call, hasExpired, isReachable } from "./api.ts";
@@ -14,6 +14,7 @@ type Loader = () => Promise<ComponentType>;
 
 /** Pages beside the first one are loaded when they are opened. */
 const LOADERS: Readonly<Partial<Record<PageName, Loader>>> = {
+  overview: () => import("../overview/overview.tsx").then((part) => part.default),
   mint: () => import("../layouts/mint.tsx").then((part) => part.default),
   layouts: () => import("../layouts/layouts.tsx").then((part) => part.default),
 };
@@ -33,7 +34,7 @@ export function App() {
       <Bar page={page} />
       <Banners />
       <main id="main" tabIndex={-1}>
-        {mayOpen ? <Body page={page} key={page} /> : <NotAllowed title={own?.title ?? ""} />}
+        <Guard key={page}>{mayOpen ? <Body page={page} /> : <NotAllowed title={own?.title ?? ""} />}</Guard>
       </main>
       <p class="hidden" role="status" aria-live="polite">
         {announcement.value}
@@ -162,6 +163,23 @@ function NotAllowed({ title }: { title: string }) {
     </>
   );
 }
+
+/** A page that fails says so, and leaves the rest of the console as it is. */
+class Guard extends Component<{ children: ComponentChildren }, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static override getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  render() {
+    if (!this.state.hasFailed) return this.props.children;
+    const problem = { slug: "defect", title: "This page has a fault", detail: DEFECT, status: 0, members: {} };
+    return <ProblemBox problem={problem} onRetry={() => this.setState({ hasFailed: false })} />;
+  }
+}
+
+const DEFECT = "What it shows could not be put together. Other pages work.";
 
 function Body({ page }: { page: PageName }) {
   if (page === "look-up") {

@@ -41,5 +41,6 @@ export function goTo(page: PageName, query: Readonly<Record<string, string>> = {
 
 /** Changes the link of the page without a new entry in the history. */
 export function setQuery(page: PageName, query: Readonly<Record<string, string>>): void {
-  history.replaceState(null, "", fragmentOf(page, query));
+  // The reader may have gone on while the page was drawing.
+  if (readPlace(location.hash).page === page) history.replaceState(null, "", fragmentOf(page, query));
 }

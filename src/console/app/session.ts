@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { parseTableText } from "../../routing/index.ts";
+import { checkTable, parseTableText } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";
@@ -79,8 +79,9 @@ export async function loadTable(): Promise<void> {
     }
     const revision = Number(answer.headers.get("waybill-revision") ?? 0);
     const json = parseTableText(answer.value);
-    const known = json.ok ? readerOfTable(json.value, revision) : undefined;
-    if (json.ok) knownTable.value = { declared: json.value as DeclaredTable, text: answer.value, revision };
+    const checked = json.ok ? checkTable(json.value) : json;
+    const known = checked.ok ? readerOfTable(checked.value, revision) : undefined;
+    if (checked.ok) knownTable.value = { declared: checked.value, text: answer.value, revision };
     reader.value = known ?? bareReader;
   } else {
     const answer = await call<Names>("/-/console/names");

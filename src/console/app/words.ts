@@ -41,10 +41,19 @@ export function agoText(time: string | number, nowMs = Date.now()): string {
 
 const regions = new Intl.DisplayNames(undefined, { type: "region", fallback: "code" });
 
+/** ISO 3166-1 alpha-2 of a UN M.49 number, as CLDR has it; the number itself for an area of several countries. */
+export function codeOfArea(number: string): string {
+  try {
+    return new Intl.Locale(`und-${number.padStart(3, "0")}`).region ?? number;
+  } catch {
+    return number;
+  }
+}
+
 /** A name of an ISO 3166-1 code or a UN M.49 area. */
 export function countryName(code: string): string {
   try {
-    return regions.of(/^\d+$/.test(code) ? code.padStart(3, "0") : code.toUpperCase()) ?? code;
+    return regions.of(/^\d+$/.test(code) ? codeOfArea(code) : code.toUpperCase()) ?? code;
   } catch {
     return code;
   }

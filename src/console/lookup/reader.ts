@@ -92,7 +92,7 @@ export function readerOfTable(declared: unknown, revision: number): Reader | und
 /** By the names of a table. The routes that it does not know become one region that is never shown. */
 export function readerOfNames({ entities, countries, layouts, revision }: Names): Reader | undefined {
   // Keys of a directory say nothing themselves.
-  const withIds = Object.entries(entities).filter(([, { ids }]) => ids.length > 0);
+  const withIds = Object.entries(entities).filter(([, { ids = [] }]) => ids.length > 0);
   const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
   const declared = {
     regions,

@@ -1,0 +1,73 @@
+import { signal } from "@preact/signals";
+import type { ConsoleEvents, HistorySpan, MetricsHistory } from "../../published/console-api.ts";
+import { call, hasExpired, type Problem } from "../app/api.ts";
+import { loadTable } from "../app/session.ts";
+import type { Regions } from "../lookup/ask.ts";
+import { mergeHistory } from "./history.ts";
+
+/** What the overview shows, kept up to date while it is open. */
+
+export const span = signal<HistorySpan>("hour");
+export const history = signal<MetricsHistory | undefined>(undefined);
+export const historyProblem = signal<Problem | undefined>(undefined);
+export const regions = signal<Regions | undefined>(undefined);
+export const isLive = signal(false);
+/** Revision that came in force last, by the stream. */
+export const inForce = signal<number | undefined>(undefined);
+
+export async function loadHistory(): Promise<void> {
+  const answer = await call<MetricsHistory>(`/-/metrics/history?span=${span.value}`);
+  if (answer.ok) history.value = answer.value;
+  historyProblem.value = answer.ok ? undefined : answer.problem;
+}
+
+export async function loadRegions(): Promise<void> {
+  const answer = await call<Regions>("/-/regions");
+  if (answer.ok) regions.value = answer.value;
+}
+
+const AGAIN_MS = 10_000;
+
+/** Opens the stream of events, and asks in turn while it is closed. Returns how to end both. */
+export function watchLive(): () => void {
+  let stream: EventSource | undefined;
+  const eventsOf = <Name extends keyof ConsoleEvents>(name: Name, take: (data: ConsoleEvents[Name]) => void): void =>
+    stream?.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data)));
+  const open = () => {
+    stream = new EventSource("/-/events");
+    stream.addEventListener("open", () => {
+      isLive.value = true;
+    });
+    stream.addEventListener("error", () => {
+      isLive.value = false;
+    });
+    eventsOf("traffic", (news) => {
+      if (span.value === "hour") history.value = history.value ? mergeHistory(history.value, news) : news;
+    });
+    eventsOf("table", ({ revision }) => {
+      const isNew = inForce.value !== undefined && inForce.value !== revision;
+      inForce.value = revision;
+      if (isNew) void loadTable();
+    });
+    eventsOf("end", ({ why }) => {
+      stream?.close();
+      isLive.value = false;
+      if (why === "session") hasExpired.value = true;
+      else open();
+    });
+  };
+  open();
+  void loadHistory();
+  void loadRegions();
+  const timer = setInterval(() => {
+    void loadRegions();
+    if (!isLive.value || span.value === "day") void loadHistory();
+    // A browser gives a stream up after some answers.
+    if (stream?.readyState === EventSource.CLOSED && !hasExpired.value) open();
+  }, AGAIN_MS);
+  return () => {
+    clearInterval(timer);
+    stream?.close();
+    isLive.value = false;
+  };
+}
