@@ -69,6 +69,7 @@ const checkOrder = (
   report: Report,
 ): void => {
   if (order === "none" || order.by !== "id-time") return;
+  if (ids.length === 0) report("schema", [...place, "order", "by"], "Keys of a directory tell no time; name a member.");
   for (const { layout: name } of ids) {
     const layout = draft.known.get(name);
     if (layout !== undefined && layout.mintedAtMs === undefined) {

@@ -77,7 +77,8 @@ const listOf = (
             path: order.by === "id-time" ? undefined : pathOf(order.by.member),
             type: order.by === "id-time" ? "number" : order.by.type,
             isDescending: order.direction === "desc",
-            hasDecimalIds: entity.ids.every(({ enabled }) => enabled.layout.table.text.name === "decimal"),
+            hasDecimalIds:
+              entity.ids.length > 0 && entity.ids.every(({ enabled }) => enabled.layout.table.text.name === "decimal"),
           },
     pageSize: list.pageSize ?? PAGE_SIZE,
     pageSizeQuery: list.pageSizeQuery,
@@ -98,7 +99,10 @@ const listOf = (
     },
     answer: { items: "items", next: "next", summary: "summary", ...answer },
     targets: new Map(targets),
-    regionsOf: narrows ? regionFilter(draft, plans, entity.name) : undefined,
+    regionsOf:
+      narrows && entity.ids.length > 0 && entity.directory === undefined
+        ? regionFilter(draft, plans, entity.name)
+        : undefined,
   });
 };
 

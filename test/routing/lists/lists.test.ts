@@ -198,6 +198,22 @@ describe("a declared list", () => {
     });
   });
 
+  it("of an entity of a directory has no time of its IDs, and every region may own its keys", () => {
+    const shop = (list: object) => ({
+      ...sampleTable(),
+      directory: { slug: { key: { text: "lower" } } },
+      entities: {
+        ...sampleTable().entities,
+        shop: { path: "/shops/:id", directory: "slug", list: { ...LIST, ...list } },
+      },
+    });
+    const byTime = faultsOf(shop({ order: { by: "id-time", direction: "asc" } }));
+    expect(byTime).toContainEqual(expect.objectContaining({ pointer: "/entities/shop/list/order/by" }));
+    const by = { member: "/at", type: "number" };
+    const list = load(shop({ filters: FILTERS, order: { by, direction: "asc" } })).lists?.get("/shops");
+    expect([list?.regionsOf, list?.order?.hasDecimalIds]).toEqual([undefined, false]);
+  });
+
   it("has the path before the ID, and defaults", () => {
     const list = listOf(load(withList({})));
     expect(list).toMatchObject({ path: "/orders", pageSize: 100, limit: { query: "limit", default: 100, max: 1000 } });
