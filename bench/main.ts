@@ -6,6 +6,7 @@ import { directoryBench } from "./directory/directory.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { exportsBench } from "./exports/exports.bench.ts";
 import { gatewayBench } from "./gateway/gateway.bench.ts";
+import { graphqlBench } from "./graphql/graphql.bench.ts";
 import { idsBench } from "./ids/ids.bench.ts";
 import { oracleBench } from "./ids/oracle.bench.ts";
 import { type Bench, describeMachine, markdown, type Report, type Section } from "./lib/report.ts";
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   gatewayBench,
   createsBench,
   placesBench,
+  graphqlBench,
   directoryBench,
   exportsBench,
   attacksBench,

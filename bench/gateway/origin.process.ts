@@ -6,8 +6,20 @@ const HEAD_END = "\r\n\r\n";
 const RESET_MARK = "response=reset";
 
 const SMALL_RESPONSE = response(JSON.stringify({ status: "shipped", total: 1250, currency: "KZT", items: [1, 2, 3] }));
-/** By what the query asks for. */
+const ORDER = {
+  id: "1",
+  status: "shipped",
+  total: 1250,
+  currency: "KZT",
+  items: [{ sku: "AB-1", count: 2, price: 12.5 }],
+};
+
+/** By what the target asks for. */
 const LARGE_RESPONSES = [
+  {
+    mark: "response=graphql",
+    message: response(JSON.stringify({ data: { a: ORDER, b: ORDER, nodes: [ORDER] } })),
+  },
   { mark: "response=64k", message: response("x".repeat(64 * 1024)) },
   { mark: "response=1m", message: response("x".repeat(1024 * 1024)) },
 ];
