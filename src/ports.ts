@@ -14,6 +14,7 @@ import type { Result } from "./ids/result.ts";
 import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
+import type { HistorySpan, MetricsHistory } from "./published/console-api.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
 import type { MissingPage } from "./routing/packs/pack.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
@@ -184,6 +185,8 @@ export interface MetricsSnapshot {
 export interface Metrics {
   /** With all that this isolate has counted up to now. `served`: the table in force, when there is one. */
   snapshot(served: ServedTable | undefined): Promise<MetricsSnapshot>;
+  /** The same over time. `from`: Unix seconds of the first step that is asked for. */
+  history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
 }
 
 /** How many requests may be sent again. */

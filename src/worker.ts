@@ -103,7 +103,7 @@ function compose(env: Env) {
   };
   const consolePort = edgeConsole({
     ...{ host: config.consoleHost, preview: config.consolePreview },
-    ...{ tokens: config.auth.tokens, files: env.CONSOLE },
+    ...{ tokens: config.auth.tokens, clock, files: env.CONSOLE },
   });
   const authenticate = authenticator({
     ...keyOptions,

@@ -107,8 +107,9 @@ export const consolePage = (gateway: Gateway) => {
 export const consoleData = (gateway: Gateway) =>
   new Hono<PageEnv>()
     .route("/", history(gateway))
-    .route("/", preview(gateway, requireConsole(gateway)))
-    .route("/", names(gateway, requireConsole(gateway)));
+    .use(`${PAGE}/*`, requireConsole(gateway))
+    .route("/", preview(gateway))
+    .route("/", names(gateway));
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
 

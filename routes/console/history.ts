@@ -1,5 +1,90 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { Gateway } from "../../src/ports.ts";
-import type { PageEnv } from "../lib/http.ts";
+import type { ConsoleEvents, HistorySpan } from "../../src/published/console-api.ts";
+import { callerOf, requireScope } from "../lib/auth.ts";
+import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
 
-export const history = (_: Gateway) => new Hono<PageEnv>();
+/** Live views of one isolate. Each keeps a request open, and asks the counters as often as it is told. */
+const STREAMS_MAX = 24;
+
+/** A stream ends after this, and its page opens another: so none is left behind by a page that is gone. */
+const STREAM_MS = 30 * 60_000;
+
+/** How soon a revision is told, and how long a stream outlives its page. */
+const TICK_MS = 1_000;
+
+/** As often as isolates report. */
+const TRAFFIC_MS = 10_000;
+
+/** `GET /-/metrics/history` and `GET /-/events`: the traffic of an hour or a day, and what changes from now on. */
+export const history = (gateway: Gateway) => {
+  const viewer = requireScope(gateway, "viewer");
+  const streams = new Set<{ readonly untilMs: number }>();
+  return new Hono<PageEnv>()
+    .get("/-/metrics/history", viewer, async (c) => {
+      const span = c.req.query("span") ?? "hour";
+      if (span === "hour" || span === "day")
+        return jsonResponse(await gateway.metrics.history(span satisfies HistorySpan));
+      return contextOf(c).fail({ reason: "malformed-request", detail: "`span` is hour or day." });
+    })
+    .get("/-/events", viewer, (c) => {
+      const nowMs = gateway.clock.nowMs();
+      // The runtime may end a request without a word to it.
+      for (const stream of streams) if (stream.untilMs < nowMs) streams.delete(stream);
+      if (streams.size >= STREAMS_MAX) return contextOf(c).fail({ reason: "console-unavailable", why: "streams" });
+      const sessionMs = callerOf(c).session?.untilMs ?? Number.POSITIVE_INFINITY;
+      const stream = { untilMs: Math.min(nowMs + STREAM_MS, sessionMs) };
+      streams.add(stream);
+      const { readable, writable } = new IdentityTransformStream();
+      const why = stream.untilMs === sessionMs ? "session" : "time";
+      const told = tell(gateway, c, writable.getWriter(), { untilMs: stream.untilMs, why });
+      c.executionCtx.waitUntil(told.finally(() => streams.delete(stream)));
+      return new Response(readable, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+    });
+};
+
+type End = Readonly<{ untilMs: number }> & ConsoleEvents["end"];
+
+/** Writes events until the end, or until the page has left. */
+async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultWriter, { untilMs, why }: End) {
+  const { signal } = c.req.raw;
+  const encoder = new TextEncoder();
+  const send = <Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]) =>
+    writer.write(encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
+  let label: string | undefined;
+  let fromSeconds = Math.floor((gateway.clock.nowMs() - TRAFFIC_MS) / 1000);
+  let dueMs = 0;
+  try {
+    while (!signal.aborted) {
+      const nowMs = gateway.clock.nowMs();
+      if (nowMs >= untilMs) {
+        await send("end", { why });
+        break;
+      }
+      const served = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
+      if (served !== undefined && tableOf(served) !== label) {
+        label = tableOf(served);
+        const { table, canary } = served;
+        await send("table", { revision: table.revision, label: served.label, canary: canary?.table.revision ?? null });
+      }
+      if (nowMs >= dueMs || nowMs < dueMs - TRAFFIC_MS) {
+        const traffic = await gateway.metrics.history("hour", fromSeconds);
+        await send("traffic", traffic);
+        fromSeconds = traffic.at.at(-1) ?? fromSeconds;
+        dueMs = nowMs + TRAFFIC_MS;
+      }
+      await gateway.pause(Math.max(0, Math.min(TICK_MS, untilMs - nowMs)));
+    }
+    await writer.close();
+  } catch {
+    // The page has left, and nothing is to be told.
+  }
+}
+
+const tableOf = ({
+  label,
+  canary,
+}: {
+  readonly label: string;
+  readonly canary: { readonly label: string } | undefined;
+}) => `${label} ${canary?.label ?? ""}`;

@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono } from "hono";
 import type { Gateway } from "../../src/ports.ts";
 import { parseTableText } from "../../src/routing/index.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
@@ -6,8 +6,8 @@ import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, respond } from "../lib/http.ts";
 
 /** `GET /-/console/names`: what reading an ID needs, for those who do not see the table: no region, no route, no origin, no override. */
-export const names = (gateway: Gateway, atConsole: MiddlewareHandler) =>
-  new Hono<PageEnv>().get("/-/console/names", atConsole, requireScope(gateway, "support"), async (c) => {
+export const names = (gateway: Gateway) =>
+  new Hono<PageEnv>().get("/-/console/names", requireScope(gateway, "support"), async (c) => {
     const content = await gateway.controlPlane.text();
     if (!content.ok) return respond(c, content);
     const { bytes, revision } = content.value;

@@ -1,4 +1,4 @@
-import { pathParameter } from "../openapi/paths.ts";
+import { ID_PARAMETER, parameter, pathParameter } from "../openapi/paths.ts";
 import { json, operation } from "../openapi/table.ts";
 
 const TEXT = { type: "string" };
@@ -13,6 +13,46 @@ const SESSION_VIEW = {
     expiresAt: { type: ["string", "null"], format: "date-time", description: "Of a session." },
     deployment: TEXT,
     revision: { type: ["integer", "null"] },
+  },
+};
+
+const OR_NULL = { type: ["string", "null"] };
+
+const PREVIEW = {
+  type: "object",
+  required: ["entity", "region", "path", "status", "contentType", "text", "truncated"],
+  properties: {
+    ...{ entity: TEXT, region: OR_NULL, path: TEXT, status: { type: "integer" }, contentType: OR_NULL },
+    text: { ...OR_NULL, description: "The first 64 KiB of a JSON body." },
+    truncated: { type: "boolean" },
+  },
+};
+
+const NUMBERS = { type: "array", items: { type: "number" } };
+const TIMES = { type: "array", items: { type: ["number", "null"] }, description: "Milliseconds." };
+
+const SERIES = {
+  type: "object",
+  required: ["requests", "errors", "refused", "faults", "p50", "p99", "originP50", "originP99"],
+  properties: {
+    ...{ requests: NUMBERS, errors: NUMBERS, refused: NUMBERS, faults: NUMBERS },
+    ...{ p50: TIMES, p99: TIMES, originP50: TIMES, originP99: TIMES },
+  },
+};
+
+const HISTORY = {
+  type: "object",
+  description: "Lists have one entry for each step. A report counts in the step in which it arrives.",
+  required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems"],
+  properties: {
+    source: { type: "string", enum: ["all", "none"], description: "`none`: the counters could not be read." },
+    span: { type: "string", enum: ["hour", "day"] },
+    stepSeconds: { type: "integer" },
+    since: { ...OR_NULL, format: "date-time" },
+    at: { ...NUMBERS, description: "Start of each step, Unix seconds; the last is not over." },
+    total: SERIES,
+    regions: { type: "object", additionalProperties: SERIES },
+    problems: { type: "object", additionalProperties: NUMBERS },
   },
 };
 
@@ -70,6 +110,23 @@ export const CONSOLE_PATHS = {
   "/-/console/names": {
     get: page("consoleNames", "What reading an ID needs: entities, countries and layouts, without regions and routes", {
       content: json(NAMES),
+    }),
+  },
+  "/-/console/entity/{id}": {
+    get: page("previewEntity", "The owner's response to a GET of an entity, as data", {
+      parameters: [ID_PARAMETER],
+      content: json(PREVIEW),
+    }),
+  },
+  "/-/metrics/history": {
+    get: page("metricsHistory", "Requests, errors and times of the last hour by 10 s, or of the last day by 5 min", {
+      parameters: [parameter("query", "span", "By default hour.", { enum: ["hour", "day"] })],
+      content: json(HISTORY),
+    }),
+  },
+  "/-/events": {
+    get: page("events", "What changes: `traffic`, `table`, and `end` when the session ends", {
+      content: { "text/event-stream": { schema: TEXT } },
     }),
   },
 };

@@ -1,5 +1,81 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono } from "hono";
+import { type DecideInput, decideAny, decidePath } from "../../src/gateway/decide.ts";
+import { withPages } from "../../src/gateway/pages.ts";
+import { RequestContext } from "../../src/gateway/request.ts";
+import { serve } from "../../src/gateway/serve.ts";
 import type { Gateway } from "../../src/ports.ts";
-import type { PageEnv } from "../lib/http.ts";
+import type { EntityPreview } from "../../src/published/console-api.ts";
+import { requireScope } from "../lib/auth.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv } from "../lib/http.ts";
 
-export const preview = (_: Gateway, __: MiddlewareHandler) => new Hono<PageEnv>();
+const PREFIX = "/-/console/entity/";
+
+/** More than a person reads; what is left is not fetched. */
+const SHOWN_BYTES_MAX = 64 * 1024;
+
+/**
+ * `GET /-/console/entity/:id`: the owner's response to a GET of the entity, as data. The origin gets the request as from any
+ * client without credentials. Only entities that the setting CONSOLE_PREVIEW names.
+ */
+export const preview = (gateway: Gateway) =>
+  new Hono<PageEnv>().get(`${PREFIX}:id`, requireScope(gateway, "support"), async (c) => {
+    const context = contextOf(c);
+    const served = await openLimited(context, "lookup");
+    if (served instanceof Response) return served;
+    const input = (found: DecideInput["found"]): DecideInput => ({
+      tables: served,
+      publicIds: gateway.publicIds,
+      layoutName: c.req.header("id-layout"),
+      nowMs: context.arrivedAtMs,
+      found,
+    });
+    const anyPath = `/any/${context.path.slice(PREFIX.length)}`;
+    const first = await withPages(gateway, (found) => decideAny(input(found), anyPath));
+    const path = first.kind === "redirect" ? first.path : anyPath;
+    const outcome =
+      first.kind === "redirect" ? await withPages(gateway, (found) => decidePath(input(found), path)) : first;
+    if (outcome.kind === "error") return context.fail(outcome.error);
+    if (outcome.kind !== "region") return context.fail({ reason: "not-found", path: context.path });
+    const entity = outcome.decision.entity.name;
+    // Before the origin is asked: it would learn who is looked at.
+    if (gateway.console?.mayPreview(entity) !== true) return context.fail({ reason: "forbidden", why: "no-preview" });
+    const { url, signal } = context.request;
+    // Nothing of the console's request goes along: no cookie, no token, no address.
+    const request = new Request(new URL(path, url), { headers: { accept: "application/json" }, signal });
+    const inner = new RequestContext(gateway, request, { waitUntil: context.waitUntil });
+    const response = await serve(inner);
+    inner.log(response.status);
+    const contentType = response.headers.get("content-type");
+    const isJson = contentType !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType);
+    const body = isJson ? await readStart(response) : undefined;
+    if (!isJson) void response.body?.cancel();
+    const { status } = response;
+    const region = inner.region ?? null;
+    const view: EntityPreview = {
+      ...{ entity, region, path, status, contentType },
+      text: body?.text ?? null,
+      truncated: body?.isCut === true,
+    };
+    return jsonResponse(view, { "waybill-table": context.tableLabel ?? "" });
+  });
+
+/** The first bytes of a body as text. A body that breaks off ends where it broke. */
+async function readStart({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  const decoder = new TextDecoder();
+  const reader = body?.getReader();
+  let text = "";
+  let left = SHOWN_BYTES_MAX;
+  try {
+    for (;;) {
+      const chunk = await reader?.read();
+      if (chunk === undefined || chunk.done) return { text: text + decoder.decode(), isCut: false };
+      text += decoder.decode(chunk.value.subarray(0, left), { stream: true });
+      left -= chunk.value.length;
+      if (left < 0) break;
+    }
+  } catch {
+    return { text, isCut: true };
+  }
+  void reader?.cancel();
+  return { text, isCut: true };
+}

@@ -43,7 +43,7 @@ export const directory = (gateway: Gateway) => {
     .get(`${PREFIX}/:name`, readers, async (c, next) =>
       c.req.query("only") === "orphans" ? listOrphans(c, gateway) : await next(),
     )
-    .get(`${PREFIX}/:name/:key`, readers, (c) =>
+    .get(`${PREFIX}/:name/:key`, requireScope(gateway, "support", "directory"), (c) =>
       withKey(c, async (at) => {
         const found = await gateway.directoryTruth.get(at);
         const entry = found.ok && found.value === undefined ? absent(at) : found;

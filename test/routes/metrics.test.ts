@@ -14,6 +14,7 @@ const { TRAFFIC } = env as Env;
 const UNREACHABLE: MetricsStore = {
   report: () => Promise.reject(new Error("overloaded")),
   totals: () => Promise.reject(new Error("overloaded")),
+  history: () => Promise.reject(new Error("overloaded")),
 };
 
 const declared = {
@@ -130,6 +131,7 @@ describe("/-/metrics", () => {
   it("says whether an origin's check was good", async () => {
     const { scrape } = isolate({
       report: () => Promise.resolve([]),
+      history: UNREACHABLE.history,
       totals: () => {
         const check = { atMs: 5, isGood: false, status: 503, fault: undefined };
         const state = { heardAtMs: 5, checks: { "/healthz": check, "/other": { ...check, isGood: true } } };

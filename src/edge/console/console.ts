@@ -1,7 +1,7 @@
 import type { ConsolePort } from "../../admin-ports.ts";
+import type { Clock } from "../../ports.ts";
 import type { ConsoleSessions } from "../auth/authenticate.ts";
 import type { AdminToken } from "../auth/settings.ts";
-import { systemClock } from "../platform.ts";
 import { consoleSessions } from "./sessions.ts";
 import type { ConsolePreview } from "./settings.ts";
 
@@ -10,6 +10,7 @@ export interface ConsoleOptions {
   readonly host: string | undefined;
   readonly preview: ConsolePreview;
   readonly tokens: readonly AdminToken[];
+  readonly clock: Clock;
   /** Its files, where they were built. */
   readonly files: Pick<Fetcher, "fetch"> | undefined;
 }
@@ -19,6 +20,7 @@ export function edgeConsole({
   host,
   preview,
   tokens,
+  clock,
   files,
 }: ConsoleOptions): (ConsolePort & ConsoleSessions) | undefined {
   if (host === undefined) return undefined;
@@ -26,7 +28,7 @@ export function edgeConsole({
   let made: ReturnType<typeof consoleSessions> | undefined;
   const sessions = () =>
     (made ??= consoleSessions({
-      ...{ tokens, host, clock: systemClock, subtle: crypto.subtle },
+      ...{ tokens, host, clock, subtle: crypto.subtle },
       fillRandom: (bytes) => crypto.getRandomValues(bytes),
     }));
   return {

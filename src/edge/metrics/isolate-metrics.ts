@@ -2,6 +2,7 @@ import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../
 import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, SeriesTotals, seriesKey } from "./catalogue.ts";
+import { noHistory } from "./history.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore } from "./store.ts";
 
@@ -118,6 +119,11 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       // Not the running report of another request: what belongs to that cannot be waited for here.
       const totals = (await send(store)) ? await store.totals().catch(failed) : undefined;
       return snapshotOf({ ...context, source: totals ? "all" : "isolate", totals });
+    },
+
+    async history(span, from) {
+      if (store === undefined || !(await send(store))) return noHistory(span);
+      return (await store.history(span, from).catch(failed)) ?? noHistory(span);
     },
   };
 }

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
+import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { type Config, readConfig } from "../config.ts";
 import { deploymentName } from "../control-plane/client.ts";
 import type { Env } from "../env.ts";
@@ -9,6 +10,7 @@ import { reportLoadFailure } from "../log.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
+import { type HistoryRow, TrafficHistory } from "./history.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
 
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
@@ -38,6 +40,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS history (span TEXT NOT NULL, at INTEGER NOT NULL, step TEXT NOT NULL, PRIMARY KEY (span, at)) WITHOUT ROWID;
 `;
 
 /** Sums up all isolates in memory and runs the active checks. Its alarm writes changes to disk and runs the checks that are due. */
@@ -46,6 +49,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #sinceMs: number;
   readonly #sums: SeriesTotals;
   readonly #origins: Map<string, OriginState>;
+  readonly #history: TrafficHistory;
   readonly #changedSums = new Set<string>();
   readonly #changedOrigins = new Set<string>();
   readonly #config: Config;
@@ -67,6 +71,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#sums = new SeriesTotals(SERIES_MAX, sql.exec("SELECT key, sum FROM sums").raw<[string, number]>());
     const origins = sql.exec("SELECT url, state FROM origins").raw<[string, string]>();
     this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
+    this.#history = new TrafficHistory(sql.exec<HistoryRow>("SELECT span, at, step FROM history"));
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
@@ -87,6 +92,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const nowMs = systemClock.nowMs();
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
+    this.#history.add(sums, nowMs);
     for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
     return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
@@ -96,6 +102,11 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   async totals(): Promise<MetricsTotals> {
     this.#save();
     return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
+  }
+
+  async history(span: HistorySpan, from?: number): Promise<MetricsHistory> {
+    const times = { nowMs: systemClock.nowMs(), sinceMs: this.#sinceMs };
+    return this.#history.read(span, from === undefined ? times : { ...times, from });
   }
 
   async scheduleChecks(): Promise<void> {
@@ -144,8 +155,19 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       const state = JSON.stringify(this.#origins.get(url));
       this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, state);
     }
+    this.#saveHistory(nowMs);
     this.#changedSums.clear();
     this.#changedOrigins.clear();
+  }
+
+  /** One row a span, in which the reports of its step are counted together. */
+  #saveHistory(nowMs: number): void {
+    const { rows, keptFrom } = this.#history.takeChanges(nowMs);
+    for (const { span, at, step } of rows)
+      this.#sql.exec("INSERT OR REPLACE INTO history (span, at, step) VALUES (?, ?, ?)", span, at, step);
+    if (rows.length === 0) return;
+    for (const [span, from] of Object.entries(keptFrom))
+      this.#sql.exec("DELETE FROM history WHERE span = ? AND at < ?", span, from);
   }
 
   async #check(): Promise<void> {

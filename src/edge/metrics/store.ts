@@ -1,5 +1,6 @@
 import type { OriginCheck } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
+import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 
 /** An isolate's observations of an origin since its last report. Times are Unix ms of its own clock. */
@@ -32,10 +33,12 @@ export interface MetricsTotals {
   readonly origins: ReadonlyMap<string, OriginState>;
 }
 
-/** The shared store. Both calls reject if it cannot be reached. */
+/** The shared store. All calls reject if it cannot be reached. */
 export interface MetricsStore {
   report(report: MetricsReport): Promise<readonly OriginHint[]>;
   totals(): Promise<MetricsTotals>;
+  /** Steps of a span; `from`: Unix seconds of the first one that is asked for. */
+  history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
 }
 
 export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
@@ -55,6 +58,7 @@ export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): M
   return {
     report: (report) => withTimeout(stub().report(report), DEADLINE_MS, throwTimeout),
     totals: () => withTimeout(stub().totals(), DEADLINE_MS, throwTimeout),
+    history: (span, from) => withTimeout(stub().history(span, from), DEADLINE_MS, throwTimeout),
   };
 }
 

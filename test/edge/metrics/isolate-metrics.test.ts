@@ -30,6 +30,7 @@ function setUp({ isOff = false } = {}) {
       return state.fault === "hangs" ? new Promise<never>(() => undefined) : Promise.resolve(state.hints);
     },
     totals: () => Promise.resolve({ sinceMs: 5, sums: reports.at(-1)?.sums ?? new Map(), origins: new Map() }),
+    history: () => Promise.reject(new Error("not asked")),
   };
   const traffic = isolateMetrics({
     store: isOff ? undefined : store,

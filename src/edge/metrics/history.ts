@@ -1,0 +1,203 @@
+import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
+import type { HistorySeries, HistorySpan, MetricsHistory } from "../../published/console-api.ts";
+import { BUCKETS_MS, keyParts, OTHER } from "./catalogue.ts";
+
+/** An hour by 10 s, as often as isolates report; a day by 5 min. What is older is in the operator's monitoring. */
+const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readonly steps: number }>> = {
+  hour: { stepSeconds: 10, steps: 360 },
+  day: { stepSeconds: 300, steps: 288 },
+};
+
+/** Regions and problems of one step; the rest is counted as `(other)`. A step with all of them has 12 KB. */
+const REGIONS_MAX = 32;
+const PROBLEMS_MAX = 64;
+
+const BUCKETS = BUCKETS_MS.length + 1;
+
+/** Places in a region's row: counts, then the buckets of both histograms. */
+const [REQUESTS, ERRORS, REFUSED, FAULTS, OWN_BUCKETS] = [0, 1, 2, 3, 4] as const;
+const ORIGIN_BUCKETS = OWN_BUCKETS + BUCKETS;
+const ROW_LENGTH = ORIGIN_BUCKETS + BUCKETS;
+
+/** What was reported within one step, by region. Requests that were sent nowhere have an empty one. */
+interface Step {
+  readonly regions: Map<string, number[]>;
+  readonly problems: Map<string, number>;
+}
+
+/** One step as it is stored: members may be added, none may change. */
+interface StoredStep {
+  readonly regions: readonly (readonly [name: string, row: readonly number[]])[];
+  readonly problems: readonly (readonly [slug: string, count: number])[];
+}
+
+export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
+
+/** The traffic of the last hour and the last day in bounded space. A report counts in the step in which it arrives. */
+export class TrafficHistory {
+  /** By span: steps by their start in Unix seconds. */
+  readonly #steps: Readonly<Record<HistorySpan, Map<number, Step>>> = { hour: new Map(), day: new Map() };
+  readonly #changed = new Set<string>();
+
+  /** Rows that another version wrote in another way are left out. */
+  constructor(rows: Iterable<HistoryRow> = []) {
+    for (const { span, at, step } of rows) {
+      const read = isSpan(span) ? readStep(step) : undefined;
+      if (isSpan(span) && read !== undefined) this.#steps[span].set(at, read);
+    }
+  }
+
+  /** Counts one report: sums by the keys of `seriesKey`. */
+  add(sums: Iterable<readonly [key: string, by: number]>, nowMs: number): void {
+    const counts = [...sums].filter(([, by]) => by > 0);
+    if (counts.length === 0) return;
+    for (const span of SPAN_NAMES) {
+      const at = stepAt(span, nowMs);
+      const steps = this.#steps[span];
+      const step = steps.get(at) ?? { regions: new Map(), problems: new Map() };
+      for (const [key, by] of counts) addCount(step, keyParts(key), by);
+      if (step.regions.size === 0) continue;
+      steps.set(at, step);
+      this.#changed.add(`${span} ${at}`);
+      for (const old of steps.keys()) if (old <= at - lengthOf(span)) steps.delete(old);
+    }
+  }
+
+  /** Rows that changed since the last call, and from when on rows of a span are kept. */
+  takeChanges(nowMs: number): { readonly rows: readonly HistoryRow[]; readonly keptFrom: Record<HistorySpan, number> } {
+    const rows = [...this.#changed].flatMap((name): HistoryRow[] => {
+      const [span = "", text = ""] = name.split(" ");
+      const at = Number(text);
+      const step = isSpan(span) ? this.#steps[span].get(at) : undefined;
+      return step === undefined ? [] : [{ span, at, step: JSON.stringify(storedStep(step)) }];
+    });
+    this.#changed.clear();
+    const keptFrom = (span: HistorySpan) => stepAt(span, nowMs) - lengthOf(span) + SPANS[span].stepSeconds;
+    return { rows, keptFrom: { hour: keptFrom("hour"), day: keptFrom("day") } };
+  }
+
+  /** Every step of the span up to now, or from the one that `from` (Unix seconds) is in. */
+  read(
+    span: HistorySpan,
+    { nowMs, sinceMs, from = 0 }: { nowMs: number; sinceMs: number; from?: number },
+  ): MetricsHistory {
+    const { stepSeconds } = SPANS[span];
+    const last = stepAt(span, nowMs);
+    const first = Math.max(last - lengthOf(span) + stepSeconds, stepAt(span, sinceMs), stepAt(span, from * 1000));
+    const at: number[] = [];
+    for (let start = first; start <= last; start += stepSeconds) at.push(start);
+    const steps = at.map((start) => this.#steps[span].get(start));
+    const names = new Set(steps.flatMap((step) => [...(step?.regions.keys() ?? [])]));
+    const slugs = new Set(steps.flatMap((step) => [...(step?.problems.keys() ?? [])]));
+    const ofRegion = (name: string) => seriesOf(steps.map((step) => step?.regions.get(name)));
+    return {
+      source: "all",
+      span,
+      stepSeconds,
+      since: new Date(sinceMs).toISOString(),
+      at,
+      total: seriesOf(steps.map((step) => step && sumOf([...step.regions.values()]))),
+      regions: Object.fromEntries([...names].filter((name) => name !== "").map((name) => [name, ofRegion(name)])),
+      problems: Object.fromEntries(
+        [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
+      ),
+    };
+  }
+}
+
+/** Where the counters cannot be read. */
+export const noHistory = (span: HistorySpan): MetricsHistory => ({
+  ...{ source: "none", span, stepSeconds: SPANS[span].stepSeconds, since: null, at: [] },
+  ...{ total: seriesOf([]), regions: {}, problems: {} },
+});
+
+const SPAN_NAMES = ["hour", "day"] as const;
+
+const isSpan = (text: string): text is HistorySpan => Object.hasOwn(SPANS, text);
+
+const lengthOf = (span: HistorySpan): number => SPANS[span].steps * SPANS[span].stepSeconds;
+
+const stepAt = (span: HistorySpan, ms: number): number =>
+  Math.floor(ms / 1000 / SPANS[span].stepSeconds) * SPANS[span].stepSeconds;
+
+function addCount(step: Step, [name, ...parts]: readonly string[], by: number): void {
+  const add = (region: string, place: number): void => {
+    const isKept = step.regions.has(region) || step.regions.size < REGIONS_MAX;
+    const kept = isKept ? region : OTHER;
+    const row = step.regions.get(kept) ?? new Array<number>(ROW_LENGTH).fill(0);
+    row[place] = (row[place] as number) + by;
+    step.regions.set(kept, row);
+  };
+  switch (name) {
+    case "requests_total": {
+      const [, region = "", outcome = ""] = parts;
+      // The gateway's own pages: the console would count itself.
+      if (outcome === "own") return;
+      const { status, isProblem } = readOutcome(outcome);
+      add(region, REQUESTS);
+      if (status >= 500) add(region, ERRORS);
+      else if (status >= 400) add(region, REFUSED);
+      if (!isProblem) return;
+      const kept = step.problems.has(outcome) || step.problems.size < PROBLEMS_MAX ? outcome : OTHER;
+      step.problems.set(kept, (step.problems.get(kept) ?? 0) + by);
+      return;
+    }
+    case "origin_faults_total":
+      add(parts[0] ?? "", FAULTS);
+      return;
+    case "request_duration_seconds":
+    case "origin_duration_seconds": {
+      const [region = "", bucket = ""] = parts;
+      // Without a region it is of the gateway's own pages too.
+      if (region === "" || !(Number(bucket) < BUCKETS)) return;
+      add(region, (name === "request_duration_seconds" ? OWN_BUCKETS : ORIGIN_BUCKETS) + Number(bucket));
+    }
+  }
+}
+
+/** The class of an origin's status such as `2xx`, or the slug of a problem. */
+function readOutcome(outcome: string): { readonly status: number; readonly isProblem: boolean } {
+  if (/^[0-5]xx$/.test(outcome)) return { status: Number(outcome[0]) * 100, isProblem: false };
+  if (outcome === "client-left") return { status: 499, isProblem: true };
+  const known = Object.hasOwn(CATALOGUE, outcome) ? CATALOGUE[outcome as ProblemSlug].status : undefined;
+  return { status: known ?? 500, isProblem: true };
+}
+
+function seriesOf(rows: readonly (readonly number[] | undefined)[]): HistorySeries {
+  const counts = (place: number) => rows.map((row) => row?.[place] ?? 0);
+  const times = (place: number, share: number) =>
+    rows.map((row) => (row === undefined ? null : quantile(row.slice(place, place + BUCKETS), share)));
+  return {
+    ...{ requests: counts(REQUESTS), errors: counts(ERRORS), refused: counts(REFUSED), faults: counts(FAULTS) },
+    ...{ p50: times(OWN_BUCKETS, 0.5), p99: times(OWN_BUCKETS, 0.99) },
+    ...{ originP50: times(ORIGIN_BUCKETS, 0.5), originP99: times(ORIGIN_BUCKETS, 0.99) },
+  };
+}
+
+const sumOf = (rows: readonly (readonly number[])[]): readonly number[] =>
+  Array.from({ length: ROW_LENGTH }, (_, place) => rows.reduce((sum, row) => sum + (row[place] ?? 0), 0));
+
+/** Within its bucket a time is taken to be spread evenly, as Prometheus does. Beyond the last bound it is that bound. */
+function quantile(buckets: readonly number[], share: number): number | null {
+  const count = buckets.reduce((sum, one) => sum + one, 0);
+  if (count === 0) return null;
+  let left = share * count;
+  for (const [index, one] of buckets.entries()) {
+    const upper = BUCKETS_MS[index];
+    if (upper === undefined) break;
+    const lower = BUCKETS_MS[index - 1] ?? 0;
+    if (one > 0 && left <= one) return Math.round((lower + ((upper - lower) * left) / one) * 10) / 10;
+    left -= one;
+  }
+  return BUCKETS_MS.at(-1) ?? null;
+}
+
+const storedStep = ({ regions, problems }: Step): StoredStep => ({ regions: [...regions], problems: [...problems] });
+
+function readStep(text: string): Step | undefined {
+  const { regions, problems }: StoredStep = JSON.parse(text);
+  const isReadable = regions.every(([, row]) => row.length === ROW_LENGTH);
+  return isReadable
+    ? { regions: new Map(regions.map(([name, row]) => [name, [...row]])), problems: new Map(problems) }
+    : undefined;
+}

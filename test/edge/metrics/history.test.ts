@@ -1,0 +1,179 @@
+import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Env } from "../../../src/edge/env.ts";
+import { BUCKETS_MS, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
+import { TrafficHistory } from "../../../src/edge/metrics/history.ts";
+import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
+import { durableMetrics, type MetricsReport } from "../../../src/edge/metrics/store.ts";
+import type { RequestLine } from "../../../src/ports.ts";
+
+const { TRAFFIC } = env as Env;
+const START_MS = Date.UTC(2026, 10, 23, 10);
+
+const requests = (region: string, outcome: string) => seriesKey("requests_total", "order", region, outcome);
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+describe("the history of the traffic", () => {
+  it("has every step up to now, and counts a report in the step of its arrival", () => {
+    const history = new TrafficHistory();
+    history.add([[requests("eu", "2xx"), 3]], START_MS + 9_999);
+    history.add(
+      [
+        [requests("eu", "5xx"), 2],
+        [requests("us", "origin-timeout"), 1],
+      ],
+      START_MS + 10_000,
+    );
+    history.add(
+      [
+        [requests("", "malformed-id"), 4],
+        [seriesKey("origin_faults_total", "us", "x"), 6],
+      ],
+      START_MS + 30_000,
+    );
+    const { at, total, regions, problems } = history.read("hour", { nowMs: START_MS + 45_000, sinceMs: START_MS });
+    expect(at).toEqual([0, 10, 20, 30, 40].map((seconds) => START_MS / 1000 + seconds));
+    expect(total).toMatchObject({ requests: [3, 3, 0, 4, 0], errors: [0, 3, 0, 0, 0], refused: [0, 0, 0, 4, 0] });
+    expect(Object.keys(regions)).toEqual(["eu", "us"]);
+    expect(regions["eu"]).toMatchObject({ requests: [3, 2, 0, 0, 0], errors: [0, 2, 0, 0, 0] });
+    expect(regions["us"]).toMatchObject({ requests: [0, 1, 0, 0, 0], faults: [0, 0, 0, 6, 0] });
+    expect(problems).toEqual({ "origin-timeout": [0, 1, 0, 0, 0], "malformed-id": [0, 0, 0, 4, 0] });
+  });
+
+  it("leaves out the gateway's own pages, which the console asks for", () => {
+    const history = new TrafficHistory();
+    history.add(
+      [
+        [requests("", "own"), 5],
+        [seriesKey("request_duration_seconds", "", "0"), 5],
+      ],
+      START_MS,
+    );
+    expect(sum(history.read("hour", { nowMs: START_MS, sinceMs: START_MS }).total.requests)).toBe(0);
+  });
+
+  it("says times within their bucket, and none where nothing was measured", () => {
+    const history = new TrafficHistory();
+    const bucket = (index: number, by: number) =>
+      [seriesKey("request_duration_seconds", "eu", String(index)), by] as const;
+    history.add([[requests("eu", "2xx"), 100], bucket(0, 50), bucket(3, 49), bucket(12, 1)], START_MS);
+    const { total } = history.read("hour", { nowMs: START_MS + 10_000, sinceMs: START_MS });
+    expect(total.p50).toEqual([BUCKETS_MS[0], null]);
+    expect(total.p99).toEqual([BUCKETS_MS[3], null]);
+    expect(total.originP50).toEqual([null, null]);
+  });
+
+  it("is that of a list of all reports, and stays within its bounds", () => {
+    const report = fc.record({
+      afterMs: fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: 7_200_000 })),
+      region: fc.constantFrom("eu", "us", "ap", ""),
+      outcome: fc.constantFrom("2xx", "4xx", "5xx", "own", "origin-timeout", "unknown-id", "client-left"),
+      by: fc.integer({ min: 1, max: 9 }),
+    });
+    fc.assert(
+      fc.property(fc.array(report, { maxLength: 60 }), (reports) => {
+        const history = new TrafficHistory();
+        let nowMs = START_MS;
+        const all = reports.map(({ afterMs, ...one }) => {
+          nowMs += afterMs;
+          history.add([[requests(one.region, one.outcome), one.by]], nowMs);
+          return { ...one, atMs: nowMs };
+        });
+        for (const [span, stepSeconds, steps] of [
+          ["hour", 10, 360],
+          ["day", 300, 288],
+        ] as const) {
+          const read = history.read(span, { nowMs, sinceMs: 0 });
+          expect(read.at).toHaveLength(steps);
+          for (const [index, start] of read.at.entries()) {
+            const own = all.filter(
+              ({ atMs, outcome }) => outcome !== "own" && Math.floor(atMs / 1000 / stepSeconds) * stepSeconds === start,
+            );
+            const isError = ({ outcome }: { outcome: string }) => ["5xx", "origin-timeout"].includes(outcome);
+            expect(read.total.requests[index]).toBe(sum(own.map(({ by }) => by)));
+            expect(read.total.errors[index]).toBe(sum(own.filter(isError).map(({ by }) => by)));
+          }
+        }
+      }),
+    );
+  });
+
+  it("has the same space whatever is reported: regions, problems, time", () => {
+    const history = new TrafficHistory();
+    for (let at = 0; at < 2_000; at++) {
+      const names = Array.from({ length: 50 }, (_, index) => `r${index}`);
+      history.add(
+        names.map((name, index) => [requests(name, `problem-${index}`), 1] as const),
+        START_MS + at * 10_000,
+      );
+    }
+    const times = { nowMs: START_MS + 20_000_000, sinceMs: START_MS };
+    const { regions, at, total } = history.read("hour", times);
+    expect([at.length, Object.keys(regions).length]).toEqual([360, 33]);
+    // What is too much is counted all the same.
+    expect(total.requests.at(-2)).toBe(50);
+    const { rows, keptFrom } = history.takeChanges(times.nowMs);
+    expect(rows.length).toBeLessThanOrEqual(360 + 288);
+    expect(keptFrom.hour).toBeGreaterThan(START_MS / 1000);
+    expect(Math.max(...rows.map(({ step }) => step.length))).toBeLessThan(12_000);
+  });
+
+  it("is the same after it was stored, and leaves out what it cannot read", () => {
+    const history = new TrafficHistory();
+    history.add([[requests("eu", "2xx"), 3]], START_MS);
+    const { rows } = history.takeChanges(START_MS);
+    const times = { nowMs: START_MS, sinceMs: START_MS };
+    const foreign = [
+      { span: "week", at: 0, step: "{}" },
+      { span: "hour", at: 0, step: '{"regions":[["eu",[1]]],"problems":[]}' },
+    ];
+    expect(new TrafficHistory([...rows, ...foreign]).read("hour", times)).toEqual(history.read("hour", times));
+    expect(history.takeChanges(START_MS).rows).toEqual([]);
+  });
+});
+
+describe("the history of all isolates", () => {
+  beforeEach(() => reset());
+
+  const line = (outcome: string): RequestLine => ({
+    ...{ atMs: Date.now(), method: "GET", path: "/", entity: "order", layout: "iuid", region: "eu", revision: 1 },
+    ...{ status: 200, outcome, ms: 7, originMs: 6, attempts: 1, trace: undefined },
+  });
+
+  it("loses no request and counts none twice, when reports fail, and outlives the object", async () => {
+    const real = durableMetrics(TRAFFIC);
+    let isDown = true;
+    const store = {
+      ...real,
+      report: (report: MetricsReport) => (isDown ? Promise.reject(new Error("overloaded")) : real.report(report)),
+    };
+    const isolate = isolateMetrics({
+      ...{ store, reportMs: 3_600_000, clock: { nowMs: Date.now } },
+      pause: () => new Promise(() => undefined),
+      ...{ onBreaker: () => undefined, onReportFailure: () => undefined },
+    });
+    for (let round = 0; round < 3; round++) {
+      for (let at = 0; at < 5; at++) isolate.observe(line("answered"), () => undefined);
+      expect(await isolate.history("hour")).toMatchObject({ source: "none", at: [], total: { requests: [] } });
+    }
+    isDown = false;
+    expect(sum((await isolate.history("hour")).total.requests)).toBe(15);
+    isolate.observe(line("origin-timeout"), () => undefined);
+    const { total, problems, regions } = await isolate.history("day");
+    expect([sum(total.requests), sum(total.errors), sum(problems["origin-timeout"] ?? [])]).toEqual([16, 1, 1]);
+    expect(regions["eu"]?.p50.at(-1)).toBeGreaterThan(5);
+    await real.totals();
+    const stub = TRAFFIC.get(TRAFFIC.idFromName("all"));
+    await evictDurableObject(stub);
+    expect(sum((await real.history("hour")).total.requests)).toBe(16);
+    const rows = await runInDurableObject(stub, (_, { storage }) => [...storage.sql.exec("SELECT span FROM history")]);
+    expect(rows.length).toBeLessThanOrEqual(4);
+  });
+
+  it("is asked for from a step on", async () => {
+    const { at } = await durableMetrics(TRAFFIC).history("hour", Math.floor(Date.now() / 1000));
+    expect(at.length).toBeLessThanOrEqual(2);
+  });
+});
