@@ -8,8 +8,7 @@ import type { SessionView } from "../../src/published/console-api.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
 import { history } from "./history.ts";
-import { names } from "./names.ts";
-import { preview } from "./preview.ts";
+import { names, preview } from "./preview.ts";
 
 const PAGE = "/-/console";
 

@@ -5,8 +5,10 @@ import { RequestContext } from "../../src/gateway/request.ts";
 import { serve } from "../../src/gateway/serve.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { EntityPreview } from "../../src/published/console-api.ts";
+import { parseTableText } from "../../src/routing/index.ts";
+import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, openLimited, type PageEnv } from "../lib/http.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../lib/http.ts";
 
 const PREFIX = "/-/console/entity/";
 
@@ -79,3 +81,24 @@ async function readStart({ body }: Response): Promise<{ readonly text: string; r
   void reader?.cancel();
   return { text, isCut: true };
 }
+
+/** `GET /-/console/names`: what reading an ID needs, for those who do not see the table: no region, no route, no origin, no override. */
+export const names = (gateway: Gateway) =>
+  new Hono<PageEnv>().get("/-/console/names", requireScope(gateway, "support"), async (c) => {
+    const content = await gateway.controlPlane.text();
+    if (!content.ok) return respond(c, content);
+    const { bytes, revision } = content.value;
+    const declared = parseTableText(new TextDecoder().decode(bytes));
+    if (!declared.ok) return contextOf(c).fail({ reason: "invalid-table", faults: declared.error });
+    // What was published has been checked.
+    const { entities, countries = {}, layouts = {} } = declared.value as DeclaredTable;
+    const shown = Object.entries(entities).map(([name, entity]) => [name, namesOf(entity)]);
+    return jsonResponse({ revision: revision.revision, entities: Object.fromEntries(shown), countries, layouts });
+  });
+
+const namesOf = ({ path, ids, public: kind, directory }: DeclaredEntity): object => ({
+  path,
+  ids,
+  ...(kind !== undefined && { public: kind }),
+  ...(directory !== undefined && { directory }),
+});
