@@ -110,6 +110,12 @@ const DIRECTORY_ROWS = `{"key":"ada","region":"eu","owner":"7"}\n{"key":"bob","r
 
 /** Of `waybill directory`, with what they read. */
 const DIRECTORY_RUNS = [
+  ["get slug ada", ""],
+  ["reserve slug ada --owner 42 --region eu --lease 1m", ""],
+  ["confirm slug ada --owner 42 --operation op-1", ""],
+  ["move slug ada --to us", ""],
+  ["delete slug ada", ""],
+  ["orphans slug", ""],
   ["import slug -", `${DIRECTORY_ROWS}{}\n`],
   ["stat slug", ""],
   ["copy slug", ""],

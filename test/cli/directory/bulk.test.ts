@@ -70,7 +70,7 @@ describe("waybill directory import", () => {
     world.state.failures = 1;
     expect((await run(world, args, { files })).code).toBe(0);
     expect(world.entries.size).toBe(30_000);
-    const state = { command: "import", place: "http://gateway.localhost/-/directory/slug/-", file: "a.ndjson" };
+    const state = { command: "import", place: "http://gateway.localhost/-/directory/slug", file: "a.ndjson" };
     expect(JSON.parse(files.read("a.state").ok ? Buffer.from(files.bytes("a.state")).toString() : "")).toEqual({
       ...state,
       lines: 30_000,
@@ -84,6 +84,21 @@ describe("waybill directory import", () => {
     expect((await run(world, args, { files })).stderr).toContain("is the state of another command");
     files.write("a.state", "{}");
     expect((await run(world, args, { files })).stderr).toContain("is no state of this command");
+  });
+
+  it("ends at Ctrl-C, and goes on", async () => {
+    const world = fakeDirectory();
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rowsOf(60_000)) });
+    const args = ["import", "slug", "a.ndjson", "--resume", "a.state"];
+    const ctrlC = new AbortController();
+    const fetch: typeof world.access.fetch = (...request) => {
+      if (world.directory.asked.length === 1) ctrlC.abort();
+      return world.access.fetch(...request);
+    };
+    const broken = await run(world, args, { files, fetch, interrupt: ctrlC.signal });
+    expect([broken.code, broken.stderr]).toEqual([130, expect.stringContaining("run the same command again to go on")]);
+    expect((await run(world, args, { files })).code).toBe(0);
+    expect(world.entries.size).toBe(60_000);
   });
 
   it("ends where the gateway refuses", async () => {

@@ -4,6 +4,11 @@ import { ok } from "../../../src/ids/result.ts";
 import { memoryTruth } from "../../routing/directory/memory-truth.ts";
 import type { RuntimeOptions } from "../fake-runtime.ts";
 
+const ENTRY = {
+  ...{ directory: "slug", key: "ada", region: "eu", state: "reserved", version: 7, owner: "42" },
+  ...{ changedAt: "2026-06-01T00:00:00.000Z", leaseUntil: "2026-06-01T00:05:00.000Z" },
+};
+
 /** A gateway's pages of the directory `slug`, as `routes/directory/bulk.ts` answers, in memory. */
 export const fakeDirectory = () => {
   const world = memoryTruth();
@@ -11,6 +16,8 @@ export const fakeDirectory = () => {
   const state = {
     current: undefined as string | undefined,
     asked: [] as string[],
+    /** Of requests about one key. */
+    bodies: [] as string[],
     /** Answers that break, by the number of the request from 1 on. */
     breaks: new Map<number, Response | Error>(),
   };
@@ -21,7 +28,7 @@ export const fakeDirectory = () => {
     const broken = state.breaks.get(state.asked.length);
     if (broken instanceof Error) throw broken;
     if (broken !== undefined) return broken;
-    const path = pathname.replace("/-/directory/slug/-", "");
+    const path = pathname.replace("/-/directory/slug", "").replace(/^\/-(?=\/)/, "");
     const copy = /^\/copies\/(.+)$/.exec(path)?.[1];
     if (copy !== undefined && request.method === "PUT") {
       copies.set(copy, new Uint8Array(await request.arrayBuffer()));
@@ -54,7 +61,13 @@ export const fakeDirectory = () => {
       if (cursor === undefined) throw new Error("no cursor of an export");
       return ndjson(exportRows(world.truth, "slug", cursor));
     }
-    throw new Error(`nothing answers ${request.method} ${pathname}`);
+    if (searchParams.get("only") === "orphans") {
+      return Response.json(searchParams.has("after") ? { keys: [ENTRY] } : { keys: [ENTRY], next: "0:ada" });
+    }
+    if (request.method === "DELETE") return new Response(null, { status: 204 });
+    state.bodies.push(await request.text());
+    if (/"action":"release"/.test(state.bodies.at(-1) ?? "")) return new Response(null, { status: 204 });
+    return Response.json({ ...ENTRY, key: decodeURIComponent(path.slice(1)) });
   };
   const statusOf = () => {
     const header = state.current && copies.get(state.current);

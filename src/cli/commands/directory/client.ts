@@ -36,7 +36,7 @@ export const openDirectory = (name: string, options: GatewayOptions, runtime: Ru
 };
 
 const connect = (name: string, address: GatewayAddress, runtime: Runtime): DirectoryClient => {
-  const base = `/-/directory/${encodeURIComponent(name)}/-`;
+  const base = `/-/directory/${encodeURIComponent(name)}`;
   const send = (request: GatewayRequest) =>
     sendRequest(address, { ...request, path: `${base}${request.path}` }, runtime);
   return {

@@ -39,7 +39,7 @@ const STATUS = v.object({
 });
 
 const readStatus = async (client: DirectoryClient): Promise<v.InferOutput<typeof STATUS>> => {
-  const answer = await client.insist({ method: "GET", path: "/copy" });
+  const answer = await client.insist({ method: "GET", path: "/-/copy" });
   const status = v.safeParse(STATUS, readObject(answer.bytes));
   return status.success ? status.output : fail(`error: ${escapeControls(client.url)} gives no status of a copy\n`);
 };
@@ -70,7 +70,7 @@ Exit code: 0.`,
     const client = openDirectory(directory, options, runtime);
     if (options.remove) {
       if (options.from !== undefined || options.dryRun) fail("error: --remove stands alone\n");
-      await client.insist({ method: "DELETE", path: "/copy" });
+      await client.insist({ method: "DELETE", path: "/-/copy" });
       runtime.report(`${escapeControls(directory)}: no copy is in force, within two minutes\n`);
       return EXIT.ok;
     }
@@ -163,13 +163,13 @@ const publish = async (client: DirectoryClient, copy: EncodedCopy, isQuiet: bool
   const queue = pages.entries();
   const work = async (): Promise<void> => {
     for (const [page, body] of queue) {
-      await client.insist(put(`/copies/${name}/${page}`, body));
+      await client.insist(put(`/-/copies/${name}/${page}`, body));
       progress.add(body.length);
     }
   };
   try {
     await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, work));
-    await client.insist(put(`/copies/${name}`, header));
+    await client.insist(put(`/-/copies/${name}`, header));
   } finally {
     progress.clear();
   }
@@ -257,7 +257,7 @@ const readCopy = async (client: DirectoryClient, isQuiet: boolean, runtime: Runt
   if (copy === null) return fail("error: no copy is in force; `waybill directory copy` publishes one\n");
   const progress = startProgress({ label: "reading the copy", bytes: copy.bytes, isQuiet }, runtime);
   const get = async (path: string) =>
-    (await client.insist({ method: "GET", path: `/copies/${copy.sha256}${path}` })).bytes;
+    (await client.insist({ method: "GET", path: `/-/copies/${copy.sha256}${path}` })).bytes;
   const header = await format.readCopyHeader(await get(""), sha256, copy.sha256);
   if (!header.ok) return fail(`error: the copy cannot be read: ${format.formatCopyFault(header.error)}\n`);
   const loaded = new format.LoadedCopy(header.value);

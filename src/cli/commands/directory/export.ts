@@ -26,7 +26,7 @@ export async function* exportParts(
 ): AsyncGenerator<ExportPart> {
   let cursor = from;
   for (let idle = 0; ; ) {
-    const path = `/export${cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`}`;
+    const path = `/-/export${cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`}`;
     const answer = await client.insist({ method: "GET", path });
     const lines = linesIn(client, answer, LINE);
     const last = lines.at(-1);

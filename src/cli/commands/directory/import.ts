@@ -96,7 +96,7 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
       let block: Line[] = [];
       let length = 0;
       const flush = async (): Promise<void> => {
-        await sendBlock(client, `/import${query === "" ? "" : `?${query}`}`, block, sums, tell, runtime);
+        await sendBlock(client, `/-/import${query === "" ? "" : `?${query}`}`, block, sums, tell, runtime);
         block = [];
         length = 0;
         if (options.dryRun !== true) save({ ...first, lines });
