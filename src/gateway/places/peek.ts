@@ -47,33 +47,38 @@ async function readUpTo(
 ): Promise<{ readonly bytes: Uint8Array; readonly isEnded: boolean } | BodyError> {
   const reader = stream.getReader({ mode: "byob" });
   const watch = watchOver({ ...limits, untilMs: undefined });
-  const parts: Uint8Array[] = [];
-  let left = bytesMax;
+  // What was read is copied: a chunk of one byte would keep the whole buffer that it was read into.
+  let kept = new Uint8Array(Math.min(bytesMax, FIRST_BYTES));
+  let scratch = new ArrayBuffer(FIRST_BYTES);
+  let at = 0;
   let isEnded = false;
-  while (left > 0 && !isEnded) {
-    const piece = await watch.within(reader.read(new Uint8Array(Math.min(left, READ_BYTES))), "source");
+  while (at < bytesMax && !isEnded) {
+    const view = new Uint8Array(scratch, 0, Math.min(bytesMax - at, scratch.byteLength));
+    const piece = await watch.within(reader.read(view), "source");
     if (typeof piece === "string") {
       watch.stop();
       void reader.cancel().catch(() => undefined);
       return piece === "idle" ? "late" : "broken";
     }
-    if (piece.done) isEnded = true;
-    else {
-      parts.push(piece.value);
-      left -= piece.value.byteLength;
+    if (piece.done) {
+      isEnded = true;
+      continue;
     }
+    const { value } = piece;
+    if (at + value.byteLength > kept.byteLength) {
+      const more = new Uint8Array(Math.min(bytesMax, Math.max(at + value.byteLength, kept.byteLength * 4)));
+      more.set(kept.subarray(0, at));
+      kept = more;
+    }
+    kept.set(value, at);
+    at += value.byteLength;
+    scratch = value.byteLength === FIRST_BYTES ? new ArrayBuffer(READ_BYTES) : value.buffer;
   }
   watch.stop();
   reader.releaseLock();
-  const [first, second] = parts;
-  if (first !== undefined && second === undefined) return { bytes: first, isEnded };
-  const bytes = new Uint8Array(bytesMax - left);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return { bytes, isEnded };
+  return { bytes: kept.subarray(0, at), isEnded };
 }
 
-const READ_BYTES = 16 * 1024 + 1;
+/** Most bodies are small, and a client that sends nothing holds such a buffer. */
+const FIRST_BYTES = 4 * 1024;
+const READ_BYTES = 16 * 1024;

@@ -74,6 +74,36 @@ test("paths of entities, by any, of no entity, and what is no request", async ()
   const none = await explain("--url", "/nothing");
   expect([none.code, none.stderr]).toEqual([1, "error: No entity of the routing table matches this path.\n"]);
   expect((await explain("--url", "nothing")).code).toBe(1);
+  expect((await explain(ORDER, "--url", "/x")).stderr).toBe("error: give IDs, or --url\n");
   expect((await explain("--method", "PUT")).stderr).toContain("give --url");
   expect((await explain("--url", "/x", "--header", "bad")).stderr).toContain("is no header");
+});
+
+test("a gateway is asked for what only it knows, and its problem is shown", async () => {
+  const asked: unknown[] = [];
+  const shown = {
+    owner: "checkout",
+    places: ["header x-order"],
+    ids: [{ place: "header x-order", entity: "order", id: ORDER, region: "eu" }],
+    region: "eu",
+  };
+  const ask = (answer: object, ...args: readonly string[]) =>
+    waybill(["explain", "--gateway", "http://127.0.0.1:1", "--url", "/checkout", ...args], {
+      fetch: async (url, init) => {
+        asked.push([String(url), JSON.parse(String(init?.body))]);
+        return Response.json(answer);
+      },
+    });
+  const found = await ask(shown, "--header", `x-order: ${ORDER}`, "--header", "x-order: b", "--body", "{}");
+  expect(found).toMatchObject({ code: 0, stderr: "" });
+  expect(found.stdout).toContain("POST /checkout → checkout → eu");
+  expect(asked).toEqual([
+    [
+      "http://127.0.0.1:1/-/explain",
+      { method: "POST", url: "/checkout", headers: { "x-order": [ORDER, "b"] }, body: "{}" },
+    ],
+  ]);
+  const problem = { type: "/-/problems/x", title: "X", status: 422, detail: "No." };
+  expect(await ask({ ...shown, problem })).toMatchObject({ code: 1, stderr: "error: No.\n" });
+  expect((await ask(shown, "--claims", "{}")).code).toBe(1);
 });

@@ -243,11 +243,13 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     if (lacksUrl(options))
       return fail("error: --method, --header, --body and --claims are about a request; give --url\n");
     if (options.url === undefined) requireIds(args, runtime);
+    else if (args.length > 0) return fail("error: give IDs, or --url\n");
     const { table: path, layout: name, json } = options;
     const gateway = options.gateway === undefined ? undefined : openGateway(options, runtime);
+    if (options.url !== undefined && gateway !== undefined) return explainUrl(runtime, options, gateway);
     const file = gateway ? await readRevision(gateway, undefined, compile) : await openTableFile(path, runtime);
     const table = file?.table;
-    if (options.url !== undefined) return explainUrl(runtime, options, table, gateway);
+    if (options.url !== undefined) return explainUrl(runtime, options, table);
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
     if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);

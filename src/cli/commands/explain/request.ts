@@ -36,8 +36,7 @@ export const lacksUrl = ({ url, method, header, body, bodyFile, claims }: Reques
 export async function explainUrl(
   runtime: Runtime,
   options: RequestOptions & { readonly layout?: string; readonly json?: boolean },
-  table: CompiledTable | undefined,
-  gateway: ReturnType<typeof openGateway> | undefined,
+  by: CompiledTable | ReturnType<typeof openGateway> | undefined,
 ): Promise<ExitCode> {
   const { url = "", clientCountry: country, clientContinent: continent } = options;
   const headers = (options.header ?? []).map(headerOf);
@@ -50,19 +49,19 @@ export async function explainUrl(
   const method = options.method?.toUpperCase() ?? (body.length > 0 ? "POST" : "GET");
   const text = { method, url, headers, body, country, continent };
   let explained: Shown;
-  if (gateway !== undefined) {
+  if (by === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
+  if ("explainRequest" in by) {
     if (options.claims !== undefined) malformed("A gateway reads the token of --header; it takes no --claims.");
     const byName = Object.fromEntries(
       [...Map.groupBy(headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
     );
     const sent = { method, url, headers: byName, body: new TextDecoder().decode(body), country, continent };
-    explained = answerOf(gateway, await gateway.explainRequest(sent)) as unknown as Shown;
+    explained = answerOf(by, await by.explainRequest(sent)) as unknown as Shown;
   } else {
-    if (table === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
     const request = wholeRequest(text, claimsOf(options, headers));
     if (request === undefined) return malformed("--url is a path, or a URL with a host.");
     const input = {
-      tables: { table, canary: undefined },
+      tables: { table: by, canary: undefined },
       publicIds: { open: () => ok(undefined) },
       layoutName: options.layout,
       nowMs: runtime.nowMs(),
