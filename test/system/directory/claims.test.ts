@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { workerdConfig } from "../../src/host/workerd/config.ts";
-import { bundleWorker } from "../../src/host/workerd/gateway.ts";
-import { CONFIG_FILE, type RunningWorkerd, startWorkerd } from "../../src/host/workerd/workerd.ts";
+import { workerdConfig } from "../../../src/host/workerd/config.ts";
+import { bundleWorker } from "../../../src/host/workerd/gateway.ts";
+import { CONFIG_FILE, type RunningWorkerd, startWorkerd } from "../../../src/host/workerd/workerd.ts";
 
 /**
  * Four gateways that share the objects of one of them, as isolates of Cloudflare do: four Workers in one process of workerd,

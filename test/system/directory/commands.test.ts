@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { objectsOf } from "../cli/fake-runtime.ts";
-import { tableFolder, waybill } from "./command.ts";
-import { type Stack, startRecordingOrigins, startStack } from "./stack.ts";
+import { objectsOf } from "../../cli/fake-runtime.ts";
+import { tableFolder, waybill } from "../command.ts";
+import { type Stack, startRecordingOrigins, startStack } from "../stack.ts";
 
 /** The commands of directories against the real thing: rows in, a copy out, and requests that it decides. */
 
