@@ -99,7 +99,9 @@ async function main(): Promise<void> {
       if (note !== undefined) print(paint("yellow", note));
     }
     const open = isOpen(process.env);
-    if (open && isDemo && inForce.declared.directory?.["slug"] !== undefined) await claimShops(url);
+    if (open && isDemo && inForce.declared.directory?.["slug"] !== undefined) {
+      await claimShops(url).catch(({ message }: Error) => print(paint("yellow", `note: ${message}`)));
+    }
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
     const { entities, creates } = inForce.table;
@@ -173,6 +175,8 @@ function checkedText({ name, text, declared }: TableFile, origins: readonly Runn
   );
 }
 
+const CLAIMS = '"path":"/-/directory/slug/';
+
 /** Holds lines back until the screen is printed. */
 function bufferedLog() {
   const isJson = process.env["REQUEST_LOG"] === "json";
@@ -180,7 +184,8 @@ function bufferedLog() {
   let show = (line: string): void => void early.push(line);
   const flush = (): void => {
     show = (line) => print(isJson ? line : formatLogLine(line, paint));
-    early.forEach(show);
+    // The claims of the demo's own shops are none of the user's.
+    for (const each of early) if (!each.includes(CLAIMS)) show(each);
   };
   return { line: (line: string): void => show(line), flush };
 }
