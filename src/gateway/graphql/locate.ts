@@ -127,10 +127,10 @@ async function locateOne(
 
 function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: FoundId): Outcome {
   const { table } = input.tables;
-  if (entity !== undefined) return decideText(input, entity, text);
+  if (entity !== undefined) return decideEntity(input, entity, text);
   if (globalIds !== undefined) {
     const named = readGlobalId(globalIds, text);
-    if (named !== undefined) return decideText(input, named.entity, named.id);
+    if (named !== undefined) return decideEntity(input, named.entity, named.id);
     return failure(table, { reason: "unknown-id", id: text, candidates: [] }, false);
   }
   if (text === "" || text.includes("/")) {
@@ -139,16 +139,6 @@ function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: 
   const outcome = decideAny(input, ANY_PREFIX + text);
   return outcome.kind === "redirect" ? decidePath(input, outcome.path) : outcome;
 }
-
-/** A key of a directory may have any character; in a path it is encoded. */
-function decideText(input: DecideInput, entity: string, text: string): Outcome {
-  const { table, canary } = input.tables;
-  const own = (canary?.ownsEntity(entity) === true ? canary.table : table).entities.get(entity);
-  return decideEntity(input, entity, own?.directory === undefined ? text : encoded(text));
-}
-
-/** Empty for a text with half a character, which no key has. */
-const encoded = (text: string): string => (/\p{Surrogate}/u.test(text) ? "" : encodeURIComponent(text));
 
 /** What an origin said of the entity on its own path counts here too. */
 async function remembered({ gateway }: RequestContext, table: CompiledTable, decision: Decision): Promise<Decision> {

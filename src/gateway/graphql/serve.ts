@@ -261,7 +261,8 @@ class Serving {
     const { target } = decision;
     const { entity } = this.#graphql;
     if (second !== undefined) {
-      const own = { ...target, move: undefined, shadow: undefined };
+      // An origin that disowns one of them is not followed: the others are not where that one is.
+      const own = { ...target, move: undefined, shadow: undefined, rule: SETTLED };
       return { decision: { ...decision, entity, layout: "", id: "", canonical: "", target: own }, table };
     }
     // A fence stops writes; a query comes by POST too.
@@ -314,6 +315,8 @@ class Serving {
     return allowOrigin(context, response);
   }
 }
+
+const SETTLED = Object.freeze({ kind: "moved" } as const);
 
 interface Planned {
   readonly operation: Operation;
