@@ -72,13 +72,14 @@ describe("moves", () => {
 });
 
 describe("a canary of the table", () => {
-  const canary = tableWith(
-    {},
-    { routes: [{ when: { layout: "iuid", country: "KZ" }, region: "eu" }, ...DECLARED_TABLE.routes.slice(1)] },
-  );
+  // With `waybill-revision`.
+  const full = { fields: "full" };
+  const canary = tableWith(full, {
+    routes: [{ when: { layout: "iuid", country: "KZ" }, region: "eu" }, ...DECLARED_TABLE.routes.slice(1)],
+  });
 
   it("decides about its IDs", async () => {
-    const served = servedBeside(tableWith(), canary, { countries: ["KZ"] });
+    const served = servedBeside(tableWith(full), canary, { countries: ["KZ"] });
     const { post, seen } = setUpGraphql({ gateway: { tables: tablesOf(served) } });
     const one = await post(`{ order(id: "${orderKz}") { id } }`);
     expect([one.headers.get("waybill-region"), one.headers.get("waybill-table")]).toEqual(["eu", "rev=2; canary"]);
