@@ -97,6 +97,7 @@ export class RegionList {
     this.head = undefined;
     this.given++;
     this.#last = [head.at.keyText, head.at.id];
+    if (this.#next === undefined && this.needsPage) this.state = "done";
     return head;
   }
 
