@@ -30,6 +30,9 @@ export const locator = (declared: DeclaredTable, nowMs: number) => {
     if (unknown !== undefined && overridden(declared, id) === undefined) {
       return err("its region is in a pack, which this command does not read; use `waybill explain`");
     }
+    if (targets.some((target) => target?.rule.kind === "directory") && overridden(declared, id) === undefined) {
+      return err("its region is in a directory: move its key there, by PUT /-/directory/:name/:key");
+    }
     const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
     const at = overridden(declared, id);
     if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {

@@ -54,7 +54,7 @@ const STATE_FIELD = "waybill-directory";
 const REGISTER_CHARACTERS_MAX = 4_096;
 const REGISTER_KEYS_MAX = 8;
 
-const ITEM = /^([A-Za-z][A-Za-z0-9_-]*)=([!-+\--:<-~]+?)(?:;owner=([!-+\--:<-~]{1,512}))?$/;
+const ITEM = /^([A-Za-z][A-Za-z0-9_-]*)=([!#-+\--:<-~]+)(?:;owner=([!#-+\--:<-~]{1,512}))?$/;
 
 /** Registers what the origin asks for before the client has the answer, so that the key is known when it is used. */
 export async function registerKeys(

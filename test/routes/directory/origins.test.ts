@@ -45,9 +45,10 @@ describe("waybill-register in an origin's answer", () => {
     const id = "0192f0c1-7a30-7005-8040-8f3b2a1c9d78";
     expect(await keyAt("slug", "münchen")).toMatchObject({ region: "us", owner: id, state: "confirmed" });
     expect(await keyAt("email", "ann@example.com")).toMatchObject({ region: "us", owner: "user-7" });
-    expect(updates()).toEqual(
-      Array(2).fill("directory_updates slug register done").with(1, "directory_updates email register done"),
-    );
+    expect(updates().toSorted()).toEqual([
+      "directory_updates email register done",
+      "directory_updates slug register done",
+    ]);
     expect((await request("/shops/M%C3%BCnchen")).headers.get("waybill-region")).toBe("us");
   });
 
@@ -82,6 +83,7 @@ describe("waybill-register in an origin's answer", () => {
     ["of a failure", "slug=a;owner=1", { sign }, 422, "POST", undefined],
     ["to a read", "slug=a;owner=1", { sign }, 200, "GET", undefined],
     ["of an unknown directory", "nope=a;owner=1", { sign }, 201, "POST", "directory_updates  register invalid"],
+    ["with quotes", 'slug="a";owner=1', { sign }, 201, "POST", "directory_updates  register invalid"],
     ["that is none", "slug", { sign }, 201, "POST", "directory_updates  register invalid"],
     [
       "with too many keys",

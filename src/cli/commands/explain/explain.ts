@@ -194,6 +194,7 @@ const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string]
 
 const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, string])[] => {
   if (rule?.kind === "gone") return [["gone", "removed from every region"]];
+  if (rule?.kind === "directory") return [["directory", rule.directory]];
   if (move === undefined) return [];
   const sentences = {
     started: `started, to ${move.to}`,
