@@ -8,8 +8,41 @@ import type { Gateway } from "../src/ports.ts";
 import { parseJson } from "../src/routing/index.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
+import { json, operation } from "./openapi/table.ts";
 
 const PATH = "/-/explain";
+
+const TEXT = { type: "string" };
+
+/** For OpenAPI. */
+export const EXPLAIN = {
+  post: operation({
+    name: "explainRequest",
+    tag: "ids",
+    summary: "Where a whole request would go, and every ID in it; no origin is contacted",
+    body: {
+      "application/json": {
+        schema: {
+          type: "object",
+          required: ["url"],
+          properties: {
+            method: { ...TEXT, default: "GET" },
+            url: { ...TEXT, description: "A path, or a URL with its host." },
+            headers: {
+              type: "object",
+              additionalProperties: { anyOf: [TEXT, { type: "array", items: TEXT }] },
+            },
+            body: TEXT,
+            country: { ...TEXT, description: "The client's, ISO 3166-1 alpha-2." },
+            continent: TEXT,
+          },
+        },
+      },
+    },
+    description: "The explanation.",
+    content: json(),
+  }),
+};
 
 const BYTES_MAX = 256 * 1024;
 

@@ -7,6 +7,7 @@ import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { CONSOLE_PATHS, SESSION_SCHEME } from "../console/openapi.ts";
 import { DIRECTORY_PATHS } from "../directory/openapi.ts";
+import { EXPLAIN } from "../explain.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { withCollections } from "./creates.ts";
@@ -145,19 +146,6 @@ const KEY_ENTRIES = {
   properties: { key: TEXT, entries: { type: "array", items: KEY_ENTRY } },
 };
 
-const REQUEST = {
-  type: "object",
-  required: ["url"],
-  properties: {
-    method: { ...TEXT, default: "GET" },
-    url: text("A path, or a URL with its host."),
-    headers: { type: "object", additionalProperties: { anyOf: [TEXT, TEXTS] } },
-    body: TEXT,
-    country: text("The client's, ISO 3166-1 alpha-2."),
-    continent: TEXT,
-  },
-};
-
 const MANY_BODY = {
   type: "object",
   required: ["ids"],
@@ -245,16 +233,7 @@ const OWN_PATHS = {
     parameters: [ID_PARAMETER],
     description: "The explanation.",
   }),
-  "/-/explain": {
-    post: operation({
-      name: "explainRequest",
-      tag: "ids",
-      summary: "Where a whole request would go, and every ID in it; no origin is contacted",
-      body: { "application/json": { schema: REQUEST } },
-      description: "The explanation.",
-      content: json(),
-    }),
-  },
+  "/-/explain": EXPLAIN,
   "/-/idempotency/{key}": state("idempotencyKey", "What is known of an idempotency key, of all callers", {
     parameters: [pathParameter("key", { minLength: 1, maxLength: 512 })],
     content: json(KEY_ENTRIES),

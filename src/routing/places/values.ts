@@ -57,3 +57,11 @@ export function cookieValues(field: string | undefined, name: string): readonly 
     return equals !== -1 && pair.slice(0, equals).trim() === name ? [pair.slice(equals + 1).trim()] : [];
   });
 }
+
+/** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
+export const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+
+export const labelOf = (host: string): readonly [label: string, rest: string] => {
+  const dot = host.indexOf(".");
+  return dot === -1 ? [host, ""] : [host.slice(0, dot), host.slice(dot)];
+};

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
-import { type NameTest, parameterValues } from "../places/values.ts";
+import { hostOf, labelOf, type NameTest, parameterValues } from "../places/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
@@ -184,14 +184,6 @@ const lookUp = (name: string | undefined, regions: RegionByValue): Word => {
   return (
     said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
   );
-};
-
-/** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
-const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
-
-const labelOf = (host: string): readonly [label: string, rest: string] => {
-  const dot = host.indexOf(".");
-  return dot === -1 ? [host, ""] : [host.slice(0, dot), host.slice(dot)];
 };
 
 type QuerySource = Extract<RegionSource, { readonly kind: "query" }>;

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { readDemoTable } from "./demo/demo.ts";
-import { type Stack, sendRaw, startStack } from "./stack.ts";
+import { readDemoTable } from "../demo/demo.ts";
+import { type Stack, sendRaw, startStack } from "../stack.ts";
 
 /** IDs in bodies, as they come over real connections. */
 
