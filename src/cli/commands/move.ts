@@ -1,5 +1,7 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 import { loadTable } from "../../routing/index.ts";
+import type { EntityLocation, OverridePart, Step } from "../../routing/moves/steps.ts";
+import { droppedEpoch, entryOf, OVERRIDE_PARTS, takeStep } from "../../routing/moves/steps.ts";
 import { unknownIdError } from "../../routing/resolve/describe.ts";
 import { allOwners, dropUnlikelyDigits, targetOf } from "../../routing/resolve/match.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
@@ -10,8 +12,6 @@ import { countingNumber, idsOf } from "../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { editEntries, openForEdit, saveTable, setNumber } from "../lib/table-edit.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
-import type { EntityLocation, OverridePart, Step } from "./move-steps.ts";
-import { droppedEpoch, entryOf, OVERRIDE_PARTS, takeStep } from "./move-steps.ts";
 
 /**
  * Locates entities in a valid table, and reads their IDs as strictly as `/any/:id`. `id`: in its canonical text. `routed`: the

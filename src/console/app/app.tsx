@@ -15,6 +15,7 @@ type Loader = () => Promise<ComponentType>;
 /** Pages beside the first one are loaded when they are opened. */
 const LOADERS: Readonly<Partial<Record<PageName, Loader>>> = {
   overview: () => import("../overview/overview.tsx").then((part) => part.default),
+  table: () => import("../table/table-page.tsx").then((part) => part.default),
   mint: () => import("../layouts/mint.tsx").then((part) => part.default),
   layouts: () => import("../layouts/layouts.tsx").then((part) => part.default),
 };

@@ -9,16 +9,21 @@ export interface Span {
 
 const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 const STRING = /"(?:[^"\\]|\\[\s\S])*"/y;
-const SCALAR = /[^\s,\]}:"]+/y;
+const SCALAR = /[^\s,[\]{}:"]+/y;
 
 /** Deeper values belong to what is around them. */
 const DEPTH_MAX = 64;
 
-/** The values of the text by JSON pointer (RFC 6901). `keys`: where the name of a member stands. */
-export function positionsOf(text: string): {
+export interface Positions {
+  /** By JSON pointer (RFC 6901). */
   readonly values: ReadonlyMap<string, Span>;
+  /** Where the name of a member stands. */
   readonly keys: ReadonlyMap<string, Span>;
-} {
+  /** Up to here it is JSON. */
+  readonly end: number;
+}
+
+export function positionsOf(text: string): Positions {
   const values = new Map<string, Span>();
   const keys = new Map<string, Span>();
   let at = 0;
@@ -63,7 +68,8 @@ export function positionsOf(text: string): {
     }
   };
   readValue("", 0);
-  return { values, keys };
+  take(SPACE);
+  return { values, keys, end: at };
 }
 
 function nameIn(text: string): string {
@@ -82,7 +88,7 @@ export function lineOf(text: string, pointer: string): number | undefined {
 }
 
 /** The span of a fault: the value, else the nearest one around it. */
-export function spanOf({ values, keys }: ReturnType<typeof positionsOf>, pointer: string): Span {
+export function spanOf({ values, keys }: Positions, pointer: string): Span {
   for (let place = pointer; place !== ""; place = place.slice(0, place.lastIndexOf("/"))) {
     const span = keys.get(place) ?? values.get(place);
     if (span !== undefined) return span;

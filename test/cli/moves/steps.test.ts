@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EntityLocation, entryOf, type Step, takeStep } from "../../../src/cli/commands/move-steps.ts";
+import { type EntityLocation, entryOf, type Step, takeStep } from "../../../src/routing/moves/steps.ts";
 
 const start = (to: string, epochMin = 1): Step => ({ name: "start", to, epochMin });
 const finish = (routed?: string): Step => ({ name: "finish", routed });

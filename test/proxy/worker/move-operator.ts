@@ -4,7 +4,7 @@ import {
   entryOf,
   type Step,
   takeStep,
-} from "../../../src/cli/commands/move-steps.ts";
+} from "../../../src/routing/moves/steps.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { ORDER } from "../passages.ts";
 import type { Breach, ModelOrigin } from "./move-origins.ts";

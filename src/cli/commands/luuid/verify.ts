@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { err, formatShortKey, ok, type Result } from "../../../ids/index.ts";
+import type { EntityLocation } from "../../../routing/moves/steps.ts";
 import { groupsOf } from "../../../routing/resolve/match.ts";
 import type { CompiledTable } from "../../../routing/table.ts";
 import { command, group, type OptionsOf, option, withDefault } from "../../command.ts";
@@ -9,7 +10,6 @@ import { type OpenTable, openForEdit } from "../../lib/table-edit.ts";
 import { checkText, compile, valid } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 import { locator, rewriteTable } from "../move.ts";
-import type { EntityLocation } from "../move-steps.ts";
 import { KeySet, PAGES_MAX } from "./key-set.ts";
 import { type Clash, clashIn, type OldKey, type Reported } from "./reassign.ts";
 import { isOutside, overlapsIn, type Ranges, rangesOf, recordsOf, type Source, sourcesOf } from "./sources.ts";

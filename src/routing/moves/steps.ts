@@ -1,5 +1,5 @@
-import { err, ok, type Result } from "../../ids/index.ts";
-import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../../routing/schema/table.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.ts";
 
 /** Where the table places one entity. */
 export type EntityLocation =

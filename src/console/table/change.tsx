@@ -1,0 +1,136 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Status } from "../../published/table-api.ts";
+import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../published/table-requests.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { type Answer, call, type Problem } from "../app/api.ts";
+import { Badge, Dialog, Field, ProblemBox } from "../app/parts.tsx";
+import { loadTable, session } from "../app/session.ts";
+import { DiffView } from "./diff-view.tsx";
+
+/** Every change is shown once more, with what it does and who makes it, before it is sent. */
+
+export interface Change {
+  readonly title: string;
+  /** On the button. */
+  readonly verb: string;
+  readonly before: DeclaredTable;
+  readonly after: DeclaredTable;
+  readonly about?: ComponentChildren;
+  send(note: string): Promise<Answer<{ readonly revision?: number }>>;
+}
+
+const entityTag = (revision: number): string => `"${revision}"`;
+
+export const publish = (text: string, basedOn: number, note: string): Promise<Answer<{ revision?: number }>> =>
+  call("/-/table", {
+    method: "PUT",
+    text,
+    headers: { "if-match": entityTag(basedOn), [NOTE_HEADER]: encodeURIComponent(note) },
+  });
+
+/** `POST` of a change whose note is in its body. `text`: a body that must go as it is. */
+export const post = (
+  path: string,
+  basedOn: number,
+  body: object,
+  text?: string,
+): Promise<Answer<{ revision?: number }>> =>
+  call(path, {
+    method: "POST",
+    ...(text === undefined ? { body } : { text }),
+    headers: { "if-match": entityTag(basedOn) },
+  });
+
+export function ConfirmChange({ change, onClose }: { change: Change; onClose: () => void }) {
+  const [note, setNote] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [revision, setRevision] = useState<number>();
+  const send = async () => {
+    setBusy(true);
+    const answer = await change.send(note);
+    setBusy(false);
+    setProblem(answer.ok ? undefined : answer.problem);
+    if (answer.ok) setRevision(answer.value?.revision ?? Number.NaN);
+  };
+  return (
+    <Dialog title={change.title} onClose={onClose} class="wide">
+      {revision === undefined ? (
+        <>
+          {change.about}
+          <DiffView before={change.before} after={change.after} />
+          <Field
+            label="Note"
+            hint={`For the history: why. At most ${NOTE_CHARACTERS_MAX} characters.`}
+            value={note}
+            onInput={(text) => setNote(text.slice(0, NOTE_CHARACTERS_MAX))}
+          />
+          {problem && <ProblemBox problem={problem.status === 412 ? otherChange(problem) : problem} />}
+          <div class="actions">
+            <button type="button" class="main" disabled={isBusy} onClick={() => void send()}>
+              {isBusy ? "Sending…" : change.verb}
+            </button>
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+            <small>The history will name {session.value?.name}.</small>
+          </div>
+        </>
+      ) : (
+        <Progress revision={revision} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+const otherChange = (problem: Problem): Problem => ({
+  ...problem,
+  title: "Another change came first",
+  detail: `${problem.detail} Close this, load the newest table, and look at the difference again.`,
+});
+
+const ASK_MS = 700;
+
+/** From the control plane to the isolate that answers. */
+function Progress({ revision, onClose }: { revision: number; onClose: () => void }) {
+  const [status, setStatus] = useState<Status>();
+  const isWritten = status !== undefined && !status.pending && (status.kv?.revision ?? 0) >= 0;
+  const isInForce =
+    isWritten &&
+    (Number.isNaN(revision) || status.isolate.revision === revision || status.isolate.canary?.revision === revision);
+  useEffect(() => {
+    if (isInForce) {
+      void loadTable();
+      return;
+    }
+    const ask = () => void call<Status>("/-/table/status").then((answer) => answer.ok && setStatus(answer.value));
+    ask();
+    const timer = setInterval(ask, ASK_MS);
+    return () => clearInterval(timer);
+  }, [isInForce]);
+  const steps = [
+    ["Stored in the control plane", true],
+    ["Written to KV", isWritten],
+    ["In force in the isolate that answers", isInForce],
+  ] as const;
+  return (
+    <>
+      <ol class="steps" aria-live="polite">
+        {steps.map(([name, isDone]) => (
+          <li key={name}>
+            {name} <Badge mood={isDone ? "good" : "plain"}>{isDone ? "done" : "waiting"}</Badge>
+          </li>
+        ))}
+      </ol>
+      <p role="status">
+        {isInForce
+          ? `${Number.isNaN(revision) ? "The change" : `Revision ${revision}`} is in force here. Other isolates take it within half a minute.`
+          : "You may close this: nothing more is needed."}
+      </p>
+      <button type="button" class="main" onClick={onClose}>
+        Close
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { MetricsHistory } from "../../published/console-api.ts";
+import { diffTables } from "../../routing/index.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { call } from "../app/api.ts";
+import { Scroll } from "../app/parts.tsx";
+import { countText } from "../app/words.ts";
+import { diffInWords } from "./diff-words.ts";
+
+/** What a change would do, before it is made. Computed in the page, by the code that plans it. */
+export function DiffView({ before, after }: { before: DeclaredTable; after: DeclaredTable }) {
+  const [traffic, setTraffic] = useState<MetricsHistory>();
+  useEffect(() => {
+    void call<MetricsHistory>("/-/metrics/history?span=hour").then((answer) => answer.ok && setTraffic(answer.value));
+  }, []);
+  const diff = useMemo(() => diffTables(before, after, undefined, Date.now()), [before, after]);
+  const words = useMemo(() => diffInWords(diff, traffic), [diff, traffic]);
+  if (diff.isEmpty) return <p class="box">The two say the same, and treat every ID alike.</p>;
+  return (
+    <div class="diff">
+      {words.warnings.map((warning) => (
+        <p key={warning} class="box warn">
+          {warning}
+        </p>
+      ))}
+      {words.keys.length === 0 ? (
+        <p>No key goes to another region.</p>
+      ) : (
+        <Scroll label="Keys that go elsewhere">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">IDs that go elsewhere</th>
+                <th scope="col">From</th>
+                <th scope="col">To</th>
+                <th scope="col">How many</th>
+              </tr>
+            </thead>
+            <tbody>
+              {words.keys.map(({ what, from, to, numbers }) => (
+                <tr key={what + from + to}>
+                  <td>{what}</td>
+                  <td>{from}</td>
+                  <td>
+                    <strong>{to}</strong>
+                  </td>
+                  <td>{numbers}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+      {words.keysLeft > 0 && <p>{countText(words.keysLeft)} more kinds of keys are not listed.</p>}
+      {words.entities.length > 0 && <h3>Single entities</h3>}
+      <ul>
+        {words.entities.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      {words.parts.length > 0 && <h3>What the table says</h3>}
+      <ul>
+        {words.parts.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
