@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { EXPOSED_HEADERS } from "../../src/gateway/cors.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../../src/proxy/headers.ts";
 import { type File, README_WORDS_MAX, words, wordsMax } from "./house.ts";
 
@@ -96,4 +97,13 @@ it("the HTTP reference lists every field of a request that stops at the gateway"
   const page = fileAt("docs/reference/http.md");
   const stopped = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter((name) => !name.startsWith("--"));
   expect(stopped.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+it("web pages can read every response header of the HTTP reference", () => {
+  const [, table = ""] = /^## Response headers\n(.*?)^## /ms.exec(fileAt("docs/reference/http.md")) ?? [];
+  const named = [...table.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(8);
+  // Nothing in `via` is for scripts.
+  const exposed = new Set<string>([...EXPOSED_HEADERS, "via"]);
+  expect(named.filter((name) => !exposed.has(name))).toEqual([]);
 });
