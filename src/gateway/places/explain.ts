@@ -106,7 +106,9 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
     case "redirect":
       return { ...NOTHING, byCanary, redirect: outcome.path, region: outcome.decision?.target.region.name };
     case "region": {
-      const { entity, id: text } = outcome.decision;
+      const { entity, id } = outcome.decision;
+      // The internal ID of a public one stays inside.
+      const text = entity.public === undefined ? id : idInPath(input, path);
       const own = { place: PATH, entity: entity.name, text, outcome };
       return explainIds(input, request, entity.idIn, { ...NOTHING, byCanary, owner: entity.name }, [own], undefined);
     }
@@ -120,6 +122,13 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
       return explainIds(input, request, entry.idIn, { ...NOTHING, owner }, [], entry);
     }
   }
+}
+
+/** As the client wrote it. */
+function idInPath({ tables: { table, canary } }: DecideInput, path: string): string {
+  if (path.startsWith(ANY_PREFIX)) return path.slice(ANY_PREFIX.length).split("/", 1)[0] ?? "";
+  const match = table.paths.match(path) ?? canary?.table.paths.match(path);
+  return match === undefined ? "" : path.slice(match.idStart, match.idEnd);
 }
 
 function explainIds(

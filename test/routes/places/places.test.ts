@@ -252,6 +252,18 @@ describe("IDs beside the path", () => {
       { place: "member /others of the body", entity: "order", region: "eu" },
     ]);
     expect(slug(await problemOf(await request(`/checkout?order_id=${orderBr}`)))).toBe("unknown-id");
+    for (const path of [`/orders/${shownOf(orderBr)}/lines`, `/any/${shownOf(orderBr)}`]) {
+      const explained = await (
+        await request("/-/explain", json({ url: `${path}?order_id=${shownOf(orderDe)}` }))
+      ).text();
+      expect(JSON.parse(explained).ids[0]).toEqual({
+        place: "path",
+        entity: "order",
+        id: shownOf(orderBr),
+        region: "us",
+      });
+      expect(explained).not.toContain(orderBr);
+    }
   });
 
   it("are held to a move: a write is refused while any of them is fenced", async () => {

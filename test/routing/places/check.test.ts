@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { faultsOf, load, sampleTable } from "../tables.ts";
 
@@ -52,6 +53,16 @@ describe("places of IDs", () => {
     const table = load(sampleTable());
     expect([...table.entities.values()].map(({ idIn }) => idIn)).toEqual([undefined, undefined, undefined, undefined]);
   });
+});
+
+test("the examples of the guide are tables without fault", () => {
+  const guide = readFileSync(new URL("../../../docs/guides/ids-anywhere.md", import.meta.url), "utf8");
+  const examples = [...guide.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(`{${text}}`));
+  expect(examples).toHaveLength(2);
+  for (const { entities = {}, ...rest } of examples) {
+    const table = sampleTable();
+    expect(faultsOf({ ...table, ...rest, entities: { ...table.entities, ...entities } })).toEqual([]);
+  }
 });
 
 describe("sources of a region", () => {
