@@ -52,9 +52,11 @@ export interface CopyLayer {
   find(directory: string, key: string): Promise<CopyAnswer | undefined>;
 }
 
-/** `builtAtMs`: when the copy was read out of the objects. What is `absent` there may have been claimed since. */
+/**
+ * `isConfirmed`: false while the objects do not say whether the key was changed since the copy was made. `builtAtMs`: when the copy was read out of the objects. What is `absent` there may have been claimed since.
+ */
 export type CopyAnswer =
-  | { readonly state: "found"; readonly region: string; readonly builtAtMs: number }
+  | { readonly state: "found"; readonly region: string; readonly builtAtMs: number; readonly isConfirmed?: boolean }
   | { readonly state: "absent"; readonly builtAtMs: number };
 
 /** Published copies by the digests of their headers, for those who make and verify them. Without a page: the header. */
@@ -145,6 +147,8 @@ export interface DirectoryTruth {
   reportMissing(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
   /** An origin said that the key's entity moved. Nothing changes unless the key leads to `from`. */
   learn(at: DirectoryKey, from: string, region: string): Promise<Result<undefined, DirectoryFailure>>;
+  /** What copies that were made at a time are wrong about. It is noted before it is changed. */
+  changesSince(directory: string, sinceMs: number): Promise<Result<KeyChanges, DirectoryFailure>>;
   /** Reservations after their lease, and confirmed keys that an origin reports missing, of one shard. */
   orphans(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
   /** Keys of one shard in the order of their bytes, beginning after a key. */
@@ -157,6 +161,9 @@ export interface DirectoryTruth {
     replace: boolean,
   ): Promise<Result<PutMany, DirectoryFailure>>;
 }
+
+/** What was moved, removed or replaced since a time: copies of before are wrong about it. `undefined`: too much to name. */
+export type KeyChanges = readonly string[] | undefined;
 
 export interface Rows {
   readonly rows: readonly DirectoryEntry[];

@@ -81,6 +81,7 @@ function compose(env: Env) {
   const directory = edgeDirectory({
     truth: directoryTruth,
     copies: edgeCopies({
+      truth: directoryTruth,
       kv: env.TABLE_KV,
       namespace,
       clock,

@@ -14,11 +14,12 @@ const LAYERS: Readonly<Record<string, number>> = { warm: 16 * 2 ** 20, cold: 2 *
 
 const layers = new Map<string, ReturnType<typeof kvCopies>>();
 
-function copiesOf(layer: string, kv: CopiesOptions["kv"]) {
+function copiesOf(layer: string, kv: CopiesOptions["kv"], truth: CopiesOptions["truth"]) {
   const known = layers.get(layer);
   if (known !== undefined) return known;
   const made = kvCopies({
     kv,
+    truth,
     cache: undefined,
     namespace: "bench",
     clock: { nowMs: () => Date.now() },
@@ -44,7 +45,8 @@ async function look(query: URLSearchParams, env: Env): Promise<number> {
   ];
   const layer = query.get("layer") ?? "";
   const { word } = seededWords(seed);
-  const [copies, truth] = [copiesOf(layer, env.TABLE_KV), durableDirectory(env.DIRECTORY)];
+  const truth = durableDirectory(env.DIRECTORY);
+  const copies = copiesOf(layer, env.TABLE_KV, truth);
   let right = 0;
   for (let time = 0; time < times; time++) {
     const at = word() % keys;

@@ -91,6 +91,7 @@ export function setUp(options: Options = {}) {
   const directory = isolateDirectory({
     truth: options.gateway?.directoryTruth ?? truth,
     copies: kvCopies({
+      truth: options.gateway?.directoryTruth ?? truth,
       kv: TABLE_KV,
       cache: undefined,
       namespace: "one",

@@ -1,5 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
-import type { CopyAnswer, CopyLayer, CopyStore, DirectoryFailure } from "../../directory-ports.ts";
+import type { CopyAnswer, CopyLayer, CopyStore, DirectoryFailure, DirectoryTruth } from "../../directory-ports.ts";
 import { err, ok } from "../../ids/result.ts";
 import * as format from "../../routing/directory/copy-format.ts";
 import { subtleSha256 } from "../pages/packs.ts";
@@ -8,19 +8,29 @@ import { setLast, withTimeout } from "../platform.ts";
 import { KV_CACHE_SECONDS, within } from "../table/kv.ts";
 
 export interface CopiesOptions extends PageStoreOptions {
+  readonly truth: Pick<DirectoryTruth, "changesSince">;
   readonly report: (failure: CopyFailure) => void;
   /** How long a look-up waits for a pointer, a header or a page. The objects answer instead. */
   readonly waitMs?: number;
 }
 
-export type CopyFailure = Readonly<{ directory: string; part: "pointer" | "header" | number; why: string }>;
+export type CopyFailure = Readonly<{ directory: string; part: "pointer" | "header" | "changes" | number; why: string }>;
 
-/** Between two reads of a pointer; after a failure sooner. A removed or renewed copy is known after this time and that of KV. */
+/**
+ * Between two reads of a pointer and of the changes since; after a failure sooner. A removed or renewed copy is known after this
+ * time and that of KV, a changed key after this time.
+ */
 const POINTER_MS = 60_000;
 const POINTER_RETRY_MS = 5_000;
 
 const WAIT_MS = 500;
 const READ_DEADLINE_MS = 2_000;
+
+/** For how long the changes of a minute ago count while the object does not answer. */
+const CONFIRMED_MS = 3 * POINTER_MS;
+
+/** The clocks of those who make copies and of the object. */
+const CLOCKS_MS = 600_000;
 
 /** Headers in memory: 150 kB each for ten million keys. */
 const DIRECTORIES_MAX = 16;
@@ -28,14 +38,23 @@ const DIRECTORIES_MAX = 16;
 /** The last copy of a directory, `undefined` for none. */
 type State = { copy: Copy | undefined; dueMs: number; flight: Flight | undefined };
 type Flight = Readonly<{ startedAtMs: number; end: Promise<void> }>;
-type Copy = Readonly<{ sha256: string; loaded: format.LoadedCopy }>;
+/** `changed`: keys about which it is wrong; `undefined`: it is void. */
+type Copy = {
+  readonly sha256: string;
+  readonly loaded: format.LoadedCopy;
+  changed: ReadonlySet<string> | undefined;
+  confirmedAtMs: number;
+};
+
+const NONE: ReadonlySet<string> = new Set();
 
 export const edgeCopies = (options: Omit<CopiesOptions, "cache" | "waitUntil">): CopyLayer =>
   kvCopies({ ...options, cache: caches.default, waitUntil });
 
 /**
  * The published copies of directories. A header and its pages are verified by their digests and named by them; a copy is as old as
- * its header says, and who asks decides whether that is too old. What fails is `undefined`, never absent.
+ * its header says, and who asks decides whether that is too old. Keys that were moved or removed since are asked of the objects,
+ * which note them. What fails is `undefined`, never absent.
  */
 export function kvCopies(options: CopiesOptions): CopyLayer {
   const { kv, clock, report, waitMs = WAIT_MS } = options;
@@ -46,6 +65,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     const copy = await copyOf(directory);
     if (copy === undefined) return undefined;
     const { loaded, sha256 } = copy;
+    if (copy.changed?.has(key) !== false) return undefined;
     let place = loaded.find(key);
     if (place === format.COPY_NOT_LOADED) {
       const { page } = loaded;
@@ -60,7 +80,8 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     if (place === format.COPY_NOT_FOUND) return { state: "absent", builtAtMs };
     const region = header.regions[place];
     // A page that other pages displaced at once.
-    return region === undefined ? undefined : { state: "found", region, builtAtMs };
+    if (region === undefined) return undefined;
+    return { state: "found", region, builtAtMs, isConfirmed: clock.nowMs() < copy.confirmedAtMs + CONFIRMED_MS };
   }
 
   /** The copy in memory; one that may have been renewed is read behind the answer. */
@@ -85,7 +106,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
   async function refresh(directory: string, state: State): Promise<void> {
     const key = format.copyPointerKey(directory);
     const pointer = await within(() => kv.get(key, { type: "text", cacheTtl: KV_CACHE_SECONDS }), READ_DEADLINE_MS);
-    const fail = (part: "pointer" | "header", why: string): void => {
+    const fail = (part: "pointer" | "header" | "changes", why: string): void => {
       // The last copy counts until who asks finds it too old.
       state.dueMs = clock.nowMs() + POINTER_RETRY_MS;
       report({ directory, part, why });
@@ -96,10 +117,21 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return fail("pointer", `${key} is not a digest`);
       const loaded = await store.load(headerSource(directory, sha256));
       if (!loaded.ok) return fail("header", loaded.error.why);
-      state.copy = { sha256, loaded: loaded.value };
+      state.copy = { sha256, loaded: loaded.value, changed: NONE, confirmedAtMs: Number.NEGATIVE_INFINITY };
     }
     if (sha256 === null) state.copy = undefined;
+    if (state.copy !== undefined && !(await readChanges(directory, state.copy))) {
+      return fail("changes", "the object did not answer");
+    }
     state.dueMs = clock.nowMs() + POINTER_MS;
+  }
+
+  async function readChanges(directory: string, copy: Copy): Promise<boolean> {
+    const changes = await options.truth.changesSince(directory, copy.loaded.builtAtMs - CLOCKS_MS);
+    if (!changes.ok) return false;
+    copy.changed = changes.value && new Set(changes.value);
+    copy.confirmedAtMs = clock.nowMs();
+    return true;
   }
 
   const headerSource = (directory: string, sha256: string): PageSource<format.LoadedCopy> => ({

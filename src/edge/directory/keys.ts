@@ -7,6 +7,7 @@ import type {
   DirectoryFailure,
   DirectoryKey,
   DirectoryTruth,
+  KeyChanges,
   PutMany,
   Reservation,
   Rows,
@@ -16,6 +17,9 @@ import { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf } from "../../ro
 import { callObject } from "../platform.ts";
 
 export { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf };
+
+/** One object more notes the changed keys of all directories. */
+const CHANGES_SHARD = DIRECTORY_SHARDS;
 
 /** A call takes a few milliseconds from nearby and some hundred from afar. */
 const DEADLINE_MS = 4_000;
@@ -41,6 +45,9 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   learn(of: ShardOf, at: DirectoryKey, from: string, region: string): Promise<void>;
   orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
   scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
+  /** `key`: empty for any number of keys. */
+  noteChange(of: ShardOf, at: DirectoryKey): Promise<void>;
+  changesSince(of: ShardOf, directory: string, sinceMs: number): Promise<KeyChanges>;
   /** `rows`: JSON of `BulkRow[]`, at most `PUT_ROWS_MAX`: one parameter of SQLite, whatever their number. */
   putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany>;
 }
@@ -72,24 +79,34 @@ export function durableDirectory(
   };
   const call = <Value>(at: DirectoryKey, send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>) =>
     callShard(at.directory, shardOf(at), send);
+  /** Copies must know of a change before it is made: a copy that asks too early asks once more than it must. */
+  const noted = async <Value>(at: DirectoryKey, change: () => Promise<Result<Value, DirectoryFailure>>) => {
+    const note = await callShard(at.directory, CHANGES_SHARD, (object, of) => object.noteChange(of, at));
+    return note.ok ? change() : note;
+  };
   return {
     get: (at) => call(at, (object, of) => object.get(of, at)),
     reserve: (claim) => call(claim, (object, of) => object.reserve(of, claim)),
     confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
     release: (claim) => call(claim, (object, of) => object.release(of, claim)),
     register: (claim) => call(claim, (object, of) => object.register(of, claim)),
-    move: (at, region, version) => call(at, (object, of) => object.move(of, at, region, version)),
-    remove: (at, version) => call(at, (object, of) => object.remove(of, at, version)),
+    move: (at, region, version) => noted(at, () => call(at, (object, of) => object.move(of, at, region, version))),
+    remove: (at, version) => noted(at, () => call(at, (object, of) => object.remove(of, at, version))),
     reportMissing: (at, version) => call(at, (object, of) => object.reportMissing(of, at, version)),
     async learn(at, from, region) {
-      const learned = await call(at, (object, of) => object.learn(of, at, from, region));
+      const learned = await noted(at, () => call(at, (object, of) => object.learn(of, at, from, region)));
       return learned.ok ? ok(undefined) : learned;
     },
     orphans: (directory, shard, after, limit) =>
       callShard(directory, shard, (object, of) => object.orphans(of, directory, after, limit)),
     scan: (directory, shard, after, limit) =>
       callShard(directory, shard, (object, of) => object.scan(of, directory, after, limit)),
-    putMany: (directory, shard, rows: readonly BulkRow[], replace) =>
-      callShard(directory, shard, (object, of) => object.putMany(of, directory, JSON.stringify(rows), replace)),
+    changesSince: (directory, sinceMs) =>
+      callShard(directory, CHANGES_SHARD, (object, of) => object.changesSince(of, directory, sinceMs)),
+    putMany(directory, shard, rows: readonly BulkRow[], replace) {
+      const put = () =>
+        callShard(directory, shard, (object, of) => object.putMany(of, directory, JSON.stringify(rows), replace));
+      return replace ? noted({ directory, key: "" }, put) : put();
+    },
   };
 }

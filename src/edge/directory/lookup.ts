@@ -236,8 +236,11 @@ export function isolateDirectory(options: LookupOptions): Directory {
 
 const outcomeOf = ({ state, source }: DirectoryAnswer): LookupOutcome => (state === "absent" ? "absent" : source);
 
-const isYoung = (plan: DirectoryPlan, { state, builtAtMs }: CopyAnswer, nowMs: number): boolean =>
-  nowMs - builtAtMs < (state === "found" ? plan.copySeconds : plan.absentSeconds) * 1000;
+const isYoung = (plan: DirectoryPlan, copy: CopyAnswer, nowMs: number): boolean => {
+  const isFound = copy.state === "found";
+  const seconds = isFound ? plan.copySeconds : plan.absentSeconds;
+  return nowMs - copy.builtAtMs < seconds * 1000 && (!isFound || copy.isConfirmed !== false);
+};
 
 const answerIn = (copy: CopyAnswer) =>
   copy.state === "found" ? ({ state: "found", region: copy.region } as const) : ({ state: "absent" } as const);

@@ -5,6 +5,7 @@ import type {
   ClaimOutcome,
   DirectoryEntry,
   DirectoryKey,
+  KeyChanges,
   PutMany,
   Reservation,
   Rows,
@@ -27,6 +28,9 @@ const SWEEP_KEYS = 1_000;
 
 const CONFLICTS_SHOWN = 20;
 
+/** Changed keys that are named, of one directory: an isolate reads them once a minute. More make all copies of before void. */
+const CHANGES_MAX = 4_000;
+
 /** A former version of the gateway may read these after a rollback: only add columns. A key without a lease is confirmed. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS self (
@@ -35,6 +39,9 @@ const SCHEMA = `
     directory TEXT NOT NULL, key TEXT NOT NULL, region TEXT NOT NULL, owner TEXT, operation TEXT,
     version INTEGER NOT NULL, changed_ms INTEGER NOT NULL, lease_until_ms INTEGER, missing_ms INTEGER,
     PRIMARY KEY (directory, key)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS changes (
+    directory TEXT NOT NULL, key TEXT NOT NULL, noted_ms INTEGER NOT NULL, PRIMARY KEY (directory, key)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS changes_by_time ON changes (directory, noted_ms);
   CREATE INDEX IF NOT EXISTS leases ON keys (lease_until_ms) WHERE lease_until_ms IS NOT NULL;
   CREATE INDEX IF NOT EXISTS orphans ON keys (directory, key) WHERE lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL;
 `;
@@ -171,6 +178,36 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   async putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
     const nowMs = systemClock.nowMs();
     return this.#transact(of, () => this.#putMany(directory, rows, replace, nowMs));
+  }
+
+  async noteChange(of: ShardOf, { directory, key }: DirectoryKey): Promise<void> {
+    const nowMs = systemClock.nowMs();
+    this.#transact(of, () => {
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO changes (directory, key, noted_ms) VALUES (?, ?, ?)",
+        directory,
+        key,
+        nowMs,
+      );
+      if (key === "") this.#sql.exec("DELETE FROM changes WHERE directory = ? AND key <> ''", directory);
+      const [oldest] = this.#sql
+        .exec<{ noted_ms: number }>(
+          "SELECT noted_ms FROM changes WHERE directory = ? AND key <> '' ORDER BY noted_ms DESC LIMIT 1 OFFSET ?",
+          ...[directory, CHANGES_MAX],
+        )
+        .toArray();
+      if (oldest === undefined) return;
+      this.#sql.exec("DELETE FROM changes WHERE directory = ? AND noted_ms <= ?", directory, oldest.noted_ms);
+      this.#sql.exec("INSERT OR REPLACE INTO changes VALUES (?, '', ?)", directory, oldest.noted_ms);
+    });
+  }
+
+  async changesSince(of: ShardOf, directory: string, sinceMs: number): Promise<KeyChanges> {
+    this.#check(of);
+    const rows = this.#sql
+      .exec<{ key: string }>("SELECT key FROM changes WHERE directory = ? AND noted_ms >= ?", directory, sinceMs)
+      .toArray();
+    return rows.some(({ key }) => key === "") ? undefined : rows.map(({ key }) => key);
   }
 
   override async alarm(): Promise<void> {

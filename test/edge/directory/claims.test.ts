@@ -25,7 +25,7 @@ const elapse = (ms: number): Promise<void> =>
   });
 
 interface Store {
-  readonly truth: Omit<DirectoryTruth, "orphans" | "scan" | "putMany">;
+  readonly truth: Omit<DirectoryTruth, "orphans" | "scan" | "putMany" | "changesSince">;
   elapse(ms: number): Promise<void>;
 }
 

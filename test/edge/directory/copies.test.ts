@@ -1,13 +1,17 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import type { DirectoryFailure, DirectoryTruth } from "../../../src/directory-ports.ts";
 import { type CopyFailure, copyStore, kvCopies } from "../../../src/edge/directory/copies.ts";
+import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
+import { err } from "../../../src/ids/result.ts";
 import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
 import { copyKey, copyPageKey, copyPointerKey } from "../../../src/routing/directory/copy-format.ts";
+import { shardOf } from "../../../src/routing/directory/shard.ts";
 import { type FaultyKv, faultyKv, settled } from "../faulty-kv.ts";
 
-const { TABLE_KV } = env as Env;
+const { TABLE_KV, DIRECTORY } = env as Env;
 const BUILT_AT_MS = Date.parse("2026-11-23T09:00:00.000Z");
 
 const build = async (count: number, region: string, directory = "slug"): Promise<EncodedCopy> => {
@@ -31,7 +35,13 @@ const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, 
   const time = { nowMs: BUILT_AT_MS };
   const failures: CopyFailure[] = [];
   const background: Promise<unknown>[] = [];
+  const objects = durableDirectory(DIRECTORY);
+  const objectsFail = { now: false };
+  const truth: Pick<DirectoryTruth, "changesSince"> = {
+    changesSince: async (...call) => (objectsFail.now ? FAILED : objects.changesSince(...call)),
+  };
   const copies = kvCopies({
+    truth,
     kv: kv.kv,
     cache: undefined,
     namespace: "one",
@@ -43,11 +53,14 @@ const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, 
     waitMs: 100,
     report: (failure) => failures.push(failure),
   });
-  return { kv, time, failures, copies, settle: () => settled(background) };
+  return { kv, time, failures, objects, objectsFail, copies, settle: () => settled(background) };
 };
 
-const EU = { state: "found", region: "eu", builtAtMs: BUILT_AT_MS };
-const AP = { state: "found", region: "ap", builtAtMs: BUILT_AT_MS };
+const EU = { state: "found", region: "eu", builtAtMs: BUILT_AT_MS, isConfirmed: true };
+const AP = { state: "found", region: "ap", builtAtMs: BUILT_AT_MS, isConfirmed: true };
+const FAILED = err<DirectoryFailure>({
+  ...{ reason: "directory-unavailable", directory: "slug", retryAfterSeconds: 2, why: "failed" },
+});
 const ABSENT = { state: "absent", builtAtMs: BUILT_AT_MS };
 
 it("reads a pointer, a header and one page for the first key, and nothing for the next one of the page", async () => {
@@ -101,6 +114,72 @@ it("takes a renewed copy, and a removed one no longer", async () => {
   expect(await next()).toEqual(AP);
   await store.point("slug", undefined);
   expect(await next()).toBeUndefined();
+});
+
+it("says nothing of keys that were moved, removed or replaced since, within a minute", async () => {
+  await publish(await build(100, "eu"));
+  const { copies, objects, time, settle } = isolate();
+  time.nowMs = Date.now();
+  const row = (key: string) => ({ directory: "slug", key });
+  const find = async () => {
+    time.nowMs += 60_000;
+    await copies.find("slug", "key-0");
+    await settle();
+    return Promise.all([1, 2, 3, 4].map(async (at) => (await copies.find("slug", `key-${at}`))?.state));
+  };
+  expect(await find()).toEqual(["found", "found", "found", "found"]);
+  await objects.move(row("key-1"), "ap", 1);
+  await objects.remove(row("key-2"), 1);
+  await objects.learn(row("key-3"), "eu", "ap");
+  expect(await find()).toEqual([undefined, undefined, undefined, "found"]);
+  // Of another directory, and rows that replace nothing.
+  await objects.remove({ directory: "email", key: "key-4" }, 1);
+  await objects.putMany("slug", shardOf(row("key-4")), [["key-4", "eu", null]], false);
+  expect(await find()).toEqual([undefined, undefined, undefined, "found"]);
+  await objects.putMany("slug", shardOf(row("key-4")), [["key-4", "ap", null]], true);
+  expect(await find()).toEqual([undefined, undefined, undefined, undefined]);
+  // A copy that is made after that has all of it.
+  const builder = new CopyBuilder(new Uint8Array(16));
+  builder.add("key-1", "ap");
+  const builtAtMs = Date.now() + 3_600_000;
+  const next = await builder.build({ directory: "slug", builtAtMs, sha256: subtleSha256 });
+  if (!next.ok) throw new Error(next.error.reason);
+  await publish(next.value);
+  expect((await find())[0]).toBe("found");
+});
+
+it("names so many changed keys, and more make the copy void", async () => {
+  const { objects } = isolate();
+  for (let at = 0; at < 4_000; at += 50) {
+    await Promise.all(
+      Array.from({ length: 50 }, (_, more) => objects.remove({ directory: "slug", key: `k${at + more}` }, 1)),
+    );
+  }
+  expect(await objects.changesSince("slug", 0)).toMatchObject({ ok: true, value: { length: 4_000 } });
+  const beforeMs = Date.now();
+  await objects.remove({ directory: "slug", key: "more" }, 1);
+  expect(await objects.changesSince("slug", 0)).toEqual({ ok: true, value: undefined });
+  const later = await objects.changesSince("slug", beforeMs);
+  expect(later).toMatchObject({ ok: true, value: ["more"] });
+});
+
+it("is not confirmed while the object of changes does not answer", async () => {
+  await publish(await build(10, "eu"));
+  const { copies, objectsFail, time, settle } = isolate();
+  objectsFail.now = true;
+  expect(await copies.find("slug", "key-1")).toEqual({ ...EU, isConfirmed: false });
+  objectsFail.now = false;
+  time.nowMs += 5_000;
+  await copies.find("slug", "key-1");
+  await settle();
+  expect(await copies.find("slug", "key-1")).toEqual(EU);
+  objectsFail.now = true;
+  time.nowMs += 120_000;
+  await copies.find("slug", "key-1");
+  await settle();
+  expect(await copies.find("slug", "key-1")).toEqual(EU);
+  time.nowMs += 60_000;
+  expect(await copies.find("slug", "key-1")).toEqual({ ...EU, isConfirmed: false });
 });
 
 it.for(["throws", "hangs", "nonsense", "corrupt body"] as const)(

@@ -62,8 +62,8 @@ Examples:
   $ waybill directory copy slug --from slugs.ndjson --at 2026-06-01T00:00:00Z
   $ waybill directory copy slug --remove
 
-A copy takes 8 bytes a key: 80 MB and 2,049 writes to KV for ten million keys. It is in force within two minutes, and as old as its
-export: a key that moved since is in its former region there. The table says how old a copy may be (copySeconds).
+A copy takes 8 bytes a key: 80 MB and 2,050 writes to KV for ten million keys. It is in force within two minutes. Keys that change
+later are asked of their objects. The table says how old a copy may be (copySeconds).
 ${GATEWAY_HELP}
 Exit code: 0.`,
   run: async (runtime, [directory = ""], options) => {
@@ -222,7 +222,7 @@ Examples:
   $ waybill directory verify slug
 
 Reads the whole copy and all keys. Keys that were added since the copy was made are looked up at their objects and are no fault;
-keys that moved or were removed since are wrong in the copy until it is made anew.
+for keys that moved or were removed since, the gateway asks the objects too.
 ${GATEWAY_HELP}
 Exit code: 0; 2 if a key of the copy moved or was removed.`,
   run: async (runtime, [directory = ""], options) => {

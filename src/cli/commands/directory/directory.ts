@@ -192,7 +192,7 @@ const directoryMove = command({
 Examples:
   $ waybill directory move slug ada-books --to us
 
-Other locations have the former region for as long as the table says (cacheSeconds), and a published copy has it until it is made anew.
+Other locations have the former region for as long as the table says (cacheSeconds), or for a minute where a copy is in force.
 ${GATEWAY_HELP}
 Exit code: 0, or 1 if the key is not there or was changed meanwhile.`,
   run: async (runtime, [directory = "", key = ""], options) => {
