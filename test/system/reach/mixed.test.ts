@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { claimShops, SHOPS } from "../../src/demo/reach.ts";
-import { type DemoStack, startDemoStack } from "./stack.ts";
+import { claimShops, SHOPS } from "../../../src/demo/reach.ts";
+import { type DemoStack, startDemoStack } from "../stack.ts";
 
 /** What reaches over regions, mixed, on the demo's own table with its origins and bare workerd. */
 
