@@ -14,13 +14,17 @@ export async function limitRate(
   decision?: Decision | Pick<Decision, "entity">,
   count = 1,
 ): Promise<Response | undefined> {
-  const client = clientNetwork(context.client.address);
-  // Neither an entity's name nor an address has a space.
-  const key = decision === undefined ? client : `${decision.entity.name} ${client}`;
-  const retryAfterSeconds = await limit.waitSeconds(key, count);
+  const retryAfterSeconds = await limit.waitSeconds(rateKey(context, decision?.entity), count);
   if (retryAfterSeconds === 0) return undefined;
   return context.fail(
     { reason: "rate-limited", limit: which, retryAfterSeconds },
     decision && "target" in decision ? decision : undefined,
   );
+}
+
+/** Who is counted, of an entity or at all. */
+export function rateKey({ client: { address } }: RequestContext, entity?: Decision["entity"]): string {
+  const client = clientNetwork(address);
+  // Neither an entity's name nor an address has a space.
+  return entity === undefined ? client : `${entity.name} ${client}`;
 }

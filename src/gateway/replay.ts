@@ -75,6 +75,7 @@ export const destinationOf = (
 ): Destination => {
   const [path = ""] = target.split("?", 1);
   if (GATEWAY_PATH.test(path)) return { kind: "own" };
+  if ((method === "GET" || method === "HEAD") && table.lists?.has(path) === true) return { kind: "own" };
   if (NOT_NORMALIZED.test(path)) return refused("malformed-request", undefined);
   if (path === HIDDEN_PATH) return open("public-id", undefined);
   const tables = { table, canary: undefined };

@@ -18,6 +18,8 @@ export interface ListWorld {
   readonly sent: readonly string[];
   /** Chooses the origin of a region. */
   readonly words: Words;
+  /** Whether the limit of the entity bears one more request. */
+  readonly mayAsk: () => Promise<boolean>;
   /** Requests to regions that may still be made for this answer. */
   pagesLeft: number;
   /** Whether it asks for what regions failed to give alone. */

@@ -5,7 +5,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
 import { allowOrigin } from "../cors.ts";
-import { limitRate } from "../rate-limit.ts";
+import { limitRate, rateKey } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
 import { Gate, type ListWorld, pageRequest } from "./fetch.ts";
@@ -39,11 +39,13 @@ export async function answerList(
   context.entity = list.entity.name;
   if (served.canary?.table.lists?.get(list.path) === list) context.takeCanary();
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
-  const limit = gateway.rateLimits.entity;
-  const limited = limit && (await limitRate(context, limit, "entity", { entity: list.entity }));
-  if (limited !== undefined) return limited;
   const query = readQuery(context.query, list, served);
   if (!query.ok) return context.fail(query.error);
+  const limit = gateway.rateLimits.entity;
+  // A page counts as a request; the first ones together as no more than may come at once.
+  const count = Math.min(Math.max(1, query.value.targets.size), limit?.max ?? Infinity);
+  const limited = limit && (await limitRate(context, limit, "entity", { entity: list.entity }, count));
+  if (limited !== undefined) return limited;
   const sealing = await cursorSeal(gateway);
   if (sealing === undefined) return context.fail({ reason: "cursors-unavailable" });
   const from = await beginning(context, served, list, query.value, sealing);
@@ -64,6 +66,7 @@ export async function answerList(
     sent: query.value.sent,
     words: clientWords(context),
     isGap: from.value.isGap,
+    mayAsk: async () => limit === undefined || (await limit.waitSeconds(rateKey(context, list.entity))) === 0,
     pagesLeft: list.pagesMax,
     isOver: false,
     gate: new Gate(),
@@ -73,7 +76,6 @@ export async function answerList(
   if (!first.ok) return answer.refusal ?? context.fail(first.error);
   const partial = answer.missing();
   if (partial.length > 0) headers["waybill-partial"] = partial.join(", ");
-  context.outcome = "answered";
   return allowOrigin(context, new Response(answer.stream(first.value), { headers }));
 }
 

@@ -130,6 +130,10 @@ export class RegionList {
   /** Fetches the first page, or the next one. */
   async #turn(): Promise<void> {
     if (this.#items !== undefined) {
+      if (!(await this.#world.mayAsk())) {
+        this.#world.pagesLeft = 0;
+        return;
+      }
       this.#page = this.#next;
       this.#emptyPages++;
     }

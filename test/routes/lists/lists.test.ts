@@ -197,4 +197,38 @@ describe("a list without an order, or with filters", () => {
     expect(listed.items).toEqual(ALL.slice(0, listed.items.length));
     expect(listed.next).not.toBe(null);
   });
+
+  it("counts each page against the limit of the entity, and ends early there", async () => {
+    let left = 5;
+    const counted: [string, number][] = [];
+    const entity = {
+      max: 100,
+      waitSeconds: async (key: string, count = 1) => {
+        counted.push([key, count]);
+        left -= count;
+        return left < 0 ? 3 : 0;
+      },
+    };
+    const { request, seen, lines } = setUp({
+      declared: listTable({ pageSize: 1 }),
+      origin: pagingOrigin(DATA, 1),
+      gateway: { rateLimits: { client: undefined, entity, lookup: undefined } },
+    });
+    const listed = await (await request("/orders?limit=1000")).json<Listed>();
+    expect(seen).toHaveLength(5);
+    expect(listed.items).toEqual(ALL.slice(0, listed.items.length));
+    expect([listed.summary.partial, listed.next === null]).toEqual([[], false]);
+    expect(counted[0]).toEqual([expect.stringMatching(/^order /), 3]);
+    expect(lines[0]).toMatchObject({ entity: "order", outcome: "own", status: 200, attempts: 3 });
+    const refused = await request(`/orders?limit=1000&cursor=${listed.next}`);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3"]);
+  });
+
+  it("can be read by web pages that the table allows", async () => {
+    const declared = listTable({}, { cors: { origins: ["https://app.example.com"] } });
+    const { request } = setUp({ declared, origin: pagingOrigin(DATA, 100) });
+    const response = await request("/orders", { headers: { origin: "https://app.example.com" } });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+    expect(response.headers.get("access-control-expose-headers")).toContain("waybill-partial");
+  });
 });

@@ -39,7 +39,7 @@ export interface Finding {
 }
 
 /** Paths of the gateway itself, or of IDs alone. */
-const OWN_PATH = /^\/(?:mint$|any\/|-\/)/;
+const OWN_PATH = /^\/(?:mint$|any(?:\/|$)|-\/)/;
 
 export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
@@ -56,7 +56,7 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
     const message = `{${id.name}} looks like an ID (${id.why}), but no entity reads it: ${how}`;
     return [{ kind: "id-without-entity", ...at, message }];
   }
-  const unrouted = path.methods.filter((method) => !takes(entry, method));
+  const unrouted = path.methods.filter((method) => !takes(entry, method) && !isCollection(table, path.path, method));
   return unrouted.map((method) => {
     const pointer = `${path.pointer}/${method.toLowerCase()}`;
     const name = entry?.entity.name;
@@ -67,6 +67,10 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
 
 const takes = (entry: WithoutId | undefined, method: string): boolean =>
   entry !== undefined && (entry.methods === undefined || entry.methods.includes(method));
+
+/** What the gateway creates in, or lists over all regions. */
+const isCollection = ({ creates, lists }: CompiledTable, path: string, method: string): boolean =>
+  method === "POST" ? creates?.match(path) !== undefined : method === "GET" && lists?.has(path) === true;
 
 /** Whether only a catch-all pattern matches: the path itself has no entry. */
 const isCaughtAll = ({ entity }: WithoutId, path: string): boolean =>
