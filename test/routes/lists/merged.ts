@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { ServedCanary } from "../../../src/admin-ports.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { setUp } from "../harness.ts";
 import { type Listed, listTable, NEXT, orderId } from "./regions.ts";
@@ -62,6 +63,8 @@ const input = fc.record({
   limits: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
   isLines: fc.boolean(),
   indent: fc.constantFrom(undefined, 1),
+  /** Whether another table serves a part of the IDs. */
+  hasCanary: fc.boolean(),
   /** Which region fails, and from which of its requests on. */
   failing: fc.option(fc.record({ region: fc.constantFrom(...REGIONS), from: fc.nat(4) }), { nil: undefined }),
 });
@@ -79,9 +82,14 @@ async function readAnswer(response: Response, isLines: boolean): Promise<Listed>
 
 export const mergedProperty = fc.asyncProperty(input, async (given) => {
   const { kind, isDescending, size, limits, isLines, indent, failing } = given;
+  const byCanary = new Set<string>();
   const rows = given.rows.map(({ key, born, moved }, at): Row => {
     const id = orderId(born, MS + (kind === "id-time" ? key : at % 3), at * 7919 + 13);
     const isMoved = moved !== undefined && moved !== born;
+    if (given.hasCanary && !isMoved && born === "ap" && at % 2 === 0) {
+      byCanary.add(id);
+      return { id, ...keyOf(kind, key), owner: "us", left: "ap" };
+    }
     return { id, ...keyOf(kind, key), owner: isMoved ? moved : born, left: isMoved ? born : undefined };
   });
   const sign = isDescending ? -1 : 1;
@@ -115,12 +123,29 @@ export const mergedProperty = fc.asyncProperty(input, async (given) => {
       order: kind === "none" ? kind : { by, direction: isDescending ? "desc" : "asc" },
       next: given.next === "cursor" ? NEXT : given.next === "member" ? { member: "/next" } : { link: true },
     },
-    { moved: Object.fromEntries(rows.flatMap(({ id, owner, left }) => (left === undefined ? [] : [[id, owner]]))) },
+    {
+      moved: Object.fromEntries(
+        rows.flatMap(({ id, owner, left }) => (left === undefined || byCanary.has(id) ? [] : [[id, owner]])),
+      ),
+    },
   );
   // A cursor is good at every instance.
   const table = loadTable(declared, 1);
   if (!table.ok) throw new Error(JSON.stringify(table.error));
-  const served = { source: "memory", digest: "", confirmedAtMs: 0, label: "", canary: undefined } as const;
+  // Orders of KZ are in another region by it.
+  const routes = [{ when: { layout: "iuid", country: "KZ" }, region: "us" }, ...declared.routes.slice(1)];
+  const other = loadTable({ ...declared, routes }, 2);
+  if (!other.ok) throw new Error(JSON.stringify(other.error));
+  const canary: ServedCanary = {
+    ...{ table: other.value, label: "", digest: "", audience: { share: 50 } },
+    matches: ({ canonical }) => byCanary.has(canonical),
+    ownsEntity: () => false,
+  };
+  const served = {
+    source: "memory",
+    ...{ digest: "", confirmedAtMs: 0, label: "" },
+    canary: given.hasCanary ? canary : undefined,
+  } as const;
   const tables = { peek: () => ({ ...served, table: table.value }), load: () => Promise.reject(new Error("unused")) };
   const gateways = [setUp({ origin, gateway: { tables } }), setUp({ origin, gateway: { tables } })] as const;
   const headers = isLines ? { accept: "application/x-ndjson" } : {};
