@@ -97,7 +97,11 @@ const routedRegions = ({
   withoutId = {},
   sources = [],
   packs = {},
+  directory,
+  regions,
 }: DeclaredTable): ReadonlySet<string> => {
+  // Keys of a directory may be in each.
+  if (directory !== undefined) return new Set(Object.keys(regions));
   const declared = [...sources, ...Object.values(withoutId).flatMap((entry) => entry.sources ?? [])];
   const said = declared.flatMap(({ region, values, clientCountry, clientContinent }) => [
     region,

@@ -82,6 +82,11 @@ describe("an ID without a shard", () => {
       decision: { region: "eu", rule: { kind: "directory", directory: "old" } },
       candidates: [{ layout: "uuid-v4", rule: { kind: "directory", directory: "old" } }, { layout: "uuid-v7" }],
     });
+    const whole = await request("/-/explain", {
+      method: "POST",
+      body: JSON.stringify({ url: `/orders/${UUID}/items` }),
+    });
+    expect(JSON.stringify(await whole.json())).toContain('"region":"eu"');
     const unknown = await (await request("/-/ids/919108f7-52d1-4320-9bac-f847db4148a9")).json();
     expect(unknown).toMatchObject({ error: { reason: "unknown-key", directory: "old", entity: "order" } });
   });
