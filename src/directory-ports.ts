@@ -20,8 +20,6 @@ export type DirectoryFailure = KeyUnavailable;
 
 /** Looks keys up, the nearest layer first. */
 export interface Directory {
-  /** What is in memory and young enough, without waiting; `undefined` when it must be looked up. */
-  peek(plan: DirectoryPlan, key: string): DirectoryAnswer | undefined;
   /** `caller`: whose look-ups of unknown names are counted together, such as the client's address. */
   lookup(
     plan: DirectoryPlan,

@@ -214,7 +214,6 @@ export function isolateDirectory(options: LookupOptions): Directory {
   }
 
   return {
-    peek: remembered,
     async lookup(plan, key, address) {
       const answer = await lookup(plan, key, address && clientNetwork(address));
       count(plan.name, answer.ok ? outcomeOf(answer.value) : answer.error.why === "busy" ? "busy" : "failed");

@@ -57,7 +57,6 @@ const inputOf = (table: CompiledTable, over: Partial<DecideInput> = {}): DecideI
 const decideBy = (keys: Readonly<Record<string, string>>, decide: (found: DecideInput["found"]) => Outcome) => {
   const asked: string[] = [];
   const directory = {
-    peek: () => undefined,
     compared: () => undefined,
     forget: async () => undefined,
     lookup: async ({ name }: { readonly name: string }, key: string) => {
