@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { examplesOf, projectText, shownBy } from "./console-examples.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
-const PAGES = ["docs/concepts.md", "docs/reference/cli.md", "docs/guides/databases.md"];
+const PAGES = ["docs/concepts.md", "docs/reference/cli.md", "docs/guides/databases.md", "docs/guides/ids-anywhere.md"];
 const examples = PAGES.flatMap(examplesOf);
 /** Other tests run these, one after the other. */
 const steps = ["docs/reference/routing-table.md", "docs/guides/move-entities.md"].flatMap(examplesOf);
