@@ -87,6 +87,7 @@ export const destinationOf = (
       ? open("public-id", undefined)
       : destination(outcome, method);
   }
+  if (path === table.graphql?.path) return open("request-fields", table.graphql.entity.name);
   const match = table.paths.match(path);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);

@@ -34,17 +34,23 @@ export interface FieldIds {
 /** Nesting of values in variables. */
 const DEPTH_MAX = 32;
 
+/** Fields and values that are looked at: a large variable may be used by many fields. */
+const VISITS_MAX = 100_000;
+
 export const TOO_DEEP = "deep";
 export const NO_ID_IN_LIST = "no-id";
 
 /** Finds the IDs of a field of the root: literals, variables and their defaults, lists, and members of input objects. */
 export class IdFinder {
   readonly #operation: Operation;
-  readonly #rules: readonly IdRule[];
+  readonly #rules = new Map<string, IdRule[]>();
+  /** Members and items of values in variables: each is read once. */
+  readonly #children = new Map<Slice, readonly (readonly [string | undefined, Slice])[]>();
+  #visits = 0;
 
   constructor(operation: Operation, rules: readonly IdRule[]) {
     this.#operation = operation;
-    this.#rules = rules;
+    for (const rule of rules) this.#rules.set(rule.argument, [...(this.#rules.get(rule.argument) ?? []), rule]);
   }
 
   /** Of nodes with the same response key. A string says why they cannot be read. */
@@ -61,10 +67,11 @@ export class IdFinder {
     }
     const visited = new Set<string>();
     for (const node of nodes) this.#field(node, found, visited, isSplit ? first.argument : undefined);
-    return found.isDeep ? TOO_DEEP : { ids: found.ids, list };
+    return found.isDeep || this.#visits > VISITS_MAX ? TOO_DEEP : { ids: found.ids, list };
   }
 
   #field(node: FieldNode, found: Found, visited: Set<string>, without?: string): void {
+    if (++this.#visits > VISITS_MAX) return;
     for (const { name, value } of node.arguments ?? []) {
       if (name.value !== without) this.#literal(node.name.value, name.value, value, found);
     }
@@ -85,12 +92,12 @@ export class IdFinder {
   }
 
   #ruleFor(field: string, name: string, type: string | undefined): IdRule | undefined {
-    return this.#rules.find(
-      (rule) =>
-        rule.argument === name &&
-        (rule.fields === undefined || rule.fields.has(field)) &&
-        (rule.type === undefined || rule.type === type),
-    );
+    return this.#rules
+      .get(name)
+      ?.find(
+        (rule) =>
+          (rule.fields === undefined || rule.fields.has(field)) && (rule.type === undefined || rule.type === type),
+      );
   }
 
   /** `name`: of the argument or the member that has the value. */
@@ -127,17 +134,27 @@ export class IdFinder {
   }
 
   #slice(field: string, name: string, type: string | undefined, slice: Slice, found: Found, left: number): void {
+    if (++this.#visits > VISITS_MAX) return;
     if (left < 0) found.isDeep = true;
-    else if (isList(slice)) {
-      for (const item of itemsOf(slice)) this.#slice(field, name, type, item, found, left - 1);
-    } else if (isObject(slice)) {
+    else if (isList(slice) || isObject(slice)) {
       // What an object's members are, its own type alone says.
-      for (const [member, value] of membersOf(slice) ?? [])
-        this.#slice(field, member, undefined, value, found, left - 1);
+      for (const [member, value] of this.#childrenOf(slice)) {
+        this.#slice(field, member ?? name, member === undefined ? type : undefined, value, found, left - 1);
+      }
     } else {
       const text = textOf(slice);
       if (text !== undefined) found.add(text, this.#ruleFor(field, name, type));
     }
+  }
+
+  #childrenOf(slice: Slice): readonly (readonly [string | undefined, Slice])[] {
+    const known = this.#children.get(slice);
+    if (known !== undefined) return known;
+    const children = isList(slice)
+      ? itemsOf(slice).map((item) => [undefined, item] as const)
+      : [...(membersOf(slice) ?? [])];
+    this.#children.set(slice, children);
+    return children;
   }
 
   /** The list of a field that answers one entry for each ID. An item that is no ID is `undefined`. */
@@ -163,7 +180,8 @@ export class IdFinder {
     if (value.kind !== Kind.VARIABLE) return undefined;
     const { given, defaults } = this.#operation.variables;
     const slice = given.get(value.name.value);
-    if (slice !== undefined) return isList(slice) ? itemsOf(slice).map(itemText) : undefined;
+    if (slice !== undefined)
+      return isList(slice) ? this.#childrenOf(slice).map(([, item]) => itemText(item)) : undefined;
     const fallback = defaults.get(value.name.value);
     return fallback?.kind === Kind.LIST ? fallback.values.map((item) => this.#textOf(item)) : undefined;
   }

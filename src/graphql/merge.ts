@@ -1,4 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
+import { faultBody } from "./answer.ts";
+import type { FoundId } from "./ids.ts";
 import type { FieldFailure, Part, Plan, RootField } from "./plan.ts";
 import { isList, isNull, isObject, itemsOf, membersOf, rawOf, type Slice, sliceOf, stringOf } from "./slices.ts";
 import { askedIds } from "./split.ts";
@@ -46,6 +48,8 @@ export interface MergeOptions {
   readonly queryType: string;
   /** Fields of the root that are never null; with `.*`, the items of a plural one. */
   readonly nonNull: ReadonlySet<string>;
+  /** Of values and errors: one entry may stand at many positions. */
+  readonly charactersMax: number;
 }
 
 /** A result as a server has it. `hasData`: whether it ran the operation. */
@@ -64,6 +68,10 @@ export function mergeAnswers(plan: Plan, answers: readonly Answered[], options: 
   }
   const merge = new Merge(plan, options);
   for (const { part, answer } of answers) merge.add(part, answer);
+  if (merge.isTooLong) {
+    const message = `The result has more than ${options.charactersMax} characters; ask for less at once.`;
+    return { body: faultBody({ code: "RESULT_TOO_LARGE", message }), hasData: false };
+  }
   return { body: merge.body(extensionsOf(answers)), hasData: true };
 }
 
@@ -88,6 +96,8 @@ class Merge {
   readonly #nulled = new Map<string, PlacedError>();
   /** The error that makes the whole null, likewise. */
   #fatal: PlacedError | undefined;
+  readonly #asked = new Map<readonly number[], readonly FoundId[]>();
+  #characters = 0;
 
   constructor(plan: Plan, options: MergeOptions) {
     this.#plan = plan;
@@ -132,7 +142,7 @@ class Merge {
   }
 
   #addItems(key: string, positions: readonly number[], value: Slice | undefined, region: string): void {
-    const asked = askedIds(this.#fields.get(key)?.list?.items ?? [], positions);
+    const asked = this.#askedAt(key, positions);
     const items = value !== undefined && isList(value) ? itemsOf(value) : undefined;
     if (items === undefined || items.length !== asked.length) {
       const message = `The region ${region} did not answer one entry for each ID.`;
@@ -148,6 +158,7 @@ class Merge {
   }
 
   #setItem(key: string, position: number, raw: string): void {
+    this.#characters += raw.length;
     const items = this.#items.get(key) ?? Array<string>(this.#fields.get(key)?.list?.items.length ?? 0).fill("null");
     items[position] = raw;
     this.#items.set(key, items);
@@ -162,15 +173,28 @@ class Merge {
     if (key === undefined || positions === undefined || steps[1] === undefined) {
       return [{ key, position: 0, text: errorText(error, path && rawOf(path)) }];
     }
-    const asked = askedIds(this.#fields.get(key)?.list?.items ?? [], positions);
+    const asked = this.#askedAt(key, positions);
     const text = asked[Number(rawOf(steps[1]))]?.text;
     const rest = steps.slice(2).map(rawOf);
     return positions
       .filter((position) => this.#textAt(key, position) === text)
+      .filter(() => !this.isTooLong)
       .map((position) => {
         const own = `[${[JSON.stringify(key), position, ...rest].join()}]`;
-        return { key, position, text: errorText(error, own) };
+        const placed = { key, position, text: errorText(error, own) };
+        this.#characters += placed.text.length;
+        return placed;
       });
+  }
+
+  get isTooLong(): boolean {
+    return this.#characters > this.#options.charactersMax;
+  }
+
+  #askedAt(key: string, positions: readonly number[]): readonly FoundId[] {
+    const asked = this.#asked.get(positions) ?? askedIds(this.#fields.get(key)?.list?.items ?? [], positions);
+    this.#asked.set(positions, asked);
+    return asked;
   }
 
   #failField(key: string, failure: FieldFailure): void {

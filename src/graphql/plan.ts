@@ -26,7 +26,8 @@ export function rootFields(
     const name = own[0]?.name.value ?? "";
     const found = finder.ofField(own);
     if (found === NO_ID_IN_LIST) return err(documentFault(`The list of ${key} has what is no ID.`));
-    if (typeof found === "string") return err(documentFault("A variable is nested too deep.", "TOO_DEEP"));
+    if (typeof found === "string")
+      return err(documentFault("The variables are nested too deep, or used too often.", "TOO_DEEP"));
     count += found.ids.length + (found.list?.items.length ?? 0);
     if (count > idsMax) return err(documentFault(`The operation has more than ${idsMax} IDs.`, "TOO_MANY_IDS"));
     fields.push({ key, name, kind: KINDS.get(name) ?? "field", ...found });

@@ -54,8 +54,9 @@ export const PEEK_BYTES_MAX = 65_536;
 export const GRAPHQL_TOKENS_MAX = 10_000;
 /** More connections would wait for each other: a Worker has six at a time. */
 export const GRAPHQL_REGIONS_MAX = 32;
-/** All answers of one operation are in memory together. */
+/** Of one region's answer, and of all that one operation gets: they are in memory together. */
 export const GRAPHQL_ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+export const GRAPHQL_RESULT_BYTES_MAX = 16 * 1024 * 1024;
 
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;

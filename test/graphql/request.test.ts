@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { GRAPHQL_RESPONSE, JSON_RESPONSE, mediaTypeFor, statusWithout } from "../../src/graphql/answer.ts";
 import { readDocument } from "../../src/graphql/document.ts";
 import { type GlobalIds, readGlobalId } from "../../src/graphql/global-id.ts";
-import { readAnswer } from "../../src/graphql/merge.ts";
+import { mergeAnswers, readAnswer } from "../../src/graphql/merge.ts";
 import { planParts, rootFields } from "../../src/graphql/plan.ts";
 import { hasParams, readBody, readQuery } from "../../src/graphql/request.ts";
 import { itemsOf, membersOf, rawOf, sliceOf, textOf } from "../../src/graphql/slices.ts";
@@ -189,6 +189,52 @@ describe("IDs", () => {
     expect(plan.parts.map(({ region, fields: own }) => [region, [...own.keys()]])).toEqual([["a", ["order"]]]);
     expect(plan.failed.get("me")).toMatchObject({ code: "ids-disagree" });
   });
+});
+
+it("a large variable that many fields use costs a bounded time", () => {
+  const fields = Array.from({ length: 90 }, (_, at) => `f${at}(w: $w) { a }`).join(" ");
+  const nested = "[".repeat(30) + Array.from({ length: 60_000 }, () => "1").join() + "]".repeat(30);
+  const given = membersOf(sliceOf(`{"w":${nested}}`) as never);
+  const startedMs = performance.now();
+  const operation = readDocument(`query($w: W) { ${fields} }`, undefined, given ?? new Map(), LIMITS);
+  if (!operation.ok) throw new Error(operation.error.message);
+  const rules = [{ argument: "w", fields: undefined, type: undefined, entity: "a", isPlural: false }];
+  expect(rootFields(operation.value, rules, 10_000_000)).toMatchObject({ ok: false, error: { code: "TOO_DEEP" } });
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
+it("one entry at many positions makes no result without bound", () => {
+  const operation = readDocument(
+    "query($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+    undefined,
+    membersOf(sliceOf(`{"ids":[${Array.from({ length: 500 }, () => '"a"').join()},"b"]}`) as never) ?? new Map(),
+    LIMITS,
+  );
+  if (!operation.ok) throw new Error(operation.error.message);
+  const fields = rootFields(
+    operation.value,
+    [{ argument: "ids", fields: new Set(["nodes"]), type: undefined, entity: "a", isPlural: true }],
+    1000,
+  );
+  if (!fields.ok) throw new Error(fields.error.message);
+  const none = () => ({ failure: { code: "none", message: "", status: 400 } });
+  const plan = planParts(fields.value, {
+    ofId: ({ text }) => ({ region: text }),
+    home: none,
+    introspection: none,
+    alwaysHome: new Set(),
+  });
+  const large = `{"id":"${"x".repeat(10_000)}"}`;
+  const error = '{"message":"no","path":["nodes",0,"id"]}';
+  const answers = plan.parts.map((part) => {
+    const answer = readAnswer(
+      `{"errors":[${Array.from({ length: 1000 }, () => error).join()}],"data":{"nodes":[${large}]}}`,
+    );
+    if (!answer.ok) throw new Error(answer.error);
+    return { part, answer };
+  });
+  const merged = mergeAnswers(plan, answers, { queryType: "Query", nonNull: new Set(), charactersMax: 1_000_000 });
+  expect(JSON.parse(merged.body)).toMatchObject({ errors: [{ extensions: { code: "RESULT_TOO_LARGE" } }] });
 });
 
 describe("global IDs", () => {

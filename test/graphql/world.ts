@@ -224,7 +224,7 @@ export async function ask(
       return { part, answer };
     }),
   );
-  const { body: text } = mergeAnswers(plan, answers, { queryType: "Query", nonNull: NON_NULL });
+  const { body: text } = mergeAnswers(plan, answers, { queryType: "Query", nonNull: NON_NULL, charactersMax: 1e9 });
   return { text, parts: plan.parts.length };
 }
 

@@ -296,8 +296,9 @@ class Serving {
     }
     const decided = (part: Part) => deciders.get(part) as Located;
     const results = await askParts(context, graphql, request, operation, plan, decided);
-    const { queryType, nonNull } = graphql;
-    const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull });
+    const { queryType, nonNull, limits } = graphql;
+    const charactersMax = limits.regionsMax * limits.answerBytesMax;
+    const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull, charactersMax });
     context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
     context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
     context.outcome = "answered";

@@ -3,6 +3,7 @@ import { checkSegments } from "../check/paths.ts";
 import { checkSources } from "../check/without-id.ts";
 import { listOf } from "../compile/conditions.ts";
 import { collectionOf } from "../create/compile.ts";
+import { GRAPHQL_RESULT_BYTES_MAX } from "../limits.ts";
 import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
@@ -32,6 +33,11 @@ export const checkGraphql = (graphql: DeclaredGraphql, draft: Draft, report: Rep
     report("schema", [...AT, "bySource"], "No source says where these fields go; add `sources`.");
   }
   checkRules(graphql, draft, report);
+  const { regionsMax = 6, answerBytesMax = 524_288 } = graphql.limits ?? {};
+  if (regionsMax * answerBytesMax > GRAPHQL_RESULT_BYTES_MAX) {
+    const message = `All parts of a result are in memory: regionsMax times answerBytesMax is at most ${GRAPHQL_RESULT_BYTES_MAX}; lower one.`;
+    report("size", [...AT, "limits"], message);
+  }
   for (const [type, entity] of Object.entries(globalId?.types ?? {})) {
     checkEntity(draft, entity, [...AT, "globalId", "types", type], report);
   }

@@ -36,7 +36,7 @@ export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql
       aliasesMax: limits.aliasesMax ?? 15,
       idsMax: limits.idsMax ?? 100,
       regionsMax: limits.regionsMax ?? 6,
-      answerBytesMax: limits.answerBytesMax ?? 1_048_576,
+      answerBytesMax: limits.answerBytesMax ?? 524_288,
     },
   });
 };

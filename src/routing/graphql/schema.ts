@@ -49,7 +49,7 @@ const limitsSchema = v.strictObject({
   regionsMax: optional(integer(1, limits.GRAPHQL_REGIONS_MAX), "Regions that one operation is split for; default 6."),
   answerBytesMax: optional(
     integer(1024, limits.GRAPHQL_ANSWER_BYTES_MAX),
-    "The largest answer of one region that is put together with others; default 1048576.",
+    "The largest answer of one region that is put together with others; default 524288.",
   ),
 });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { type Stack, startStack } from "./stack.ts";
+import { type Stack, startStack } from "../stack.ts";
 
 /** GraphQL over real connections: framing of parts, events, WebSockets, slow and coded answers. */
 
