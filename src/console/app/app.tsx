@@ -16,6 +16,10 @@ type Loader = () => Promise<ComponentType>;
 const LOADERS: Readonly<Partial<Record<PageName, Loader>>> = {
   overview: () => import("../overview/overview.tsx").then((part) => part.default),
   table: () => import("../table/table-page.tsx").then((part) => part.default),
+  history: () => import("../changes/history.tsx").then((part) => part.default),
+  canary: () => import("../changes/canary.tsx").then((part) => part.default),
+  stock: () => import("../changes/stock.tsx").then((part) => part.default),
+  moves: () => import("../moves/moves.tsx").then((part) => part.default),
   mint: () => import("../layouts/mint.tsx").then((part) => part.default),
   layouts: () => import("../layouts/layouts.tsx").then((part) => part.default),
 };

@@ -18,6 +18,7 @@ export const PAGES: readonly Page[] = [
   { name: "history", title: "History", scopes: VIEWERS },
   { name: "canary", title: "Canary", scopes: VIEWERS },
   { name: "moves", title: "Moves", scopes: VIEWERS },
+  { name: "stock", title: "Limits", scopes: VIEWERS },
   { name: "mint", title: "Mint", scopes: VIEWERS },
   { name: "layouts", title: "Layouts" },
 ];

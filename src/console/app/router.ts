@@ -5,14 +5,24 @@ import { computed, signal } from "@preact/signals";
  * `#/look-up?id=…`
  */
 
-export type PageName = "look-up" | "overview" | "table" | "history" | "canary" | "moves" | "mint" | "layouts";
+export type PageName = "look-up" | "overview" | "table" | "history" | "canary" | "moves" | "stock" | "mint" | "layouts";
 
 export interface Place {
   readonly page: PageName;
   readonly query: URLSearchParams;
 }
 
-const PAGES: readonly PageName[] = ["look-up", "overview", "table", "history", "canary", "moves", "mint", "layouts"];
+const PAGES: readonly PageName[] = [
+  "look-up",
+  "overview",
+  "table",
+  "history",
+  "canary",
+  "moves",
+  "stock",
+  "mint",
+  "layouts",
+];
 
 export function readPlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);

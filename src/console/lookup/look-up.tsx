@@ -7,12 +7,14 @@ import { reader, session } from "../app/session.ts";
 import { asksAtOnce } from "../app/settings.ts";
 import { type Asked, ask, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
-import { type Pasted, readPasted } from "./read-pasted.ts";
+import { PASTED_CHARACTERS_MAX, type Pasted, readPasted } from "./read-pasted.ts";
 import { chosenOf, type Reading } from "./reader.ts";
 import { ReadingView } from "./reading-view.tsx";
 
 /** What stands in the box. It outlives the page, so that one can come back to it. */
 export const pastedText = signal("");
+
+const LONG_PASTE = 10_000;
 
 /** An ID in a link of the page, up to the longest that is read. */
 const LINKED_MAX = 2_048;
@@ -63,6 +65,13 @@ function PasteBox() {
         spellcheck={false}
         autocomplete="off"
         autocapitalize="off"
+        onPaste={(event) => {
+          const text = event.clipboardData?.getData("text/plain") ?? "";
+          if (text.length < LONG_PASTE) return;
+          // To insert so much bit by bit takes a browser seconds.
+          event.preventDefault();
+          pastedText.value = text.slice(0, PASTED_CHARACTERS_MAX);
+        }}
         placeholder="0192f0c1-7a30-8005-8040-8f3b2a1c9d77"
         onInput={(event) => {
           pastedText.value = event.currentTarget.value;

@@ -58,6 +58,10 @@ export const bareReader: Reader = {
       everyLayout.map((layout) => ({ layout })),
       nowMs,
     );
+    // Such as an iUID, which is a UUID of version 8 too. With a table the entities decide.
+    const [best, second] = readings.filter(({ excluded }) => !excluded);
+    const isMarked = best !== undefined && best.layout.fixedBits > (second?.layout.fixedBits ?? 0);
+    const isWeaker = (layout: Layout): boolean => isMarked && layout !== best?.layout;
     const candidates = readings.map(({ layout, form, words, excluded, ...reasons }): Candidate => {
       const fields = Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()]));
       const mintedAt = layout.mintedAtMs && isoTime(layout.mintedAtMs(words));
@@ -68,8 +72,10 @@ export const bareReader: Reader = {
         fields,
         mintedAt,
         for: reasons.for,
-        against: reasons.against,
-        excluded,
+        against: isWeaker(layout)
+          ? [...reasons.against, `${best?.layout.name} fits with more fixed bits`]
+          : reasons.against,
+        excluded: excluded || isWeaker(layout),
         ...nowhere,
       };
     });

@@ -40,6 +40,12 @@ function Draft({ known }: { known: NonNullable<typeof knownTable.value> }) {
     const timer = setTimeout(() => setCheckedText(text), CHECK_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text]);
+  // Only then: a text that comes back from the page late would undo what was typed since.
+  useEffect(() => {
+    const own = editor.current;
+    if (draft.peek() === undefined && own !== undefined && own.view.state.doc.toString() !== known.text)
+      own.setText(known.text);
+  }, [known.text]);
   const checked = useMemo(() => readText(checkedText), [checkedText]);
   const isChanged = text !== known.text;
   const isOld = basedOn !== known.revision && isChanged;
@@ -197,10 +203,6 @@ function EditorFrame({ text, isReadOnly, onReady, onChange }: FrameProps) {
       editor.current?.stop();
     };
   }, [isReadOnly]);
-  useEffect(() => {
-    const own = editor.current;
-    if (own !== undefined && own.view.state.doc.toString() !== text) own.setText(text);
-  }, [text]);
   return (
     <>
       {isLoading && <Busy what="Loading the editor" />}

@@ -107,7 +107,7 @@ export async function violations({ page, context }: OpenPage): Promise<readonly 
   const session = await context.newCDPSession(page);
   await session.send("Runtime.evaluate", { expression: readFileSync(AXE, "utf8") });
   const expression =
-    "axe.run().then((all) => all.violations.flatMap((each) => each.nodes.map((node) => each.id + ': ' + node.html.slice(0, 160))))";
+    "axe.run().then((all) => all.violations.flatMap((each) => each.nodes.map((node) => each.id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))";
   const { result } = await session.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
   await session.detach();
   return result.value as readonly string[];

@@ -1,0 +1,191 @@
+/// <reference lib="dom" />
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleStack, type OpenPage, signIn, startConsole, violations } from "./console.ts";
+
+/** Support finds out what an ID is and where it is, in a real browser at a real gateway. */
+
+const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+
+let stack: ConsoleStack;
+beforeAll(async () => {
+  stack = await startConsole();
+}, 60_000);
+afterAll(() => stack?.stop());
+
+/** A page whose policy held, that asked no other host, and that axe finds no fault with, in both themes. */
+async function expectSound(own: OpenPage): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await own.page.emulateMedia({ colorScheme });
+    expect(await violations(own)).toEqual([]);
+  }
+  expect(own.faults).toEqual([]);
+}
+
+describe("before sign-in", () => {
+  it("an ID is read in the page, and nothing is sent", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.getByLabel("ID, short key, URL").fill(ID);
+    await page.getByText("This reads as iuid").waitFor();
+    expect(await page.getByText("Nov 3, 2024").count()).toBeGreaterThan(0);
+    expect(asked).toEqual([]);
+    await expectSound(own);
+    await context.close();
+  });
+
+  it("a wrong token is refused in words", async () => {
+    const own = await stack.open("");
+    await own.page.getByLabel("Token").fill("x".repeat(40));
+    await own.page.getByRole("button", { name: "Sign in" }).click();
+    await own.page.getByText("This token is not known").waitFor();
+    await expectSound(own);
+    await own.context.close();
+  });
+});
+
+describe("support", () => {
+  it("sees entity, country, bits, region and the entity itself, and no table", async () => {
+    const own = await stack.open("", { viewport: { width: 390, height: 800 } });
+    const { page, context } = own;
+    await signIn(own, "support");
+    expect(await page.getByRole("link", { name: "Table" }).count()).toBe(0);
+    await page.getByLabel("ID, short key, URL").fill(`https://api.example.com/orders/${ID}?x=1`);
+    await page.getByRole("heading", { name: "This is an order" }).waitFor();
+    await page.getByText("Kazakhstan (KZ, number 5)").or(page.getByText("KZ, number 5")).first().waitFor();
+    expect(await page.locator(".bits li").count()).toBe(7);
+    await page.getByRole("button", { name: "Ask where it goes" }).click();
+    await page.locator(".region strong", { hasText: "eu" }).waitFor();
+    await page.getByText("the table is not shown to this role").waitFor();
+    await page.getByRole("button", { name: "Show the entity" }).click();
+    await page.locator(".facts.nested").first().waitFor();
+    await expectSound(own);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    const answers = await page.evaluate(() =>
+      Promise.all(
+        ["/-/table", "/-/table/audit", "/-/metrics", "/-/metrics/history"].map((path) =>
+          fetch(path).then(({ status }) => status),
+        ),
+      ),
+    );
+    expect(answers).toEqual([403, 403, 403, 403]);
+    await context.close();
+  });
+});
+
+describe("a viewer", () => {
+  it("reads a pasted ID within 50 ms, with the rule and its line, and can share the view", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    const times: number[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      await page.getByRole("button", { name: "Clear" }).click();
+      times.push(
+        await page.evaluate(async (id) => {
+          const box = document.querySelector("textarea") as HTMLTextAreaElement;
+          const begin = performance.now();
+          box.value = id;
+          box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          while (!document.querySelector(`[data-reading="${id}"] .bits`)) {
+            if (performance.now() - begin > 2_000) break;
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+          return performance.now() - begin;
+        }, ID),
+      );
+    }
+    expect(times.toSorted((a, b) => a - b)[2]).toBeLessThan(50);
+    await page.getByText(/^Route 1 takes it: IDs in layout iuid with country KZ/).waitFor();
+    await page.getByText(/Line \d\d+ of the table/).waitFor();
+    expect(page.url()).toContain(`#/look-up?id=${ID}`);
+    await page.goto("about:blank");
+    await page.goto(`${stack.consoleUrl}/-/console#/look-up?id=${ID}`);
+    await page.getByRole("heading", { name: "This is an order" }).waitFor();
+    await expectSound(own);
+    await context.close();
+  });
+
+  it("reads ten thousand IDs fluently, and downloads them with regions", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    const ids = Array.from({ length: 10_000 }, (_, at) => `${ID.slice(0, -5)}${String(at).padStart(5, "0")}`);
+    await page.getByLabel("ID, short key, URL").evaluate(
+      (box, text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", text);
+        box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+      },
+      `id,name\n${ids.map((id, at) => `${id},n${at}`).join("\n")}`,
+    );
+    await page.getByRole("heading", { name: "10,000 IDs" }).waitFor();
+    expect(await page.locator(".many tbody tr").count()).toBeLessThan(80);
+    const begin = Date.now();
+    await page.locator(".many").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await page.getByRole("button", { name: ids.at(-1) ?? "" }).waitFor();
+    expect(Date.now() - begin).toBeLessThan(1_000);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as CSV" }).click(),
+    ]);
+    const lines: string[] = [];
+    for await (const chunk of await download.createReadStream()) lines.push(String(chunk));
+    const rows = lines.join("").trim().split("\r\n");
+    expect([rows.length, rows[1]]).toEqual([10_001, `${ids[0]},order,Kazakhstan,2024-11-03 06:41:04,eu`]);
+    await expectSound(own);
+    await context.close();
+  });
+
+  it("finds pages and IDs by keyboard from anywhere", async () => {
+    const own = await stack.open("#/layouts");
+    const { page, context } = own;
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "An ID, a page or a command" }).fill(ID);
+    await expectSound(own);
+    await page.keyboard.press("Enter");
+    await page.locator(`[data-reading="${ID}"]`).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "An ID, a page or a command" }).fill("dark");
+    await page.keyboard.press("Enter");
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await context.close();
+  });
+});
+
+describe("trouble", () => {
+  it("a lost connection is said, and its end too", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    await page.getByLabel("ID, short key, URL").fill(ID);
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Ask where it goes" }).click();
+    await page.getByText("What is shown may be old").waitFor();
+    // What was pasted is read all the same.
+    expect(await page.getByRole("heading", { name: "This is an order" }).count()).toBe(1);
+    await expectSound(own);
+    await context.setOffline(false);
+    await page.getByText("What is shown may be old").waitFor({ state: "detached", timeout: 10_000 });
+    await context.close();
+  });
+
+  it("a session that ended asks to sign in again, where one is", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    await page.getByLabel("ID, short key, URL").fill(ID);
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Ask where it goes" }).click();
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+    await expectSound(own);
+    await page.getByRole("dialog").getByLabel("Token").fill("viewer-".padEnd(40, "v"));
+    await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "detached" });
+    expect(await page.getByLabel("ID, short key, URL").inputValue()).toBe(ID);
+    await context.close();
+  });
+});
