@@ -95,6 +95,10 @@ describe("the secret ADMIN_TOKENS", () => {
     ]);
   });
 
+  it.each(["viewer", "operator", "mint", "directory"])("takes the scope %s", (scope) => {
+    expect(parseAdminTokens(JSON.stringify([{ ...good, scope }]))).toMatchObject([{ scope }]);
+  });
+
   it.each([
     ["no JSON", "[{"],
     ["no list", JSON.stringify(good)],
