@@ -49,7 +49,7 @@ export async function forwardNearest(
   const isWrite = !SAFE.has(proxied.method);
   const wrote = copies.cookie && firstKnown(request.headers.get("cookie") ?? undefined, copies.cookie, WROTE);
   const mayCopy = said === null && wrote === undefined && isRead(proxied);
-  const region = mayCopy ? nearestCopy(decision, client.country, () => client.continent) : undefined;
+  const region = mayCopy ? nearestCopy(decision, countryOf(context, copies), () => client.continent) : undefined;
   const answer =
     region === undefined || (await isKnownToMove(proxied, gateway))
       ? undefined
@@ -75,6 +75,10 @@ export async function forwardNearest(
   marked.headers.append("set-cookie", stickyCookie(sticky, OWNER, proxied.scheme === "https"));
   return marked;
 }
+
+/** A client that lies reads from a copy that is far away. */
+const countryOf = ({ client, request }: RequestContext, { countryHeader }: ReadCopies<Region>): string | undefined =>
+  client.country ?? (countryHeader && (request.headers.get(countryHeader) ?? undefined));
 
 /** A conversation may write, and a body may say what to do. */
 const isRead = (proxied: ProxyRequest): boolean =>

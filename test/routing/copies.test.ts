@@ -116,6 +116,7 @@ describe("the check", () => {
     [{ ...near, lagSeconds: 1, owners: ["eu", "eu"] }, "/owners/1", /duplicated/],
     [{ ...near, lagSeconds: 1, owners: [] }, "/owners", /./],
     [{ ...near, lagSeconds: 1, owners: ["ap"] }, "", /only copy/],
+    [{ ...near, lagSeconds: 1, countryHeader: "x-country" }, "/countryHeader", /clientCountry/],
     [{ ...near, lagSeconds: 1, afterWriteCookie: "a b" }, "/afterWriteCookie", /cookie/],
   ])("%j has a fault at %s", (copies, pointer, message) => {
     const table = sampleTable();

@@ -18,6 +18,13 @@ export const checkCopies = (draft: Draft, report: Report): void => {
         report("schema", [...place, "owners", at], `${JSON.stringify(owner)} is duplicated; remove one of them.`);
       }
     }
+    if (readCopies.countryHeader !== undefined && clientCountry === undefined) {
+      report(
+        "schema",
+        [...place, "countryHeader"],
+        "No country has a region here; add `clientCountry`, or remove this.",
+      );
+    }
     const copies = new Set([clientCountry, clientContinent].flatMap((regions) => Object.values(regions ?? {})));
     if (clientCountry === undefined && clientContinent === undefined) {
       report("schema", place, "No client reads from a copy; add `clientCountry` or `clientContinent`.");
@@ -37,7 +44,7 @@ export const copiesOf = (
   regions: Regions,
 ): ReadCopies<Region> | undefined => {
   if (declared === undefined) return undefined;
-  const { clientCountry = {}, clientContinent = {}, lagSeconds, owners, afterWriteCookie } = declared;
+  const { clientCountry = {}, clientContinent = {}, countryHeader, lagSeconds, owners, afterWriteCookie } = declared;
   const known = new Map<string, Region>();
   const copyIn = (name: string): Region => {
     const region = regions.get(name);
@@ -52,6 +59,7 @@ export const copiesOf = (
   return Object.freeze({
     byCountry: mapOf(clientCountry),
     byContinent: mapOf(clientContinent),
+    countryHeader: countryHeader?.toLowerCase(),
     lagSeconds,
     owners: owners && new Set(owners),
     cookie: afterWriteCookie,

@@ -10,6 +10,10 @@ export const readCopiesSchema = v.strictObject({
     regionByContinent,
     "Region to read from by the client's continent, where no country decides. Other clients read from the owner.",
   ),
+  countryHeader: optional(
+    token,
+    "A request header with the client's country, for platforms that do not know it; where they do, it is not read.",
+  ),
   lagSeconds: described(
     integer(1, limits.COPY_LAG_SECONDS_MAX),
     "How far a copy may be behind its owner. Clients are told.",
@@ -30,6 +34,8 @@ export type DeclaredReadCopies = v.InferOutput<typeof readCopiesSchema>;
 export interface ReadCopies<Region> {
   readonly byCountry: ReadonlyMap<string, Region>;
   readonly byContinent: ReadonlyMap<string, Region>;
+  /** In lower case. */
+  readonly countryHeader: string | undefined;
   readonly lagSeconds: number;
   /** `undefined`: all regions. */
   readonly owners: ReadonlySet<string> | undefined;

@@ -63,6 +63,19 @@ describe("reads", () => {
     }
   });
 
+  it("go by a header where the platform knows no country", async () => {
+    const declared = tableWith({ clientCountry: { MX: "us", IN: "ap" }, countryHeader: "X-Country" });
+    const { request, seen } = setUp({ declared });
+    const at = (country: string | undefined, header: string): RequestInit => ({
+      cf: { country } as never,
+      headers: { "x-country": header },
+    });
+    for (const init of [at(undefined, "MX"), at(undefined, "IN"), at("IN", "MX"), at(undefined, "XX")]) {
+      expect((await request(PATH, init)).status).toBe(200);
+    }
+    expect(hosts(seen)).toEqual(["us", "ap", "ap", "eu"]);
+  });
+
   it("of the owner stay there, wherever the client is", async () => {
     const { request, seen } = setUp({ declared: tableWith() });
     const answer = await request(`/orders/${IDS.orderBr}`, from("NA"));
