@@ -5,7 +5,7 @@ import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
-import { consoleData, consolePage, guardConsole } from "./console/console.ts";
+import { consoleData, consolePage, guardConsole, isAtConsole } from "./console/console.ts";
 import { directoryBulk } from "./directory/bulk.ts";
 import { directory } from "./directory/directory.ts";
 import { explain } from "./explain.ts";
@@ -48,17 +48,12 @@ export function createApp(gateway: Gateway): App {
         context.outcome = "internal-error";
         response = problemResponse({ reason: "internal-error" });
       }
-      if (context.outcome !== "answered" && !(gateway.console !== undefined && isAtConsole(context)))
-        response = await allowOrigin(context, response);
+      if (context.outcome !== "answered" && !isAtConsole(context)) response = await allowOrigin(context, response);
       context.log(response.status);
       return response;
     },
   };
 }
-
-/** Nothing is proxied there. */
-const isAtConsole = ({ gateway, client, host }: RequestContext): boolean =>
-  gateway.console?.isAt(client.host ?? host) === true;
 
 function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });

@@ -136,21 +136,6 @@ export interface Caller {
 /** Unix ms. It is renewed while it is used, from when it began. */
 export type SessionTimes = Readonly<{ startedAtMs: number; untilMs: number }>;
 
-/** The console: a page at a host of its own, and the sessions of its users. */
-export interface ConsolePort {
-  /** As declared, with or without a port. */
-  readonly host: string;
-  isAt(host: string): boolean;
-  /** A file of its build; `undefined` where there is no build. */
-  file(name: string): Promise<Response> | undefined;
-  /** `set-cookie` of a new session; `undefined` for a caller without a token. */
-  openSession(caller: Caller): Promise<string | undefined>;
-  /** The same of one that was used, when it is due. */
-  renewSession(caller: Caller): Promise<string | undefined>;
-  /** Whether it may show an entity. */
-  mayPreview(entity: string): boolean;
-}
-
 /** Authenticates a request by what it carries; its client is read only where one is limited. Never throws. */
 export type Authenticate = (arrival: Arrival) => Promise<Result<Caller, AuthError>>;
 

@@ -1,4 +1,5 @@
-import type { Authenticate, ConsolePort, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type { ConsolePort } from "./console-ports.ts";
 import type {
   ClaimOutcome,
   CopyStore,

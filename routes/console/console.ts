@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as v from "valibot";
-import type { ConsolePort } from "../../src/admin-ports.ts";
+import type { ConsolePort } from "../../src/console-ports.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
@@ -33,7 +33,8 @@ const GUARDS: Readonly<Record<string, string>> = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 };
 
-const isAt = ({ gateway, client, host }: RequestContext): boolean =>
+/** Nothing is proxied there. */
+export const isAtConsole = ({ gateway, client, host }: RequestContext): boolean =>
   gateway.console?.isAt(client.host ?? host) === true;
 
 /** Stands before all pages: at the console's host every answer is guarded, and a session that was used is renewed. */
@@ -41,7 +42,7 @@ export const guardConsole =
   ({ console: home }: Gateway): MiddlewareHandler =>
   async (c, next) => {
     await next();
-    if (home === undefined || !isAt(contextOf(c))) return;
+    if (home === undefined || !isAtConsole(contextOf(c))) return;
     const { headers } = c.res;
     for (const [name, value] of Object.entries(GUARDS)) headers.set(name, value);
     if (!headers.has("content-security-policy")) headers.set("content-security-policy", DATA_POLICY);
@@ -57,7 +58,7 @@ function requireConsole({ console: home }: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
     if (home === undefined) return context.fail({ reason: "not-found", path: context.path });
-    return isAt(context) ? await next() : context.fail({ reason: "forbidden", why: "not-console" });
+    return isAtConsole(context) ? await next() : context.fail({ reason: "forbidden", why: "not-console" });
   };
 }
 
@@ -79,7 +80,7 @@ export const consolePage = (gateway: Gateway) => {
       .get(PAGE, (c) => {
         if (home === undefined) return notFound(c);
         const context = contextOf(c);
-        return isAt(context) ? shell(context, home) : redirect(`${urlOf(context, home)}${PAGE}`);
+        return isAtConsole(context) ? shell(context, home) : redirect(`${urlOf(context, home)}${PAGE}`);
       })
       .use(`${PAGE}/*`, requireConsole(gateway))
       .get(`${PAGE}/assets/:name`, (c) => (home === undefined ? notFound(c) : asset(c, home)))

@@ -10,6 +10,8 @@ export type Paint = (style: Style, text: string) => string;
 export interface Screen {
   readonly url: string;
   readonly consoleUrl: string;
+  /** Where the demo's regions are put out of order. */
+  readonly switchUrl?: string | undefined;
   readonly tableName: string;
   /** With the origins as they are served. */
   readonly regions: DeclaredTable["regions"];
@@ -33,7 +35,7 @@ export function formatScreen(screen: Screen): string {
   const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
   return [
     "",
-    `${paint("bold", "Console")} ${consoleUrl} shows all that follows in a browser.`,
+    `${paint("bold", "Console")} ${consoleUrl} for a browser: look IDs up, watch, change the table.`,
     `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
     "",
     ...columns([["gateway", url], ["table", tableName], ["state", folder], ...originRows]),
@@ -49,6 +51,7 @@ export function formatScreen(screen: Screen): string {
           "",
           paint("bold", "Try it"),
           ...commandLines(screen, samples),
+          ...switchLines(screen),
         ]),
     "",
     "Each request prints a line below. Ctrl-C stops everything.",
@@ -86,6 +89,14 @@ function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample
   ];
   return commands.flatMap((command) => (command ? [`  # ${command[0]}`, `  curl ${command[1]}`] : []));
 }
+
+const switchLines = ({ switchUrl, regions }: Screen): string[] =>
+  switchUrl === undefined
+    ? []
+    : [
+        `  # a region that is down, and up again (of ${Object.keys(regions).join(", ")}); the console shows it`,
+        ...["down", "up"].map((state) => `  curl -X POST ${switchUrl}/${Object.keys(regions)[0]}/${state}`),
+      ];
 
 /** By the headers that the table reads the key from, with the sample's values. */
 function createCommands(

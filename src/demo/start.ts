@@ -9,6 +9,8 @@ import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";
 import { parsePublicKeys } from "../routing/index.ts";
+import { CONSOLE_SETTINGS, consoleUrlOf, isOfTraffic, startTraffic } from "./console/console.ts";
+import { outages } from "./console/outages.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { claimShops, SHOPS } from "./reach.ts";
 import { startReloading } from "./reload.ts";
@@ -45,6 +47,7 @@ npm run dev [-- table.json]: the same, and reloads the source and publishes the 
   --state FOLDER            tables, history and sequences (default: WAYBILL_STATE, or .waybill/default)
   PORT                      the gateway's port (default: 8787); the demo's origins use the next three
   ADMIN_TOKENS, ACCESS_…    access to the gateway's own pages (default: everyone who reaches it)
+  DEMO_TRAFFIC              off: no requests of the demo's own, which are not printed
   REQUEST_LOG               json: log lines as JSON; off: none
 For other settings see docs/operate/deploy.md.`;
 
@@ -75,7 +78,9 @@ async function main(): Promise<void> {
   const inForce = published ?? file;
   const isDemo = isDemoTable(inForce.declared);
   await checkPortsFree(port, isDemo);
-  const origins = isDemo ? await startOrigins(port + 1) : [];
+  const regionSwitch = outages();
+  const origins = isDemo ? await startOrigins(port + 1, regionSwitch.origins) : [];
+  let stopTraffic = (): void => undefined;
   try {
     const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
     const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
@@ -105,28 +110,23 @@ async function main(): Promise<void> {
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
     const { entities, creates } = inForce.table;
-    const consoleUrl = consoleUrlOf(url);
     const screen = {
-      url,
-      consoleUrl,
-      folder: stateFolder,
-      tableName: inForce.name,
-      regions,
-      entities,
-      creates,
-      samples,
+      ...{ url, consoleUrl: consoleUrlOf(url, process.env), folder: stateFolder, tableName: inForce.name },
+      ...{ regions, entities, creates, samples, isOpen: open, paint },
     };
-    print(formatScreen({ ...screen, isOpen: open, paint }));
+    const switchUrl = isDemo ? await regionSwitch.start() : undefined;
+    print(formatScreen({ ...screen, switchUrl }));
     log.flush();
+    if (process.env["DEMO_TRAFFIC"] !== "off") stopTraffic = startTraffic(url, samples ?? []);
     process.exitCode = (await endedByItself(gateway.exited, first)) ? 1 : 0;
+    stopTraffic();
     await gateway.stop(undefined, atOnce);
   } finally {
+    stopTraffic();
+    regionSwitch.stop();
     await Promise.all(origins.map((origin) => origin.stop()));
   }
 }
-
-/** Browsers find names below `localhost` on this machine (RFC 6761 §6.3). It proxies nothing, whatever its port. */
-const CONSOLE_HOST = "console.localhost";
 
 /** Two gateways cannot share a state: while one has the default, another has one of its own. Earlier versions named all by port. */
 function stateFolderOf(given: string | undefined, port: number): string {
@@ -137,9 +137,6 @@ function stateFolderOf(given: string | undefined, port: number): string {
   print(paint("yellow", `note: another gateway runs on ${folder}; the state of this one is ${byPort}`));
   return byPort;
 }
-
-const consoleUrlOf = (url: string): string =>
-  url.replace("127.0.0.1", process.env["CONSOLE_HOST"]?.replace(/:.*/, "") ?? CONSOLE_HOST);
 
 const unpublishedNote = (name: string, url: string): string =>
   `note: the published table is in force, and ${name} differs from it. To compare and publish the file:
@@ -157,7 +154,7 @@ function startFront(
   const options = {
     ...{ port, stateFolder, onLogLine, tableText: file.text },
     packsFolder: packsFolderOf(file.path),
-    vars: { CONSOLE_HOST, CONSOLE_PREVIEW: "all", ...settingsFrom(process.env) },
+    vars: { ...CONSOLE_SETTINGS, ...settingsFrom(process.env) },
     consoleFolder: join(stateFolder, "console"),
     openPages: isOpen(process.env),
     loopbackPorts: loopbackPortsOf(origins),
@@ -187,7 +184,7 @@ function bufferedLog() {
     // The claims of the demo's own shops are none of the user's.
     for (const each of early) if (!each.includes(CLAIMS)) show(each);
   };
-  return { line: (line: string): void => show(line), flush };
+  return { line: (line: string): void => (isOfTraffic(line) ? undefined : show(line)), flush };
 }
 
 main().catch((error: unknown) => {

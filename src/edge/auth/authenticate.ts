@@ -1,4 +1,5 @@
-import type { Arrival, Authenticate, Caller, ConsolePort } from "../../admin-ports.ts";
+import type { Arrival, Authenticate, Caller } from "../../admin-ports.ts";
+import type { ConsoleSessions } from "../../console-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
 import { periodCounts } from "../platform.ts";
@@ -38,9 +39,6 @@ export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   /** Receives rejections, without the credentials. */
   readonly reportRefused: (refused: RefusedCredentials) => void;
 }
-
-export type ConsoleSessions = Pick<ConsolePort, "isAt"> &
-  Readonly<{ read: (cookies: string) => Promise<Caller | undefined> }>;
 
 /** `network`: the client, by the key of its rate limit. */
 export type RefusedCredentials = Readonly<{ by: "token" | "access"; why: string; network: string }>;

@@ -1,6 +1,5 @@
-import type { ConsolePort } from "../../admin-ports.ts";
+import type { ConsolePort, ConsoleSessions } from "../../console-ports.ts";
 import type { Clock } from "../../ports.ts";
-import type { ConsoleSessions } from "../auth/authenticate.ts";
 import type { AdminToken } from "../auth/settings.ts";
 import { consoleSessions } from "./sessions.ts";
 import type { ConsolePreview } from "./settings.ts";

@@ -57,6 +57,7 @@ beforeAll(async () => {
   const args = ["src/host/run.mjs", "src/demo/start.ts", "--reload", tableFile];
   const env = {
     ...process.env,
+    DEMO_TRAFFIC: "off",
     PORT: String(await findFreePorts()),
     WAYBILL_STATE: join(folder, "state"),
     PUBLIC_ID_KEYS,

@@ -52,7 +52,7 @@ beforeAll(async () => {
   expect(BLOCKS[0]?.trim()).toBe("npm start");
   const port = await findFreePorts();
   // A group of its own: Ctrl-C in a terminal reaches npm and all that it started.
-  const env = { ...process.env, PORT: String(port), WAYBILL_STATE: state };
+  const env = { ...process.env, DEMO_TRAFFIC: "off", PORT: String(port), WAYBILL_STATE: state };
   const child = spawn("npm", ["start"], { cwd: ROOT, env, detached: true });
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
   stop = async () => {

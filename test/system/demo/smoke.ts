@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   // A process group of its own, as in a terminal, to find processes that are left over.
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
-    env: { ...process.env, PORT: String(port), WAYBILL_STATE: stateFolder },
+    env: { ...process.env, DEMO_TRAFFIC: "off", PORT: String(port), WAYBILL_STATE: stateFolder },
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });

@@ -39,7 +39,7 @@ function startDemo(port: string, ...args: string[]): Demo {
 
 function startWith(settings: Readonly<Record<string, string>>, ...args: string[]): Demo {
   const child = spawn(process.execPath, [START, ...args], {
-    env: { ...process.env, WAYBILL_STATE: join(stateFolder, settings["PORT"] ?? ""), ...settings },
+    env: { ...process.env, DEMO_TRAFFIC: "off", WAYBILL_STATE: join(stateFolder, settings["PORT"] ?? ""), ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

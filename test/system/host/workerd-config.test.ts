@@ -84,7 +84,7 @@ describe("the configuration of workerd", () => {
     expect(wrangler).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
     expect(wrangler).toContain(`compatibility_flags = [${COMPATIBILITY_FLAGS.map((flag) => `"${flag}"`).join(", ")}]`);
     for (const [, binding = ""] of wrangler.matchAll(/^(?:binding|name) = "([A-Z_]+)"$/gm)) {
-      expect(workerdConfig(settings({}))).toContain(`(name = "${binding}"`);
+      expect(workerdConfig({ ...settings({}), consoleFolder: "/console" })).toContain(`(name = "${binding}"`);
     }
   });
 

@@ -1,0 +1,49 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Environment } from "../../host/settings.ts";
+import type { Sample } from "../samples.ts";
+
+/** Browsers find names below `localhost` on this machine (RFC 6761 §6.3). The host proxies nothing, whatever its port. */
+export const CONSOLE_SETTINGS = { CONSOLE_HOST: "console.localhost", CONSOLE_PREVIEW: "all" };
+
+/** `url`: of the gateway, by its address. */
+export function consoleUrlOf(url: string, environment: Environment): string {
+  const host = environment["CONSOLE_HOST"] || CONSOLE_SETTINGS.CONSOLE_HOST;
+  return host.includes(":") ? `http://${host}` : url.replace("127.0.0.1", host);
+}
+
+/** Enough for a graph, and no load. */
+const PAUSE_MS = 300;
+
+/** Begins the trace IDs of this traffic: "demo". Requests of the user have others. */
+const TRACE_START = "64656d6f";
+
+/** One in so many asks for something that its region does not have. */
+const MISSING_EVERY = 20;
+
+/** A little traffic for the samples, so that the console opens with data. Stops by the function that it returns. */
+export function startTraffic(url: string, samples: readonly Sample[]): () => void {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const ask = async (sample: Sample, isMissing: boolean): Promise<void> => {
+    const trace = `00-${TRACE_START}${randomBytes(12).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
+    // By the entity's own path, or by the ID alone as one that was pasted.
+    const known = Math.random() < 0.5 ? sample.path : `/any/${sample.id}`;
+    const path = isMissing ? `${sample.path}/missing` : known;
+    const response = await fetch(url + path, { headers: { traceparent: trace }, signal });
+    await response.arrayBuffer();
+  };
+  const run = async (): Promise<void> => {
+    for (let at = 0; samples.length > 0; at++) {
+      const sample = samples[Math.floor(Math.random() * samples.length)] as Sample;
+      // A region that is down is what the console shows.
+      void ask(sample, at % MISSING_EVERY === MISSING_EVERY - 1).catch(() => undefined);
+      await delay(PAUSE_MS * (0.5 + Math.random()), undefined, { signal });
+    }
+  };
+  run().catch(() => undefined);
+  return () => stopped.abort();
+}
+
+/** Whether a log line is of this traffic: the screen shows the user's requests. */
+export const isOfTraffic = (line: string): boolean => line.includes(`"trace":"${TRACE_START}`);
