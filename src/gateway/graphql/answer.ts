@@ -1,5 +1,6 @@
 import { faultBody, JSON_RESPONSE, mediaTypeFor, statusWithout } from "../../graphql/answer.ts";
 import type { GraphqlFault } from "../../graphql/request.ts";
+import type { Problem } from "../../problems/index.ts";
 import type { RequestContext } from "../request.ts";
 
 /** What is wrong with a request of GraphQL itself. */
@@ -26,17 +27,10 @@ export async function asGraphql(context: RequestContext, response: Response): Pr
   const isProblem = response.headers.get("content-type") === "application/problem+json";
   const type = mediaTypeFor(context.request.headers.get("accept"));
   if (!isProblem || context.outcome === "answered" || type === undefined) return response;
-  const { type: _, title, status, detail, ...members } = await response.json<Problem>();
-  const fault = { code: context.outcome, message: detail ?? title };
+  const { type: _, title: __, status, detail: message, ...members } = await response.json<Problem>();
+  const fault = { code: context.outcome, message };
   const headers = new Headers(response.headers);
   headers.set("content-type", `${type}; charset=utf-8`);
   const shown = type === JSON_RESPONSE && OF_IDS.has(status) ? 200 : response.status;
   return new Response(faultBody(fault, members), { status: shown, headers });
-}
-
-interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail?: string;
 }

@@ -9,7 +9,7 @@ import { bodyIdleMs, type OriginResponse } from "../../proxy/attempt.ts";
 import { collect, decodeUtf8 } from "../../proxy/body.ts";
 import { watchBody } from "../../proxy/client-response.ts";
 import { deliver } from "../../proxy/deliver.ts";
-import type { ProxyRequest } from "../../proxy/origin-request.ts";
+import { isTraceparent, newTraceparent, type ProxyRequest } from "../../proxy/origin-request.ts";
 import type { Graphql } from "../../routing/table.ts";
 import type { RequestContext } from "../request.ts";
 import { failureOf, type Located } from "./locate.ts";
@@ -47,9 +47,13 @@ export function askParts(
   headers.set("content-type", JSON_RESPONSE);
   headers.set("accept", `${GRAPHQL_RESPONSE}, ${JSON_RESPONSE};q=0.9`);
   const sent = new Request(context.request.url, { method: "POST", headers });
+  // All parts are of one trace.
+  const given = headers.get("traceparent") ?? "";
+  const traceparent = isTraceparent(given) ? given : newTraceparent(context.gateway.entropy.word);
+  context.trace = traceparent.slice(3, 35);
   const asked = plan.parts.map((part, at) => {
     const body = partBody(request, operation, plan.fields, part, at === 0);
-    return askPart(context, graphql, sent, part, body, deciderOf(part));
+    return askPart(context, graphql, sent, part, body, deciderOf(part), traceparent);
   });
   return Promise.all(asked);
 }
@@ -61,6 +65,7 @@ async function askPart(
   part: Part,
   body: string,
   { decision, table }: Located,
+  traceparent: string,
 ): Promise<PartResult> {
   const { gateway, client } = context;
   const proxied: ProxyRequest = {
@@ -84,7 +89,7 @@ async function askPart(
     revision: table.revision,
     regions: table.regions,
     attempts: 0,
-    traceparent: undefined,
+    traceparent,
   };
   const delivered = await deliver(proxied, gateway);
   const answer = delivered.ok
