@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { DemoTable } from "./demo/demo.ts";
-import { type Stack, startStack } from "./stack.ts";
-import { growthDuring, residentBytes } from "./table/memory.ts";
+import type { DemoTable } from "../demo/demo.ts";
+import { type Stack, startStack } from "../stack.ts";
+import { growthDuring, residentBytes } from "../table/memory.ts";
 
 const REGIONS = ["r1", "r2", "r3", "r4", "r5"] as const;
 const EACH = 200_000;

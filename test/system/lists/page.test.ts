@@ -4,11 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listSchema } from "../../src/routing/lists/schema.ts";
-import { readDemoTable } from "./demo/demo.ts";
-import { type DemoStack, startDemoStack, startStack } from "./stack.ts";
+import { listSchema } from "../../../src/routing/lists/schema.ts";
+import { readDemoTable } from "../demo/demo.ts";
+import { type DemoStack, startDemoStack, startStack } from "../stack.ts";
 
-const PAGE = readFileSync(new URL("../../docs/guides/lists.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../../docs/guides/lists.md", import.meta.url), "utf8");
 const blocksOf = (language: string): readonly string[] =>
   [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
 
