@@ -216,6 +216,7 @@ const ROUNDS_MAX = 3;
 /** Random keys, with pages of 16 MB in memory: most displace another page. */
 const FLAT_LOOKUPS = 10_000;
 const FLAT_TURNS = 4;
+const GROWTH_BYTES_MAX = 32 * 2 ** 20;
 
 async function lookUps(gateway: RunningWorker, keys: number, options: BenchOptions): Promise<readonly Section[]> {
   const rounds = Math.min(ROUNDS_MAX, options.rounds);
@@ -241,9 +242,11 @@ async function lookUps(gateway: RunningWorker, keys: number, options: BenchOptio
     options.progress(`Directory, look-ups: ${what}`);
   }
   const memory: Cell[][] = [];
+  const held: number[] = [];
   for (let turn = 1; turn <= FLAT_TURNS; turn++) {
     const each = await look("warm", keys, FLAT_LOOKUPS);
     memory.push([String(turn * FLAT_LOOKUPS), each, megabytes(gateway)]);
+    held.push(residentBytes(gateway.pid) ?? 0);
   }
   return [
     {
@@ -257,6 +260,9 @@ async function lookUps(gateway: RunningWorker, keys: number, options: BenchOptio
       note: `A look-up needs a page that is not in memory more often than not. Memory is that of the whole workerd after ${keys} imported keys.`,
       columns: ["look-ups so far", "µs", "memory, MB"],
       rows: memory,
+      ...(Math.max(...held) - (held[0] ?? 0) <= GROWTH_BYTES_MAX
+        ? {}
+        : { failure: "memory grew with the number of look-ups" }),
     },
   ];
 }

@@ -80,7 +80,7 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
       if (!bytes.ok) return respond(c, bytes);
       const header = await format.readCopyHeader(bytes.value, sha256With(gateway.subtle), sha256);
       const fault = header.ok
-        ? headerFault(header.value, directory, regions)
+        ? headerFault(header.value, directory, regions, gateway.clock.nowMs())
         : `In the copy, ${format.formatCopyFault(header.error)}.`;
       if (fault !== undefined) return contextOf(c).fail({ reason: "malformed-request", detail: fault });
       const written = await copies.write(directory, sha256, undefined, bytes.value);
@@ -126,10 +126,19 @@ async function partOf(c: Context, isPage: boolean) {
   return found instanceof Response ? found : { ...found, sha256, page };
 }
 
+/** The clock of who makes a copy may be ahead by so much; changes since are looked for a while before. */
+const AHEAD_MS = 300_000;
+
 /** A sentence. */
-function headerFault(header: format.CopyHeader, directory: string, regions: { has(name: string): boolean }) {
-  if (header.directory !== directory) return `It is a copy of ${header.directory}, not of ${directory}.`;
-  const unknown = header.regions.find((region) => !regions.has(region));
+function headerFault(
+  { directory: name, regions: named, builtAt }: format.CopyHeader,
+  directory: string,
+  regions: { has(name: string): boolean },
+  nowMs: number,
+): string | undefined {
+  if (name !== directory) return `It is a copy of ${name}, not of ${directory}.`;
+  if (Date.parse(builtAt) > nowMs + AHEAD_MS) return `It was made at ${builtAt}, which is yet to come.`;
+  const unknown = named.find((region) => !regions.has(region));
   return unknown === undefined ? undefined : `It names the region ${unknown}, which the table does not have.`;
 }
 

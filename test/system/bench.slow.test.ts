@@ -115,6 +115,29 @@ describe("the benchmark", () => {
     expect(loading?.rows.map(([work]) => work)).toContain("first: load its pack: header and all pages");
   });
 
+  it("reports what a directory costs to copy, import and look into, and checks each answer", () => {
+    const { status, stdout, stderr } = bench(
+      "directory",
+      "--rounds",
+      "1",
+      "--sample-ms",
+      "1",
+      "--count",
+      "20000",
+      "--json",
+    );
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    expect(sections.map(({ title }) => title)).toEqual([
+      "A copy of a directory",
+      "Look-ups in a copy in Node",
+      "Importing a directory into its objects",
+      "Look-ups inside workerd, one after the other",
+      "Random keys, with 16 MB of pages in memory",
+    ]);
+    expect(sections[3]?.rows.map(([layer]) => layer)).toEqual(["page in memory", "page out of KV", "object"]);
+  });
+
   it("prints the same as a table of Markdown", () => {
     const { status, stdout } = bench("ids", "--rounds", "1", "--sample-ms", "1");
     expect(status).toBe(0);

@@ -33,10 +33,14 @@ type World = ReturnType<typeof setUp>;
 const post = async ({ request }: World, path: string, rows: readonly object[]) =>
   linesOf(await request(path, { method: "POST", body: ndjson(rows) }));
 
-const buildOf = async (rows: readonly { key: string; region: string }[], directory = "slug"): Promise<EncodedCopy> => {
+const buildOf = async (
+  rows: readonly { key: string; region: string }[],
+  directory = "slug",
+  builtAtMs = Date.now(),
+): Promise<EncodedCopy> => {
   const builder = new CopyBuilder(crypto.getRandomValues(new Uint8Array(16)));
   for (const { key, region } of rows) builder.add(key, region);
-  const built = await builder.build({ directory, builtAtMs: Date.now(), sha256: subtleSha256 });
+  const built = await builder.build({ directory, builtAtMs, sha256: subtleSha256 });
   if (!built.ok) throw new Error(built.error.reason);
   return built.value;
 };
@@ -186,6 +190,8 @@ describe("a published copy", () => {
     expect(await statusOf(await buildOf(rows.slice(0, 9), "old"))).toBe("It is a copy of old, not of slug.");
     const elsewhere = await buildOf([{ key: "a", region: "mars" }]);
     expect(await statusOf(elsewhere)).toBe("It names the region mars, which the table does not have.");
+    const early = await buildOf(rows.slice(0, 9), "slug", Date.now() + 400_000);
+    expect(await statusOf(early)).toMatch(/^It was made at .*, which is yet to come\.$/);
     const good = await buildOf(rows.slice(0, 9));
     expect(await statusOf(good, good.header.slice(1))).toMatch(/^In the copy, its header has the SHA-256 /);
     const large = { method: "PUT", body: new Uint8Array(65_537) };
