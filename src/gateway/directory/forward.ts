@@ -13,23 +13,43 @@ import type { RequestContext } from "../request.ts";
 
 /** What a forwarded request has to do with directories: moves that origins tell of, keys that they register, comparisons. */
 
-/** The directory by which the decision was made, and its key there. */
-function keyBehind({ directories }: CompiledTable, decision: Decision) {
-  const { rule } = decision.target;
-  const plan = rule.kind === "directory" ? directories?.get(rule.directory) : undefined;
-  const key = decision.layout === TEXT_KEY ? decodeURIComponent(decision.canonical) : decision.canonical;
-  return plan && { plan, at: { directory: plan.name, key } };
+type Plans = NonNullable<CompiledTable["directories"]>;
+
+/** Whether the answer may change a directory, or has to say how its region was found. */
+export const isKeyedRequest = (directories: Plans, decision: Decision, method: string): boolean =>
+  method === "POST" || method === "PUT" || planBehind(directories, decision) !== undefined;
+
+/** The directory by which the decision was made; or the only one that does not serve yet and learns of such IDs meanwhile. */
+function planBehind(directories: Plans, { target: { rule }, layout, entity }: Decision): DirectoryPlan | undefined {
+  if (rule.kind === "directory") return directories.get(rule.directory);
+  if (layout === "" || rule.kind === "moved" || entity.public !== undefined) return undefined;
+  let found: DirectoryPlan | undefined;
+  for (const plan of directories.values()) {
+    if (plan.layout?.name !== layout || plan.mode === "serve" || !plan.learnsMoves) continue;
+    if (found !== undefined) return undefined;
+    found = plan;
+  }
+  return found;
 }
 
-/** The gateway for a request whose region a directory says: a 421 that is followed is told to the directory too. */
+/**
+ * The gateway for a request with a key of a directory: a 421 that is followed is told to the directory too. One that does not
+ * serve yet is filled so, with the ID as the key's owner.
+ */
 export function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
   const { gateway } = context;
-  const behind = keyBehind(table, decision);
-  if (behind?.plan.learnsMoves !== true) return gateway;
-  const { plan, at } = behind;
+  const { canonical, layout, target } = decision;
+  const plan = table.directories && planBehind(table.directories, decision);
+  if (plan?.learnsMoves !== true) return gateway;
+  const at = { directory: plan.name, key: layout === TEXT_KEY ? decodeURIComponent(canonical) : canonical };
   const memory = gateway.movedMemory;
   const learn = async (from: string, region: string): Promise<void> => {
-    const learned = await gateway.directoryTruth.learn(at, from, region);
+    const { directoryTruth } = gateway;
+    const isFilled = target.rule.kind !== "directory";
+    const claim = { ...at, owner: canonical, operation: "421", region };
+    const filled = isFilled ? await directoryTruth.register(claim) : undefined;
+    const isKnown = filled?.ok !== true || filled.value.state !== "done";
+    const learned = isKnown ? await directoryTruth.learn(at, from, region) : filled;
     await gateway.directory.forget(at.directory, at.key);
     gateway.counters.count("directory_updates", plan.name, "learn", learned.ok ? "done" : "failed");
   };

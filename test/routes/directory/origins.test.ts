@@ -116,6 +116,20 @@ describe("a 421", () => {
     await vi.waitFor(async () => expect(await keyAt("slug", "a")).toMatchObject({ region: "us" }));
   });
 
+  it("fills a directory that does not serve yet, with IDs of its layout", async () => {
+    const old = { key: { layout: "uuid-v4" }, mode: "write-only", learnMoves: true };
+    const routes = [TABLE.routes[0], { when: {}, region: "eu" }];
+    const declared = { ...TABLE, directory: { ...TABLE.directory, old }, routes };
+    const { request } = setUp({ declared, origin });
+    expect(await (await request(`/orders/${UUID}`)).text()).toBe("here");
+    await vi.waitFor(async () => expect(await keyAt("old", UUID)).toMatchObject({ region: "us", owner: UUID }));
+    await (await request("/orders/0192f0c1-7a30-7005-8040-8f3b2a1c9d78")).text();
+    const other = "919108f7-52d1-4320-9bac-f847db4148a9";
+    await put("old", other, "eu");
+    await (await request(`/any/${other}`)).text();
+    await vi.waitFor(async () => expect(await keyAt("old", other)).toMatchObject({ region: "us", owner: "1" }));
+  });
+
   it("leaves the key alone where it does not", async () => {
     await put("slug", "a", "eu");
     const { request } = setUp({ declared: TABLE, origin });
