@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { formatShortKey, luuid } from "../ids/index.ts";
-import { executeGraphql, isCollection, LIMIT_DEFAULT, LIMIT_MAX, pageOf } from "./reach.ts";
+import { answerReach } from "./reach.ts";
 
 /** The demo's regions, in the order of their ports. */
 export const REGIONS = ["eu", "us", "ap"] as const;
@@ -109,8 +109,8 @@ async function handle(exchange: Exchange, more?: MoreOfOrigin): Promise<void> {
   if (exchange.path === "") fail(404, "documents are at /<kind>/<id>");
   const [last = "", previous] = exchange.path.split("/").slice(3).reverse();
   if (last === "events") return sendEvents(exchange);
-  if (exchange.path === "/graphql") return answerGraphql(exchange);
-  if (isCollection(exchange.path) && exchange.request.method === "GET") return sendPage(exchange);
+  const reached = await answerReach(exchange, () => readJson(exchange.request));
+  if (reached !== undefined) return void exchange.response.writeHead(reached.status, reached.fields).end(reached.text);
   return more?.handle(exchange, last, previous) ?? handleDocument(exchange);
 }
 
@@ -159,32 +159,6 @@ async function create(exchange: Exchange, id: string): Promise<void> {
   if (documents.has(own)) return respond(exchange, 200, { entity: documents.get(own) });
   documents.set(own, document);
   return respond(exchange, 201, { entity: document });
-}
-
-/** Pages as clients of a list want them, without an echo. */
-function sendPage(exchange: Exchange): void {
-  const { documents, path, query, region } = exchange;
-  const limit = wholeNumber(exchange, "limit", LIMIT_DEFAULT, LIMIT_MAX);
-  const page = pageOf(documents, path, { limit, before: query.get("cursor"), status: query.get("status") });
-  const items = page.items.map((item) => ({ ...item, region }));
-  send(exchange, 200, "application/json", `${JSON.stringify({ ...page, items })}\n`);
-}
-
-async function answerGraphql(exchange: Exchange): Promise<void> {
-  const { documents, region, request, query } = exchange;
-  if (request.method !== "GET" && request.method !== "POST") fail(405, "GraphQL takes GET and POST");
-  const call = request.method === "POST" ? await readJson(request) : { query: query.get("query") };
-  const result = (await executeGraphql(documents, region, call)) ?? fail(400, "no query");
-  const type = request.headers.accept?.includes(GRAPHQL_TYPE) ? GRAPHQL_TYPE : "application/json";
-  const status = type === GRAPHQL_TYPE && result.data === undefined ? 400 : 200;
-  send(exchange, status, type, `${JSON.stringify(result)}\n`);
-}
-
-const GRAPHQL_TYPE = "application/graphql-response+json";
-
-function send({ response }: Exchange, status: number, type: string, text: string): void {
-  response.writeHead(status, { "content-type": `${type}; charset=utf-8`, "content-length": Buffer.byteLength(text) });
-  response.end(text);
 }
 
 /** Documents are small. */

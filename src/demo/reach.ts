@@ -3,7 +3,7 @@
 /** Members of a document, whatever a client has put there. */
 type Members = Readonly<Record<string, unknown>>;
 
-export interface Page {
+interface Page {
   readonly items: readonly Members[];
   /** For the next page; absent in the last one. */
   readonly cursor?: string;
@@ -12,13 +12,59 @@ export interface Page {
 /** Collections whose IDs begin with their time, or are names. */
 const COLLECTIONS: ReadonlySet<string> = new Set(["/orders", "/rides", "/shops"]);
 
-export const isCollection = (path: string): boolean => COLLECTIONS.has(path);
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
 
-export const LIMIT_DEFAULT = 20;
-export const LIMIT_MAX = 100;
+/** A request as an origin has it. */
+interface Exchange {
+  readonly region: string;
+  readonly documents: Documents;
+  readonly request: {
+    readonly method?: string | undefined;
+    readonly headers: { readonly accept?: string | undefined };
+  };
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** Lists and GraphQL; `undefined` for all else. */
+export async function answerReach(exchange: Exchange, readBody: () => Promise<unknown>) {
+  const { region, documents, path, query, request } = exchange;
+  const { method = "GET" } = request;
+  if (path === "/graphql") return answerGraphql(exchange, method, readBody);
+  if (!COLLECTIONS.has(path) || method !== "GET") return undefined;
+  const limit = Number(query.get("limit") ?? LIMIT_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) return problem(400, `limit is 1 to ${LIMIT_MAX}`);
+  const page = pageOf(documents, path, { limit, before: query.get("cursor"), status: query.get("status") });
+  return answer(200, JSON_TYPE, { ...page, items: page.items.map((item) => ({ ...item, region })) });
+}
+
+const JSON_TYPE = "application/json";
+const GRAPHQL_TYPE = "application/graphql-response+json";
+
+function answer(status: number, type: string, body: object) {
+  const text = `${JSON.stringify(body)}\n`;
+  const length = new TextEncoder().encode(text).length;
+  return { status, text, fields: { "content-type": `${type}; charset=utf-8`, "content-length": length } };
+}
+
+const problem = (status: number, why: string) => answer(status, JSON_TYPE, { why });
+
+async function answerGraphql(
+  { documents, region, request, query }: Exchange,
+  method: string,
+  readBody: () => Promise<unknown>,
+) {
+  if (method !== "GET" && method !== "POST") return problem(405, "GraphQL takes GET and POST");
+  const call = method === "POST" ? await readBody() : { query: query.get("query") };
+  const result = await executeGraphql(documents, region, call);
+  if (result === undefined) return problem(400, "no query");
+  const isNew = request.headers.accept?.includes(GRAPHQL_TYPE) === true;
+  return answer(isNew && result.data === undefined ? 400 : 200, isNew ? GRAPHQL_TYPE : JSON_TYPE, result);
+}
 
 /** The newest first: an iUID sorts by its time. `before`: the cursor, which is the last ID of the page before. */
-export function pageOf(
+function pageOf(
   documents: ReadonlyMap<string, unknown>,
   collection: string,
   { limit, before, status }: { readonly limit: number; readonly before: string | null; readonly status: string | null },
@@ -48,7 +94,7 @@ const SCHEMA = `
 `;
 
 /** What a region knows: documents by path. */
-export type Documents = Map<string, unknown>;
+type Documents = Map<string, unknown>;
 
 /** One region's half of the truth: IDs of other regions are null. */
 function rootOf(documents: Documents, region: string) {
@@ -81,7 +127,7 @@ function rootOf(documents: Documents, region: string) {
 let schema: import("graphql").GraphQLSchema | undefined;
 
 /** `call`: the JSON of a request by GraphQL over HTTP. `undefined`: it is none. */
-export async function executeGraphql(documents: Documents, region: string, call: unknown) {
+async function executeGraphql(documents: Documents, region: string, call: unknown) {
   const { graphql, buildSchema } = await import("graphql");
   schema ??= buildSchema(SCHEMA);
   const { query, variables, operationName }: Members = Object(call);
