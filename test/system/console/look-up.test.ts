@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, violations } from "./console.ts";
 
