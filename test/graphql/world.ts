@@ -166,7 +166,7 @@ export async function serve(body: string, view: View): Promise<string> {
   return JSON.stringify(result);
 }
 
-const RULES: readonly IdRule[] = [
+export const RULES: readonly IdRule[] = [
   { argument: "id", fields: undefined, type: undefined, entity: "any", isPlural: false },
   {
     argument: "ids",
