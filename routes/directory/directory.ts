@@ -40,8 +40,10 @@ export const directory = (gateway: Gateway) => {
       return jsonResponse({ directories: [...plansOf(served).values()].map(showPlan) });
     })
     .post(PREFIX, writers, (c) => claimSeveral(c, gateway))
-    .get(`${PREFIX}/:name`, readers, async (c, next) =>
-      c.req.query("only") === "orphans" ? listOrphans(c, gateway) : await next(),
+    .get(`${PREFIX}/:name`, readers, async (c) =>
+      c.req.query("only") === "orphans"
+        ? listOrphans(c, gateway)
+        : contextOf(c).fail(malformed("Of a whole directory, `?only=orphans` or the path `/-/export`.").error),
     )
     .get(`${PREFIX}/:name/:key`, requireScope(gateway, "support", "directory"), (c) =>
       withKey(c, async (at) => {
