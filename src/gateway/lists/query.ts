@@ -2,6 +2,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
+import { cookieValues } from "../../routing/places/values.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import type { List, Target } from "../../routing/table.ts";
 import { scopeOf, scopeOfClaim } from "../create/idempotency-key.ts";
@@ -115,10 +116,14 @@ function readMoment(query: string | undefined, text: string | undefined): Result
 /** What binds a cursor: the list with its parameters, and the caller by what others cannot have. */
 export async function bindingOf(
   { request, gateway }: Pick<RequestContext, "request" | "gateway">,
-  { path, scopeClaim }: List,
+  { path, scopeClaim, scopeCookie }: List,
   { sent }: ListQuery,
 ): Promise<Result<{ readonly list: string; readonly caller: string }, GatewayError>> {
   const list = await digestOf(JSON.stringify([path, ...sent]), gateway.subtle);
+  if (scopeCookie !== undefined) {
+    const session = cookieValues(request.headers.get("cookie") ?? undefined, scopeCookie).join(";");
+    return ok({ list, caller: (await scopeOfClaim(session, gateway.subtle)).slice(0, DIGITS) });
+  }
   if (scopeClaim === undefined) return ok({ list, caller: (await scopeOf(request, gateway.subtle)).slice(0, DIGITS) });
   const claims = await gateway.clientClaims(request);
   if (!claims.ok) return claims;

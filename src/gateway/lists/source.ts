@@ -1,4 +1,5 @@
 import type { FoundKeys } from "../../routing/directory/compile.ts";
+import { parseJson } from "../../routing/index.ts";
 import type { ListOrder } from "../../routing/lists/types.ts";
 import type { Target } from "../../routing/table.ts";
 import { decideEntity, type Outcome } from "../decide.ts";
@@ -18,6 +19,9 @@ export interface Item {
 
 /** So many pages without an item that counts are taken for a list without an end. */
 const EMPTY_PAGES_MAX = 200;
+
+/** Look-ups of owners that wait together. */
+const LOOK_AHEAD = 32;
 
 /** One region's list, page by page. `head` is its next item. */
 export class RegionList {
@@ -54,6 +58,7 @@ export class RegionList {
   /** Pages that were asked for: to come back to one would have no end. */
   readonly #pages = new Set<string | undefined>();
   #emptyPages = 0;
+  #lookedUpTo = 0;
 
   constructor(world: ListWorld, target: Target, mark: Mark, bound: LastItem | undefined) {
     this.#world = world;
@@ -138,6 +143,7 @@ export class RegionList {
       this.#emptyPages++;
     }
     this.#items = undefined;
+    this.#lookedUpTo = 0;
     if (this.#pages.has(this.#page) || this.#emptyPages > EMPTY_PAGES_MAX) return this.#fail("endless-pages");
     this.#pages.add(this.#page);
     this.#at = 0;
@@ -168,7 +174,24 @@ export class RegionList {
     const decide = (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id);
     const outcome = decide();
     if (outcome.kind !== "page") return this.#take(this.#itemOf(outcome, item, text));
-    return withPages(gateway, decide).then((later) => this.#take(this.#itemOf(later, item, text)));
+    return this.#lookAhead()
+      .then(() => withPages(gateway, decide))
+      .then((later) => this.#take(this.#itemOf(later, item, text)));
+  }
+
+  /** Where an owner must be looked up, those of the next items are too, and wait together. */
+  async #lookAhead(): Promise<void> {
+    if (this.#at <= this.#lookedUpTo) return;
+    const { list, served, context } = this.#world;
+    const { gateway, arrivedAtMs } = context;
+    const input = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs: arrivedAtMs };
+    const texts = this.#items?.slice(this.#at, this.#at + LOOK_AHEAD) ?? [];
+    this.#lookedUpTo = this.#at + texts.length;
+    const ids = texts.flatMap((text) => idTextOf(parseJson(text), text, list.id) ?? []);
+    const looked = ids.map((id) =>
+      withPages(gateway, (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id)),
+    );
+    await Promise.all(looked);
   }
 
   #take(item: Item | RegionFault | undefined): undefined {

@@ -57,6 +57,12 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
   return { path: own, region: target.region.name, ...shown };
 }
 
+/** Most look-ups wait for nothing; those of directories wait together. */
+const AT_ONCE_LOCATED = 50;
+
+const locateAll = (context: RequestContext, served: ServedTable, ids: readonly string[]): Promise<readonly Located[]> =>
+  Promise.all(ids.map((id) => locate(context, served, id)));
+
 /** One ID's answer as the members of an object. */
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -117,12 +123,15 @@ async function* locatedEntries(
   served: ServedTable,
   { ids }: ManyRequest,
 ): AsyncGenerator<Result, undefined, undefined> {
-  for (const [at, id] of ids.entries()) {
-    const located = await locate(context, served, id);
-    if (located.path === undefined) yield resultOf(at, id, undefined, refused(located.error));
-    else {
-      const { region, entity, layout } = located;
-      yield resultOf(at, id, region, { ...(entity === undefined ? {} : { entity, layout }) });
+  for (let from = 0; from < ids.length; from += AT_ONCE_LOCATED) {
+    const part = ids.slice(from, from + AT_ONCE_LOCATED);
+    for (const [at, located] of (await locateAll(context, served, part)).entries()) {
+      const id = part[at] as string;
+      if (located.path === undefined) yield resultOf(from + at, id, undefined, refused(located.error));
+      else {
+        const { region, entity, layout } = located;
+        yield resultOf(from + at, id, region, { ...(entity === undefined ? {} : { entity, layout }) });
+      }
     }
   }
   return undefined;
@@ -135,7 +144,9 @@ async function* fetchedEntries(
   { ids, isLines }: ManyRequest,
 ): AsyncGenerator<Result, undefined, undefined> {
   const places: Located[] = [];
-  for (const id of ids) places.push(await locate(context, served, id));
+  for (let from = 0; from < ids.length; from += AT_ONCE_LOCATED) {
+    places.push(...(await locateAll(context, served, ids.slice(from, from + AT_ONCE_LOCATED))));
+  }
   const waiting = new Set(ids.keys());
   const running = new Map<number, Promise<void>>();
   const ofRegion = new Map<string, number>();
@@ -152,7 +163,11 @@ async function* fetchedEntries(
     }
     const { region, path } = place;
     ofRegion.set(region, (ofRegion.get(region) ?? 0) + 1);
-    const work = fetchOne(context, served, path, budget).then(({ entry, bodyText, answered }) => {
+    const fetched = fetchOne(context, served, path, budget).catch((error: unknown): Fetched => {
+      context.gateway.logDefect(error);
+      return { entry: refused({ reason: "internal-error" }), bodyText: "", answered: undefined };
+    });
+    const work = fetched.then(({ entry, bodyText, answered }) => {
       ofRegion.set(region, (ofRegion.get(region) ?? 1) - 1);
       running.delete(at);
       done.set(at, resultOf(at, id, answered ?? region, entry, bodyText));

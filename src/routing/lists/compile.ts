@@ -88,7 +88,8 @@ const listOf = (
     cursorQuery: list.cursorQuery ?? CURSOR_QUERY,
     cursorMs: (list.cursorSeconds ?? 86_400) * 1000,
     pageCursorMax: Math.max(16, Math.min(1024, eachMax)),
-    scopeClaim: list.scope && claimPathOf(list.scope.jwtClaim),
+    scopeClaim: list.scope && "jwtClaim" in list.scope ? claimPathOf(list.scope.jwtClaim) : undefined,
+    scopeCookie: list.scope && "cookie" in list.scope ? list.scope.cookie : undefined,
     regionDeadlineMs: list.regionDeadlineMs ?? 10_000,
     mayBePartial: list.partial !== "refuse",
     filters: {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { claim, described, integer, matching, optional } from "../schema/parts.ts";
+import { claim, described, integer, matching, optional, token } from "../schema/parts.ts";
 import * as limits from "./limits.ts";
 
 /** How a collection is listed over all regions, in the declared table. Rules about more than one value are in `check.ts`. */
@@ -78,8 +78,11 @@ export const listSchema = v.strictObject({
   cursorQuery: optional(queryName, "The client's parameter for the cursor; default cursor."),
   cursorSeconds: optional(integer(60, limits.CURSOR_SECONDS_MAX), "How long a cursor holds; default 86400."),
   scope: optional(
-    v.strictObject({ jwtClaim: described(claim, "The claim that names the caller.") }),
-    "Whose cursor it is: by a verified claim instead of the credentials.",
+    v.union([
+      v.strictObject({ jwtClaim: described(claim, "The claim that names the caller.") }),
+      v.strictObject({ cookie: described(token, "The cookie of the caller's session.") }),
+    ]),
+    "Whose cursor it is: by a verified claim, or a cookie, instead of `authorization`.",
   ),
   regionDeadlineMs: optional(integer(10, 300_000), "For each page of a region; default 10000."),
   partial: optional(

@@ -44,6 +44,7 @@ export interface List<Entity, Target> {
   /** Characters that a region's own cursor may have. */
   readonly pageCursorMax: number;
   readonly scopeClaim: readonly string[] | undefined;
+  readonly scopeCookie: string | undefined;
   readonly regionDeadlineMs: number;
   readonly mayBePartial: boolean;
   readonly filters: {

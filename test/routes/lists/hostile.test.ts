@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ok } from "../../../src/ids/result.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 import { type Listed, listTable, orderId, pagingOrigin } from "./regions.ts";
 
@@ -166,6 +167,27 @@ describe("a cursor", () => {
     const keys = { cursorKeys: [...gateway.cursorKeys, new TextEncoder().encode("a secret of this test, 32 bytes.")] };
     const rotated = setUp({ declared: listTable(), origin, gateway: keys });
     expect((await rotated.request(`/orders?a=1&cursor=${cursor}`)).status).toBe(200);
+  });
+
+  it("may belong to the session of a cookie, or to who a verified claim says", async () => {
+    const byCookie = setUp({ declared: listTable({ scope: { cookie: "sid" } }), origin });
+    const cookies = (cookie: string) => ({ headers: { cookie } });
+    const { next } = await (await byCookie.request("/orders?limit=1", cookies("a=1; sid=x"))).json<Listed>();
+    expect((await byCookie.request(`/orders?cursor=${next}`, cookies("sid=x; b=2"))).status).toBe(200);
+    for (const other of ["sid=y", "a=1"]) {
+      const why = await problemOf(await byCookie.request(`/orders?cursor=${next}`, cookies(other)));
+      expect(why["why"]).toBe("other-caller");
+    }
+    let sub: string | undefined = "ann";
+    const declared = listTable({ scope: { jwtClaim: "sub" } });
+    const gateway = { clientClaims: async () => ok(sub === undefined ? undefined : { sub }) };
+    const byClaim = setUp({ declared, origin, gateway });
+    const first = await (await byClaim.request("/orders?limit=1")).json<Listed>();
+    expect((await byClaim.request(`/orders?cursor=${first.next}`)).status).toBe(200);
+    sub = "bob";
+    expect((await problemOf(await byClaim.request(`/orders?cursor=${first.next}`)))["why"]).toBe("other-caller");
+    sub = undefined;
+    expect((await byClaim.request("/orders")).status).toBe(401);
   });
 
   it("is refused with any character changed, and says nothing of what is in it", async () => {

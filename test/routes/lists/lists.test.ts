@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { ok } from "../../../src/ids/result.ts";
+import type { Gateway } from "../../../src/ports.ts";
+import { TABLE } from "../directory/table.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 import { type Listed, listTable, type Order, orderId, pagingOrigin } from "./regions.ts";
 
@@ -230,5 +233,56 @@ describe("a list without an order, or with filters", () => {
     const response = await request("/orders", { headers: { origin: "https://app.example.com" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
     expect(response.headers.get("access-control-expose-headers")).toContain("waybill-partial");
+  });
+});
+
+describe("a list whose owners a directory says", () => {
+  const list = { items: "/items", id: "/slug", order: { by: { member: "/slug", type: "string" }, direction: "asc" } };
+  const declared = { ...TABLE, entities: { ...TABLE.entities, shop: { ...TABLE.entities.shop, list } } };
+  const shops = (region: string) =>
+    Array.from({ length: 50 }, (_, at) => ({ slug: `${region}-${String(at).padStart(2, "0")}` }));
+  const origin = (request: Request) => {
+    const region = new URL(request.url).host.slice(0, 2);
+    // Each also has one of the other's, and one that no directory knows.
+    const others = [{ slug: region === "eu" ? "us-00" : "eu-00" }, { slug: "zz" }];
+    const items = [...shops(region), ...others].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+    return Response.json({ items });
+  };
+
+  it("takes each from the region that has it, and waits for look-ups together", async () => {
+    let running = 0;
+    let most = 0;
+    const directory: Gateway["directory"] = {
+      async lookup(_, key) {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running--;
+        const region = key.slice(0, 2);
+        return ok(
+          region === "zz" ? { state: "absent", source: "object" } : { state: "found", region, source: "object" },
+        );
+      },
+      compared: () => undefined,
+      forget: async () => undefined,
+    };
+    const { request } = setUp({ declared, origin, gateway: { directory } });
+    const listed = await (await request("/shops?limit=1000")).json<Listed>();
+    expect(listed.items).toEqual([...shops("eu"), ...shops("us")]);
+    expect(listed.summary.regions["eu"]).toEqual({ state: "done", items: 50, elsewhere: 2 });
+    expect(most).toBeGreaterThan(20);
+  });
+
+  it("has no items of a region whose owners nothing can say", async () => {
+    const directory: Gateway["directory"] = {
+      lookup: async () => ({
+        ok: false,
+        error: { reason: "directory-unavailable", directory: "slug", retryAfterSeconds: 1, why: "failed" },
+      }),
+      compared: () => undefined,
+      forget: async () => undefined,
+    };
+    const { request } = setUp({ declared, origin, gateway: { directory } });
+    const problem = await problemOf(await request("/shops"));
+    expect(problem["regions"]).toEqual({ eu: "owner-unknown", us: "owner-unknown" });
   });
 });
