@@ -276,3 +276,16 @@ it("without cors in the table nothing is added", async () => {
     }
   }
 });
+
+it("a page may send what only a header can route: its preflight has no such header", async () => {
+  const lists = { path: "/lists", sources: [{ header: "x-home-region" }] };
+  const cors = { ...CORS, headers: ["x-home-region"] };
+  const own = { "access-control-allow-origin": APP, "access-control-allow-credentials": "true" };
+  const origin = () => new Response("x", { headers: own });
+  const { request, seen } = setUp({ declared: { ...DECLARED_TABLE, cors, withoutId: { lists } }, origin });
+  const init = { method: "PUT", headers: { "x-home-region": "us" }, body: "{}" };
+  expect(await fetchAsPage(request, APP, "/lists", init)).toMatchObject({ status: 200 });
+  expect(seen.map(({ method }) => method)).toEqual(["PUT"]);
+  expect(await fetchAsPage(request, "https://evil.test", "/lists", init)).toBe("network-error");
+  expect(seen).toHaveLength(1);
+});

@@ -3,7 +3,9 @@ import { describe, expect, it, test } from "vitest";
 import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { hmacSigner } from "../../../src/edge/origins/signer.ts";
+import { ok } from "../../../src/ids/result.ts";
 import { verifyRequest } from "../../../src/origin/index.ts";
+import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
@@ -74,6 +76,38 @@ describe("reads", () => {
       expect((await request(PATH, init)).status).toBe(200);
     }
     expect(hosts(seen)).toEqual(["us", "ap", "ap", "eu"]);
+  });
+
+  it("of a path without an entity go to the owner of the ID beside it", async () => {
+    const tracking = { path: "/tracking", idIn: [{ query: "order", entity: "order" }] };
+    const { request, seen } = setUp({ declared: tableWith({}, {}, { withoutId: { tracking } }) });
+    const answer = await request(`/tracking?order=${IDS.orderDe}`, from("NA"));
+    expect([answer.status, hosts(seen), answer.headers.get("waybill-copy")]).toEqual([200, ["eu"], null]);
+  });
+
+  it("of an ID in a table's canary go where the canary says", async () => {
+    const { gateway } = setUp({ declared: tableWith() });
+    const served = await gateway.tables.load();
+    if (!served.ok) throw new Error("no table");
+    const loaded = loadTable(tableWith({ clientContinent: { NA: "ap" }, lagSeconds: 7 }), 2);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+    const canary = {
+      table: loaded.value,
+      label: "rev=2; canary",
+      matches: ({ words }: { words: readonly number[] }) => words.at(-1) === 1,
+      ownsEntity: () => false,
+    };
+    const both = { ...served.value, canary };
+    const tables = { peek: () => both, load: async () => ok(both) };
+    const { request, seen } = setUp({ gateway: { tables: tables as unknown as typeof gateway.tables } });
+    const labels: (string | null)[] = [];
+    for (const id of [IDS.orderDe, IDS.orderDe.replace(/1$/, "2")]) {
+      labels.push((await request(`/orders/${id}`, from("NA"))).headers.get("waybill-copy"));
+    }
+    expect([hosts(seen), labels]).toEqual([
+      ["ap", "us"],
+      ["of=eu; lag=7", "of=eu; lag=30"],
+    ]);
   });
 
   it("of the owner stay there, wherever the client is", async () => {
