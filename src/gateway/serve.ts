@@ -16,7 +16,7 @@ import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
 import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
-import { compareVerified, isKeyedRequest, learningGateway, markState, registerKeys } from "./directory/forward.ts";
+import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
 import { isGraphqlPath, serveGraphql } from "./graphql/serve.ts";
 import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
@@ -210,7 +210,11 @@ export async function forward(
   };
   context.watchClientLater();
   if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
-  const isKeyed = table.directories !== undefined && isKeyedRequest(table.directories, decision, method);
+  const { directories } = table;
+  // Whether the answer may change a directory, or has to say how its region was found.
+  const isKeyed =
+    directories !== undefined &&
+    (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT" || directories.fills);
   const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
   if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
   const delivered = await deliver(proxied, ports);

@@ -4,7 +4,7 @@ import type { TimeWindow } from "../ids/recognise.ts";
 import type { ReadCopies } from "./copies/schema.ts";
 import type { Cors } from "./cors.ts";
 import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
-import type { DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
+import type { Directories, DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
 import type { Graphql as GraphqlOf } from "./graphql/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
@@ -73,7 +73,7 @@ export interface CompiledTable {
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
   /** By name; `undefined` where there are none. */
-  readonly directories: ReadonlyMap<string, DirectoryPlan> | undefined;
+  readonly directories: Directories<Target> | undefined;
   /** The table as it would be if the directories to verify decided: its decisions are compared. */
   readonly verified: CompiledTable | undefined;
   readonly routeCount: number;

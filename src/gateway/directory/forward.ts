@@ -1,7 +1,7 @@
 import type { ClaimOutcome } from "../../directory-ports.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../ports.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
-import { keyOf } from "../../routing/directory/compile.ts";
+import { isFilled, keyOf } from "../../routing/directory/compile.ts";
 import { decodeSegment } from "../../routing/directory/normalise.ts";
 import { TEXT_KEY } from "../../routing/directory/types.ts";
 import type { CompiledTable, Decision } from "../../routing/index.ts";
@@ -15,17 +15,13 @@ import type { RequestContext } from "../request.ts";
 
 type Plans = NonNullable<CompiledTable["directories"]>;
 
-/** Whether the answer may change a directory, or has to say how its region was found. */
-export const isKeyedRequest = (directories: Plans, decision: Decision, method: string): boolean =>
-  method === "POST" || method === "PUT" || planBehind(directories, decision) !== undefined;
-
 /** The directory by which the decision was made; or the only one that does not serve yet and learns of such IDs meanwhile. */
 function planBehind(directories: Plans, { target: { rule }, layout, entity }: Decision): DirectoryPlan | undefined {
   if (rule.kind === "directory") return directories.get(rule.directory);
   if (layout === "" || rule.kind === "moved" || entity.public !== undefined) return undefined;
   let found: DirectoryPlan | undefined;
   for (const plan of directories.values()) {
-    if (plan.layout?.name !== layout || plan.mode === "serve" || !plan.learnsMoves) continue;
+    if (plan.layout?.name !== layout || !isFilled(plan)) continue;
     if (found !== undefined) return undefined;
     found = plan;
   }

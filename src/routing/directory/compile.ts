@@ -5,23 +5,26 @@ import type { Draft } from "../schema/draft.ts";
 import type { Decision, DirectoryPlan, Entity, KeyLookup, PathMatch, Regions, Rule, Target } from "../table.ts";
 import { decodeSegment, type KeyFault, normaliseKey } from "./normalise.ts";
 import type { DeclaredDirectory } from "./schema.ts";
-import { type KeyTargets, TEXT_KEY } from "./types.ts";
+import { type Directories, type KeyTargets, TEXT_KEY } from "./types.ts";
 
 /** The directories of a table by name; `undefined` where it has none. */
 export const planDirectories = (
   { directories, known }: Draft,
   regions: Regions,
   targetOf: (region: string, rule: Rule) => Target,
-): ReadonlyMap<string, DirectoryPlan> | undefined => {
+): Directories<Target> | undefined => {
   if (directories.size === 0) return undefined;
   const layoutOf = ({ key }: DeclaredDirectory) => ("layout" in key ? known.get(key.layout) : undefined);
-  return new Map(
-    [...directories].map(([name, declared]) => [
-      name,
-      planOf(name, declared, layoutOf(declared), [...regions.keys()], targetOf),
-    ]),
+  const plans = [...directories].map(([name, declared]) =>
+    planOf(name, declared, layoutOf(declared), [...regions.keys()], targetOf),
   );
+  const fills = plans.some(isFilled);
+  return Object.assign(new Map(plans.map((plan) => [plan.name, plan])), { fills });
 };
+
+/** By the 421s about IDs of its layout, while it does not serve. */
+export const isFilled = ({ layout, mode, learnsMoves }: DirectoryPlan): boolean =>
+  layout !== undefined && mode !== "serve" && learnsMoves;
 
 const planOf = (
   name: string,

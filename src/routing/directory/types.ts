@@ -28,6 +28,11 @@ export interface DirectoryPlan<Target> {
   readonly targets: ReadonlyMap<string, KeyTargets<Target>>;
 }
 
+/** By name. `fills`: whether one that does not serve yet learns of IDs that the rest of the table decides about. */
+export interface Directories<Target> extends ReadonlyMap<string, DirectoryPlan<Target>> {
+  readonly fills: boolean;
+}
+
 /** One frozen target for each way in which a region was found. */
 export type KeyTargets<Target> = Readonly<Record<"fresh" | "stale" | "default", Target>>;
 
