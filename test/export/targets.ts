@@ -17,7 +17,8 @@ export function makeTargets(
   const numbers = numbersIn(declared);
   const times = timesIn(declared, nowMs);
   const overrides = Object.keys({ ...declared.moved, ...declared.moves, ...declared.gone });
-  const entities = [...table.entities.values()];
+  // Keys of a directory are Waybill's, whatever they are.
+  const entities = [...table.entities.values()].filter(({ ids }) => ids.length > 0);
 
   const wide = (bits: number): bigint => {
     let value = 0n;
