@@ -62,12 +62,8 @@ export function serveBy(
     return serveGraphql(context, served, graphql, { forward, clientWords });
   }
   const { lists = served.canary?.table.lists } = served.table;
-  if (
-    lists !== undefined &&
-    !isLookup &&
-    decided === undefined &&
-    (context.method === "GET" || context.method === "HEAD")
-  ) {
+  const mayList = lists !== undefined && (lists.has(path) || served.canary !== undefined) && decided === undefined;
+  if (mayList && !isLookup && (context.method === "GET" || context.method === "HEAD")) {
     const list = findList(served, path);
     if (list !== undefined) return answerList(context, served, list, clientWords, forwardWithoutId);
   }
