@@ -45,9 +45,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const demo = readDemoTable();
+  // Results of GraphQL and of lists would show the internal IDs of public entities.
+  const { graphql: _, ...demo } = readDemoTable();
   const region = { origins: [{ url: `http://127.0.0.1:${port}` }] };
-  const order = { ...demo.entities["order"], public: true, publicFields: ["/id", "/items/*/id"] };
+  const { list: __, ...listed } = demo.entities["order"] as (typeof demo.entities)[string];
+  const order = { ...listed, public: true, publicFields: ["/id", "/items/*/id"] };
   const declared = {
     ...demo,
     regions: { eu: region, us: region, ap: region },
