@@ -17,7 +17,7 @@ import { refuseStalePut } from "./create/client-id.ts";
 import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
-import { isGraphqlPath, serveGraphql } from "./graphql/serve.ts";
+import { serveGraphql } from "./graphql/serve.ts";
 import { answerList, findList } from "./lists/list.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
 import { noRegion } from "./places/locate.ts";
@@ -58,7 +58,7 @@ export function serveBy(
   const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
   if (creation !== undefined) return createEntity(context, served, creation, forward);
   const { graphql } = served.table;
-  if (graphql !== undefined && !isLookup && isGraphqlPath(graphql, path)) {
+  if (graphql !== undefined && !isLookup && graphql.spelling.test(path)) {
     return serveGraphql(context, served, graphql, { forward, clientWords });
   }
   const { lists = served.canary?.table.lists } = served.table;

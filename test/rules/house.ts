@@ -34,7 +34,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     files: /^(?:src\/(?:routing|gateway|edge|cli\/commands)\/directory\/|src\/directory-ports|routes\/directory)/,
     linesMax: 4_800,
   },
-  { name: "GraphQL", files: /^(?:src\/graphql\/|src\/(?:routing|gateway)\/graphql\/)/, linesMax: 2_700 },
+  { name: "GraphQL", files: /^(?:src\/graphql\/|src\/(?:routing|gateway)\/graphql\/)/, linesMax: 2_750 },
   { name: "lists", files: /^src\/(?:routing|gateway)\/lists\//, linesMax: 2_000 },
   {
     name: "many at once",

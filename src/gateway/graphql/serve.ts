@@ -43,14 +43,6 @@ export interface Passing {
 
 const METHODS = ["GET", "POST", "OPTIONS"];
 
-/** Whether a path is that of GraphQL, also as an origin may read it: decoded, slashes merged, in another case. */
-export function isGraphqlPath({ path: own }: Graphql, path: string): boolean {
-  if (path === own) return true;
-  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const read = decoded.replace(/;[^/]*/g, "").replace(/[/\\]+/g, "/");
-  return (read.endsWith("/") ? read.slice(0, -1) : read).toLowerCase() === own.toLowerCase();
-}
-
 export async function serveGraphql(
   context: RequestContext,
   served: ServedTable,
@@ -301,7 +293,9 @@ class Serving {
     const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull, charactersMax });
     context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
     context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
-    context.outcome = "answered";
+    const codes = results.map(({ answer }) => (answer.ok ? "answered" : answer.error.code));
+    context.outcome =
+      codes.length === 0 ? "malformed-request" : codes.includes("answered") ? "answered" : (codes[0] ?? "");
     const response = answerOf(type, body, hasData || type === "application/json" ? 200 : 400);
     for (const [name, value] of results.find(({ fields }) => fields.cors.length > 0)?.fields.cors ?? []) {
       response.headers.set(name, value);

@@ -20,6 +20,7 @@ export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql
   const named = namedRegions(draft.regions.keys());
   return Object.freeze({
     path,
+    spelling: spellingOf(path),
     entity: entityOf(declared, draft),
     rules: [...ids.map(ruleOf), ...NODE_RULES],
     globalIds: globalId && globalIdsOf(globalId),
@@ -39,6 +40,20 @@ export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql
       answerBytesMax: limits.answerBytesMax ?? 524_288,
     },
   });
+};
+
+/** What follows a semicolon in a segment, which some servers cut off. */
+const PARAMETERS = "(?:(?:;|%3b)(?:(?!%2f)[^/])*)?";
+const SLASH = `(?:${PARAMETERS}(?:[/\\\\]|%2f|%5c))`;
+
+/** A path as servers may read it: escapes decoded, slashes merged, parameters cut, in any case. One pass decides. */
+const spellingOf = (path: string): RegExp => {
+  const hexOf = (char: string) => `%${char.charCodeAt(0).toString(16)}`;
+  const charOf = (char: string) =>
+    `(?:\\x${hexOf(char).slice(1)}|${hexOf(char.toLowerCase())}|${hexOf(char.toUpperCase())})`;
+  const segments = path.slice(1).split("/");
+  const texts = segments.map((segment) => `${SLASH}+${[...segment].map(charOf).join("")}`);
+  return new RegExp(`^${texts.join("")}${SLASH}*${PARAMETERS}$`, "i");
 };
 
 const entityOf = ({ path, deadlines, fields }: DeclaredGraphql, draft: Draft): Entity => {

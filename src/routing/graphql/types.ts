@@ -3,6 +3,8 @@ import type { RegionSource } from "../resolve/region-sources.ts";
 /** How GraphQL is served, compiled. */
 export interface Graphql<Entity> {
   readonly path: string;
+  /** Of paths that an origin may read as this one. */
+  readonly spelling: RegExp;
   /** Stands for the entity of what is forwarded: deadlines, header fields, and the name in logs and metrics. */
   readonly entity: Entity;
   /** Where IDs stand; the first rule that fits decides. */

@@ -127,6 +127,59 @@ describe("how GraphQL is served", () => {
   });
 });
 
+describe("a path that an origin may read as that of GraphQL", () => {
+  const slow = (own: string, path: string): boolean => {
+    const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    const read = decoded.replace(/;[^/]*/g, "").replace(/[/\\]+/g, "/");
+    return (read.endsWith("/") ? read.slice(0, -1) : read).toLowerCase() === own.toLowerCase();
+  };
+  const own = "/Api/graph-ql.x";
+  const loaded = loadTable(withGraphql({ path: own }), 1);
+  const spelling = (loaded.ok && loaded.value.graphql?.spelling) || /never/;
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "/",
+      "//",
+      "\\",
+      "%2f",
+      "%2F",
+      "%5c",
+      ";",
+      "%3B",
+      ";a=1",
+      "Api",
+      "api",
+      "graph-ql.x",
+      "GRAPH%2Dql%2ex",
+      "%41PI",
+      "x",
+      "%",
+    ),
+    fc.constantFrom(..."/apigrhql-.x;%"),
+  );
+  it("is found by one expression", () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const path = `/${pieces.join("")}`;
+        expect(spelling.test(path), path).toBe(slow(own, path));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+  it.each([own, "/api/graph-ql.x/", "//API;a/%67raph%2dql.x;b=1", "/api%2Fgraph-ql.x"])("%s is one", (path) => {
+    expect(spelling.test(path)).toBe(true);
+  });
+  it("is no matter of time", () => {
+    const startedMs = performance.now();
+    spelling.test(`${"/;".repeat(20_000)}x`);
+    spelling.test(`/api${"/".repeat(20_000)}x`);
+    spelling.test(`/api/graph-ql.x${";/".repeat(20_000)}x`);
+    expect(performance.now() - startedMs).toBeLessThan(200);
+  });
+});
+
 it("SHA-256 is the platform's", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (any) => {
