@@ -66,7 +66,14 @@ export async function startConsole(change: (table: DemoTable) => DemoTable = (ta
     tableText: JSON.stringify(declared, null, 2),
     stateFolder: join(folder, "state"),
     consoleFolder,
-    vars: { REQUEST_LOG: "off", CONSOLE_HOST: "console.localhost", CONSOLE_PREVIEW: "all", ADMIN_TOKENS },
+    // A change is in force after a second, not half a minute.
+    vars: {
+      TABLE_REFRESH_SECONDS: "1",
+      REQUEST_LOG: "off",
+      CONSOLE_HOST: "console.localhost",
+      CONSOLE_PREVIEW: "all",
+      ADMIN_TOKENS,
+    },
   });
   const browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS });
   const consoleUrl = gateway.url.replace("127.0.0.1", "console.localhost");

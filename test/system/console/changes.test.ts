@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
+
+/** Operators change the table, in a real browser at a real gateway, until the change is in force. */
+
+let stack: ConsoleStack;
+beforeAll(async () => {
+  stack = await startConsole();
+}, 60_000);
+afterAll(() => stack?.stop());
+
+async function expectSound(own: OpenPage): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await own.page.emulateMedia({ colorScheme });
+    expect((await violations(own)).join("\n")).toBe("");
+  }
+  expect(own.faults).toEqual([]);
+}
+
+/** The text of the editor, as it is replaced by select-all and a paste. */
+async function write({ page }: OpenPage, text: string): Promise<void> {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+}
+
+const asOperator = { authorization: `Bearer ${TOKENS.operator}` };
+
+async function tableText(): Promise<string> {
+  return (await fetch(`${stack.url}/-/table`, { headers: asOperator })).text();
+}
+
+const withRegion = async (country: string, region: string): Promise<string> => {
+  const table = JSON.parse(await tableText());
+  table.routes.unshift({ when: { layout: "iuid", country }, region });
+  return JSON.stringify(table, null, 2);
+};
+
+async function openAs(who: "viewer" | "operator" | "other", place: string): Promise<OpenPage> {
+  const own = await stack.open("");
+  await signIn(own, who);
+  await own.page.goto(`${stack.consoleUrl}/-/console${place}`);
+  return own;
+}
+
+describe("the editor", () => {
+  it("shows faults where they stand, and what would change, before anything is sent", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await page.locator(".editor .cm-content").waitFor();
+    const table = JSON.parse(await tableText());
+    const broken = {
+      ...table,
+      routes: Array.from({ length: 100 }, () => ({ when: { country: "ZZ" }, region: "nowhere" })),
+    };
+    await write(own, JSON.stringify(broken, null, 2));
+    await page.getByRole("heading", { name: /^\d+ faults/ }).waitFor();
+    expect(await page.getByRole("button", { name: "Plan and publish" }).isDisabled()).toBe(true);
+    await page
+      .getByRole("button", { name: "/routes/40/region" })
+      .or(page.getByRole("button", { name: /^\/routes\/\d+/ }))
+      .first()
+      .click();
+    await page.locator(".editor .cm-lintRange-error").first().waitFor();
+    await expectSound(own);
+    await write(own, "{ x");
+    await page.getByRole("button", { name: /^Line 1, column/ }).waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.getByText("no fault").waitFor();
+    await context.close();
+  });
+
+  it("stays fluent while one types fast, and completes names", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await page.locator(".editor .cm-content").click();
+    for (const key of ["Control+End", "ArrowUp", "End"]) await page.keyboard.press(key);
+    await page.keyboard.type(',"default":"eu"');
+    await page.getByText("no fault").waitFor();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText('{\n  "reg\n}');
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Control+Space");
+    await page.locator(".editor .cm-tooltip-autocomplete").getByText('"regions"').waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await context.close();
+  });
+
+  it("lets a viewer look and change nothing", async () => {
+    const own = await openAs("viewer", "#/table");
+    const { page, context } = own;
+    await page.locator(".editor .cm-content").waitFor();
+    expect(await page.getByRole("button", { name: "Plan and publish" }).count()).toBe(0);
+    const statuses = await page.evaluate(() =>
+      Promise.all(
+        [
+          ["PUT", "/-/table"],
+          ["POST", "/-/table/rollback"],
+          ["POST", "/-/table/canary"],
+          ["POST", "/-/table/promote"],
+          ["POST", "/-/table/abort"],
+        ].map(([method = "", path = ""]) =>
+          fetch(path, { method, body: "{}", headers: { "if-match": '"1"', "content-type": "application/json" } }).then(
+            ({ status }) => status,
+          ),
+        ),
+      ),
+    );
+    expect(statuses).toEqual([403, 403, 403, 403, 403]);
+    await expectSound(own);
+    await context.close();
+  });
+});
+
+describe("a publication", () => {
+  it("goes from the editor over the difference and a note until it is in force; a second operator comes too late", async () => {
+    const [own, second] = [await openAs("operator", "#/table"), await openAs("other", "#/table")];
+    await Promise.all([own, second].map(({ page }) => page.locator(".editor .cm-content").waitFor()));
+    await write(second, await withRegion("DE", "us"));
+    await second.page.getByRole("button", { name: "Plan and publish" }).click();
+    await second.page.getByLabel("Note").waitFor();
+    await write(own, await withRegion("PL", "ap"));
+    await own.page.getByRole("button", { name: "Plan and publish" }).click();
+    const dialog = own.page.getByRole("dialog");
+    await dialog
+      .getByText(/^order.*\(iuid\).*country PL/)
+      .first()
+      .waitFor();
+    await dialog
+      .getByText(/% of the key space/)
+      .first()
+      .waitFor();
+    await expectSound(own);
+    await dialog.getByLabel("Note").fill("Poland to Asia – a trial");
+    await dialog.getByRole("button", { name: "Publish" }).click();
+    await dialog.getByText("Revision 2 is in force here").waitFor();
+    await expectSound(own);
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await own.page.getByText("revision 2", { exact: true }).waitFor();
+    await second.page.getByRole("dialog").getByRole("button", { name: "Publish" }).click();
+    await second.page.getByText("Another change came first").waitFor();
+    await expectSound(second);
+    await second.context.close();
+    await own.context.close();
+  });
+
+  it("is rolled back from the history, by its difference to any other, and the log says who", async () => {
+    const own = await openAs("operator", "#/history");
+    const { page, context } = own;
+    await page.getByLabel("Compare revision 1").check();
+    await page.getByLabel("Compare revision 2").check();
+    await page.getByRole("button", { name: "Compare the two" }).click();
+    await page.getByRole("heading", { name: "From 1 to 2" }).waitFor();
+    await page.getByText("Poland to Asia – a trial").first().waitFor();
+    await expectSound(own);
+    await page.getByRole("button", { name: "Roll back to revision 1" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("Revision 3 is in force here").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    await page.getByRole("cell", { name: "rollback 3" }).waitFor();
+    await context.close();
+  });
+
+  it("is tried as a canary by keyboard alone, and promoted", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await page.locator(".editor .cm-content").waitFor();
+    await write(own, await withRegion("PL", "us"));
+    await page.getByRole("button", { name: "Try as a canary" }).click();
+    await page.getByLabel("Share in percent", { exact: true }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await page.getByLabel("Share in percent, as a number").inputValue()).toBe("6");
+    await page.getByRole("button", { name: "25 %" }).press("Enter");
+    await expectSound(own);
+    await page.getByRole("button", { name: "Look at the difference" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Start" }).press("Enter");
+    await page.getByText("Revision 4 is in force here").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().press("Enter");
+    await page.getByRole("heading", { name: "Revision 4 runs as a canary" }).waitFor();
+    await page.getByText("25 % of the IDs").waitFor();
+    await expectSound(own);
+    await page.getByRole("button", { name: "Promote" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Promote" }).press("Enter");
+    await page.getByText("Revision 5 is in force here").waitFor();
+    await context.close();
+  });
+});
+
+describe("a move", () => {
+  it("goes step by step, and says what is safe when", async () => {
+    const own = await openAs("operator", "#/moves");
+    const { page, context } = own;
+    await page.getByLabel("ID or URL").fill("0192f0c1-7a30-8005-8040-8f3b2a1c9d78");
+    for (const [step, epoch] of [
+      ["Start", "eu to us, epoch 1"],
+      ["Fence", "eu to us, epoch 2"],
+      ["Switch", "in us, epoch 3"],
+    ] as const) {
+      await page.getByRole("button", { name: step, exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: step, exact: true }).click();
+      await page.getByText(/is in force here/).waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+      await page.getByText(epoch).waitFor();
+    }
+    await expectSound(own);
+    await context.close();
+  });
+});
+
+describe("every other page", () => {
+  it.each([
+    ["#/overview", "Regions now"],
+    ["#/stock", "Limits of the table"],
+    ["#/mint", "New IDs"],
+    ["#/layouts", "Declare your own"],
+  ])("%s is sound in both themes, at the width of a phone too", async (place, heading) => {
+    const own = await openAs("viewer", place);
+    const { page, context } = own;
+    await page.getByRole("heading", { name: heading }).waitFor();
+    await page.waitForLoadState("load");
+    await expectSound(own);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectSound(own);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await context.close();
+  });
+
+  it("the overview shows a region that dies while one looks", async () => {
+    const own = await openAs("viewer", "#/overview");
+    const { page, context } = own;
+    await page.getByRole("heading", { name: "Regions now" }).waitFor();
+    await stack.origins[2]?.stop();
+    const id = "0192f0c1-7a30-8006-8040-8f3b2a1c9d78";
+    for (let turn = 0; turn < 8; turn++)
+      await fetch(`${stack.url}/orders/${id}`).then((answer) => answer.arrayBuffer());
+    await page.getByText("down now").waitFor({ timeout: 20_000 });
+    await page
+      .getByText(/last fault/)
+      .first()
+      .waitFor();
+    await expectSound(own);
+    await context.close();
+  });
+});
