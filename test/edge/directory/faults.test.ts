@@ -56,7 +56,9 @@ const world = () => {
   const kv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, "{}");
   const clock = { ms: NOW_MS, nowMs: () => clock.ms };
   const common = { clock, cache: undefined, namespace: "one", waitUntil: () => undefined };
-  const truth = durableDirectory(objectsWith(objects), undefined, 50);
+  const truth = durableDirectory(objectsWith(objects), undefined, 10_000);
+  // Long for what answers, and short for what does not.
+  const deadlines = { cache: 100, copy: 10_000, object: 10_000 };
   const isolate = () => {
     const entropy = { word: () => 2 ** 31 };
     const copies = kvCopies({
@@ -65,11 +67,10 @@ const world = () => {
       kv: kv.kv,
       entropy,
       retryMsMax: 30_000,
-      waitMs: 20,
+      waitMs: 10_000,
       report: () => undefined,
     });
     const counters = { count: () => undefined };
-    const deadlines = { cache: 20, copy: 40, object: 60 };
     const directory = isolateDirectory({ ...common, truth, copies, counters, report: () => undefined, deadlines });
     return async (key: string): Promise<string> => {
       const answer = await directory.lookup(PLAN, key, undefined);
@@ -77,7 +78,7 @@ const world = () => {
       return answer.value.state === "absent" ? "absent" : `${answer.value.region} of ${answer.value.source}`;
     };
   };
-  return { objects, kv, clock, isolate };
+  return { objects, kv, clock, deadlines, isolate };
 };
 
 const building = async () => {
@@ -120,6 +121,8 @@ describe.each(CASES)("objects: %s", (fault, kvFaults) => {
     w.objects.fault = fault;
     w.kv.fault = kvFault === "none" ? undefined : kvFault;
     const isUp = fault === "none";
+    if (!isUp) w.deadlines.object = 60;
+    if (kvFault === "hangs") w.deadlines.copy = 40;
     // Cached keys route at once, and stale where no layer can say, until the declared time is over.
     expect([await warm("key-7"), await warm("new")]).toEqual(["eu of memory", "eu of memory"]);
     w.clock.ms += 61_000;
