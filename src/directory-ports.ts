@@ -48,6 +48,10 @@ export interface DirectoryComparison {
  */
 export interface CopyLayer {
   find(directory: string, key: string): Promise<CopyAnswer | undefined>;
+  /** By a page in memory, without waiting; `undefined` also where the copy is to be checked again first. */
+  peek(directory: string, key: string): CopyAnswer | undefined;
+  /** The key was changed here: the copy is wrong about it. */
+  forget(directory: string, key: string): void;
 }
 
 /**

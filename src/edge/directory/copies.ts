@@ -32,6 +32,9 @@ const CONFIRMED_MS = 3 * POINTER_MS;
 /** The clocks of those who make copies and of the object. */
 const CLOCKS_MS = 600_000;
 
+/** Changed keys between two readings of the notes, which have so many at most. */
+const FORGOTTEN_MAX = 10_000;
+
 /** Headers in memory: 150 kB each for ten million keys. */
 const DIRECTORIES_MAX = 16;
 
@@ -42,11 +45,9 @@ type Flight = Readonly<{ startedAtMs: number; end: Promise<void> }>;
 type Copy = {
   readonly sha256: string;
   readonly loaded: format.LoadedCopy;
-  changed: ReadonlySet<string> | undefined;
+  changed: Set<string> | undefined;
   confirmedAtMs: number;
 };
-
-const NONE: ReadonlySet<string> = new Set();
 
 export const edgeCopies = (options: Omit<CopiesOptions, "cache" | "waitUntil">): CopyLayer =>
   kvCopies({ ...options, cache: caches.default, waitUntil });
@@ -65,21 +66,28 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     const copy = await copyOf(directory);
     if (copy === undefined) return undefined;
     const { loaded, sha256 } = copy;
-    if (copy.changed?.has(key) !== false) return undefined;
-    let place = loaded.find(key);
-    if (place === format.COPY_NOT_LOADED) {
+    const found = answerBy(copy, key);
+    if (found === "not-loaded") {
       const { page } = loaded;
       const read = await store.load(pageSource(sha256, loaded, page), waitMs);
       if (!read.ok) {
         if (read.error.isNew) report({ directory, part: page, why: read.error.why });
         return undefined;
       }
-      place = loaded.find(key);
+      const again = answerBy(copy, key);
+      // Other pages displaced it at once.
+      return again === "not-loaded" ? undefined : again;
     }
-    const { builtAtMs, header } = loaded;
+    return found;
+  }
+
+  function answerBy(copy: Copy, key: string): CopyAnswer | "not-loaded" | undefined {
+    if (copy.changed?.has(key) !== false) return undefined;
+    const { builtAtMs, header } = copy.loaded;
+    const place = copy.loaded.find(key);
+    if (place === format.COPY_NOT_LOADED) return "not-loaded";
     if (place === format.COPY_NOT_FOUND) return { state: "absent", builtAtMs };
     const region = header.regions[place];
-    // A page that other pages displaced at once.
     if (region === undefined) return undefined;
     return { state: "found", region, builtAtMs, isConfirmed: clock.nowMs() < copy.confirmedAtMs + CONFIRMED_MS };
   }
@@ -117,7 +125,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
       if (!/^[0-9a-f]{64}$/.test(sha256)) return fail("pointer", `${key} is not a digest`);
       const loaded = await store.load(headerSource(directory, sha256));
       if (!loaded.ok) return fail("header", loaded.error.why);
-      state.copy = { sha256, loaded: loaded.value, changed: NONE, confirmedAtMs: Number.NEGATIVE_INFINITY };
+      state.copy = { sha256, loaded: loaded.value, changed: new Set(), confirmedAtMs: Number.NEGATIVE_INFINITY };
     }
     if (sha256 === null) state.copy = undefined;
     if (state.copy !== undefined && !(await readChanges(directory, state.copy))) {
@@ -161,7 +169,19 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     },
   });
 
-  return { find };
+  return {
+    find,
+    peek(directory, key) {
+      const state = states.get(directory);
+      if (state?.copy === undefined || clock.nowMs() >= state.dueMs) return undefined;
+      const found = answerBy(state.copy, key);
+      return found === "not-loaded" ? undefined : found;
+    },
+    forget(directory, key) {
+      const copy = states.get(directory)?.copy;
+      if (copy?.changed !== undefined && copy.changed.size < FORGOTTEN_MAX) copy.changed.add(key);
+    },
+  };
 }
 
 /** A value of KV takes a second from afar; uploads wait for it. */

@@ -195,6 +195,12 @@ export function isolateDirectory(options: LookupOptions): Directory {
   async function lookup(plan: DirectoryPlan, key: string, caller = "") {
     const inMemory = remembered(plan, key);
     if (inMemory !== undefined) return ok(inMemory);
+    const copy = copies.peek(plan.name, key);
+    const nowMs = clock.nowMs();
+    if (copy?.state === "found" && isYoung(plan, copy, nowMs)) {
+      hold(nameOf(plan.name, key), { region: copy.region, atMs: nowMs });
+      return ok<DirectoryAnswer>({ ...answerIn(copy), source: "pages" });
+    }
     const name = nameOf(plan.name, key);
     const running = flights.get(name);
     if (running?.end !== undefined && clock.nowMs() < running.startedAtMs + FLIGHT_MS) {
@@ -228,6 +234,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
       found.delete(name);
       absent.delete(name);
       flights.delete(name);
+      copies.forget(directory, key);
       await edge?.delete(urlOf(directory, key)).catch(dropEdge);
     },
   };

@@ -65,12 +65,20 @@ const ABSENT = { state: "absent", builtAtMs: BUILT_AT_MS };
 
 it("reads a pointer, a header and one page for the first key, and nothing for the next one of the page", async () => {
   await publish(await build(300, "eu"));
-  const { copies, kv } = isolate();
+  const { copies, kv, time } = isolate();
+  expect(copies.peek("slug", "key-7")).toBeUndefined();
   expect(await copies.find("slug", "key-7")).toEqual(EU);
   expect(kv.reads.length).toBe(3);
   expect(await copies.find("slug", "key-8")).toEqual(EU);
+  expect(copies.peek("slug", "key-9")).toEqual(EU);
+  expect(copies.peek("slug", "other")).toEqual(ABSENT);
+  // What was changed here is wrong here at once; what is due is checked before it counts again.
+  copies.forget("slug", "key-9");
+  expect([copies.peek("slug", "key-9"), await copies.find("slug", "key-9")]).toEqual([undefined, undefined]);
   expect(await copies.find("slug", "other")).toEqual(ABSENT);
   expect(kv.reads.length).toBe(3);
+  time.nowMs += 60_000;
+  expect(copies.peek("slug", "key-7")).toBeUndefined();
 });
 
 it("reads one value of KV for a cold page, which those who ask at once share", async () => {

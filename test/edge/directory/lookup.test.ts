@@ -70,7 +70,11 @@ const world = (over: Partial<DirectoryPlan> = {}) => {
           return faring(health.object, () => ok(truth.get(key))).catch(() => FAILED);
         },
       },
-      copies: { find: (_, key) => faring(health.copies, () => copy.get(key)) },
+      copies: {
+        find: (_, key) => faring(health.copies, () => copy.get(key)),
+        peek: () => undefined,
+        forget: () => undefined,
+      },
       clock,
       cache,
       namespace: "one",
