@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { planExport } from "../../src/export/plan.ts";
 import { mayReadCopy, nearestCopy } from "../../src/routing/copies/compile.ts";
-import { type DeclaredTable, diffTables, explain, resolveAny } from "../../src/routing/index.ts";
+import { type DeclaredTable, diffTables, explain, loadTable, resolveAny } from "../../src/routing/index.ts";
 import { faultsOf, load, NOW_MS, sampleTable } from "./tables.ts";
 
 type Copies = NonNullable<DeclaredTable["entities"][string]["readCopies"]>;
@@ -145,4 +146,13 @@ describe("what else shows the table", () => {
     const { forwarded } = planExport(tableWith(COPIES));
     expect(forwarded).toContainEqual({ what: "order at /orders/:id", why: "read copies" });
   });
+});
+
+it("the page's example is a table without faults", () => {
+  const page = readFileSync(new URL("../../docs/guides/read-copies.md", import.meta.url), "utf8");
+  const [, block = ""] = /^```jsonc\n(.*?)^```$/ms.exec(page) ?? [];
+  const { order } = JSON.parse(`{${block}}`) as DeclaredTable["entities"];
+  const table = sampleTable();
+  expect(Object.keys(order?.readCopies ?? {})).toContain("lagSeconds");
+  expect(loadTable({ ...table, entities: { ...table.entities, order } }, 1)).toMatchObject({ ok: true });
 });

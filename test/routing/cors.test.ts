@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type DeclaredTable, diffTables } from "../../src/routing/index.ts";
@@ -141,4 +142,12 @@ describe("the check", () => {
     const diff = diffTables(before, after);
     expect([diff.isEmpty, diff.cors]).toEqual([false, { before: before.cors, after: after.cors }]);
   });
+});
+
+it("the page's example is a table without faults, and its table names each member", () => {
+  const page = readFileSync(new URL("../../docs/guides/browsers.md", import.meta.url), "utf8");
+  const [, block = ""] = /^```jsonc\n(.*?)^```$/ms.exec(page) ?? [];
+  const { cors } = JSON.parse(`{${block}}`) as DeclaredTable;
+  expect(corsOf(cors ?? { origins: [] }).credentials).toBe(true);
+  for (const member of Object.keys(cors ?? {})) expect(page).toContain(`| \`${member}\` |`);
 });
