@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as v from "valibot";
 import type { ConsolePort } from "../../src/console-ports.ts";
-import type { RequestContext } from "../../src/gateway/request.ts";
+import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
 import type { SessionView } from "../../src/published/console-api.ts";
@@ -84,11 +84,12 @@ export const consolePage = (gateway: Gateway) => {
       })
       .use(`${PAGE}/*`, requireConsole(gateway))
       .get(`${PAGE}/assets/:name`, (c) => (home === undefined ? notFound(c) : asset(c, home)))
-      .get(`${PAGE}/session`, requireScope(gateway, "support"), (c) => {
+      .get(`${PAGE}/session`, requireScope(gateway, "support"), async (c) => {
         const context = contextOf(c);
+        const served = await openRequest(context);
         const { name, scope, by, session } = callerOf(c);
         const expiresAt = session === undefined ? null : new Date(session.untilMs).toISOString();
-        const revision = gateway.tables.peek(context.waitUntil)?.table.revision ?? null;
+        const revision = served instanceof Response ? null : served.table.revision;
         const view: SessionView = { name, scope, by, expiresAt, deployment: context.host, revision };
         return jsonResponse(view);
       })

@@ -10,7 +10,7 @@ const STREAMS_MAX = 24;
 /** A stream ends after this, and its page opens another: so none is left behind by a page that is gone. */
 const STREAM_MS = 30 * 60_000;
 
-/** How soon a revision is told, and how long a stream outlives its page. */
+/** How soon a revision is told, and about how long a stream outlives its page. */
 const TICK_MS = 1_000;
 
 /** As often as isolates report. */
@@ -61,7 +61,7 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
         await send("end", { why });
         break;
       }
-      const served = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
+      const served = gateway.tables.peek((work) => c.executionCtx.waitUntil(work)) ?? (await loaded(gateway));
       if (served !== undefined && tableOf(served) !== label) {
         label = tableOf(served);
         const { table, canary } = served;
@@ -73,12 +73,20 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
         fromSeconds = traffic.at.at(-1) ?? fromSeconds;
         dueMs = nowMs + TRAFFIC_MS;
       }
+      // A page that has left shows when it is written to.
+      await writer.write(encoder.encode(":\n\n"));
       await gateway.pause(Math.max(0, Math.min(TICK_MS, untilMs - nowMs)));
     }
     await writer.close();
   } catch {
     // The page has left, and nothing is to be told.
   }
+}
+
+/** The first request of an isolate may be this one. */
+async function loaded({ tables }: Gateway) {
+  const table = await tables.load();
+  return table.ok ? table.value : undefined;
 }
 
 const tableOf = ({

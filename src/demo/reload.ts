@@ -2,6 +2,7 @@ import { unwatchFile, watch, watchFile } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "../host/console/build.ts";
 import { publishedPointer, runWaybill } from "../host/publish/publish.ts";
 import {
   bundleWorker,
@@ -98,6 +99,7 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
   const restart = async () => {
     await delay(SETTLE_MS);
     isSettling = false;
+    if (options.consoleFolder !== undefined) await buildConsole(options.consoleFolder);
     await start();
     onLogLine("the source is reloaded");
   };

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { ok } from "../../../src/ids/result.ts";
 import { SESSION_COOKIE } from "../../../src/proxy/session-cookie.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, setUp } from "../harness.ts";
-import { HOST, OWN, setUpConsole } from "./world.ts";
+import { HOST, OWN, setUpConsole, tokenOf } from "./world.ts";
 
 const COOKIE = `${SESSION_COOKIE}=operator.1.c2VjcmV0`;
 
@@ -68,6 +69,53 @@ describe("the console's host", () => {
     expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
     const elsewhere = await ask("/-/problems", { method: "OPTIONS", headers }, "http://gw.test");
     expect(elsewhere.headers.get("access-control-allow-origin")).toBe("https://app.test");
+  });
+});
+
+describe("the console behind a trusted proxy, which has hosts of its own", () => {
+  const behind = (host: string) => ({
+    clientOf: () =>
+      ({ address: "192.0.2.1", country: undefined, continent: undefined, scheme: "https", host }) as const,
+  });
+
+  it("is at the host that the browser knows, and takes changes from there", async () => {
+    const { ask, seen } = setUpConsole({ gateway: behind(HOST) });
+    const at = "http://10.0.0.1:8080";
+    const body = JSON.stringify({ token: tokenOf("operator") });
+    const post = (origin: string) =>
+      ask("/-/console/session", { method: "POST", headers: { ...OWN, origin }, body }, at);
+    const begun = await post(`https://${HOST}`);
+    expect(begun.status).toBe(204);
+    const cookie = begun.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+    expect((await ask("/-/table", { headers: { cookie } }, at)).status).toBe(200);
+    expect((await post("http://10.0.0.1:8080")).status).toBe(403);
+    expect((await ask(`/orders/${IDS.orderKz}`, {}, at)).status).toBe(404);
+    expect(seen).toEqual([]);
+  });
+
+  it("is not where only the proxy's request names it", async () => {
+    const { ask } = setUpConsole({ gateway: behind("api.test") });
+    expect((await ask("/-/console/session")).status).toBe(403);
+    expect((await ask(`/orders/${IDS.orderKz}`)).status).toBe(200);
+  });
+});
+
+describe("an identity of Access", () => {
+  const access = { authenticate: async () => ok({ name: "jane@acme.com", scope: "operator", by: "access" } as const) };
+  const change = (headers: Record<string, string>) => ({
+    method: "POST",
+    headers: { ...headers, "if-match": '"0"' },
+    body: '{"to": 0}',
+  });
+
+  it("is signed in, and a browser changes nothing where entities share the host", async () => {
+    const { ask } = setUpConsole({ gateway: access });
+    const view = await (await ask("/-/console/session")).json();
+    expect(view).toMatchObject({ name: "jane@acme.com", by: "access", expiresAt: null });
+    expect((await ask("/-/table/rollback", change(OWN))).status).not.toBe(403);
+    const own = { ...OWN, origin: "http://gw.test" };
+    expect((await ask("/-/table/rollback", change(own), "http://gw.test")).status).toBe(403);
+    expect((await ask("/-/table/rollback", change({}), "http://gw.test")).status).toBe(403);
   });
 });
 

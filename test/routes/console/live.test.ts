@@ -13,6 +13,8 @@ function eventsOf(response: Response) {
       if (end !== -1) {
         const [, name = "", data = ""] = /^event: (\w+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
         text = text.slice(end + 2);
+        // A comment.
+        if (name === "") continue;
         return [name, JSON.parse(data)];
       }
       const { done, value } = await reader.read();
