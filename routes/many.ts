@@ -16,10 +16,18 @@ export const many = (gateway: Gateway) =>
     const wanted = readMany(body.value, c.req.raw.headers, context.query);
     if (!wanted.ok) return context.fail(wanted.error);
     const { length } = wanted.value.ids;
-    const { lookup } = gateway.rateLimits;
-    if (lookup?.max !== undefined && length > lookup.max) {
-      return context.fail({ reason: "key-out-of-range", field: "ids", value: `${length}`, max: `${lookup.max}` });
+    const { client, lookup } = gateway.rateLimits;
+    // Each ID has the price of a request of its own, and one was counted.
+    for (const [which, limit, count] of [
+      ["client", client, length - 1],
+      ["lookup", lookup, length],
+    ] as const) {
+      if (limit === undefined || count === 0) continue;
+      if (limit.max !== undefined && length > limit.max) {
+        return context.fail({ reason: "key-out-of-range", field: "ids", value: `${length}`, max: `${limit.max}` });
+      }
+      const limited = await limitRate(context, limit, which, undefined, count);
+      if (limited !== undefined) return limited;
     }
-    const limited = lookup && (await limitRate(context, lookup, "lookup", undefined, length));
-    return limited ?? answerMany(context, served, wanted.value);
+    return answerMany(context, served, wanted.value);
   });

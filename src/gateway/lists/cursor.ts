@@ -104,10 +104,12 @@ async function newSeal({ cursorKeys, subtle, entropy }: Gateway): Promise<Cursor
   };
 }
 
-/** The gaps of many regions do not fit: then those begin again with their first page. */
+/** The last items of many regions do not fit: then those begin again with their first page. */
 const shortened = (cursor: Cursor): Cursor => ({
   ...cursor,
-  marks: cursor.marks.map((mark) => (mark.state === "missing" ? { ...mark, page: undefined, after: undefined } : mark)),
+  marks: cursor.marks.map((mark) =>
+    mark.after === undefined ? mark : { ...mark, page: undefined, taken: 0, after: undefined },
+  ),
 });
 
 const MALFORMED = err({ reason: "list-cursor-invalid", why: "malformed" } as const);

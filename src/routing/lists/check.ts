@@ -4,8 +4,8 @@ import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
-import { CURSOR_QUERY, ITEMS, LIMIT, listPathOf, PAGE_BYTES, PAGE_SIZE } from "./compile.ts";
-import { PAGES_BYTES_MAX } from "./limits.ts";
+import { CURSOR_QUERY, ITEMS, LIMIT, listPathOf, PAGE_BYTES, PAGE_SIZE, pageCursorMaxOf } from "./compile.ts";
+import { PAGE_CURSOR_MIN, PAGES_BYTES_MAX } from "./limits.ts";
 import type { DeclaredList } from "./schema.ts";
 
 /** Every list has a path of its own, fits into memory, and can be put in order. */
@@ -55,6 +55,10 @@ const checkSizes = ({ names }: Draft, list: DeclaredList, place: Place, report: 
   if (pageBytesMax * regions > PAGES_BYTES_MAX) {
     const message = `Pages of ${regions} regions may take ${PAGES_BYTES_MAX} bytes together; lower pageBytesMax to ${Math.floor(PAGES_BYTES_MAX / regions)}.`;
     report("size", [...place, "pageBytesMax"], message);
+  }
+  if (pageCursorMaxOf(names.regions) < PAGE_CURSOR_MIN) {
+    const message = `A cursor has no room for ${regions} regions with such names; a list is for fewer.`;
+    report("size", place, message);
   }
   if ((limit.default ?? 0) > (limit.max ?? LIMIT.max)) {
     report("schema", [...place, "limit", "default"], "The default is more than the maximum; lower it.");

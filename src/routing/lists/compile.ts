@@ -41,9 +41,19 @@ export const ITEMS = 10_000;
 export const LIMIT = { query: "limit", default: 100, max: 1000 } as const;
 export const CURSOR_QUERY = "cursor";
 
-/** What one region takes of a cursor beside its own: its name, numbers and quotes. The rest is for the key and the digests. */
-const REGION_CHARACTERS = 24;
+/** Of a cursor, beside the regions' own ones: its key and digests; and for each region numbers and quotes. */
 const BASE_CHARACTERS = 1_800;
+const REGION_CHARACTERS = 18;
+
+/** Sealed, text takes a third more. */
+const PLAIN_SHARE = 0.74;
+
+/** Characters that each region's own cursor may have. */
+export const pageCursorMaxOf = (regions: Iterable<string>): number => {
+  const names = [...regions];
+  const taken = names.reduce((sum, name) => sum + name.length + REGION_CHARACTERS, BASE_CHARACTERS);
+  return Math.min(1024, Math.floor((CURSOR_CHARACTERS_MAX * PLAIN_SHARE - taken) / Math.max(1, names.length)));
+};
 
 const listOf = (
   draft: Draft,
@@ -62,8 +72,6 @@ const listOf = (
     const target = targetOf(Object.freeze({ ...region, failover: [] }), Object.freeze({ kind: "source" }));
     return [name, target] as const;
   });
-  // Sealed, text takes a third more.
-  const eachMax = Math.floor((CURSOR_CHARACTERS_MAX * 0.74 - BASE_CHARACTERS) / regions.size) - REGION_CHARACTERS;
   return Object.freeze({
     entity,
     path,
@@ -87,7 +95,7 @@ const listOf = (
     pagesMax: list.pagesMax ?? 500,
     cursorQuery: list.cursorQuery ?? CURSOR_QUERY,
     cursorMs: (list.cursorSeconds ?? 86_400) * 1000,
-    pageCursorMax: Math.max(16, Math.min(1024, eachMax)),
+    pageCursorMax: pageCursorMaxOf(regions.keys()),
     scopeClaim: list.scope && "jwtClaim" in list.scope ? claimPathOf(list.scope.jwtClaim) : undefined,
     scopeCookie: list.scope && "cookie" in list.scope ? list.scope.cookie : undefined,
     regionDeadlineMs: list.regionDeadlineMs ?? 10_000,

@@ -21,6 +21,9 @@ export const CURSOR_SECONDS_MAX = 30 * 86_400;
 /** Characters of a cursor. Many proxies take URLs of 8 KiB. */
 export const CURSOR_CHARACTERS_MAX = 6_000;
 
+/** A region's own cursor: a number of 64 bits has 20 digits. */
+export const PAGE_CURSOR_MIN = 20;
+
 /** UTF-8 bytes of a key of the order, as a cursor has it. */
 export const KEY_BYTES_MAX = 600;
 

@@ -179,6 +179,22 @@ describe("POST /any", () => {
     expect(counts).toEqual([5, 6]);
   });
 
+  it("counts each ID against the limit of the client, as a request of its own", async () => {
+    const counts: number[] = [];
+    const client = {
+      max: 10,
+      waitSeconds: async (_: string, count = 1) => (counts.push(count) > 0 && count > 5 ? 7 : 0),
+    };
+    const { request } = setUp({
+      origin: echo,
+      gateway: { rateLimits: { client, entity: undefined, lookup: undefined } },
+    });
+    expect((await request("/any", post([IDS.orderKz]))).status).toBe(200);
+    expect((await request("/any", post(Array(5).fill(IDS.orderKz)))).status).toBe(200);
+    expect((await request("/any", post(Array(8).fill(IDS.orderKz)))).status).toBe(429);
+    expect(counts).toEqual([1, 1, 4, 1, 7]);
+  });
+
   it.each<[string, unknown, HeadersInit, number]>([
     ["no ID", [], {}, 400],
     ["too many", Array(1001).fill("x"), {}, 400],

@@ -129,6 +129,7 @@ describe("a declared list", () => {
   const many = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [`r${at}`, { origins: [{ url: `https://r${at}.example.com` }] }]),
   );
+  const long = Object.fromEntries(Object.entries(many).map(([name, region]) => [`${name}${"x".repeat(50)}`, region]));
   const order = sampleTable().entities["order"];
 
   it.each<[string, object, string, string, RegExp]>([
@@ -139,6 +140,13 @@ describe("a declared list", () => {
       "/pageBytesMax",
       "size",
       /lower pageBytesMax/,
+    ],
+    [
+      "more regions than a cursor has room for",
+      withList({ pageBytesMax: 1024 }, { regions: { ...sampleTable().regions, ...long } }),
+      "",
+      "size",
+      /no room for 43 regions/,
     ],
     [
       "a default above the maximum",

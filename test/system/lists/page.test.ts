@@ -53,6 +53,23 @@ describe("docs/guides/lists.md", () => {
     for (const member of members) expect(PAGE).toContain(`\`${member}\``);
   });
 
+  it("tells origins who asks for many", async () => {
+    const headers = { "x-country": "KZ", "content-type": "application/json" };
+    const created = await fetch(`${stack.url}/orders`, { method: "POST", headers, body: '{"total":1}' });
+    const id = created.headers.get("waybill-entity-id") ?? "";
+    const body = JSON.stringify([id]);
+    const answer = await fetch(`${stack.url}/any`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    const { results } = (await answer.json()) as {
+      results: { status: number; body: { headers: Record<string, string> } }[];
+    };
+    expect(results[0]?.status).toBe(200);
+    expect(results[0]?.body.headers).toMatchObject({ "x-forwarded-for": "127.0.0.1", "waybill-entity-id": id });
+  });
+
   it("answers many IDs, and locates them", async () => {
     const [many, located] = (await run(blocksOf("sh")[1])).join("").split(/(?<=\}\})(?=\{"results")/);
     expect(JSON.parse(many ?? "")).toMatchObject({
