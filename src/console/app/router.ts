@@ -34,11 +34,12 @@ export const fragmentOf = (page: PageName, query: Readonly<Record<string, string
   return `#/${page}${text === "" ? "" : `?${text}`}`;
 };
 
-const fragment = signal(location.hash);
+const fragment = signal("");
 
 export const place = computed(() => readPlace(fragment.value));
 
 export function watchPlace(): void {
+  fragment.value = location.hash;
   addEventListener("hashchange", () => {
     fragment.value = location.hash;
   });

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { AuditEntry, TableRevision } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
@@ -93,6 +93,7 @@ function Revisions() {
         <div class="box">
           <h3>{pair.title}</h3>
           <DiffView before={pair.before} after={pair.after} />
+          <Texts key={pair.title} pair={pair} />
         </div>
       )}
       {revisions && (
@@ -147,6 +148,35 @@ function Revisions() {
       )}
       {change && <ConfirmChange change={change} onClose={() => setChange(undefined)} />}
     </Panel>
+  );
+}
+
+const textOf = (table: DeclaredTable): string => `${JSON.stringify(table, null, 2)}\n`;
+
+/** The two as text, for those who know the table by heart. */
+function Texts({ pair }: { pair: Pair }) {
+  const host = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    if (!isOpen) return;
+    let stop: (() => void) | undefined;
+    let isGone = false;
+    void import("../table/editor.ts").then(({ startComparison }) => {
+      if (host.current !== null && !isGone)
+        stop = startComparison(host.current, textOf(pair.before), textOf(pair.after));
+    });
+    return () => {
+      isGone = true;
+      stop?.();
+    };
+  }, [isOpen, pair]);
+  return (
+    <>
+      <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? "Hide the texts" : "Compare the texts"}
+      </button>
+      {isOpen && <div ref={host} class="comparison" />}
+    </>
   );
 }
 

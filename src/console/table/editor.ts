@@ -10,6 +10,7 @@ import {
   syntaxTree,
 } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter, lintKeymap } from "@codemirror/lint";
+import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
@@ -82,6 +83,26 @@ export function startEditor(
     },
     stop: () => view.destroy(),
   };
+}
+
+/** Two texts as one, with what went and what came. */
+export function startComparison(host: HTMLElement, before: string, after: string): () => void {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const parent = document.createElement("div");
+  root.append(parent);
+  const extensions = [
+    lineNumbers(),
+    json(),
+    syntaxHighlighting(COLOURS),
+    EditorState.readOnly.of(true),
+    EditorView.contentAttributes.of({ "aria-label": "The texts compared" }),
+    EditorView.lineWrapping,
+    unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 6 } }),
+    LOOK,
+  ];
+  const view = new EditorView({ root, parent, state: EditorState.create({ doc: after, extensions }) });
+  view.scrollDOM.tabIndex = 0;
+  return () => view.destroy();
 }
 
 const FAULTS_MAX = 200;
@@ -171,6 +192,10 @@ const LOOK = EditorView.theme({
     backgroundColor: "color-mix(in srgb, var(--accent) 18%, transparent)",
   },
   ".cm-selectionMatch": { backgroundColor: "var(--accent-ground)" },
+  ".cm-changedLine": { backgroundColor: "var(--good-ground)" },
+  ".cm-deletedChunk": { backgroundColor: "var(--bad-ground)" },
+  ".cm-changedText, .cm-deletedText": { background: "none", fontWeight: "700" },
+  ".cm-collapsedLines": { background: "var(--raised)", color: "var(--text)" },
   ".cm-tooltip": { backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-diagnostic": { fontFamily: "inherit" },

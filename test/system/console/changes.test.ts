@@ -153,6 +153,8 @@ describe("a publication", () => {
     await page.getByRole("button", { name: "Compare the two" }).click();
     await page.getByRole("heading", { name: "From 1 to 2" }).waitFor();
     await page.getByText("Poland to Asia – a trial").first().waitFor();
+    await page.getByRole("button", { name: "Compare the texts" }).click();
+    await page.locator(".comparison .cm-changedLine").first().waitFor();
     await expectSound(own);
     await page.getByRole("button", { name: "Roll back to revision 1" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();

@@ -1,0 +1,170 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { readPlace } from "../../src/console/app/router.ts";
+import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
+import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
+import { mergeHistory, problemCounts, ratesOf, recentOf } from "../../src/console/overview/history.ts";
+import { tableIn } from "../../src/console/table/check-text.ts";
+import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
+import { diffInWords } from "../../src/console/table/diff-words.ts";
+import { bundleConsole } from "../../src/host/console/build.ts";
+import { iuid } from "../../src/ids/index.ts";
+import type { HistorySeries, MetricsHistory } from "../../src/published/console-api.ts";
+import { diffTables } from "../../src/routing/index.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { readDemoTable } from "../system/demo/demo.ts";
+
+const TEXT = JSON.stringify(readDemoTable());
+const declared = tableIn(TEXT) as DeclaredTable;
+
+describe("the build", () => {
+  it("loads at most 150 KiB first, and the editor apart", async () => {
+    const files = await bundleConsole();
+    const bytesOf = (isFirst: boolean) =>
+      files.filter((file) => file.isFirst === isFirst).reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+    expect(bytesOf(true)).toBeLessThanOrEqual(150 * 1024);
+    const first = files
+      .filter(({ isFirst }) => isFirst)
+      .map(({ bytes }) => new TextDecoder().decode(bytes))
+      .join("");
+    // Names that minification keeps.
+    expect([first.includes("cm-editor"), first.includes("u-over"), first.includes('"arcs"')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(bytesOf(false)).toBeLessThanOrEqual(320 * 1024);
+  });
+});
+
+const series = (
+  requests: readonly number[],
+  p50: readonly (number | null)[] = requests.map(() => null),
+): HistorySeries => {
+  const none = requests.map(() => 0);
+  return { requests, errors: none, refused: none, faults: none, p50, p99: p50, originP50: p50, originP99: p50 };
+};
+
+const historyOf = (
+  at: readonly number[],
+  requests: readonly number[],
+  problems: MetricsHistory["problems"] = {},
+): MetricsHistory => ({
+  ...{ source: "all", span: "hour", stepSeconds: 10, since: null, at, problems },
+  ...{ total: series(requests), regions: { eu: series(requests) } },
+});
+
+describe("figures over time", () => {
+  it("takes steps that are new or changed, and knows nothing of what was not there", () => {
+    const merged = mergeHistory(historyOf([10, 20], [1, 2], { "unknown-id": [0, 1] }), {
+      ...historyOf([20, 30], [5, 6], { "malformed-id": [3, 0] }),
+      regions: { us: series([7, 8]) },
+    });
+    expect(merged.at).toEqual([10, 20, 30]);
+    expect(merged.total.requests).toEqual([1, 5, 6]);
+    expect([merged.regions["eu"]?.requests, merged.regions["us"]?.requests]).toEqual([
+      [1, 0, 0],
+      [0, 7, 8],
+    ]);
+    expect(merged.regions["us"]?.p50).toEqual([null, null, null]);
+    expect(merged.problems).toEqual({ "unknown-id": [0, 0, 0], "malformed-id": [0, 3, 0] });
+    expect(problemCounts(merged)).toEqual([["malformed-id", 3]]);
+  });
+
+  it("leaves out the step that is not over, and never grows without end", () => {
+    expect(ratesOf([10, 20, 5], 10)).toEqual([1, 2, null]);
+    expect(recentOf(series([60, 60, 1], [3, 4, null]), 10)).toMatchObject({ perSecond: 6, errorShare: 0, p50: 4 });
+    let history = historyOf([0], [1]);
+    for (let at = 10; at < 10_000; at += 10) history = mergeHistory(history, historyOf([at], [1]));
+    expect(history.at.length).toBe(400);
+    expect(history.total.requests.length).toBe(400);
+  });
+});
+
+describe("a difference in words", () => {
+  it("says keys, regions and numbers", () => {
+    const after = tableIn(
+      JSON.stringify({
+        ...JSON.parse(TEXT),
+        routes: [{ when: { layout: "iuid", country: "PL" }, region: "ap" }, ...declared.routes],
+      }),
+    );
+    const words = diffInWords(diffTables(declared, after as DeclaredTable), {
+      ...historyOf([0], [100]),
+      regions: { eu: series([25]) },
+    });
+    expect(words.keys.find(({ what }) => what.startsWith("order"))).toMatchObject({ from: "eu", to: "ap" });
+    expect(words.keys[0]?.what).toContain("country PL");
+    expect(words.keys[0]?.numbers).toMatch(/key.*% of the key space; at most 25 % of the last hour's requests/);
+    expect(words.parts).toContain(`routes: ${declared.routes.length} before, ${declared.routes.length + 1} after`);
+  });
+});
+
+describe("completion", () => {
+  it.each<[readonly string[], string]>([
+    [[], "regions"],
+    [["routes", "0"], "when"],
+    [["routes", "0", "when"], "mintedBefore"],
+    [["regions", "eu", "origins", "0"], "weight"],
+    [["entities", "order", "create"], "key"],
+  ])("of members at %j has %s", (path, name) => {
+    expect(membersAt(path).map((member) => member.name)).toContain(name);
+  });
+
+  it("of values has the table's own names and the schema's words", () => {
+    expect(valuesAt(["routes", "0", "region"], TEXT).map(({ value }) => value)).toEqual(
+      Object.keys(declared.regions).map((name) => `"${name}"`),
+    );
+    expect(valuesAt(["entities", "order", "any"], TEXT).map(({ name }) => name)).toEqual(["proxy", "redirect"]);
+    expect(valuesAt(["constructor", "x"], "{")).toEqual([]);
+  });
+});
+
+describe("a move as a change of the text", () => {
+  const id = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+  it("takes the steps in turn, and removes its entry at the end", () => {
+    let text = JSON.stringify({ ...JSON.parse(TEXT), moved: undefined });
+    const at = () => locate(JSON.parse(text), [id], "eu");
+    for (const step of [{ name: "start", to: "us", epochMin: 7 }, { name: "fence" }, { name: "switch" }] as const) {
+      const next = textAfter(text, at(), step);
+      if (!next.ok) throw new Error(next.error);
+      text = next.value;
+      expect(tableIn(text)).toBeDefined();
+    }
+    expect(JSON.parse(text).moved).toEqual({ [id]: { region: "us", epoch: 9 } });
+    expect(textAfter(text, at(), { name: "switch" })).toMatchObject({ ok: false });
+    const end = textAfter(text, at(), { name: "finish", routed: "us" });
+    const table = JSON.parse(end.ok ? end.value : "{}");
+    expect([table.moved, table.epochFloor]).toEqual([undefined, 9]);
+  });
+});
+
+describe("layouts before they are in the table", () => {
+  it("has a diagram, its likenesses and IDs; or its faults", () => {
+    const rows = [
+      { field: "mintedAt", bits: 41, role: "time" as const, unit: "ms" as const, epoch: "2020-01-01T00:00:00Z" },
+      { field: "counter", bits: 23, role: "counter" as const },
+    ];
+    const trial = tryLayout("invoice-id", { rows, text: "decimal" });
+    if (!trial.ok) throw new Error(trial.faults[0]?.message);
+    expect(trial.diagram).toContain("counter");
+    expect(trial.ambiguities.flatMap(({ layouts }) => layouts)).toContain("snowflake");
+    expect(samplesOf(trial.layout, 3)).toHaveLength(3);
+    expect(bearable(trial.layout, { idsPerSecond: 1, minters: 1, years: 1 })?.time?.field).toBe("mintedAt");
+    expect(tryLayout("no", { rows: [], text: "decimal" })).toMatchObject({ ok: false });
+    expect(usesOf(iuid, declared).find(({ field }) => field === "country")).toEqual({
+      field: "country",
+      used: Object.keys(declared.countries ?? {}).length,
+      max: 256,
+    });
+  });
+});
+
+it("reads places, and falls back to the first page", () => {
+  expect(readPlace("#/look-up?id=a%20b").query.get("id")).toBe("a b");
+  expect([readPlace("").page, readPlace("#/none").page, readPlace("#/moves").page]).toEqual([
+    "look-up",
+    "look-up",
+    "moves",
+  ]);
+});
