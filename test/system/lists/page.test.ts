@@ -80,15 +80,16 @@ describe("docs/guides/lists.md", () => {
   });
 });
 
-it("an answer without its summary is a broken message", async () => {
+it("an answer without its summary is a broken message, and a client that leaves ends its requests", async () => {
   let asked = 0;
+  let failsFrom = 15;
   const item = (at: number) => ({
     id: `0192f0c1-7a30-8005-8040-${String(at).padStart(12, "0")}`,
     pad: "x".repeat(2000),
   });
   const server: Server = createServer((request, response) => {
     const from = Number(new URL(request.url ?? "/", "http://x").searchParams.get("after") ?? 0);
-    if (++asked > 15) {
+    if (++asked > failsFrom) {
       response.statusCode = 500;
       response.end();
       return;
@@ -120,6 +121,16 @@ it("an answer without its summary is a broken message", async () => {
     const response = await fetch(`${cut.url}/orders?limit=100000`);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
+    failsFrom = Infinity;
+    const left = new AbortController();
+    const begun = await fetch(`${cut.url}/orders?limit=100000`, { signal: left.signal });
+    await begun.body?.getReader().read();
+    left.abort();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const soonAfter = asked;
+    expect(soonAfter).toBeLessThan(200);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(asked).toBe(soonAfter);
   } finally {
     await cut.stop();
     server.close();
