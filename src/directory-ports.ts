@@ -134,7 +134,7 @@ export type ChangeOutcome =
   | { readonly state: "absent" }
   | { readonly state: "stale"; readonly version: number };
 
-/** The truth, out of the Durable Objects. No cache answers here. All calls may be repeated. */
+/** The truth, out of the Durable Objects. No cache answers here. All calls may be repeated, but for `move` and `remove`: read the key after a failure of these. */
 export interface DirectoryTruth {
   get(at: DirectoryKey): Promise<Result<DirectoryEntry | undefined, DirectoryFailure>>;
   reserve(claim: Reservation): Promise<Result<ClaimOutcome, DirectoryFailure>>;

@@ -68,10 +68,11 @@ export function durableDirectory(
     directory: string,
     shard: number,
     send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>,
+    isIdempotent = true,
   ): Promise<Result<Value, DirectoryFailure>> => {
     try {
       const of = { shard, shards: DIRECTORY_SHARDS };
-      return ok(await callObject(() => send(stubOf(namespace, shard), of), deadlineMs, true));
+      return ok(await callObject(() => send(stubOf(namespace, shard), of), deadlineMs, isIdempotent));
     } catch (error) {
       report(error);
       return err({ reason: "directory-unavailable", directory, retryAfterSeconds: RETRY_AFTER_SECONDS, why: "failed" });
@@ -79,6 +80,9 @@ export function durableDirectory(
   };
   const call = <Value>(at: DirectoryKey, send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>) =>
     callShard(at.directory, shardOf(at), send);
+  /** A change by version that is made twice is refused the second time, although it was made. */
+  const callOnce = <Value>(at: DirectoryKey, send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>) =>
+    callShard(at.directory, shardOf(at), send, false);
   /** Copies must know of a change before it is made: a copy that asks too early asks once more than it must. */
   const noted = async <Value>(at: DirectoryKey, change: () => Promise<Result<Value, DirectoryFailure>>) => {
     const note = await callShard(at.directory, CHANGES_SHARD, (object, of) => object.noteChange(of, at));
@@ -90,8 +94,8 @@ export function durableDirectory(
     confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
     release: (claim) => call(claim, (object, of) => object.release(of, claim)),
     register: (claim) => call(claim, (object, of) => object.register(of, claim)),
-    move: (at, region, version) => noted(at, () => call(at, (object, of) => object.move(of, at, region, version))),
-    remove: (at, version) => noted(at, () => call(at, (object, of) => object.remove(of, at, version))),
+    move: (at, region, version) => noted(at, () => callOnce(at, (object, of) => object.move(of, at, region, version))),
+    remove: (at, version) => noted(at, () => callOnce(at, (object, of) => object.remove(of, at, version))),
     reportMissing: (at, version) => call(at, (object, of) => object.reportMissing(of, at, version)),
     async learn(at, from, region) {
       const learned = await noted(at, () => call(at, (object, of) => object.learn(of, at, from, region)));

@@ -213,7 +213,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   override async alarm(): Promise<void> {
     this.#alarmAtMs = undefined;
     const nowMs = systemClock.nowMs();
-    const { rowsWritten } = this.#sql.exec(
+    this.#sql.exec(
       `DELETE FROM keys WHERE (directory, key) IN
         (SELECT directory, key FROM keys WHERE lease_until_ms <= ? ORDER BY lease_until_ms LIMIT ?)`,
       ...[nowMs - ORPHAN_MS, SWEEP_KEYS],
@@ -221,7 +221,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const { next } = this.#sql
       .exec<{ next: number | null }>("SELECT MIN(lease_until_ms) AS next FROM keys WHERE lease_until_ms IS NOT NULL")
       .one();
-    if (next !== null) await this.#sweepBy(rowsWritten > 0 ? nowMs : next + ORPHAN_MS, nowMs);
+    // More than are removed at once: the other calls get their turn first.
+    if (next !== null && next + ORPHAN_MS <= nowMs) await this.#wakeAt(nowMs + 1_000);
+    else if (next !== null) await this.#sweepBy(next + ORPHAN_MS, nowMs);
   }
 
   #reserve({ leaseMs, region, owner, operation, ...at }: Reservation, nowMs: number): ClaimOutcome {
@@ -359,6 +361,10 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   async #sweepBy(dueMs: number, nowMs: number): Promise<void> {
     const atMs = Math.max(dueMs, nowMs) + SWEEP_MS;
     if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - SWEEP_MS) return;
+    await this.#wakeAt(atMs);
+  }
+
+  async #wakeAt(atMs: number): Promise<void> {
     this.#alarmAtMs = atMs;
     await this.ctx.storage.setAlarm(atMs);
   }

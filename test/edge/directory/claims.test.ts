@@ -216,6 +216,24 @@ it("any order of claims, leases, moves and losses of memory comes to what the or
   );
 }, 60_000);
 
+it("a change whose answer was lost is not made again: it would be refused, although it was made", async () => {
+  let sent = 0;
+  const lost = async () => {
+    sent++;
+    throw Object.assign(new Error("Network connection lost."), { retryable: true });
+  };
+  const namespace = {
+    idFromName: () => "x",
+    get: () => ({ move: lost, remove: lost, get: lost, noteChange: async () => undefined }),
+  };
+  const truth = durableDirectory(namespace as unknown as typeof DIRECTORY);
+  for (const change of [truth.move(AT, "us", 1), truth.remove(AT, 1)])
+    expect(await change).toMatchObject({ ok: false });
+  expect(sent).toBe(2);
+  expect(await truth.get(AT)).toMatchObject({ ok: false, error: { reason: "directory-unavailable", why: "failed" } });
+  expect(sent).toBe(4);
+});
+
 it("one of 1,000 claims of a name at once wins", async () => {
   const truth = durableDirectory(DIRECTORY);
   const claims = Array.from({ length: 1_000 }, (_, n) => truth.reserve({ ...ANN, owner: `o${n}`, operation: `p${n}` }));
@@ -223,6 +241,28 @@ it("one of 1,000 claims of a name at once wins", async () => {
   const states = outcomes.map((outcome) => (outcome.ok ? outcome.value.state : outcome.error.reason));
   expect(states.filter((state) => state === "done")).toHaveLength(1);
   expect(states.filter((state) => state === "held")).toHaveLength(999);
+});
+
+it("many old reservations are removed a thousand at a time, a second apart", async () => {
+  const truth = durableDirectory(DIRECTORY);
+  await truth.reserve(ANN);
+  const alarmIn = await runInDurableObject(stub(), async (_, { storage }) => {
+    storage.sql.exec(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+        INSERT INTO keys (directory, key, region, version, changed_ms, lease_until_ms) SELECT 'slug', 'n' || i, 'eu', 1, 0, 1 FROM n`,
+    );
+    return ((await storage.getAlarm()) ?? 0) - Date.now();
+  });
+  expect(alarmIn).toBeGreaterThan(ORPHAN_MS);
+  const left = () =>
+    runInDurableObject(stub(), async (_, { storage }) => [
+      storage.sql.exec<{ count: number }>("SELECT count(*) AS count FROM keys").one().count,
+      ((await storage.getAlarm()) ?? 0) - Date.now() <= 1_000,
+    ]);
+  await runDurableObjectAlarm(stub());
+  expect(await left()).toEqual([501, true]);
+  await runDurableObjectAlarm(stub());
+  expect(await left()).toEqual([1, false]);
 });
 
 it("reservations leave the report long after their lease", async () => {
