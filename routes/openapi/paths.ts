@@ -46,6 +46,10 @@ export function withoutIdPaths(table: CompiledTable): Paths {
       paths[path] = item(methods, operationName(entry.entity, index), "without-id", summary, all);
     }
   }
+  const { graphql } = table;
+  const summary = "GraphQL: an operation goes to the regions of the IDs in it";
+  if (graphql !== undefined)
+    paths[graphql.path] = item(["get", "post"], graphql.entity.name, "without-id", summary, []);
   return paths;
 }
 

@@ -404,3 +404,12 @@ describe("global IDs", () => {
     expect(await plain.json()).toMatchObject({ errors: [{ path: ["node"], extensions: { code: "unknown-id" } }] });
   });
 });
+
+it("is described beside the other paths", async () => {
+  const { request } = setUpGraphql();
+  const { paths } = await (await request("/-/openapi.json")).json<{ paths: Record<string, object> }>();
+  expect(paths["/graphql"]).toMatchObject({
+    get: { operationId: "get_graphql" },
+    post: { operationId: "post_graphql" },
+  });
+});
