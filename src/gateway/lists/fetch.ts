@@ -101,14 +101,20 @@ async function readFrom(
   context.attempts += proxied.attempts;
   context.trace ??= proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return { fault: delivered.error.reason };
-  const { response, bytes } = delivered.value;
+  const { response, bytes, fields } = delivered.value;
   if (isStopped || world.isOver) {
     void response.body?.cancel().catch(() => undefined);
     return { fault: "timeout" };
   }
   if (response.status !== 200) {
     const fault = `status-${response.status}`;
-    if (isRefusal(response.status)) return { fault, own: new Response(bytes ?? response.body, response) };
+    if (isRefusal(response.status)) {
+      const own = new Response(bytes ?? response.body, response);
+      // Its body was decoded, if it was coded at all.
+      const unsent = ["content-encoding", "content-length", "transfer-encoding", ...(fields.dropped ?? [])];
+      for (const name of unsent) own.headers.delete(name);
+      return { fault, own };
+    }
     if (bytes === undefined) void response.body?.cancel().catch(() => undefined);
     return { fault };
   }

@@ -4,7 +4,6 @@ import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
-import { allowOrigin } from "../cors.ts";
 import { limitRate, rateKey } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
@@ -76,7 +75,7 @@ export async function answerList(
   if (!first.ok) return answer.refusal ?? context.fail(first.error);
   const partial = answer.missing();
   if (partial.length > 0) headers["waybill-partial"] = partial.join(", ");
-  return allowOrigin(context, new Response(answer.stream(first.value), { headers }));
+  return new Response(answer.stream(first.value), { headers });
 }
 
 /** The entry for the same path whose sources say a region that the client itself names: by a header, a claim or a cookie. */
@@ -176,8 +175,6 @@ class Answer {
     context.outcome = "answered";
     context.region = first.region;
     const response = new Response(first.refusal.body, first.refusal);
-    for (const name of [...response.headers.keys()]) if (name.startsWith("waybill-")) response.headers.delete(name);
-    for (const name of ["content-encoding", "content-length", "transfer-encoding"]) response.headers.delete(name);
     response.headers.set("waybill-region", first.region);
     return response;
   }

@@ -107,7 +107,11 @@ describe("GET on a collection", () => {
     expect(slug(await problemOf(await down.request("/orders")))).toBe("list-incomplete");
     const refusing = setUp({
       declared: listTable(),
-      origin: () => new Response("who?", { status: 401, headers: { "www-authenticate": "Bearer" } }),
+      origin: () =>
+        new Response("who?", {
+          status: 401,
+          headers: { "www-authenticate": "Bearer", "waybill-region": "mars", "proxy-connection": "x" },
+        }),
     });
     const refused = await refusing.request("/orders");
     expect([refused.status, await refused.text(), refused.headers.get("www-authenticate")]).toEqual([
@@ -115,6 +119,7 @@ describe("GET on a collection", () => {
       "who?",
       "Bearer",
     ]);
+    expect([refused.headers.get("waybill-region"), refused.headers.get("proxy-connection")]).toEqual(["eu", null]);
   });
 });
 
