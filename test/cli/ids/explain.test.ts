@@ -43,6 +43,20 @@ describe.concurrent("waybill explain with a table", () => {
     if (entity === undefined) expect(error?.reason).toMatch(/^(unknown|malformed)-id$/);
   });
 
+  it("names the regions with a read copy", async () => {
+    const parcel = {
+      ...DECLARED_TABLE.entities.parcel,
+      readCopies: { clientContinent: { NA: "us", AS: "ap", EU: "eu" }, lagSeconds: 30 },
+    };
+    const files = tableFiles({ ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, parcel } });
+    const { stdout } = await waybill(["explain", PARCEL_EU], { files });
+    expect(stdout).toMatch(/^ {2}copies: clients near us, ap read there, up to 30 s behind$/m);
+    const json = await waybill(["explain", "--json", PARCEL_EU], { files });
+    expect(objectsOf(json.stdout)).toMatchObject([
+      { decision: { readCopies: { regions: ["us", "ap"], lagSeconds: 30 } } },
+    ]);
+  });
+
   it("names the shadow of the route", async () => {
     const routes = DECLARED_TABLE.routes.map((route, index) =>
       index === 3 ? { ...route, shadow: { region: "us", percent: 0.5 } } : route,
