@@ -28,6 +28,8 @@ export interface KnownTable {
 
 export const knownTable = signal<KnownTable | undefined>(undefined);
 export const reader = signal<Reader>(bareReader);
+/** Directories of keys that stand in place of IDs, by entity. */
+export const directories = signal<ReadonlyMap<string, string>>(new Map());
 export const namesProblem = signal<Problem | undefined>(undefined);
 
 export const mayView = computed(() => session.value?.scope === "viewer" || session.value?.scope === "operator");
@@ -69,6 +71,11 @@ async function start(own: Session): Promise<void> {
   await loadTable();
 }
 
+const directoriesOf = (entities: DeclaredTable["entities"]): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(entities).flatMap(([name, { directory }]) => (directory === undefined ? [] : [[name, directory]])),
+  );
+
 /** What the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
   if (mayView.value) {
@@ -81,10 +88,12 @@ export async function loadTable(): Promise<void> {
     const json = parseTableText(answer.value);
     const checked = json.ok ? checkTable(json.value) : json;
     const known = checked.ok ? readerOfTable(checked.value, revision) : undefined;
+    if (checked.ok) directories.value = directoriesOf(checked.value.entities);
     if (checked.ok) knownTable.value = { declared: checked.value, text: answer.value, revision };
     reader.value = known ?? bareReader;
   } else {
     const answer = await call<Names>("/-/console/names");
+    if (answer.ok) directories.value = directoriesOf(answer.value.entities);
     const known = answer.ok ? readerOfNames(answer.value) : undefined;
     if (!answer.ok) namesProblem.value = answer.problem;
     reader.value = known ?? bareReader;

@@ -1,5 +1,7 @@
+import type { EntityPreview } from "../../published/console-api.ts";
 import { type Answer, call } from "../app/api.ts";
 import type { Mood } from "../app/parts.tsx";
+import type { Pasted } from "./read-pasted.ts";
 import type { Reading } from "./reader.ts";
 
 /** What the gateway says of an ID. Nothing here is called before the reader of the page asks for it. */
@@ -8,7 +10,21 @@ export interface Asked {
   readonly explanation: Reading & { readonly learned?: { readonly region: string } };
   /** The regions now; absent where the role does not see them. */
   readonly health: readonly RegionHealth[] | undefined;
+  /** Where a path or a URL was pasted. */
+  readonly whole: WholePath | undefined;
+  /** Of a key that a directory holds. */
+  readonly entry: DirectoryEntry | undefined;
 }
+
+/** Where a request on the whole path would go. */
+export interface WholePath {
+  readonly owner?: string;
+  readonly region?: string;
+  readonly source?: string;
+  readonly problem?: { readonly detail: string };
+}
+
+export type DirectoryEntry = Readonly<Record<string, string | number | undefined>>;
 
 export interface RegionHealth {
   readonly region: string;
@@ -39,14 +55,23 @@ export interface Regions {
   >;
 }
 
-export async function ask(id: string): Promise<Answer<Asked>> {
-  const [explained, regions] = await Promise.all([
+/** `directories`: of keys in place of IDs, by entity. */
+export async function ask({ id, path }: Pasted, directories: ReadonlyMap<string, string>): Promise<Answer<Asked>> {
+  const [explained, regions, whole] = await Promise.all([
     call<Asked["explanation"]>(`/-/ids/${encodeURIComponent(id)}`),
     call<Regions>("/-/regions"),
+    path === undefined ? undefined : call<WholePath>("/-/explain", { method: "POST", body: { url: path } }),
   ]);
   if (!explained.ok) return explained;
   const explanation = { ...explained.value, isRouted: true };
-  return { ...explained, value: { explanation, health: regions.ok ? healthOf(regions.value) : undefined } };
+  const health = regions.ok ? healthOf(regions.value) : undefined;
+  const onPath = whole?.ok ? whole.value : undefined;
+  const directory = directories.get(onPath?.owner ?? "");
+  const entry =
+    directory === undefined
+      ? undefined
+      : await call<DirectoryEntry>(`/-/directory/${encodeURIComponent(directory)}/${encodeURIComponent(id)}`);
+  return { ...explained, value: { explanation, health, whole: onPath, entry: entry?.ok ? entry.value : undefined } };
 }
 
 export const healthOf = ({ regions }: Regions): readonly RegionHealth[] =>
@@ -64,5 +89,5 @@ export function healthOfOrigins(origins: readonly Origin[]): { readonly mood: Mo
   return isKnown ? { mood: "good", words: "healthy now" } : { mood: "plain", words: "no request yet" };
 }
 
-export const previewOf = (id: string): Promise<Answer<unknown>> =>
-  call<unknown>(`/-/console/entity/${encodeURIComponent(id)}`);
+export const previewOf = (id: string): Promise<Answer<EntityPreview>> =>
+  call<EntityPreview>(`/-/console/entity/${encodeURIComponent(id)}`);

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import type { EntityPreview } from "../../published/console-api.ts";
 import type { Problem } from "../app/api.ts";
 import { Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
 import { fragmentOf, place, setQuery } from "../app/router.ts";
-import { reader, session } from "../app/session.ts";
+import { directories, reader, session } from "../app/session.ts";
 import { asksAtOnce } from "../app/settings.ts";
 import { type Asked, ask, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
@@ -130,7 +131,7 @@ function OneId({ pasted }: { pasted: Pasted }) {
   const isSignedIn = Boolean(session.value);
   const go = async () => {
     setAsked({ isBusy: true });
-    const answer = await ask(pasted.id);
+    const answer = await ask(pasted, directories.value);
     setAsked(answer.ok ? { value: answer.value } : { problem: answer.problem });
   };
   useEffect(() => {
@@ -156,7 +157,7 @@ function OneId({ pasted }: { pasted: Pasted }) {
 
 /** The entity itself, as its region answers: shown as text, never as a page. */
 function Preview({ pasted, explanation }: { pasted: Pasted; explanation: Reading }) {
-  const [shown, setShown] = useState<Loaded<unknown>>({});
+  const [shown, setShown] = useState<Loaded<EntityPreview>>({});
   const isKnown = explanation.decision !== undefined || explanation.publicOf !== undefined;
   if (!isKnown && chosenOf(explanation) === undefined) return null;
   const open = async () => {
@@ -171,9 +172,32 @@ function Preview({ pasted, explanation }: { pasted: Pasted; explanation: Reading
       </button>
       {shown.isBusy && <Busy what="Asking its region" />}
       {shown.problem && <ProblemBox problem={shown.problem} />}
-      {shown.value !== undefined && <JsonTable value={shown.value} />}
+      {shown.value && <Entity preview={shown.value} />}
     </Panel>
   );
+}
+
+function Entity({ preview: { status, region, contentType, text, truncated } }: { preview: EntityPreview }) {
+  return (
+    <div role="status">
+      <p>
+        {region ?? "The gateway"} answered with status {status}.{truncated && " Only the beginning is shown."}
+      </p>
+      {text === null ? (
+        <p>The answer is no JSON, but {contentType ?? "nothing"}.</p>
+      ) : (
+        <JsonTable value={jsonIn(text)} />
+      )}
+    </div>
+  );
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 const NESTED_MAX = 6;

@@ -5,7 +5,7 @@ import { Badge, CopyButton, Facts, Panel } from "../app/parts.tsx";
 import { knownTable, mayView } from "../app/session.ts";
 import { agoText, countryName, localTime, utcTime } from "../app/words.ts";
 import { lineOf } from "../table/positions.ts";
-import type { Asked } from "./ask.ts";
+import type { Asked, WholePath } from "./ask.ts";
 import { BitStrip } from "./bits.tsx";
 import { countryOf } from "./meaning.ts";
 import { chosenOf, type Reader, type Reading, wordsOf } from "./reader.ts";
@@ -26,7 +26,7 @@ export function ReadingView({ reader, reading, asked }: Props) {
   const words = layout && wordsOf(layout, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
   const others = reading.candidates.filter((each) => each !== chosen);
-  const title = titleOf(reading, chosen);
+  const title = titleOf(reading, chosen, asked?.whole?.owner);
   return (
     <>
       <Panel title={title} class="reading">
@@ -63,7 +63,7 @@ export function ReadingView({ reader, reading, asked }: Props) {
           />
         )}
         <Destination decided={decided} chosen={chosen} asked={asked} />
-        {chosen === undefined && <Unclear reading={reading} />}
+        {chosen === undefined && asked?.whole?.region === undefined && <Unclear reading={reading} />}
       </Panel>
       {layout && words && (
         <Panel title="The bits">
@@ -91,10 +91,11 @@ export function ReadingView({ reader, reading, asked }: Props) {
   );
 }
 
-const titleOf = (reading: Reading, chosen: Candidate | undefined): string => {
+const titleOf = (reading: Reading, chosen: Candidate | undefined, owner: string | undefined): string => {
   if (chosen?.entity !== undefined) return `This is ${articleOf(chosen.entity)} ${chosen.entity}`;
   if (chosen !== undefined) return `This reads as ${chosen.layout}`;
   if (reading.publicOf !== undefined) return `This has the form of a public ID of ${reading.publicOf.join(" or ")}`;
+  if (owner !== undefined) return `This is a path of ${owner}`;
   return reading.candidates.some(({ excluded }) => !excluded)
     ? "This can be several things"
     : "This is no ID that we know";
@@ -116,7 +117,7 @@ function Destination({
 }: Pick<Props, "asked"> & { decided: Reading; chosen: Candidate | undefined }) {
   const { decision } = decided;
   const line = useRuleLine(decided);
-  if (decision === undefined) return null;
+  if (decision === undefined) return asked?.whole === undefined ? null : <OnPath whole={asked.whole} asked={asked} />;
   const { move, shadow, rule } = decision;
   const canary = chosen?.canary;
   const health = asked?.health?.find(({ region }) => region === decision.region);
@@ -148,6 +149,27 @@ function Destination({
           ],
           shadow && ["Shadow", `${shadow.percent} % of its reads are also sent to ${shadow.region}.`],
           ["Path", <code>{decision.path}</code>],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Of a path whose ID says nothing itself: a directory or the request does. */
+function OnPath({ whole, asked }: { whole: WholePath; asked: Asked }) {
+  const { region, problem, source, owner } = whole;
+  if (region === undefined) return problem === undefined ? null : <p class="box warn">{problem.detail}</p>;
+  const health = asked.health?.find((each) => each.region === region);
+  return (
+    <div class="destination">
+      <p class="region">
+        Region <strong>{region}</strong> {health && <Badge mood={health.mood}>{health.words}</Badge>}
+      </p>
+      <Facts
+        rows={[
+          ["Path of", owner ?? "no entity"],
+          source === undefined ? undefined : ["Why", `The request says it: ${source}.`],
+          ...Object.entries(asked.entry ?? {}).map(([name, value]) => [name, String(value)] as const),
         ]}
       />
     </div>
