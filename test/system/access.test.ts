@@ -87,6 +87,18 @@ describe("the gateway's own pages on bare workerd", () => {
   );
 });
 
+it.each([
+  ["between others", "a=1; SESSION; b=2", "a=1; b=2"],
+  ["alone", "SESSION", undefined],
+  ["beside bytes that no text can hold", "a=\xff; SESSION; b=2", undefined],
+])("the session of a console reaches no origin: %s", async (_, cookie, sent) => {
+  const fields = [`cookie: ${cookie.replace("SESSION", "__Host-waybill-session=operator.c2VjcmV0")}`];
+  origins.recorded.length = 0;
+  expect((await rawRequest(stack.gateway.port, "GET", "/cookies", fields)).status).toBe(200);
+  expect(origins.recorded.map(({ headers }) => headers.cookie)).toEqual([sent]);
+  expect(JSON.stringify(origins.recorded)).not.toContain("waybill-session");
+});
+
 describe("a gateway of npm start", () => {
   it.each([
     { ADMIN_TOKENS: JSON.stringify([{ name: "ci", scope: "viewer", sha256: "0f".repeat(32) }]) },

@@ -31,8 +31,6 @@ export interface SessionOptions {
   readonly fillRandom: (bytes: Uint8Array<ArrayBuffer>) => unknown;
 }
 
-export type Sessions = ReturnType<typeof consoleSessions>;
-
 /**
  * Sessions that are sealed into their cookie, so that no isolate keeps any. The key is derived from the entry of the
  * caller's token: a change of the entry, or its end, ends its sessions and no others.

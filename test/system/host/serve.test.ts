@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -50,9 +50,12 @@ afterAll(() => {
 });
 
 /** As npm runs it in a terminal: a group of processes, of which some pass on what all of them get. */
-async function serve(folder = build, stateFolder = state) {
+async function serve(folder = build, stateFolder = state, settings: NodeJS.ProcessEnv = {}) {
   const args = [fileAt("src/cli/waybill.mjs"), "serve", folder, "--state", stateFolder, "--listen", "127.0.0.1:0"];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    ...{ detached: true, stdio: ["ignore", "ignore", "pipe"] as const },
+    env: { ...process.env, ...settings },
+  });
   served.push(child);
   const ended = once(child, "exit").then(([code]) => code);
   let printed = "";
@@ -110,6 +113,25 @@ it("warns of a table that names the demo's origins, as the build does", async ()
   expect(built(fileAt("routing-table.json"), folder)).toEqual([0, warning]);
   const gateway = await serve(folder, join(root, "demo-state"));
   expect(gateway.printed()).toContain(warning);
+  gateway.signal("SIGTERM");
+  expect(await gateway.ended).toBe(0);
+});
+
+it("serves the console of the build at its host", async () => {
+  const gateway = await serve(build, join(root, "state-console"), { CONSOLE_HOST: "console.example.com" });
+  const ask = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      get(gateway.url + path, { headers: { host: "console.example.com" } }, async (answer) => {
+        let text = `${answer.statusCode} ${answer.headers["content-type"]}\n`;
+        for await (const chunk of answer) text += chunk;
+        resolve(text);
+      }).on("error", reject);
+    });
+  const page = await ask("/-/console");
+  expect(page).toMatch(/^200 text\/html/);
+  const [script = ""] = /\/-\/console\/assets\/main\.\w+\.js/.exec(page) ?? [];
+  expect(await ask(script)).toMatch(/^200 text\/javascript/);
+  expect(await ask(INVOICE)).toMatch(/^404 /);
   gateway.signal("SIGTERM");
   expect(await gateway.ended).toBe(0);
 });
