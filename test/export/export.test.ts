@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { haproxyWord } from "../../src/export/haproxy.ts";
 import { ENGINES, exportTable } from "../../src/export/index.ts";
+import { luaDecision } from "../../src/export/lua-program.ts";
 import { luaComment, luaString } from "../../src/export/lua-text.ts";
 import { nativePaths } from "../../src/export/native.ts";
 import { nginxString } from "../../src/export/nginx.ts";
@@ -64,6 +65,24 @@ describe("values of the table", () => {
   it("are quoted for HAProxy", () => {
     expect(haproxyWord("it's $HOME #1")).toBe("'it'\\''s $HOME #1'");
     expect(() => haproxyWord("a\nb")).toThrow("HAProxy cannot hold");
+  });
+});
+
+describe("lists over all regions", () => {
+  it("and many IDs at once go to Waybill, also where the table has nothing else without an ID", () => {
+    const table = sampleTable();
+    const order = { ...table.entities["order"], list: { items: "/items", order: "none" } };
+    const programOf = (entities: object) => {
+      const checked = checkTable({ ...table, entities: { ...table.entities, ...entities } });
+      if (!checked.ok) throw new Error(JSON.stringify(checked.error));
+      const plan = planExport(checked.value);
+      return { plan, program: luaDecision(plan, "test") };
+    };
+    const listed = programOf({ order });
+    expect(listed.plan.forwarded).toContainEqual({ what: "GET /orders", why: "lists over all regions" });
+    expect(listed.program).toContain("if not leaf then return 0 end");
+    expect(programOf({}).program).toContain('if not leaf then return path ~= "/" and -1 or 0 end');
+    expect(listed.program).toContain('path == "/any"');
   });
 });
 
