@@ -51,7 +51,7 @@ describe("/any/:id", () => {
     [`/any/${IDS.parcelUnassigned}`, "unassigned-key"],
     [`/any/${IDS.orderAq}`, "unassigned-key"],
     [`/%61ny/${IDS.orderDe}`, "unrouted-path"],
-    ["/any", "unrouted-path"],
+    ["/any", "method-not-allowed"],
   ])("%s is %s", async (path, expected) => {
     const { request, seen, defects } = setUp();
     expect(slug(await problemOf(await request(path)))).toBe(expected);
