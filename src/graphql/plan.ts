@@ -24,6 +24,9 @@ export function rootFields(
   let count = 0;
   for (const [key, own] of nodes) {
     const name = own[0]?.name.value ?? "";
+    if (own.some((node) => node.name.value !== name)) {
+      return err(documentFault(`Different fields have the name ${key} in the result.`));
+    }
     const found = finder.ofField(own);
     if (found === NO_ID_IN_LIST) return err(documentFault(`The list of ${key} has what is no ID.`));
     if (typeof found === "string")
@@ -124,7 +127,7 @@ export function planParts(fields: readonly RootField[], places: Places): Plan {
     const { key, kind, name, ids, list } = field;
     if (kind === "typename") continue;
     if (kind === "introspection") askAt(key, places.introspection());
-    else if (places.alwaysHome.has(name)) askAt(key, places.home());
+    else if (places.alwaysHome.has(name)) askAt(key, homeOf(field, places));
     else if (ids.length === 0 && (list === undefined || list.items.length === 0)) waiting.push(field);
     else {
       const found = placesOf(field, places);
@@ -170,6 +173,18 @@ function placesOf({ key, ids, list }: RootField, places: Places): FieldPlaces | 
   if (ids.length > 0 && regions.size > 1) return { failure: disagree(key, regions) };
   if (list !== undefined) return { byRegion, failures };
   return { byRegion: new Map([...regions].map((region) => [region, undefined])), failures };
+}
+
+/** IDs in a field that goes home must be there too. */
+function homeOf(field: RootField, places: Places): Place {
+  const home = places.home();
+  const found = placesOf(field, places);
+  if ("failure" in home) return home;
+  if ("failure" in found) return found;
+  const [failure] = found.failures.values();
+  if (failure !== undefined) return { failure };
+  const regions = new Set([home.region, ...found.byRegion.keys()]);
+  return regions.size === 1 ? home : { failure: disagree(field.key, regions) };
 }
 
 const disagree = (key: string, regions: ReadonlySet<string>): FieldFailure => ({

@@ -169,6 +169,28 @@ describe("IDs", () => {
     expect(find(query, variables)).toEqual(expected);
   });
 
+  it("fields that go home have no IDs of elsewhere", () => {
+    const operation = readDocument(
+      '{ me { order(id: "a") { x } } you: me { order(id: "home") { x } } }',
+      undefined,
+      new Map(),
+      LIMITS,
+    );
+    if (!operation.ok) throw new Error(operation.error.message);
+    const fields = rootFields(operation.value, rules, 100);
+    if (!fields.ok) throw new Error(fields.error.message);
+    const home = () => ({ region: "home" });
+    const plan = planParts(fields.value, {
+      ofId: ({ text }) => ({ region: text }),
+      home,
+      introspection: home,
+      alwaysHome: new Set(["me"]),
+    });
+    expect(plan.parts.map(({ region, fields: own }) => [region, [...own.keys()]])).toEqual([["home", ["you"]]]);
+    expect(plan.failed.get("me")).toMatchObject({ code: "ids-disagree" });
+    expect(find("{ a: __typename a: order(id: 1) { x } }")).toBe("GRAPHQL_VALIDATION_FAILED");
+  });
+
   it("an ID that the whole cannot be split at fails its field alone", () => {
     const operation = readDocument(
       '{ me { order(id: "a") { x } other: order(id: "b") { x } } order(id: "a") { x } }',
