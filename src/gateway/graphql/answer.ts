@@ -2,6 +2,7 @@ import { faultBody, JSON_RESPONSE, mediaTypeFor, statusWithout } from "../../gra
 import type { GraphqlFault } from "../../graphql/request.ts";
 import type { Problem } from "../../problems/index.ts";
 import type { RequestContext } from "../request.ts";
+import type { PartFields } from "./parts.ts";
 
 /** What is wrong with a request of GraphQL itself. */
 export function refuse(context: RequestContext, fault: GraphqlFault, status = 400): Response {
@@ -18,6 +19,16 @@ export const answerOf = (type: string, body: string, status: number): Response =
     status,
     headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" },
   });
+
+/** Cookies of all parts; who may read the answer says the first part that says it. */
+export function withPartFields(response: Response, results: readonly { readonly fields: PartFields }[]): Response {
+  const cors = results.find(({ fields }) => fields.cors.length > 0)?.fields.cors ?? [];
+  for (const [name, value] of cors) response.headers.set(name, value);
+  for (const { fields } of results) {
+    for (const cookie of fields.cookies) response.headers.append("set-cookie", cookie);
+  }
+  return response;
+}
 
 /** Statuses that are about an ID in the document, not about HTTP. */
 const OF_IDS: ReadonlySet<number> = new Set([404, 409, 410, 422]);

@@ -24,7 +24,7 @@ import { allowOrigin } from "../cors.ts";
 import type { Prepared } from "../create/create.ts";
 import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
-import { answerOf, asGraphql, refuse } from "./answer.ts";
+import { answerOf, asGraphql, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
 import { askParts } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
@@ -296,12 +296,8 @@ class Serving {
     const codes = results.map(({ answer }) => (answer.ok ? "answered" : answer.error.code));
     context.outcome =
       codes.length === 0 ? "malformed-request" : codes.includes("answered") ? "answered" : (codes[0] ?? "");
-    const response = answerOf(type, body, hasData || type === "application/json" ? 200 : 400);
-    for (const [name, value] of results.find(({ fields }) => fields.cors.length > 0)?.fields.cors ?? []) {
-      response.headers.set(name, value);
-    }
-    for (const { fields } of results)
-      for (const cookie of fields.cookies) response.headers.append("set-cookie", cookie);
+    const status = hasData || type === "application/json" ? 200 : 400;
+    const response = withPartFields(answerOf(type, body, status), results);
     if (graphql.entity.fields !== "minimal") {
       response.headers.set("waybill-table", context.tableLabel ?? "");
       const regions = plan.parts.map(({ region }) => region);
