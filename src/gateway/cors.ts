@@ -44,7 +44,9 @@ export async function allowOrigin(context: RequestContext, response: Response): 
   // One that was kept, and is repeated here, may have its origin's own.
   if (headers.has("access-control-allow-origin")) return response;
   const answer = isAnswered ? new Response(null, { status: 204 }) : response;
-  if (cors.isVaried) answer.headers.append("vary", "origin");
+  // Some answers come by here twice.
+  if (cors.isVaried && !/(?:^|, )origin$/.test(answer.headers.get("vary") ?? ""))
+    answer.headers.append("vary", "origin");
   if (allowed === undefined) return answer;
   answer.headers.set("access-control-allow-origin", allowed);
   if (cors.credentials) answer.headers.set("access-control-allow-credentials", "true");

@@ -19,6 +19,14 @@ const AT_ONCE_OF_REGION_MAX = 6;
 /** So far ahead of the answer in order results may be there. With the largest bodies they take 8 MB. */
 const AHEAD_MAX = 32;
 
+/**
+ * What all answers of an isolate share: requests to origins at a time, and characters of results that clients have not taken
+ * yet. Beyond it an answer has one request or one result at a time: it is slow, and never stands still.
+ */
+const SHARED_AT_ONCE_MAX = 64;
+const SHARED_CHARACTERS_MAX = 16 * 1024 * 1024;
+const shared = { running: 0, characters: 0 };
+
 /** Bytes of all bodies of an answer. */
 const BODIES_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -85,17 +93,32 @@ export function answerMany(context: RequestContext, served: ServedTable, wanted:
     count++;
     return `${before}${text}${isLines ? "\n" : ""}`;
   };
+  const { idleMs } = context.gateway.deadlines;
+  let idle: ReturnType<typeof setTimeout> | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        clearTimeout(idle ?? null);
         const { value, done } = await entries.next();
-        if (done !== true) return controller.enqueue(encoder.encode(shown(value)));
+        if (done !== true) {
+          controller.enqueue(encoder.encode(shown(value)));
+          if (idleMs === 0) return;
+          // What waits for a client takes memory from others.
+          idle = setTimeout(() => {
+            controller.error(new Error("the client takes nothing"));
+            void entries.return(undefined);
+          }, idleMs);
+          return;
+        }
         // Without its summary an answer was cut off.
         const summary = JSON.stringify({ count, regions, problems });
         controller.enqueue(encoder.encode(isLines ? `{"summary":${summary}}\n` : `],"summary":${summary}}\n`));
         controller.close();
       },
-      cancel: async () => void (await entries.return(undefined)),
+      cancel: async () => {
+        clearTimeout(idle ?? null);
+        await entries.return(undefined);
+      },
     },
     { highWaterMark: 0 },
   );
@@ -153,16 +176,32 @@ async function* fetchedEntries(
   const done = new Map<number, Result>();
   const budget = { bytesLeft: BODIES_BYTES_MAX };
   let given = 0;
+  let isOver = false;
+  const keep = (at: number, result: Result): void => {
+    if (isOver) return;
+    done.set(at, result);
+    shared.characters += result.text.length;
+  };
+  const take = (at: number): Result => {
+    const result = done.get(at) as Result;
+    done.delete(at);
+    shared.characters -= result.text.length;
+    return result;
+  };
+  const next = (): number | undefined => (isLines ? done.keys().next().value : done.has(given) ? given : undefined);
+  const hasRoom = (): boolean =>
+    (running.size === 0 && next() === undefined) || (running.size < AT_ONCE_MAX && hasShare());
   const start = (at: number): void => {
     const id = ids[at] as string;
     const place = places[at] as Located;
     waiting.delete(at);
     if (place.path === undefined) {
-      done.set(at, resultOf(at, id, undefined, refused(place.error)));
+      keep(at, resultOf(at, id, undefined, refused(place.error)));
       return;
     }
     const { region, path } = place;
     ofRegion.set(region, (ofRegion.get(region) ?? 0) + 1);
+    shared.running++;
     const fetched = fetchOne(context, served, path, budget).catch((error: unknown): Fetched => {
       context.gateway.logDefect(error);
       return { entry: refused({ reason: "internal-error" }), bodyText: "", answered: undefined };
@@ -170,27 +209,33 @@ async function* fetchedEntries(
     const work = fetched.then(({ entry, bodyText, answered }) => {
       ofRegion.set(region, (ofRegion.get(region) ?? 1) - 1);
       running.delete(at);
-      done.set(at, resultOf(at, id, answered ?? region, entry, bodyText));
+      shared.running--;
+      keep(at, resultOf(at, id, answered ?? region, entry, bodyText));
     });
     running.set(at, work);
   };
-  while (given < ids.length) {
-    for (const at of waiting) {
-      if (running.size >= AT_ONCE_MAX || (!isLines && at >= given + AHEAD_MAX)) break;
-      const place = places[at] as Located;
-      if (place.path === undefined || (ofRegion.get(place.region) ?? 0) < AT_ONCE_OF_REGION_MAX) start(at);
+  try {
+    while (given < ids.length) {
+      for (const at of waiting) {
+        if (!hasRoom() || (!isLines && at >= given + AHEAD_MAX)) break;
+        const place = places[at] as Located;
+        if (place.path === undefined || (ofRegion.get(place.region) ?? 0) < AT_ONCE_OF_REGION_MAX) start(at);
+      }
+      const first = next();
+      if (first === undefined) await Promise.race(running.values());
+      else {
+        given++;
+        yield take(first);
+      }
     }
-    const [first] = isLines ? done.keys() : done.has(given) ? [given] : [];
-    if (first === undefined) await Promise.race(running.values());
-    else {
-      const result = done.get(first) as Result;
-      done.delete(first);
-      given++;
-      yield result;
-    }
+    return undefined;
+  } finally {
+    isOver = true;
+    for (const at of [...done.keys()]) take(at);
   }
-  return undefined;
 }
+
+const hasShare = (): boolean => shared.running < SHARED_AT_ONCE_MAX && shared.characters < SHARED_CHARACTERS_MAX;
 
 /** Fields of the batch that are not of one request in it. */
 const LEFT_OUT =

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
-import { parseJson } from "../../routing/index.ts";
+import { duplicateKey, parseJson } from "../../routing/index.ts";
 
 /** Many IDs in one request. */
 export interface ManyRequest {
@@ -27,7 +27,10 @@ export function readMany(body: string, headers: Headers, query: string): Result<
     return malformed("The content type is application/json, application/x-ndjson or text/plain.");
   }
   if (query !== "" && query !== "?locate=true") return malformed("The only parameter is locate=true.");
-  const read = isJson ? readJson(parseJson(body)) : readLines(body);
+  const json = isJson ? parseJson(body) : undefined;
+  const twice = json === undefined ? undefined : duplicateKey(body);
+  if (twice !== undefined) return malformed(`The body has the key ${JSON.stringify(twice.slice(0, 100))} twice.`);
+  const read = isJson ? readJson(json) : readLines(body);
   if (typeof read === "string") return malformed(read);
   const { ids } = read;
   if (ids.length === 0 || ids.length > MANY_MAX)

@@ -1,10 +1,4 @@
-import {
-  droppedEpoch,
-  type EntityLocation,
-  entryOf,
-  type Step,
-  takeStep,
-} from "../../../src/routing/moves/steps.ts";
+import { droppedEpoch, type EntityLocation, entryOf, type Step, takeStep } from "../../../src/routing/moves/steps.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { ORDER } from "../passages.ts";
 import type { Breach, ModelOrigin } from "./move-origins.ts";

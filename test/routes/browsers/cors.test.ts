@@ -110,6 +110,8 @@ describe("a page of an allowed origin", () => {
 it("a page reads a list of all regions, with or without a preflight", async () => {
   const list = { items: "/items", order: "none" };
   const rides = { ...declared, entities: { ...declared.entities, ride: { ...declared.entities.ride, list } } };
+  const plain = await setUp({ declared: rides, origin: () => Response.json({ items: [] }) }).request("/rides");
+  expect(plain.headers.get("vary")).toBe("accept, authorization, origin");
   const origin = () => Response.json({ items: [] });
   const { request } = setUp({ declared: rides, origin });
   for (const headers of [{}, { "x-app": "7" }]) {

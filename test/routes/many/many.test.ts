@@ -113,6 +113,48 @@ describe("POST /any", () => {
     expect(most).toBe(6);
   });
 
+  it("asks a few at a time of all answers together, and each goes on", async () => {
+    let running = 0;
+    let most = 0;
+    const origin = async (asked: Request) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running--;
+      return echo(asked);
+    };
+    const { request } = setUp({ origin });
+    const regions = ["ap", "us", "eu"];
+    const ids = Array.from({ length: 30 }, (_, at) => orderId(regions[at % 3] as string, Date.UTC(2026, 0, 1), at));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => (await request("/any", post(ids))).json<Many>()),
+    );
+    for (const { results } of answers)
+      expect(results.map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 200]));
+    expect(most).toBeLessThanOrEqual(64 + 20);
+    expect(most).toBeGreaterThan(20);
+  });
+
+  it("keeps little for clients that take nothing, and not for long", async () => {
+    let asked = 0;
+    const origin = () => {
+      asked++;
+      return new Response("x".repeat(250_000), { headers: { "content-type": "text/plain" } });
+    };
+    const { request } = setUp({ origin, deadlines: { idleMs: 300 } });
+    const ids = Array.from({ length: 60 }, (_, at) => orderId(at % 2 ? "ap" : "us", Date.UTC(2026, 0, 1), at));
+    const readers = await Promise.all(
+      Array.from({ length: 10 }, async () => (await request("/any", post(ids))).body?.getReader()),
+    );
+    for (const reader of readers) expect((await reader?.read())?.done).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    // 16 MiB are 67 of these bodies; what runs meanwhile and the first ones come on top.
+    expect(asked).toBeLessThan(67 + 64 + 2 * 10);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const reader of readers) await expect(reader?.read()).rejects.toThrow();
+    const { summary } = await (await request("/any", post(ids))).json<Many>();
+    expect(summary.count).toBe(60);
+  });
+
   it("gives bodies as they are, and bounded", async () => {
     const bodies: Record<string, () => Response> = {
       [IDS.orderKz]: () =>
@@ -200,6 +242,7 @@ describe("POST /any", () => {
     ["too many", Array(1001).fill("x"), {}, 400],
     ["numbers", [1], {}, 400],
     ["another shape", { ids: ["x"], more: 1 }, {}, 400],
+    ["a name that stands twice", '{"ids":["x"],"ids":["y"]}', {}, 400],
     ["null", null, {}, 400],
     ["no JSON", "[", {}, 400],
     ["a form", "a=1", { "content-type": "application/x-www-form-urlencoded" }, 400],
