@@ -37,12 +37,19 @@ const GUARDS: Readonly<Record<string, string>> = {
 export const isAtConsole = ({ gateway, client, host }: RequestContext): boolean =>
   gateway.console?.isAt(client.host ?? host) === true;
 
+/** Nothing that asks an origin for a client. */
+const HERE = /^\/(?:mint$|-\/)/;
+
 /** Stands before all pages: at the console's host every answer is guarded, and a session that was used is renewed. */
 export const guardConsole =
   ({ console: home }: Gateway): MiddlewareHandler =>
   async (c, next) => {
-    await next();
-    if (home === undefined || !isAtConsole(contextOf(c))) return;
+    const context = contextOf(c);
+    if (home === undefined || !isAtConsole(context)) return await next();
+    const { path, query } = context;
+    const isHere = path === "/" || HERE.test(path) || (path === "/any" && query === "?locate=true");
+    if (isHere) await next();
+    else c.res = context.fail({ reason: "not-found", path });
     const { headers } = c.res;
     for (const [name, value] of Object.entries(GUARDS)) headers.set(name, value);
     if (!headers.has("content-security-policy")) headers.set("content-security-policy", DATA_POLICY);

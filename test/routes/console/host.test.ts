@@ -27,6 +27,18 @@ describe("the console's host", () => {
     expect((await ask(`/orders/${IDS.orderKz}`, {}, "http://gw.test")).status).toBe(200);
   });
 
+  it("says where IDs go, and fetches none of them", async () => {
+    const { ask, seen } = setUpConsole();
+    const headers = { "content-type": "application/json" };
+    const many = (path: string) => ask(path, { method: "POST", headers, body: JSON.stringify({ ids: [IDS.orderKz] }) });
+    for (const query of ["", "?locate=false", "?locate=true&x", "?Locate=true"]) {
+      expect([query, (await many(`/any${query}`)).status]).toEqual([query, 404]);
+    }
+    const located = await many("/any?locate=true");
+    expect([located.status, await located.text()]).toEqual([200, expect.stringContaining('"ap"')]);
+    expect(seen).toEqual([]);
+  });
+
   it("leads to the page, which other hosts lead to as well", async () => {
     const { ask } = setUpConsole();
     const [root, elsewhere] = [await ask("/"), await ask("/-/console", {}, "http://gw.test:8787")];
