@@ -60,10 +60,25 @@ export function countryName(code: string): string {
 }
 
 /** Two letters become a flag where the system's letters have it. */
-export const flagOf = (code: string): string =>
-  /^[A-Za-z]{2}$/.test(code)
-    ? String.fromCodePoint(...[...code.toUpperCase()].map((letter) => 0x1f1a5 + letter.charCodeAt(0)))
-    : "";
+export const flagOf = (code: string): string => (/^[A-Za-z]{2}$/.test(code) && hasFlags() ? flagText(code) : "");
+
+const flagText = (code: string): string =>
+  String.fromCodePoint(...[...code.toUpperCase()].map((letter) => 0x1f1a5 + letter.charCodeAt(0)));
+
+let canShowFlags: boolean | undefined;
+
+/** Without a font for them all flags are the same two boxes. */
+function hasFlags(): boolean {
+  if (canShowFlags !== undefined || typeof document === "undefined") return canShowFlags ?? true;
+  const [first, second] = ["DE", "JP"].map((code) => {
+    const canvas = document.createElement("canvas");
+    const context = canvas.getContext("2d");
+    context?.fillText(flagText(code), 2, 14);
+    return canvas.toDataURL();
+  });
+  canShowFlags = first !== second;
+  return canShowFlags;
+}
 
 export const msText = (ms: number | undefined | null): string =>
   ms === undefined || ms === null ? "–" : ms >= 1000 ? `${numbers.format(ms / 1000)} s` : `${Math.round(ms)} ms`;

@@ -102,7 +102,10 @@ function optionsFor(
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 60, values: (_, values) => values.map(text) }],
+    axes: [
+      { ...axis, space: 90, values: (_, seconds) => timeTexts(seconds) },
+      { ...axis, size: 60, values: (_, values) => values.map(text) },
+    ],
     series: [
       {},
       ...lines.map(({ name, colour, isDashed }) => ({
@@ -117,6 +120,14 @@ function optionsFor(
   };
 }
 
+/** The times of an axis: with seconds where it is short. */
+function timeTexts(seconds: readonly number[]): string[] {
+  const isShort = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0) < 300;
+  const second = isShort ? ({ second: "2-digit" } as const) : {};
+  const form = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...second });
+  return seconds.map((at) => form.format(at * 1000));
+}
+
 /** A line for each publication, with its revision above. */
 function paintMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
   const { ctx, bbox } = plot;
@@ -125,6 +136,7 @@ function paintMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
   ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
   ctx.setLineDash([3, 3]);
+  ctx.textAlign = "left";
   ctx.font = `${11 * devicePixelRatio}px sans-serif`;
   for (const { at, text } of marks) {
     if (at < (min ?? 0) || at > (max ?? 0)) continue;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ConsoleEvents, HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
-import { loadTable } from "../app/session.ts";
+import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
 import { mergeHistory } from "./history.ts";
 
@@ -12,8 +12,6 @@ export const history = signal<MetricsHistory | undefined>(undefined);
 export const historyProblem = signal<Problem | undefined>(undefined);
 export const regions = signal<Regions | undefined>(undefined);
 export const isLive = signal(false);
-/** Revision that came in force last, by the stream. */
-export const inForce = signal<number | undefined>(undefined);
 
 export async function loadHistory(): Promise<void> {
   const answer = await call<MetricsHistory>(`/-/metrics/history?span=${span.value}`);
@@ -45,9 +43,7 @@ export function watchLive(): () => void {
       if (span.value === "hour") history.value = history.value ? mergeHistory(history.value, news) : news;
     });
     eventsOf("table", ({ revision }) => {
-      const isNew = inForce.value !== undefined && inForce.value !== revision;
-      inForce.value = revision;
-      if (isNew) void loadTable();
+      if (revision !== knownTable.value?.revision) void loadTable();
     });
     eventsOf("end", ({ why }) => {
       stream?.close();

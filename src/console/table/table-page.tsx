@@ -20,6 +20,8 @@ const FAULTS_SHOWN = 50;
 /** The table as text: with completion, and with its faults where they stand. */
 export default function TablePage() {
   const known = knownTable.value;
+  // Others publish too.
+  useEffect(() => void loadTable(), []);
   if (known === undefined) return <Busy what="Loading the table" />;
   return (
     <>
