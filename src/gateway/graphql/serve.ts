@@ -319,11 +319,8 @@ const NOTHING_READ: Prepared = { body: undefined, ids: undefined };
 
 function isJson(contentType: string | null): boolean {
   const [type = "", ...parameters] = (contentType ?? "").split(";").map((each) => each.trim().toLowerCase());
-  const charset = parameters
-    .find((each) => each.startsWith("charset="))
-    ?.slice("charset=".length)
-    .replaceAll('"', "");
-  return type === "application/json" && (charset === undefined || charset === "utf-8" || charset === "utf8");
+  const charsets = parameters.filter((each) => each.startsWith("charset="));
+  return type === "application/json" && charsets.every((each) => /^charset="?utf-?8"?$/.test(each));
 }
 
 /** A mutation's fields run one after the other, and a subscription is one stream: nothing of them is split. */

@@ -112,6 +112,9 @@ class IdScanner extends JsonScanner {
       const name = this.#text(end);
       if (name === undefined) return;
       const next = this.#leadingTo(level, name);
+      if (this.#isNear(level, name)) {
+        this.#malformed ??= `The key ${JSON.stringify(name.slice(0, KEY_SHOWN_MAX))} differs in its case from one with an ID.`;
+      }
       if ((next & (this.#named[level] as number)) !== 0) {
         this.#malformed ??= `The body has the key ${JSON.stringify(name.slice(0, KEY_SHOWN_MAX))} twice.`;
       }
@@ -161,6 +164,16 @@ class IdScanner extends JsonScanner {
       if ((inside & (1 << bit)) !== 0 && this.#pointers[bit]?.path[level - 1] === name) leading |= 1 << bit;
     }
     return leading;
+  }
+
+  /** Many servers read names in any case: they would find an ID where the gateway finds none. */
+  #isNear(level: number, name: string): boolean {
+    const inside = this.#inside[level] as number;
+    for (let bit = 0; inside >>> bit !== 0; bit++) {
+      const own = (inside & (1 << bit)) === 0 ? undefined : this.#pointers[bit]?.path[level - 1];
+      if (own?.length === name.length && own !== name && own.toUpperCase() === name.toUpperCase()) return true;
+    }
+    return false;
   }
 
   /** A number at the very end of a body ends nowhere. */

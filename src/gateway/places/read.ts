@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { PLACE_IDS_MAX } from "../../routing/limits.ts";
 import type { IdPlace, IdPlaces } from "../../routing/places/types.ts";
-import { cookieValues, parameterValues } from "../../routing/places/values.ts";
+import { cookieValues, nearName, parameterValues } from "../../routing/places/values.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import { readJsonIds } from "./json-ids.ts";
 
@@ -38,8 +38,8 @@ type Reading<Value> = Result<Value, GatewayError>;
 
 const JSON_TYPE = /^[^\s/,;]+\/(?:[^\s/,;]+\+)?json[ \t]*(?:;[^,]*)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded[ \t]*(?:;[^,]*)?$/i;
-const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^\s";,]*)/i;
-const UTF_8: readonly (string | undefined)[] = [undefined, "utf-8", "utf8", "us-ascii"];
+const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^\s";,]*)/gi;
+const UTF_8: readonly string[] = ["utf-8", "utf8", "us-ascii"];
 
 /** How a body is to be read; `undefined`: not at all. One that might hold an ID and cannot be read is an error. */
 export function bodyTypeOf(
@@ -57,7 +57,9 @@ export function bodyTypeOf(
   if (!/^(?:identity)?$/i.test((header("content-encoding") ?? "").trim())) {
     return unreadable("No ID is read from a body with a content-encoding; send it without.");
   }
-  return UTF_8.includes(CHARSET.exec(type)?.[1]?.toLowerCase())
+  // Readers differ in which one of several counts.
+  const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
+  return charsets.every((charset) => UTF_8.includes(charset))
     ? ok(read)
     : unreadable("No ID is read from a body that is not UTF-8.");
 }
@@ -87,14 +89,19 @@ export function readPlaces({ places, peekBytes }: IdPlaces, says: PlacesSays): R
 
 const tooMany = ({ label }: IdPlace) => unreadable(`A request has at most ${PLACE_IDS_MAX} IDs.`, label);
 
+const misnamed = (name: string, { label }: Pick<IdPlace, "label">) =>
+  unreadable(`The name ${JSON.stringify(name.slice(0, 100))} differs in its case.`, label);
+
 const NOTHING: ReadonlyMap<number, readonly string[]> = new Map();
 
 const itemsOf = (text: string): readonly string[] => text.split(",").map((item) => item.trim());
 
 function valuesOf(place: IdPlace, { query, header, claims }: PlacesSays): Reading<readonly string[]> {
   switch (place.kind) {
-    case "query":
-      return ok(parameterValues(query.slice(1), place.test));
+    case "query": {
+      const near = nearName(query.slice(1), place);
+      return near === undefined ? ok(parameterValues(query.slice(1), place.test)) : misnamed(near, place);
+    }
     case "header": {
       const value = header(place.name);
       return ok(value === undefined ? [] : [value.trim()]);
@@ -137,6 +144,8 @@ function readBody(
     const end = isWhole ? text.length : Math.max(0, text.lastIndexOf("&"));
     for (const [at, place] of places.entries()) {
       if (place.kind !== "form") continue;
+      const near = nearName(text.slice(0, end), place);
+      if (near !== undefined) return misnamed(near, place);
       const own = parameterValues(text.slice(0, end), place.test);
       const isCut = !isWhole && (own.length === 0 || parameterValues(text.slice(end + 1), place.test).length > 0);
       if (isCut) return late(at);

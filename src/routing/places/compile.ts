@@ -1,7 +1,7 @@
 import { claimPathOf } from "../resolve/region-sources.ts";
 import type { DeclaredPlace } from "./schema.ts";
 import type { IdPlace, IdPlaces } from "./types.ts";
-import { nameTest } from "./values.ts";
+import { nameTest, nearTest } from "./values.ts";
 
 const PEEK_BYTES = 16_384;
 
@@ -23,19 +23,21 @@ export const placesOf = (
 
 export const isInBody = ({ json, form }: DeclaredPlace): boolean => json !== undefined || form !== undefined;
 
+const testsOf = (name: string) => ({ test: nameTest(name), near: nearTest(name) });
+
 /** The check has made sure that a place has one kind, and an entity. */
 function placeOf(declared: DeclaredPlace, owner: string | undefined): IdPlace {
   const { query, header, cookie, json, form, jwtClaim, entity = owner, list = false } = declared;
   if (entity === undefined) throw new Error("a place of no entity was not checked");
   const of = { entity, isList: list };
   if (query !== undefined)
-    return { ...of, kind: "query", label: `query parameter ${query}`, name: query, test: nameTest(query) };
+    return { ...of, kind: "query", label: `query parameter ${query}`, name: query, ...testsOf(query) };
   if (header !== undefined) {
     const name = header.toLowerCase();
     return { ...of, kind: "header", label: `header ${name}`, name };
   }
   if (cookie !== undefined) return { ...of, kind: "cookie", label: `cookie ${cookie}`, name: cookie };
-  if (form !== undefined) return { ...of, kind: "form", label: `form field ${form}`, name: form, test: nameTest(form) };
+  if (form !== undefined) return { ...of, kind: "form", label: `form field ${form}`, name: form, ...testsOf(form) };
   if (jwtClaim !== undefined) {
     return { ...of, kind: "claim", label: `claim ${jwtClaim} of the bearer token`, path: claimPathOf(jwtClaim) };
   }

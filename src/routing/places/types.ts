@@ -10,7 +10,7 @@ export type IdPlace = {
   readonly isList: boolean;
 } & (
   | { readonly kind: "header" | "cookie"; readonly name: string }
-  | { readonly kind: "query" | "form"; readonly name: string; readonly test: NameTest }
+  | { readonly kind: "query" | "form"; readonly name: string; readonly test: NameTest; readonly near: NameTest }
   /** `path`: names of a JSON pointer. */
   | { readonly kind: "json" | "claim"; readonly path: readonly string[] }
 );

@@ -19,6 +19,16 @@ export function nameTest(name: string): NameTest {
   return new RegExp(`^${characters.join("")}$`, "u");
 }
 
+/** The same in any case: many servers read names so, and would find an ID where the gateway found none. */
+export function nearTest(name: string): NameTest {
+  const both = Array.from(name, (character) => {
+    const [upper, lower] = [character.toUpperCase(), character.toLowerCase()];
+    const forms = upper === lower || upper.length !== lower.length ? [character] : [upper, lower];
+    return `(?:${forms.map((form) => nameTest(form).source.slice(1, -1)).join("|")})`;
+  });
+  return new RegExp(`^${both.join("")}$`, "iu");
+}
+
 const hexOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
 /**
@@ -38,6 +48,12 @@ export function parameterValues(text: string, name: NameTest): readonly string[]
     start = end + 1;
   }
   return values;
+}
+
+/** A name of the query or form that differs from a place's in its case alone. */
+export function nearName(text: string, { test, near }: { test: NameTest; near: NameTest }): string | undefined {
+  const names = text.split("&").map((pair) => pair.split("=", 1)[0] ?? "");
+  return names.find((name) => near.test(name) && !test.test(name));
 }
 
 function decode(text: string): string {

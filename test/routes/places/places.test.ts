@@ -47,6 +47,31 @@ const form = (body: string): RequestInit => ({
 const { orderKz, orderBr, orderDe, rideKz } = IDS;
 const claims = (value: object) => ({ gateway: { clientClaims: async () => ok(value as Record<string, unknown>) } });
 
+describe("a name that differs in its case alone is refused, for many servers read it", () => {
+  const twoCharsets = { "content-type": "application/json; charset=utf-8; charset=utf-7" };
+  it.each([
+    ["a query parameter", `/checkout?order_id=${orderBr}&Order_ID=${orderKz}`, {}, "id-unreadable"],
+    ["an escaped one", `/checkout?%4Frder_id=${orderKz}`, { headers: { "x-home": "us" } }, "id-unreadable"],
+    ["a form field", "/checkout", form(`order=${orderBr}&a=b&ORDER=${orderKz}`), "id-unreadable"],
+    ["a member", "/checkout", json({ order: { id: orderBr, Id: orderKz } }), "malformed-request"],
+    ["an object with it", "/checkout", json({ Order: { id: orderKz } }, { "x-home": "us" }), "malformed-request"],
+    ["one of two charsets", "/checkout", json({ order: { id: orderBr } }, twoCharsets), "id-unreadable"],
+  ])("%s", async (_, path, init, problem) => {
+    const { request, seen } = setUp({ declared: withPath() });
+    expect(slug(await problemOf(await request(path, init)))).toBe(problem);
+    expect(seen).toEqual([]);
+  });
+
+  it("elsewhere it is another name", async () => {
+    const { request } = setUp({ declared: withPath() });
+    const answer = await request(
+      "/checkout?a=ORDER_ID",
+      json({ order: { id: orderBr }, a: { Order: 1, ID: 2 }, oder: 1 }),
+    );
+    expect(answer.headers.get("waybill-region")).toBe("us");
+  });
+});
+
 describe("a path without an ID goes where the ID of the request belongs", () => {
   it.each([
     ["a query parameter", `/checkout?a=1&order_id=${orderBr}`, {}],
