@@ -94,6 +94,7 @@ describe("the Worker's settings", () => {
     { ACCESS_AUDIENCE: "a,,b", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" },
     { ACCESS_AUDIENCE: "", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" },
     { ACCESS_OPERATORS: "jane@acme.com" },
+    { ACCESS_SUPPORT: "jane@acme.com" },
     { ACCESS_OPERATORS: "*", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
     { ACCESS_OPERATORS: "*@*", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
     { ACCESS_OPERATORS: "*@com", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },

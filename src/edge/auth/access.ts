@@ -6,7 +6,7 @@ import type { Clock, Fetch, Gateway } from "../../ports.ts";
 import type { AuthError } from "../../problems/errors.ts";
 import { collect } from "../../proxy/body.ts";
 import { withTimeout } from "../platform.ts";
-import { type AccessSettings, isOperator, type JwtSettings, type MintDoor } from "./settings.ts";
+import { type AccessSettings, type JwtSettings, type MintDoor, scopeOf } from "./settings.ts";
 
 export type AccessOptions = JwtOptions & { readonly settings: AccessSettings };
 
@@ -208,7 +208,7 @@ function jwtCheck<Read>(options: JwtOptions, read: ReadPayload<Read>) {
 function callerOf(payload: JWTPayload, settings: AccessSettings): Result<Caller, AccessFault> {
   const { email, common_name: service } = payload;
   if (isName(email)) {
-    return ok({ name: email, scope: isOperator(email, settings) ? "operator" : "viewer", by: "access" });
+    return ok({ name: email, scope: scopeOf(email, settings), by: "access" });
   }
   return isName(service) ? ok({ name: service, scope: "viewer", by: "access" }) : wrong("without a name");
 }

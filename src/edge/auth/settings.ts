@@ -53,6 +53,8 @@ const MINT_FAULT =
 export interface AccessSettings extends JwtSettings {
   /** E-mail addresses in lower case, or `*@<domain>` for all of a domain. */
   readonly operators: readonly string[];
+  /** The same of those who only look up. */
+  readonly support?: readonly string[];
 }
 
 const AUDIENCES_MAX = 10;
@@ -70,6 +72,8 @@ const listOf = (item: RegExp, countMax: number, message: string) =>
 /** Operators have ASCII addresses only: some other letters become ASCII in lower case. */
 const OPERATOR = /^(?:\*|[\x21-\x2b\x2d-\x3f\x41-\x7e]{1,64})@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
+const ADDRESSES = listOf(OPERATOR, OPERATORS_MAX, 'must be addresses or "*@acme.com", separated by commas');
+
 /** Reads the settings of Access; `undefined` if there are none. */
 const accessSettings = v.pipe(
   v.object({
@@ -85,28 +89,33 @@ const accessSettings = v.pipe(
     ACCESS_AUDIENCE: v.optional(
       listOf(/^[\x21-\x2b\x2d-\x7e]{1,128}$/, AUDIENCES_MAX, "must be audience tags, separated by commas"),
     ),
-    ACCESS_OPERATORS: v.optional(
-      listOf(OPERATOR, OPERATORS_MAX, 'must be addresses or "*@acme.com", separated by commas'),
-    ),
+    ACCESS_OPERATORS: v.optional(ADDRESSES),
+    ACCESS_SUPPORT: v.optional(ADDRESSES),
   }),
   v.check(
-    ({ ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences, ACCESS_OPERATORS: operators }) =>
-      (team === undefined) === (audiences === undefined) && (team !== undefined || operators === undefined),
-    "ACCESS_TEAM_DOMAIN and ACCESS_AUDIENCE need each other, and ACCESS_OPERATORS needs both",
+    ({ ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences, ACCESS_OPERATORS: operators, ACCESS_SUPPORT: support }) =>
+      (team === undefined) === (audiences === undefined) &&
+      (team !== undefined || (operators ?? support) === undefined),
+    "ACCESS_TEAM_DOMAIN and ACCESS_AUDIENCE need each other, and ACCESS_OPERATORS and ACCESS_SUPPORT need both",
   ),
   v.transform((set): AccessSettings | undefined => {
-    const { ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences, ACCESS_OPERATORS: operators = [] } = set;
+    const { ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences } = set;
+    const inLowerCase = (addresses: readonly string[] = []) => addresses.map((one) => one.toLowerCase());
     if (team === undefined || audiences === undefined) return undefined;
-    return { issuer: `https://${team}`, audiences, operators: operators.map((one) => one.toLowerCase()) };
+    const [operators, support] = [inLowerCase(set.ACCESS_OPERATORS), inLowerCase(set.ACCESS_SUPPORT)];
+    return { issuer: `https://${team}`, audiences, operators, ...(support.length > 0 && { support }) };
   }),
 );
 
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@([\x21-\x3f\x41-\x7e]+)$/;
 
-export function isOperator(email: string, { operators }: AccessSettings): boolean {
-  if (!ADDRESS.test(email)) return false;
+/** Operators come before support; all others are viewers. */
+export function scopeOf(email: string, { operators, support = [] }: AccessSettings): Scope {
+  if (!ADDRESS.test(email)) return "viewer";
   const address = email.toLowerCase();
-  return operators.includes(address) || operators.includes(`*${address.slice(address.indexOf("@"))}`);
+  const isIn = (list: readonly string[]) =>
+    list.includes(address) || list.includes(`*${address.slice(address.indexOf("@"))}`);
+  return isIn(operators) ? "operator" : isIn(support) ? "support" : "viewer";
 }
 
 /** Each request is compared with all of them. */
@@ -151,7 +160,7 @@ export interface AuthSettings {
   readonly isFaulty: boolean;
 }
 
-const ACCESS_NAMES = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"] as const;
+const ACCESS_NAMES = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS", "ACCESS_SUPPORT"] as const;
 
 // workerd gives null for an unset environment variable.
 const OPEN_PAGES = v.object({ OPEN_PAGES: v.nullish(v.picklist(["on", "off"], 'must be "on" or "off"'), "off") });

@@ -43,7 +43,10 @@ export const NO_AUTH: AuthSettings = { openPages: false, tokens: [], access: und
 
 export const ACCESS: AuthSettings = {
   ...NO_AUTH,
-  access: { issuer: ISSUER, audiences: [AUDIENCE], operators: ["jane@acme.com", "*@ops.acme.com"] },
+  access: {
+    ...{ issuer: ISSUER, audiences: [AUDIENCE], operators: ["jane@acme.com", "*@ops.acme.com"] },
+    support: ["desk@acme.com", "*@desk.acme.com", "joe@ops.acme.com"],
+  },
 };
 
 /** Publishes the keys of `served`, which a test may change; or does what `answer` does. */
