@@ -266,17 +266,17 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     );
     const changed = this.#count("SELECT changes() AS count");
     const refused = `FROM ${joined} WHERE k.lease_until_ms IS NOT NULL OR ${differing}`;
-    const conflicts = this.#count(`SELECT count(*) AS count ${refused}`, rows, directory);
-    const shown = this.#sql.exec<{ key: string }>(
-      `SELECT DISTINCT k.key AS key ${refused} LIMIT ?`,
-      ...[rows, directory, CONFLICTS_SHOWN],
-    );
+    // Where every row changed something, none was refused.
+    const conflicts = changed === count ? 0 : this.#count(`SELECT count(*) AS count ${refused}`, rows, directory);
+    const shown = `SELECT DISTINCT k.key AS key ${refused} LIMIT ?`;
+    const keys =
+      conflicts === 0 ? [] : this.#sql.exec<{ key: string }>(shown, ...[rows, directory, CONFLICTS_SHOWN]).toArray();
     return {
       added: changed - replaced,
       unchanged: count - changed - conflicts,
       replaced,
       conflicts,
-      conflictKeys: Array.from(shown, ({ key }) => key),
+      conflictKeys: keys.map(({ key }) => key),
       isFull: false,
     };
   }
