@@ -39,6 +39,8 @@ const VISITS_MAX = 100_000;
 
 export const TOO_DEEP = "deep";
 export const NO_ID_IN_LIST = "no-id";
+/** A literal where the type of a variable says whether it is an ID. */
+export const UNTYPED = "untyped";
 
 /** Finds the IDs of a field of the root: literals, variables and their defaults, lists, and members of input objects. */
 export class IdFinder {
@@ -54,7 +56,7 @@ export class IdFinder {
   }
 
   /** Of nodes with the same response key. A string says why they cannot be read. */
-  ofField(nodes: readonly FieldNode[]): FieldIds | typeof TOO_DEEP | typeof NO_ID_IN_LIST {
+  ofField(nodes: readonly FieldNode[]): FieldIds | typeof TOO_DEEP | typeof NO_ID_IN_LIST | typeof UNTYPED {
     const found = new Found();
     let list: FieldIds["list"];
     const plural = nodes.map((node) => this.#pluralOf(node));
@@ -67,6 +69,7 @@ export class IdFinder {
     }
     const visited = new Set<string>();
     for (const node of nodes) this.#field(node, found, visited, isSplit ? first.argument : undefined);
+    if (found.isUntyped) return UNTYPED;
     return found.isDeep || this.#visits > VISITS_MAX ? TOO_DEEP : { ids: found.ids, list };
   }
 
@@ -100,12 +103,19 @@ export class IdFinder {
       );
   }
 
+  /** Whether rules for variables are the only ones: a literal has no type, and may be such an ID. */
+  #mayBeId(field: string, name: string): boolean {
+    const rules = this.#rules.get(name)?.filter(({ fields }) => fields === undefined || fields.has(field)) ?? [];
+    return rules.length > 0 && rules.every(({ type }) => type !== undefined);
+  }
+
   /** `name`: of the argument or the member that has the value. */
   #literal(field: string, name: string, value: ValueNode, found: Found): void {
     switch (value.kind) {
       case Kind.STRING:
       case Kind.INT:
         found.add(value.value, this.#ruleFor(field, name, undefined));
+        found.isUntyped ||= this.#mayBeId(field, name);
         return;
       case Kind.LIST:
         for (const item of value.values) this.#literal(field, name, item, found);
@@ -219,6 +229,7 @@ const isSame = (one: Plural, other: Plural): boolean =>
 class Found {
   readonly ids: FoundId[] = [];
   isDeep = false;
+  isUntyped = false;
 
   add(text: string, rule: IdRule | undefined): void {
     if (rule !== undefined) this.ids.push({ text, entity: rule.entity });

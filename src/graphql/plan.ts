@@ -1,7 +1,7 @@
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql/language";
 import { err, ok, type Result } from "../ids/result.ts";
 import { isLeftOut, type Operation } from "./document.ts";
-import { type FieldIds, type FoundId, IdFinder, type IdRule, NO_ID_IN_LIST } from "./ids.ts";
+import { type FieldIds, type FoundId, IdFinder, type IdRule, NO_ID_IN_LIST, UNTYPED } from "./ids.ts";
 import { documentFault, type GraphqlFault } from "./request.ts";
 
 /** A field of the root by its response key: of several nodes with one key the results are put together (§6.3.2). */
@@ -29,6 +29,11 @@ export function rootFields(
     }
     const found = finder.ofField(own);
     if (found === NO_ID_IN_LIST) return err(documentFault(`The list of ${key} has what is no ID.`));
+    if (found === UNTYPED) {
+      return err(
+        documentFault(`${key} may have an ID as a literal; send it in a variable, whose type says what it is.`),
+      );
+    }
     if (typeof found === "string")
       return err(documentFault("The variables are nested too deep, or used too often.", "TOO_DEEP"));
     count += found.ids.length + (found.list?.items.length ?? 0);
