@@ -4,8 +4,9 @@ import { isObject, membersOf, rawOf, sliceOf, stringOf } from "../../graphql/sli
 /** A WebSocket has many operations: each is held to the region that the socket goes to. */
 export const SOCKET_PROTOCOL = "graphql-transport-ws";
 
-/** Messages of a client that wait for their check. */
+/** Messages of a client that wait for their check; of the largest ones fewer. */
 const WAITING_MAX = 100;
+const WAITING_LARGEST_MAX = 4;
 
 /** Nothing tells how much of what was sent a client has taken, but its pong to a ping that follows it. */
 const PING_EVERY_CHARACTERS = 1024 * 1024;
@@ -25,6 +26,7 @@ export function guardSocket(
 ): Response {
   const [client, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
   let waiting = 0;
+  let waitingCharacters = 0;
   let queue = Promise.resolve();
   let sinceLastPing = 0;
   let pings = 0;
@@ -40,7 +42,7 @@ export function guardSocket(
     const members = body !== undefined && isObject(body) ? membersOf(body) : undefined;
     const [type, id, payload] = ["type", "id", "payload"].map((name) => members?.get(name));
     const kind = type && stringOf(type);
-    if (kind === undefined) return end(4400, "Invalid message");
+    if (kind === undefined || [...(members?.keys() ?? [])].some(isNearlyOwn)) return end(4400, "Invalid message");
     if (kind === "pong" && pings > 0) {
       pings--;
       return;
@@ -55,13 +57,19 @@ export function guardSocket(
   };
   own.addEventListener("message", ({ data }) => {
     if (typeof data !== "string" || data.length > messageMax) return end(1009, "Message too big");
-    if (waiting >= WAITING_MAX) return end(1013, "Too many messages");
+    if (waiting >= WAITING_MAX || waitingCharacters + data.length > WAITING_LARGEST_MAX * messageMax) {
+      return end(1013, "Too many messages");
+    }
     waiting++;
+    waitingCharacters += data.length;
     // In the order in which they came.
     queue = queue
       .then(() => pass(data))
       .catch(() => end(1011, "Failed"))
-      .finally(() => waiting--);
+      .finally(() => {
+        waiting--;
+        waitingCharacters -= data.length;
+      });
   });
   origin.addEventListener("message", ({ data }) => {
     if (!isOpen) return;
@@ -82,6 +90,10 @@ export function guardSocket(
   origin.accept();
   return new Response(null, { status: 101, webSocket: client, headers: upgraded.headers });
 }
+
+/** Some servers read names in any case: for them the message would have another type or operation. */
+const isNearlyOwn = (name: string): boolean => !OWN.includes(name) && OWN.includes(name.toLowerCase());
+const OWN: readonly string[] = ["type", "id", "payload"];
 
 /** Codes from 1004 to 1006 and 1015 say that there was none (RFC 6455 §7.4.1). The other side may have gone. */
 function closeQuietly(socket: WebSocket, code: number, reason: string): void {

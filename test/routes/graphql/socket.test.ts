@@ -94,6 +94,14 @@ describe("a WebSocket", () => {
     expect(echo.got).toEqual([]);
   });
 
+  it.each(["Type", "PAYLOAD"])("ends at a message with a second %s, which some servers would read", async (name) => {
+    const echo = echoOrigin();
+    const { send, until, closed } = await open(echo);
+    send(`{"type":"ping","${name}":"subscribe"}`);
+    await until(() => closed() !== undefined);
+    expect([closed(), echo.got]).toEqual([4400, []]);
+  });
+
   it("ends where a client does not say that it reads", async () => {
     const echo = echoOrigin();
     const { until, closed, messages } = await open(echo);
