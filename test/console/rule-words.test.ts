@@ -6,13 +6,14 @@ import type { DeclaredRoute } from "../../src/routing/schema/table.ts";
 describe("a rule in words", () => {
   it.each<[DeclaredRoute, string]>([
     [{ when: {}, region: "eu" }, "all IDs go to eu."],
+    [{ when: { entity: "shop" }, directory: "slug" }, "IDs of shop go to what directory slug says."],
     [
       { when: { layout: "iuid", country: ["PL", "DE", "FR"] }, region: "eu" },
       "IDs in layout iuid with country PL, DE or FR go to eu.",
     ],
     [
       { when: { entity: "order", mintedBefore: "2026-06-01T00:00:00Z" }, region: "eu" },
-      "IDs of order with minted before 2026-06-01T00:00:00Z go to eu.",
+      "IDs of order minted before 2026-06-01T00:00:00Z go to eu.",
     ],
     [
       { when: { shardKey: "0-1023" }, region: "eu", canary: { region: "us", percent: 5 } },

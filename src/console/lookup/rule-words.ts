@@ -13,6 +13,8 @@ export function ruleInWords(rule: Rule, declared: Pick<DeclaredTable, "routes"> 
       return "No route names it, so the default region has it.";
     case "source":
       return "The request, not the ID, says the region.";
+    case "directory":
+      return `Directory ${rule.directory} says the region.${rule.state === undefined ? "" : ` ${DOUBTS[rule.state]}`}`;
     case "canary":
       return `The canary of route ${rule.index + 1} takes it: ${routeInWords(declared?.routes[rule.index])}`;
     case "route": {
@@ -25,6 +27,11 @@ export function ruleInWords(rule: Rule, declared: Pick<DeclaredTable, "routes"> 
   }
 }
 
+const DOUBTS = {
+  stale: "It does not answer now: this is what it said last.",
+  default: "It does not answer now: this is the region for such a time.",
+};
+
 /** `IDs of order with country PL or DE go to eu.` */
 export function routeInWords(route: DeclaredRoute | undefined): string {
   if (route === undefined) return "the table is not shown to this role.";
@@ -32,13 +39,16 @@ export function routeInWords(route: DeclaredRoute | undefined): string {
   const conditions = [
     ...Object.entries({ ...keys, ...fields }).map(([name, values]) => `${nameOf(name)} ${eitherOf(values)}`),
     ...Object.entries(slices ?? {}).map(([name, values]) => `${name} ${eitherOf(values)}`),
-    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
-    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+  ];
+  const times = [
+    ...(mintedFrom === undefined ? [] : [`from ${mintedFrom}`]),
+    ...(mintedBefore === undefined ? [] : [`before ${mintedBefore}`]),
   ];
   const whose = entity === undefined ? "" : ` of ${eitherOf(entity)}`;
   const written = layout === undefined ? "" : ` in layout ${eitherOf(layout)}`;
   const what = conditions.length === 0 ? "" : ` with ${conditions.join(" and ")}`;
-  return `${whose + written + what === "" ? "all IDs" : `IDs${whose}${written}${what}`} go to ${destinationOf(route)}.`;
+  const when = times.length === 0 ? "" : ` minted ${times.join(" and ")}`;
+  return `${whose + written + what + when === "" ? "all IDs" : `IDs${whose}${written}${when}${what}`} go to ${destinationOf(route)}.`;
 }
 
 const NAMES: Readonly<Record<string, string>> = { shardKey: "shard key", primaryKey: "primary key" };
@@ -56,9 +66,9 @@ function eitherOf(values: unknown): string {
   return shown.length === 0 ? `${last}` : `${shown.join(", ")} or ${last}`;
 }
 
-function destinationOf({ region, split, pack, canary, shadow }: DeclaredRoute): string {
-  const own =
-    region ?? (split ? `${split.parts} parts of ${regionsOf(split.regions).join(", ")}` : `what pack ${pack} says`);
+function destinationOf({ region, directory, split, pack, canary, shadow }: DeclaredRoute): string {
+  const looked = directory === undefined ? `what pack ${pack} says` : `what directory ${directory} says`;
+  const own = region ?? (split ? `${split.parts} parts of ${regionsOf(split.regions).join(", ")}` : looked);
   const part = canary === undefined ? "" : `, and ${canary.percent} % of them to ${canary.region}`;
   return (
     own + part + (shadow === undefined ? "" : `; ${shadow.percent} % of the reads are also sent to ${shadow.region}`)
@@ -78,6 +88,8 @@ export function pointerOf(rule: Rule, key: string): string {
       return pointerTo(["routes", rule.index, "canary"]);
     case "default":
       return pointerTo(["default"]);
+    case "directory":
+      return pointerTo(["directory", rule.directory]);
     default:
       return pointerTo([rule.kind === "moving" ? "moves" : "moved", key]);
   }
