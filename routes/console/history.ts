@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { Gateway } from "../../src/ports.ts";
+import type { Gateway, ServedTable } from "../../src/ports.ts";
 import type { ConsoleEvents, HistorySpan } from "../../src/published/console-api.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
@@ -51,7 +51,7 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
   const encoder = new TextEncoder();
   const send = <Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]) =>
     writer.write(encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
-  let label: string | undefined;
+  let told: string | undefined;
   let fromSeconds = Math.floor((gateway.clock.nowMs() - TRAFFIC_MS) / 1000);
   let dueMs = 0;
   try {
@@ -62,8 +62,8 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
         break;
       }
       const served = gateway.tables.peek((work) => c.executionCtx.waitUntil(work)) ?? (await loaded(gateway));
-      if (served !== undefined && tableOf(served) !== label) {
-        label = tableOf(served);
+      if (served !== undefined && tableOf(served) !== told) {
+        told = tableOf(served);
         const { table, canary } = served;
         await send("table", { revision: table.revision, label: served.label, canary: canary?.table.revision ?? null });
       }
@@ -89,10 +89,6 @@ async function loaded({ tables }: Gateway) {
   return table.ok ? table.value : undefined;
 }
 
-const tableOf = ({
-  label,
-  canary,
-}: {
-  readonly label: string;
-  readonly canary: { readonly label: string } | undefined;
-}) => `${label} ${canary?.label ?? ""}`;
+/** Its label also has its age. */
+const tableOf = ({ table, digest, canary }: ServedTable): string =>
+  JSON.stringify([table.revision, digest, canary?.table.revision, canary?.digest]);
