@@ -36,6 +36,26 @@ describe("before sign-in", () => {
     await context.close();
   });
 
+  it("loads at most 150 KiB, and can be used soon on a slow processor", async () => {
+    const { page, context } = await stack.open("");
+    const session = await context.newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    await session.send("Network.enable");
+    await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+    let bytes = 0;
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    const begin = Date.now();
+    await page.reload();
+    await page.getByLabel("ID, short key, URL").fill(ID);
+    await page.locator(`[data-reading="${ID}"]`).waitFor();
+    expect(Date.now() - begin).toBeLessThan(4_000);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(150 * 1024);
+    await context.close();
+  });
+
   it("a wrong token is refused in words", async () => {
     const own = await stack.open("");
     await own.page.getByLabel("Token").fill("x".repeat(40));
