@@ -3,7 +3,7 @@ import { answerMany } from "../src/gateway/many/answer.ts";
 import { MANY_BYTES_MAX, readMany } from "../src/gateway/many/request.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import type { Gateway } from "../src/ports.ts";
-import { contextOf, openLimited, type PageEnv, readBody } from "./lib/http.ts";
+import { contextOf, openLimited, type PageEnv, readBodyInTime } from "./lib/http.ts";
 
 /** `POST /any`: up to 1,000 IDs at once, each answered as `GET /any/:id` is, or only located. */
 export const many = (gateway: Gateway) =>
@@ -11,7 +11,7 @@ export const many = (gateway: Gateway) =>
     const context = contextOf(c);
     const served = await openLimited(context, "client");
     if (served instanceof Response) return served;
-    const body = await readBody(c.req.raw, MANY_BYTES_MAX);
+    const body = await readBodyInTime(context, MANY_BYTES_MAX);
     if (!body.ok) return context.fail(body.error);
     const wanted = readMany(body.value, c.req.raw.headers, context.query);
     if (!wanted.ok) return context.fail(wanted.error);

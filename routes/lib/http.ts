@@ -5,7 +5,7 @@ import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
-import { collect, decodeUtf8 } from "../../src/proxy/body.ts";
+import { collect, decodeUtf8, keepRequestBody } from "../../src/proxy/body.ts";
 
 export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
@@ -66,8 +66,24 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   if (!bytes.ok && bytes.error.reason !== "malformed-request") return bytes;
   const text = bytes.ok ? decodeUtf8(bytes.value) : undefined;
   if (text !== undefined) return ok(text);
-  return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
+  return err(INCOMPLETE);
 }
+
+/** The same of a body that may be large, from all who come: it must not stand still. */
+export async function readBodyInTime(
+  { request, gateway }: RequestContext,
+  bytesMax: number,
+): Promise<Result<string, GatewayError>> {
+  const { idleMs } = gateway.deadlines;
+  const bytes = await keepRequestBody(request, bytesMax, { idleMs, nowMs: gateway.clock.nowMs });
+  if (bytes === "late") return err({ reason: "request-timeout", idleMs });
+  if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax });
+  if (bytes === "coded") return err({ reason: "transfer-coding-unsupported" });
+  const text = typeof bytes === "string" ? undefined : decodeUtf8(bytes);
+  return text === undefined ? err(INCOMPLETE) : ok(text);
+}
+
+const INCOMPLETE = { reason: "malformed-request", detail: "The body is incomplete or not UTF-8." } as const;
 
 export async function readBytes(
   request: Request,

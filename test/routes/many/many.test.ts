@@ -155,6 +155,15 @@ describe("POST /any", () => {
     expect(summary.count).toBe(60);
   });
 
+  it("waits for a body only as long as it comes", async () => {
+    const { request } = setUp({ deadlines: { idleMs: 50 } });
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    void writer.write(new TextEncoder().encode("[")).catch(() => undefined);
+    const answer = await request("/any", { ...post(""), body: readable });
+    expect([answer.status, slug(await problemOf(answer))]).toEqual([408, "request-timeout"]);
+  });
+
   it("gives bodies as they are, and bounded", async () => {
     const bodies: Record<string, () => Response> = {
       [IDS.orderKz]: () =>
