@@ -43,7 +43,7 @@ export const directory = (gateway: Gateway) => {
     .get(`${PREFIX}/:name`, readers, async (c) =>
       c.req.query("only") === "orphans"
         ? listOrphans(c, gateway)
-        : contextOf(c).fail(malformed("Of a whole directory, `?only=orphans` or the path `/-/export`.").error),
+        : contextOf(c).fail(malformed("For a whole directory, add `?only=orphans` or `/-/export` to the path.").error),
     )
     .get(`${PREFIX}/:name/:key`, requireScope(gateway, "support", "directory"), (c) =>
       withKey(c, async (at) => {

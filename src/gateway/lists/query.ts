@@ -62,7 +62,7 @@ function readLimit(text: string | undefined, { limit }: List): Result<number, Ga
   if (text === undefined) return ok(limit.default);
   const value = Number(text);
   const isGood = /^[1-9]\d{0,8}$/.test(text) && value <= limit.max;
-  return isGood ? ok(value) : malformed(`${limit.query} is a whole number from 1 to ${limit.max}.`);
+  return isGood ? ok(value) : malformed(`${limit.query} must be a whole number from 1 to ${limit.max}.`);
 }
 
 function readTargets(

@@ -24,7 +24,7 @@ export function readMany(body: string, headers: Headers, query: string): Result<
   const type = headers.get("content-type") ?? "";
   const isJson = JSON_TYPE.test(type);
   if (!isJson && !LINES_TYPE.test(type)) {
-    return malformed("The content type is application/json, application/x-ndjson or text/plain.");
+    return malformed("The content type must be application/json, application/x-ndjson or text/plain.");
   }
   if (query !== "" && query !== "?locate=true") return malformed("The only parameter is locate=true.");
   const json = isJson ? parseJson(body) : undefined;

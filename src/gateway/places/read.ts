@@ -51,7 +51,9 @@ export function bodyTypeOf(
   const type = (header("content-type") ?? "").trim();
   const read = JSON_TYPE.test(type) ? "json" : FORM_TYPE.test(type) ? "form" : undefined;
   if (read === undefined || !places.some(({ kind }) => kind === read)) {
-    return passesOtherTypes ? ok(undefined) : unreadable("No ID is read from a body of this content-type.");
+    return passesOtherTypes
+      ? ok(undefined)
+      : unreadable(`No ID is read from a body of this content-type; send ${typesOf(places)}.`);
   }
   if (method === "GET" || method === "HEAD") return unreadable(`No ID is read from a body of ${method}.`);
   if (!/^(?:identity)?$/i.test((header("content-encoding") ?? "").trim())) {
@@ -62,6 +64,13 @@ export function bodyTypeOf(
   return charsets.every((charset) => UTF_8.includes(charset))
     ? ok(read)
     : unreadable("No ID is read from a body that is not UTF-8.");
+}
+
+/** The content types that the places read. */
+function typesOf(places: IdPlaces["places"]): string {
+  const kinds = new Set(places.map(({ kind }) => kind));
+  const json = kinds.has("json") ? ["application/json"] : [];
+  return [...json, ...(kinds.has("form") ? ["application/x-www-form-urlencoded"] : [])].join(" or ");
 }
 
 const unreadable = (detail: string, place?: string) =>

@@ -38,6 +38,9 @@ test("a whole request, with every place and its ID", async () => {
       "",
     ].join("\n"),
   );
+  const unread = await explain(...url, "--header", `X-Order: ${ORDER}`, "--body", "x");
+  expect(unread.stdout).toContain("header x-order                   not read");
+  expect(unread.stderr).toContain("of this content-type; send application/json.");
   const bySource = await explain(...url);
   expect(bySource.stdout).toContain("→ checkout → us");
   expect(bySource.stdout).toContain("no ID: the region is by host *.example.com");

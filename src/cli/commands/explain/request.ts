@@ -78,6 +78,9 @@ export async function explainUrl(
   return problem === undefined ? EXIT.ok : EXIT.failed;
 }
 
+/** Problems of reading: they end it before all places are read. */
+const UNREAD = /\/(?:id-unreadable|id-not-in-time|malformed-request|unauthenticated|authentication-unavailable)$/;
+
 type Shown = Omit<ExplainedRequest, "kind" | "byCanary">;
 
 function headerOf(field: string): [string, string] {
@@ -97,12 +100,12 @@ function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [strin
 }
 
 function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {
-  const { owner, places, ids, source, creates, lists, isGraphql, redirect, region } = explained;
+  const { owner, places, ids, source, creates, lists, isGraphql, redirect, region, problem: why } = explained;
   const where = region === undefined ? [] : [paint(["bold", "green"], region)];
   const head = [paint("bold", escapeControls(`${method} ${url}`)), ...(owner === undefined ? [] : [owner]), ...where];
   const rows = places.flatMap((place) => {
     const own = ids.filter((id) => id.place === place);
-    if (own.length === 0) return [[place, "not there"]];
+    if (own.length === 0) return [[place, why !== undefined && UNREAD.test(why.type) ? "not read" : "not there"]];
     return own.map(({ entity, id, region: to, layout, problem }) => {
       return [place, `${entity} ${id}`, to ?? problem?.title ?? "", layout ?? ""];
     });
