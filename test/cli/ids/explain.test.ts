@@ -50,7 +50,7 @@ describe.concurrent("waybill explain with a table", () => {
     };
     const files = tableFiles({ ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, parcel } });
     const { stdout } = await waybill(["explain", PARCEL_EU], { files });
-    expect(stdout).toMatch(/^ {2}copies: clients near ap, us read there, up to 30 s behind$/m);
+    expect(stdout).toMatch(/^ {2}copies: in ap, us, for clients near them, up to 30 s behind$/m);
     const json = await waybill(["explain", "--json", PARCEL_EU], { files });
     expect(objectsOf(json.stdout)).toMatchObject([
       { decision: { readCopies: { regions: ["ap", "us"], lagSeconds: 30 } } },

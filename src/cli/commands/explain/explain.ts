@@ -119,7 +119,9 @@ const decisionLines = ({ declared, learned }: Explained, decision: Decision, pai
     ...(shadow === undefined ? [] : [`shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`]),
     ...(readCopies === undefined
       ? []
-      : [`copies: clients near ${readCopies.regions.join(", ")} read there, up to ${readCopies.lagSeconds} s behind`]),
+      : [
+          `copies: in ${readCopies.regions.join(", ")}, for clients near them, up to ${readCopies.lagSeconds} s behind`,
+        ]),
   ];
 };
 
