@@ -4,9 +4,8 @@ import { isObject, membersOf, rawOf, sliceOf, stringOf } from "../../graphql/sli
 /** A WebSocket has many operations: each is held to the region that the socket goes to. */
 export const SOCKET_PROTOCOL = "graphql-transport-ws";
 
-/** Messages of a client that wait for their check; of the largest ones fewer. */
-const WAITING_MAX = 100;
-const WAITING_LARGEST_MAX = 4;
+/** Messages of a client that wait for their check: so many of the largest, or 25 times as many small ones. */
+const WAITING_MAX = 4;
 
 /** Nothing tells how much of what was sent a client has taken, but its pong to a ping that follows it. */
 const PING_EVERY_CHARACTERS = 1024 * 1024;
@@ -26,7 +25,6 @@ export function guardSocket(
 ): Response {
   const [client, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
   let waiting = 0;
-  let waitingCharacters = 0;
   let queue = Promise.resolve();
   let sinceLastPing = 0;
   let pings = 0;
@@ -57,19 +55,14 @@ export function guardSocket(
   };
   own.addEventListener("message", ({ data }) => {
     if (typeof data !== "string" || data.length > messageMax) return end(1009, "Message too big");
-    if (waiting >= WAITING_MAX || waitingCharacters + data.length > WAITING_LARGEST_MAX * messageMax) {
-      return end(1013, "Too many messages");
-    }
-    waiting++;
-    waitingCharacters += data.length;
+    const weight = Math.max(data.length / messageMax, 1 / 25);
+    if (waiting + weight > WAITING_MAX) return end(1013, "Too many messages");
+    waiting += weight;
     // In the order in which they came.
     queue = queue
       .then(() => pass(data))
       .catch(() => end(1011, "Failed"))
-      .finally(() => {
-        waiting--;
-        waitingCharacters -= data.length;
-      });
+      .finally(() => (waiting -= weight));
   });
   origin.addEventListener("message", ({ data }) => {
     if (!isOpen) return;
@@ -92,8 +85,8 @@ export function guardSocket(
 }
 
 /** Some servers read names in any case: for them the message would have another type or operation. */
-const isNearlyOwn = (name: string): boolean => !OWN.includes(name) && OWN.includes(name.toLowerCase());
-const OWN: readonly string[] = ["type", "id", "payload"];
+const isNearlyOwn = (name: string): boolean =>
+  /^(?:type|id|payload)$/.test(name.toLowerCase()) && !/^[a-z]+$/.test(name);
 
 /** Codes from 1004 to 1006 and 1015 say that there was none (RFC 6455 §7.4.1). The other side may have gone. */
 function closeQuietly(socket: WebSocket, code: number, reason: string): void {
