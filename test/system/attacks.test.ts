@@ -127,8 +127,9 @@ describe("a stranger", () => {
       const { status } = await mint("203.0.113.1, 198.51.100.77", { entity: "parcel", shardKey: 1, count: 1000 });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     });
-    // 5,000 a minute: each refused request counts one, too.
-    expect([statuses.get(201), (statuses.get(429) ?? 0) > 0]).toEqual([4, true]);
+    // 5,000 a minute: the fifth fits if no refused request, which counts one, came before it.
+    expect(statuses.get(201)).toBeOneOf([4, 5]);
+    expect(statuses.get(429)).toBeGreaterThan(0);
   });
 
   it("who mints much holds nobody up", async () => {
