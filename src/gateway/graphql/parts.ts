@@ -11,6 +11,7 @@ import { watchBody } from "../../proxy/client-response.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import { isTraceparent, newTraceparent, type ProxyRequest } from "../../proxy/origin-request.ts";
 import type { Graphql } from "../../routing/table.ts";
+import { Gate } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
 import { failureOf, type Located } from "./locate.ts";
 
@@ -33,7 +34,7 @@ const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...["if-unmodified-since", "range", "repr-digest", "signature", "signature-input", "transfer-encoding", "upgrade"],
 ]);
 
-/** Asks each region for its part, all at once. A region that fails fails its own fields. */
+/** Asks each region for its part, all at once if the isolate has room. A region that fails fails its own fields. */
 export function askParts(
   context: RequestContext,
   graphql: Graphql,
@@ -51,9 +52,10 @@ export function askParts(
   const given = headers.get("traceparent") ?? "";
   const traceparent = isTraceparent(given) ? given : newTraceparent(context.gateway.entropy.word);
   context.trace = traceparent.slice(3, 35);
+  const gate = new Gate(plan.parts.length, context.gateway.clock.nowMs);
   const asked = plan.parts.map((part, at) => {
     const body = partBody(request, operation, plan.fields, part, at === 0);
-    return askPart(context, graphql, sent, part, body, deciderOf(part), traceparent);
+    return gate.pass(() => askPart(context, graphql, sent, part, body, deciderOf(part), traceparent));
   });
   return Promise.all(asked);
 }

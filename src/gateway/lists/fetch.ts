@@ -4,6 +4,7 @@ import { NO_BODY } from "../../proxy/body.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import type { List, Target } from "../../routing/table.ts";
+import type { Gate } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
@@ -36,25 +37,7 @@ export interface PageFailure {
 }
 
 /** The platform lets so many requests of one client wait for their headers; others would wait within their deadline. */
-const AT_ONCE_MAX = 6;
-
-/** Lets a few go on at a time. */
-export class Gate {
-  #free = AT_ONCE_MAX;
-  readonly #waiting: (() => void)[] = [];
-
-  async pass<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#free--;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
-}
+export const AT_ONCE_MAX = 6;
 
 /** Request fields of which a page knows nothing: conditions, parts, forms of the answer, and what is of the body. */
 const LEFT_OUT = /^(?:if-|content-|range$|accept$|accept-|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
@@ -66,14 +49,15 @@ export function pageRequest({ url, headers }: Request): Request {
   return new Request(url, { headers: kept });
 }
 
-/** Reads one page of a region within its deadline. `cursor`: `undefined` for the first one. */
+/** Reads one page of a region within its deadline, which begins when the page is asked for. `cursor`: `undefined` for the first one. */
 export async function fetchPage(
   world: ListWorld,
   target: Target,
   cursor: string | undefined,
 ): Promise<Page | PageFailure> {
-  return world.gate.pass(() => {
+  return world.gate.pass<Page | PageFailure>(() => {
     const { list } = world;
+    if (world.isOver) return Promise.resolve({ fault: "timeout" });
     let stop: () => void = () => undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<PageFailure>((resolve) => {

@@ -4,10 +4,11 @@ import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
+import { Gate } from "../many/shares.ts";
 import { limitRate, rateKey } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
-import { Gate, type ListWorld, pageRequest } from "./fetch.ts";
+import { AT_ONCE_MAX, type ListWorld, pageRequest } from "./fetch.ts";
 import { Merge, type Part } from "./merge.ts";
 import { bindingOf, type ListQuery, readQuery } from "./query.ts";
 import { RegionList } from "./source.ts";
@@ -68,7 +69,7 @@ export async function answerList(
     mayAsk: async () => limit === undefined || (await limit.waitSeconds(rateKey(context, list.entity))) === 0,
     pagesLeft: list.pagesMax,
     isOver: false,
-    gate: new Gate(),
+    gate: new Gate(AT_ONCE_MAX, gateway.clock.nowMs),
   };
   const answer = new Answer(world, query.value, from.value, sealing, isLines);
   const first = await answer.begin();

@@ -9,6 +9,7 @@ import { RequestContext } from "../request.ts";
 import { serveBy } from "../serve.ts";
 import { bodyMembers } from "./body.ts";
 import type { ManyRequest } from "./request.ts";
+import { hasShare, takeShare } from "./shares.ts";
 
 /** Many IDs, each decided and fetched as `/any/:id` is. */
 
@@ -20,12 +21,11 @@ const AT_ONCE_OF_REGION_MAX = 6;
 const AHEAD_MAX = 32;
 
 /**
- * What all answers of an isolate share: requests to origins at a time, and characters of results that clients have not taken
- * yet. Beyond it an answer has one request or one result at a time: it is slow, and never stands still.
+ * What all answers of an isolate share, beside their requests: characters of results that clients have not taken yet.
+ * Beyond it an answer has one result at a time.
  */
-const SHARED_AT_ONCE_MAX = 64;
 const SHARED_CHARACTERS_MAX = 16 * 1024 * 1024;
-const shared = { running: 0, characters: 0 };
+const shared = { characters: 0 };
 
 /** Bytes of all bodies of an answer. */
 const BODIES_BYTES_MAX = 32 * 1024 * 1024;
@@ -166,6 +166,7 @@ async function* fetchedEntries(
   served: ServedTable,
   { ids, isLines }: ManyRequest,
 ): AsyncGenerator<Result, undefined, undefined> {
+  const { nowMs } = context.gateway.clock;
   const places: Located[] = [];
   for (let from = 0; from < ids.length; from += AT_ONCE_LOCATED) {
     places.push(...(await locateAll(context, served, ids.slice(from, from + AT_ONCE_LOCATED))));
@@ -190,7 +191,8 @@ async function* fetchedEntries(
   };
   const next = (): number | undefined => (isLines ? done.keys().next().value : done.has(given) ? given : undefined);
   const hasRoom = (): boolean =>
-    (running.size === 0 && next() === undefined) || (running.size < AT_ONCE_MAX && hasShare());
+    (running.size === 0 && next() === undefined) ||
+    (running.size < AT_ONCE_MAX && hasShare(nowMs()) && shared.characters < SHARED_CHARACTERS_MAX);
   const start = (at: number): void => {
     const id = ids[at] as string;
     const place = places[at] as Located;
@@ -201,7 +203,7 @@ async function* fetchedEntries(
     }
     const { region, path } = place;
     ofRegion.set(region, (ofRegion.get(region) ?? 0) + 1);
-    shared.running++;
+    const giveBack = takeShare(nowMs());
     const fetched = fetchOne(context, served, path, budget).catch((error: unknown): Fetched => {
       context.gateway.logDefect(error);
       return { entry: refused({ reason: "internal-error" }), bodyText: "", answered: undefined };
@@ -209,7 +211,7 @@ async function* fetchedEntries(
     const work = fetched.then(({ entry, bodyText, answered }) => {
       ofRegion.set(region, (ofRegion.get(region) ?? 1) - 1);
       running.delete(at);
-      shared.running--;
+      giveBack();
       keep(at, resultOf(at, id, answered ?? region, entry, bodyText));
     });
     running.set(at, work);
@@ -234,8 +236,6 @@ async function* fetchedEntries(
     for (const at of [...done.keys()]) take(at);
   }
 }
-
-const hasShare = (): boolean => shared.running < SHARED_AT_ONCE_MAX && shared.characters < SHARED_CHARACTERS_MAX;
 
 /** Fields of the batch that are not of one request in it. */
 const LEFT_OUT =

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { hasShare, takeShare } from "../../../src/gateway/many/shares.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 import { orderId } from "../lists/regions.ts";
@@ -132,6 +133,14 @@ describe("POST /any", () => {
       expect(results.map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 200]));
     expect(most).toBeLessThanOrEqual(64 + 20);
     expect(most).toBeGreaterThan(20);
+  });
+
+  it("counts no request for ever: its answer may have been stopped with its client", () => {
+    const given = Array.from({ length: 64 }, () => takeShare(1000));
+    expect(hasShare(60_999)).toBe(false);
+    expect(hasShare(61_000)).toBe(true);
+    for (const giveBack of given) giveBack();
+    expect(hasShare(1000)).toBe(true);
   });
 
   it("keeps little for clients that take nothing, and not for long", async () => {
