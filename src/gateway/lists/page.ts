@@ -33,11 +33,25 @@ export function readPage(
     if (found === undefined) return undefined;
     // What is around the items must be JSON too. Each item is read when its turn comes.
     const rest = `${text.slice(0, found.start)}${text.slice(found.end)}`;
-    if (duplicateKey(rest) !== undefined) return undefined;
+    if (isDeep(rest) || duplicateKey(rest) !== undefined) return undefined;
     return { items: found.items, rest: JSON.parse(rest) };
   } catch {
     return undefined;
   }
+}
+
+/** Deeper texts cost much for their length, and no list needs them. */
+const DEPTH_MAX = 64;
+
+function isDeep(text: string): boolean {
+  const scanner = new JsonScanner(text);
+  let depth = 0;
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    if (depth > DEPTH_MAX) return true;
+  }
+  return false;
 }
 
 interface Slices {
@@ -75,7 +89,7 @@ function sliceArray(text: string, scanner: JsonScanner): Slices | undefined {
   let depth = 0;
   let from = start;
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
-    if (token === "{" || token === "[") depth++;
+    if ((token === "{" || token === "[") && ++depth > DEPTH_MAX) return undefined;
     if (token === "}" || token === "]") depth--;
     if (depth >= 0 && (depth > 0 || token !== ",")) continue;
     items.push(text.slice(from, scanner.at).trim());

@@ -15,6 +15,8 @@ const withUs = (us: (request: Request, turn: number) => Response | Promise<Respo
   return (request: Request) => (regionOf(request) === "us" ? us(request, turn++) : good(request));
 };
 
+const deep = (depth: number) => `${"[".repeat(depth + 1)}${"]".repeat(depth + 1)}`;
+
 const json = (body: unknown, headers: HeadersInit = {}) => Response.json(body, { headers });
 
 describe("a region that gives what it should not", () => {
@@ -27,6 +29,9 @@ describe("a region that gives what it should not", () => {
     ["no array", "malformed-page", () => json({ items: {} })],
     ["an array elsewhere", "malformed-page", () => json({ a: { items: [] } })],
     ["an item that is no JSON", "malformed-page", () => new Response('{"items":[{"id":01}]}')],
+    ["an item that is nested deep", "malformed-page", () => new Response(`{"items":[${deep(64)}]}`)],
+    ["what is nested deep before its items", "malformed-page", () => new Response(`{"a":${deep(64)},"items":[]}`)],
+    ["what is nested deep after its items", "malformed-page", () => new Response(`{"items":[],"a":${deep(64)}}`)],
     ["a huge page", "page-too-large", () => json({ items: [], pad: "x".repeat(70_000) })],
     ["a huge page in chunks", "page-too-large", () => new Response(endless())],
     ["more items than a page may have", "too-many-items", () => json({ items: Array(101).fill(item("us", 1)) })],
@@ -97,6 +102,27 @@ describe("a region that gives what it should not", () => {
       new Response(regionOf(request) === "eu" ? `{"items":[ ${text} ]}` : '{"items":[]}');
     const { request } = setUp({ declared: listTable(), origin });
     expect(await (await request("/orders")).text()).toContain(text.replace("\n", " "));
+  });
+
+  it("asks a few at a time of all answers together, and each goes on", async () => {
+    let running = 0;
+    let most = 0;
+    const good = pagingOrigin({ eu: EU, ap: [], us: [item("us", 2)] }, 1);
+    const origin = async (request: Request) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return good(request);
+    };
+    // Waiting for the others is no fault of a region.
+    const { request } = setUp({ declared: listTable({ regionDeadlineMs: 1000 }), origin });
+    const asked = Array.from({ length: 60 }, async () => (await request("/orders")).json<Listed>());
+    for (const { items, summary } of await Promise.all(asked)) {
+      expect(items).toEqual([EU[0], item("us", 2), EU[1]]);
+      expect(summary.partial).toEqual([]);
+    }
+    expect(most).toBeLessThanOrEqual(64 + 60);
+    expect(most).toBeGreaterThan(20);
   });
 
   it("asks no other region for a region's list", async () => {
