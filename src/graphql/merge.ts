@@ -81,6 +81,8 @@ interface PlacedError {
   /** In a plural field that was split; else 0. */
   readonly position: number;
   readonly text: string;
+  /** Whether it is about an item of a plural field itself, not about what is in it. */
+  readonly isOfItem?: boolean;
 }
 
 class Merge {
@@ -129,6 +131,10 @@ class Merge {
     const firsts = this.#inOrder(placed.flatMap(([first]) => first ?? []));
     if (data === null || data === undefined) {
       this.#failAll(firsts.at(-1));
+      // Its values are not there to say so, but a list without nulls has ended at an item's error.
+      for (const error of firsts) {
+        if (error.isOfItem && this.#hasNonNullItems(error.key)) this.#nullField(error.key as string, error);
+      }
       return;
     }
     for (const [key, positions] of part.fields) {
@@ -181,7 +187,7 @@ class Merge {
       .filter(() => !this.isTooLong)
       .map((position) => {
         const own = `[${[JSON.stringify(key), position, ...rest].join()}]`;
-        const placed = { key, position, text: errorText(error, own) };
+        const placed = { key, position, text: errorText(error, own), isOfItem: rest.length === 0 };
         this.#characters += placed.text.length;
         return placed;
       });
@@ -208,9 +214,13 @@ class Merge {
     this.#setItem(key, position, "null");
     const error = { key, position, text: failureText(failure, [key, position]) };
     this.#errors = [...this.#errors, error];
-    if (!this.#options.nonNull.has(`${this.#fields.get(key)?.name}.*`)) return;
+    if (!this.#hasNonNullItems(key)) return;
     if (this.#isNonNull(key)) this.#failAll(error);
     else this.#nullField(key, error);
+  }
+
+  #hasNonNullItems(key = ""): boolean {
+    return this.#options.nonNull.has(`${this.#fields.get(key)?.name}.*`);
   }
 
   #isNonNull(key: string): boolean {
