@@ -58,7 +58,8 @@ test("broken requests are refused or split, and nothing throws", () => {
         const from = at % (text.length + 1);
         text = text.slice(0, from) + insert + text.slice(from + remove);
       }
-      split(inQuery ? JSON.stringify({ ...parsed, query: text }) : text);
+      // A body comes as UTF-8, which has no half of a pair. As an escape it may be in an ID, which leads nowhere then.
+      split(inQuery ? JSON.stringify({ ...parsed, query: text }) : text.toWellFormed());
     }),
     { numRuns: runs(300) },
   );
