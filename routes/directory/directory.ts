@@ -98,10 +98,15 @@ const SEVERAL = v.variant("action", [
 ]);
 const MOVE = v.strictObject({ region: v.string() });
 
+/** A region alone is the body of a move. */
+const PUT_BODY = v.lazy((json) => (v.is(MOVE, json) ? MOVE : RESERVE_BODY));
+
 async function reserve(c: Context, gateway: Gateway, at: DirectoryKey, served: ServedTable): Promise<Response> {
-  const body = await readJson(c.req.raw, RESERVE_BODY, BODY_BYTES_MAX);
+  const body = await readJson(c.req.raw, PUT_BODY, BODY_BYTES_MAX);
   if (!body.ok) return contextOf(c).fail(body.error);
-  return claim(c, gateway, [at], served, { ...body.value.json, action: "reserve" }, false);
+  const { json } = body.value;
+  if (!("owner" in json)) return contextOf(c).fail({ reason: "precondition-required" });
+  return claim(c, gateway, [at], served, { ...json, action: "reserve" }, false);
 }
 
 async function move(c: Context, gateway: Gateway, at: DirectoryKey, served: ServedTable, version: number) {

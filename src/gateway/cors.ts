@@ -1,3 +1,4 @@
+import type { Problem } from "../problems/index.ts";
 import type { CompiledTable } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH } from "../routing/lookup/paths.ts";
 import type { RequestContext } from "./request.ts";
@@ -47,7 +48,7 @@ export async function allowOrigin(context: RequestContext, response: Response): 
   // Some answers come by here twice.
   if (cors.isVaried && !/(?:^|, )origin$/.test(answer.headers.get("vary") ?? ""))
     answer.headers.append("vary", "origin");
-  if (allowed === undefined) return answer;
+  if (allowed === undefined) return isPreflight && origin !== null ? sayWhyNot(answer) : answer;
   answer.headers.set("access-control-allow-origin", allowed);
   if (cors.credentials) answer.headers.set("access-control-allow-credentials", "true");
   if (!isAnswered) {
@@ -61,6 +62,17 @@ export async function allowOrigin(context: RequestContext, response: Response): 
   // Where an origin may answer the next one, the browser asks again.
   answer.headers.set("access-control-max-age", isOwn(table, path) ? cors.maxAge : "0");
   return answer;
+}
+
+const NOT_ANSWERED = "As a preflight it is not answered: `cors.origins` lacks its origin.";
+
+/** A 405 alone would tell an operator nothing of it. */
+async function sayWhyNot(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  if (status !== 405 || headers.get("content-type") !== "application/problem+json") return response;
+  const { detail, ...problem } = await response.json<Problem>();
+  const why = detail.endsWith(NOT_ANSWERED) ? detail : `${detail} ${NOT_ANSWERED}`;
+  return new Response(`${JSON.stringify({ ...problem, detail: why })}\n`, response);
 }
 
 /** Of a page that needs none itself. Where there is no table, no page is trusted. */

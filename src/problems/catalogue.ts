@@ -43,7 +43,7 @@ export const CATALOGUE = {
   "list-cursor-invalid": problem(400, "Invalid cursor", {
     meaning:
       "The cursor is not one of this gateway, has expired, or belongs to another list, other filters or another caller. `why` says which.",
-    remedy: "Begin the list again without a cursor.",
+    remedy: "Start again without a cursor.",
   }),
   unauthenticated: problem(401, "Authentication required", {
     meaning:
@@ -144,8 +144,8 @@ export const CATALOGUE = {
     remedy: "Get the current table, make the change on it, and send it with its revision.",
   }),
   "precondition-required": problem(428, "Missing `if-match`", {
-    meaning: "Without `if-match`, two operators could overwrite each other's changes unnoticed.",
-    remedy: "Send `if-match` with the `etag` of `GET /-/table`.",
+    meaning: "Without `if-match`, two callers could overwrite each other's changes unnoticed.",
+    remedy: "Send `if-match` with the `etag` of `GET /-/table`, or of the directory's key.",
   }),
   "ids-disagree": problem(422, "The IDs lead to several regions", {
     meaning:

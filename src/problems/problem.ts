@@ -96,7 +96,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "id-not-in-time": ({ withinBytes }) =>
     `No ID ends within the first ${withinBytes} bytes of the body, and the body goes on.`,
   "id-unreadable": ({ detail }) => detail,
-  "list-cursor-invalid": ({ why }) => CURSOR_SENTENCES[why],
+  "list-cursor-invalid": ({ why }) => `${CURSOR_SENTENCES[why]} Start again without a cursor.`,
   "list-incomplete": ({ regions }) => `The list lacks the items of ${Object.keys(regions).join(", ")}.`,
   "answer-too-large": ({ bytesMax }) => `The limit is ${bytesMax} bytes.`,
   "cursors-unavailable": "This deployment has no key to seal cursors with.",
@@ -132,7 +132,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "not-found": "The gateway has no such endpoint.",
   "method-not-allowed": ({ method }) => `${method} is not allowed here.`,
   "body-too-large": ({ bytesMax }) => `The limit is ${bytesMax} bytes.`,
-  "precondition-required": 'A change needs `if-match` with the revision that it is based on, such as `if-match: "41"`.',
+  "precondition-required": 'A change needs `if-match` with the version that it is based on, such as `if-match: "41"`.',
   "stale-revision": ({ current, expected }) =>
     `The current revision is ${current}; the request is based on revision ${expected}.`,
   "canary-running": ({ canary }) =>

@@ -127,7 +127,7 @@ const keyCells = (change: KeyChange): readonly string[] => {
     `${formatOwners(change)} (${layout})`,
     conditions.join(", ") || "all",
     `${formatOutcome(before)} → ${formatOutcome(after)}`,
-    `${percent === undefined ? "" : `${percent} % of the IDs of `}${formatKeys(change)}`,
+    formatKeys(change, percent),
   ];
 };
 
@@ -140,10 +140,19 @@ const formatMinted = ({ mintedFrom, mintedBefore }: Pick<KeyChange, "mintedFrom"
   ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
 ];
 
+type KeysShown = Pick<KeyChange, "keys" | "mintedFrom" | "mintedBefore"> & {
+  readonly percentOfSpace?: number | undefined;
+};
+
 /** `1,204 keys, 12.5 % of the key space`. */
-const formatKeys = ({ keys, percentOfSpace }: { keys: string; percentOfSpace?: number | undefined }): string => {
+const formatKeys = ({ keys, percentOfSpace, ...minted }: KeysShown, percent?: number): string => {
+  const share = percent === undefined ? "" : `${percent} % of `;
+  // A layout without fields that routes read has one key.
+  if (keys === "1" && percentOfSpace === 100) {
+    return `${share}all ${formatMinted(minted).length === 0 ? "IDs of the layout" : "such IDs"}`;
+  }
   const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
-  return `${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
+  return `${share && `${share}the IDs of `}${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
 };
 
 /** With the canary's share, and after the packs that are looked up first. */

@@ -97,11 +97,9 @@ async function askPart(
   const answer = delivered.ok
     ? await readPart(context, delivered.value, limits.answerBytesMax)
     : err(failureOf(delivered.error));
-  const fields = delivered.ok ? fieldsOf(delivered.value.response.headers) : NO_FIELDS;
+  const fields = delivered.ok ? fieldsOf(delivered.value.response.headers) : { cookies: [], cors: [] };
   return { part, answer, fields, attempts: proxied.attempts };
 }
-
-const NO_FIELDS: PartFields = { cookies: [], cors: [] };
 
 const fieldsOf = (headers: Headers): PartFields => ({
   cookies: headers.getSetCookie(),

@@ -329,7 +329,7 @@ function whyNotWhole({ parts, failed }: Plan, kind: string): FieldFailure {
     const [first] = failure instanceof Map ? failure.values() : [failure as FieldFailure];
     if (first !== undefined) return first;
   }
-  return disagree(parts, `A ${kind} goes to one region`);
+  return disagree(parts, `A ${kind} goes to one region: send one for each`);
 }
 
 const disagree = (parts: readonly Part[], why: string): FieldFailure => ({

@@ -44,12 +44,14 @@ type Read = Pick<ManyRequest, "ids" | "isLocate">;
 const malformed = (detail: string): Result<never, GatewayError> => err({ reason: "malformed-request", detail });
 
 function readJson(json: unknown): Read | string {
+  const wanted = 'Send a JSON array of IDs, or {"ids": […], "locate": true}.';
+  if (json === undefined) return `The body is not JSON. ${wanted}`;
   const { ids = undefined, locate = false, ...rest } = Array.isArray(json) ? { ids: json } : Object(json);
-  const isList = Array.isArray(ids) && ids.every((id) => typeof id === "string");
-  if (!isList || typeof locate !== "boolean" || Object.keys(rest).length > 0) {
-    return 'The body is a JSON array of IDs, or like {"ids": […], "locate": true}.';
-  }
-  return { ids, isLocate: locate };
+  if (!Array.isArray(ids)) return `The body has no array of IDs. ${wanted}`;
+  if (!ids.every((id) => typeof id === "string")) return `An ID is no JSON string. ${wanted}`;
+  const [other] = Object.keys(rest);
+  if (other !== undefined) return `The member ${JSON.stringify(other.slice(0, 100))} is unknown. ${wanted}`;
+  return typeof locate === "boolean" ? { ids, isLocate: locate } : "The member `locate` is true or false.";
 }
 
 function readLines(body: string): Read | string {

@@ -7,11 +7,7 @@ const SHARES_MAX = 64;
 /** The platform may stop an answer whose client has left: what it held counts no longer than this. */
 const HELD_MS = 60_000;
 
-interface Share {
-  readonly untilMs: number;
-}
-
-const held = new Set<Share>();
+const held = new Set<{ readonly untilMs: number }>();
 
 export function hasShare(nowMs: number): boolean {
   if (held.size < SHARES_MAX) return true;

@@ -82,6 +82,12 @@ export interface ExplainedRequest {
   readonly problem?: Problem;
 }
 
+/** What the gateway answers itself has no region. */
+const OWN_PAGES: ReadonlyMap<string, string> = new Map([
+  ["/any", "The gateway serves many IDs here. Explain each of them, or use `waybill locate` for all."],
+  ["/mint", "The gateway makes IDs here: no region is asked. Each new ID can be explained."],
+]);
+
 const NOTHING: ExplainedRequest = { kind: "explained", byCanary: false, places: [], ids: [] };
 
 export function explainRequest(input: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
@@ -90,6 +96,8 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
     const error = { reason: "malformed-request", detail: "The host is none, or the path is not resolved." } as const;
     return { ...NOTHING, problem: problemOf(error) };
   }
+  const own = OWN_PAGES.get(path);
+  if (own !== undefined) return { ...NOTHING, problem: problemOf({ reason: "malformed-request", detail: own }) };
   const isRead = method === "GET" || method === "HEAD";
   const listed = isRead ? input.tables.table.lists?.get(path)?.entity.name : undefined;
   if (listed !== undefined) return { ...NOTHING, owner: listed, lists: listed };

@@ -43,7 +43,7 @@ describe("waybill directory import", () => {
         "",
         "a.ndjson:3: Its member `key` is missing or not a string.",
         "a.ndjson:4: The table has no region mars.",
-        "a.ndjson:5: key bob is there with another region or owner, or is reserved",
+        "a.ndjson:5: key bob is there with another region than eu, or owner, or reserved; --replace overwrites it",
       ],
     ]);
     const one = { files: MemoryFiles.of({ "b.ndjson": ndjson([{ key: "bob", region: "eu" }]) }) };

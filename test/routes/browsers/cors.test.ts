@@ -187,6 +187,8 @@ describe("preflights", () => {
     const { path, init } = preflight("/mint", "https://evil.test");
     const answer = await request(path, init);
     expect([answer.status, answer.headers.get("vary")]).toEqual([405, "origin"]);
+    const detail = "OPTIONS is not allowed here. As a preflight it is not answered: `cors.origins` lacks its origin.";
+    expect(await answer.json()).toMatchObject({ status: 405, detail });
   });
 
   it("OPTIONS that is none stays what it was", async () => {

@@ -125,6 +125,7 @@ describe("a key", () => {
       type: "/-/problems/stale-key",
     });
     expect((await problemOf(await send("DELETE", "/slug/a")))["status"]).toBe(428);
+    expect((await problemOf(await send("PUT", "/slug/a", { region: "eu" })))["status"]).toBe(428);
     expect((await problemOf(await send("DELETE", "/slug/a", undefined, { "if-match": etag })))["status"]).toBe(412);
     const current = moved.headers.get("etag") ?? "";
     expect((await send("DELETE", "/slug/a", undefined, { "if-match": current })).status).toBe(204);

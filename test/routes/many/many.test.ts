@@ -98,6 +98,18 @@ describe("POST /any", () => {
     expect(seen).toEqual([]);
   });
 
+  it.each([
+    ['["a"', "The body is not JSON."],
+    ['"a"', "The body has no array of IDs."],
+    ["[1]", "An ID is no JSON string."],
+    ['{"ids":["a"],"x":1}', 'The member "x" is unknown.'],
+    ['{"ids":["a"],"locate":1}', "The member `locate` is true or false."],
+  ])("says what is wrong with %s", async (body, detail) => {
+    const { request } = setUp();
+    const answer = await request("/any", { method: "POST", headers: { "content-type": "application/json" }, body });
+    expect((await answer.json<{ detail: string }>()).detail).toContain(detail);
+  });
+
   it("asks a few at a time, and of each region fewer", async () => {
     let running = 0;
     let most = 0;

@@ -133,7 +133,9 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
 
 const formatSums = (lines: number, skipped: number, sums: Sums, isDry: boolean): string => {
   const before = skipped === 0 ? "" : `, ${formatCount(skipped)} of them before`;
-  const parts = (isDry ? (["faults"] as const) : COUNTS).map((name) => `${formatCount(sums[name])} ${name}`);
+  const parts = (isDry ? (["faults"] as const) : COUNTS).map((name) => {
+    return sums[name] === 1 ? `1 ${name.replace(/s$/, "")}` : `${formatCount(sums[name])} ${name}`;
+  });
   return `${countOf(lines, "line")}${before}: ${parts.join(", ")}${isDry ? "; nothing was written" : ""}`;
 };
 
@@ -191,7 +193,9 @@ const sendRows = async (
       if ("fault" in said) await tell(at(said.fault.line), said.fault.why, { fault: said.fault.why });
       else if ("conflict" in said) {
         const { line, key } = said.conflict;
-        const message = `key ${key} is there with another region or owner, or is reserved`;
+        const row = readRow(rows[line - 1]?.text ?? "");
+        const region = row.ok ? ` than ${row.value.region}` : "";
+        const message = `key ${key} is there with another region${region}, or owner, or reserved; --replace overwrites it`;
         await tell(at(line), message, { conflict: key });
       } else last = said;
     }
