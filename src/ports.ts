@@ -378,7 +378,12 @@ export interface Gateway extends ProxyPorts {
   readonly trustsForwarded: boolean;
   readonly counters: Counters;
   readonly metrics: Metrics;
-  readonly observe: (line: RequestLine, waitUntil: (work: Promise<unknown>) => void) => void;
+  /** `decidedBy`: the table that decided, while a canary runs. */
+  readonly observe: (
+    line: RequestLine,
+    waitUntil: (work: Promise<unknown>) => void,
+    decidedBy: "stable" | "canary" | undefined,
+  ) => void;
   /** For defects of our own, which a client is told nothing about. */
   readonly logDefect: (error: unknown) => void;
   /** An answer of an entity that was broken off, because IDs could not be sought in it. */

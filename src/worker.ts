@@ -166,8 +166,8 @@ function compose(env: Env) {
     observe:
       logLine === undefined && writePoint === undefined
         ? metrics.observe
-        : (line, waitUntil) => {
-            metrics.observe(line, waitUntil);
+        : (line, waitUntil, decidedBy) => {
+            metrics.observe(line, waitUntil, decidedBy);
             logLine?.(line);
             writePoint?.(line);
           },

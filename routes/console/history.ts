@@ -3,6 +3,7 @@ import type { Gateway, ServedTable } from "../../src/ports.ts";
 import type { ConsoleEvents, HistorySpan } from "../../src/published/console-api.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
+import { wholeNumber } from "../table/request.ts";
 
 /** Live views of one isolate. Each keeps a request open, and asks the counters as often as it is told. */
 const STREAMS_MAX = 24;
@@ -23,9 +24,11 @@ export const history = (gateway: Gateway) => {
   return new Hono<PageEnv>()
     .get("/-/metrics/history", viewer, async (c) => {
       const span = c.req.query("span") ?? "hour";
-      if (span === "hour" || span === "day")
-        return jsonResponse(await gateway.metrics.history(span satisfies HistorySpan));
-      return contextOf(c).fail({ reason: "malformed-request", detail: "`span` is hour or day." });
+      const from = wholeNumber(c.req.query("from") ?? "0");
+      if ((span === "hour" || span === "day") && from !== undefined)
+        return jsonResponse(await gateway.metrics.history(span satisfies HistorySpan, from));
+      const detail = "`span` is hour or day; `from` is Unix seconds.";
+      return contextOf(c).fail({ reason: "malformed-request", detail });
     })
     .get("/-/events", viewer, (c) => {
       const nowMs = gateway.clock.nowMs();

@@ -40,10 +40,21 @@ const SERIES = {
   },
 };
 
+const TABLE_FIGURES = {
+  type: "object",
+  required: ["requests", "errors", "p50", "p99"],
+  properties: {
+    requests: { type: "number" },
+    errors: { type: "number", description: "Answers from status 500 on, and problems." },
+    p50: { type: ["number", "null"], description: "Milliseconds." },
+    p99: { type: ["number", "null"], description: "Milliseconds." },
+  },
+};
+
 const HISTORY = {
   type: "object",
   description: "Lists have one entry for each step. A report counts in the step in which it arrives.",
-  required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems"],
+  required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems", "tables"],
   properties: {
     source: { type: "string", enum: ["all", "none"], description: "`none`: the counters could not be read." },
     span: { type: "string", enum: ["hour", "day"] },
@@ -53,6 +64,12 @@ const HISTORY = {
     total: SERIES,
     regions: { type: "object", additionalProperties: SERIES },
     problems: { type: "object", additionalProperties: NUMBERS },
+    tables: {
+      type: "object",
+      description: "Requests while a canary ran, by the table that decided them; of all steps together.",
+      required: ["stable", "canary"],
+      properties: { stable: TABLE_FIGURES, canary: TABLE_FIGURES },
+    },
   },
 };
 
@@ -120,7 +137,10 @@ export const CONSOLE_PATHS = {
   },
   "/-/metrics/history": {
     get: page("metricsHistory", "Requests, errors and times of the last hour by 10 s, or of the last day by 5 min", {
-      parameters: [parameter("query", "span", "By default hour.", { enum: ["hour", "day"] })],
+      parameters: [
+        parameter("query", "span", "By default hour.", { enum: ["hour", "day"] }),
+        parameter("query", "from", "Unix seconds: only steps from the one that it is in.", { type: "integer" }),
+      ],
       content: json(HISTORY),
     }),
   },

@@ -151,6 +151,7 @@ export class RequestContext {
         trace: this.trace,
       },
       waitUntil,
+      canary === undefined || table === undefined ? undefined : table === canary ? "canary" : "stable",
     );
   }
 

@@ -47,6 +47,16 @@ export interface MetricsHistory {
   readonly regions: Readonly<Record<string, HistorySeries>>;
   /** Responses by problem. */
   readonly problems: Readonly<Record<string, readonly number[]>>;
+  /** Requests while a canary ran, by the table that decided them; of all steps together. */
+  readonly tables: Readonly<Record<"stable" | "canary", TableFigures>>;
+}
+
+/** Errors are answers from status 500 on, and problems. Milliseconds, or `null` where nothing was measured. */
+export interface TableFigures {
+  readonly requests: number;
+  readonly errors: number;
+  readonly p50: number | null;
+  readonly p99: number | null;
 }
 
 /** `GET /-/events`: the data of its events, by name. */

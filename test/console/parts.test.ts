@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { readPlace } from "../../src/console/app/router.ts";
 import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
-import { mergeHistory, problemCounts, ratesOf, recentOf } from "../../src/console/overview/history.ts";
+import {
+  mergeHistory,
+  problemCounts,
+  REQUESTS_MIN,
+  ratesOf,
+  recentOf,
+  verdictOf,
+} from "../../src/console/overview/history.ts";
 import { tableIn } from "../../src/console/table/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
@@ -16,6 +23,23 @@ import { readDemoTable } from "../system/demo/demo.ts";
 
 const TEXT = JSON.stringify(readDemoTable());
 const declared = tableIn(TEXT) as DeclaredTable;
+
+const NO_FIGURES = { requests: 0, errors: 0, p50: null, p99: null };
+
+describe("the comparison of a canary", () => {
+  const figures = (requests: number, errors: number) => ({ requests, errors, p50: 1, p99: 1 });
+  it.each([
+    ["nothing", figures(0, 0), figures(0, 0), "Too few"],
+    ["one request too few", figures(10_000, 0), figures(REQUESTS_MIN - 1, REQUESTS_MIN - 1), "Too few"],
+    ["no errors", figures(1000, 0), figures(100, 0), "do not differ"],
+    ["errors only", figures(1000, 1000), figures(100, 100), "do not differ"],
+    ["what chance explains", figures(1000, 10), figures(100, 2), "do not differ"],
+    ["a bad canary", figures(1000, 10), figures(100, 10), "more errors"],
+    ["a good canary", figures(1000, 300), figures(1000, 100), "fewer errors"],
+  ])("has a verdict of %s", (_, stable, canary, verdict) => {
+    expect(verdictOf(stable, canary)).toContain(verdict);
+  });
+});
 
 describe("the build", () => {
   it("loads at most 150 KiB first, and the editor apart", async () => {
@@ -50,7 +74,15 @@ const historyOf = (
   requests: readonly number[],
   problems: MetricsHistory["problems"] = {},
 ): MetricsHistory => ({
-  ...{ source: "all", span: "hour", stepSeconds: 10, since: null, at, problems },
+  ...{
+    source: "all",
+    tables: { stable: NO_FIGURES, canary: NO_FIGURES },
+    span: "hour",
+    stepSeconds: 10,
+    since: null,
+    at,
+    problems,
+  },
   ...{ total: series(requests), regions: { eu: series(requests) } },
 });
 

@@ -166,9 +166,9 @@ export function setUp(options: Options = {}) {
     mustSign: false,
     invalidSettings: [],
     trustsForwarded: false,
-    observe(line, waitUntil) {
+    observe(line, waitUntil, decidedBy) {
       lines.push(line);
-      metrics.observe(line, waitUntil);
+      metrics.observe(line, waitUntil, decidedBy);
     },
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),

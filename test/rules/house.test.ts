@@ -35,9 +35,9 @@ describe("the house", () => {
 
   it("has no more lines than its bounds, and later features have their own", () => {
     expect(sourceLines(files).filter(({ lines, linesMax }) => lines > linesMax)).toEqual([]);
-    const grown = [planted("src/a.ts", 37_201), planted("src/export/a.ts", 10), planted("test/a.ts", 10)];
+    const grown = [planted("src/a.ts", 37_301), planted("src/export/a.ts", 10), planted("test/a.ts", 10)];
     const [rest, exports, ...others] = sourceLines(grown);
-    expect(rest).toEqual({ name: "src and routes", lines: 37_201, linesMax: 37_200 });
+    expect(rest).toEqual({ name: "src and routes", lines: 37_301, linesMax: 37_300 });
     expect(exports).toMatchObject({ lines: 10 });
     for (const { lines } of others) expect(lines).toBe(0);
   });

@@ -14,7 +14,7 @@ export const LONE_LINES_MIN = 40;
 /** Of all source but the later features below, and what joins these to the rest. */
 const SOURCE_LINES_MAX = 36_000;
 /** Lines in files of the rest that call a later feature. */
-const JOINT_LINES_MAX = 1_200;
+const JOINT_LINES_MAX = 1_300;
 /** Each later feature has lines of its own, so that what was there before cannot grow in their shade. */
 const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; readonly linesMax: number }[] = [
   { name: "exports", files: /^src\/(?:export|cli\/commands\/export)\//, linesMax: 2_950 },
@@ -34,7 +34,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     files: /^(?:src\/(?:routing|gateway|edge|cli\/commands)\/directory\/|src\/directory-ports|routes\/directory)/,
     linesMax: 4_800,
   },
-  { name: "GraphQL", files: /^(?:src\/graphql\/|src\/(?:routing|gateway)\/graphql\/)/, linesMax: 2_750 },
+  { name: "GraphQL", files: /^(?:src\/graphql\/|src\/(?:routing|gateway)\/graphql\/)/, linesMax: 2_800 },
   { name: "lists", files: /^src\/(?:routing|gateway)\/lists\//, linesMax: 2_000 },
   {
     name: "many at once",

@@ -9,6 +9,7 @@ import { type Change, ConfirmChange, post } from "../table/change.tsx";
 import { tableIn } from "../table/check-text.ts";
 import { DiffView } from "../table/diff-view.tsx";
 import { draft } from "../table/table-page.tsx";
+import { Comparison } from "./comparison.tsx";
 import { tableOf } from "./history.tsx";
 
 type Audience =
@@ -100,6 +101,7 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
         ]}
       />
       {problem && <ProblemBox problem={problem} />}
+      <Comparison revision={revision} key={revision} />
       {known && table && <DiffView before={known.declared} after={table} />}
       {mayChange.value && (
         <div class="actions">
@@ -111,9 +113,6 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
           </button>
         </div>
       )}
-      <p>
-        <a href={fragmentOf("overview")}>Compare errors and times in the overview</a>; the canary is marked there.
-      </p>
     </Panel>
   );
 }

@@ -34,6 +34,11 @@ export const METRICS = {
     ["region", "outcome"],
     "Reads sent to a copy, by its region; missing (404), refused (421 or 5xx) and failed ones were sent to the owner too.",
   ),
+  canary_requests_total: counter(
+    ["table", "result"],
+    "Requests while a canary runs, by the table that decided (stable or canary): error for a 5xx or a problem, else good.",
+  ),
+  canary_duration_seconds: histogram(["table"], "Their time from arrival to the start of the response."),
   sequence_blocks_total: counter(
     ["sequence", "percent"],
     "Blocks of LUUID keys reserved, by percent of the range used: 0, 90 or 99.",

@@ -1,5 +1,5 @@
 import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
-import type { HistorySeries, HistorySpan, MetricsHistory } from "../../published/console-api.ts";
+import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../published/console-api.ts";
 import { BUCKETS_MS, keyParts, OTHER } from "./catalogue.ts";
 
 /** An hour by 10 s, as often as isolates report; a day by 5 min. What is older is in the operator's monitoring. */
@@ -19,16 +19,23 @@ const [REQUESTS, ERRORS, REFUSED, FAULTS, OWN_BUCKETS] = [0, 1, 2, 3, 4] as cons
 const ORIGIN_BUCKETS = OWN_BUCKETS + BUCKETS;
 const ROW_LENGTH = ORIGIN_BUCKETS + BUCKETS;
 
+/** Places in the row of a table while a canary runs. */
+const TABLE_BUCKETS = 2;
+const TABLE_LENGTH = TABLE_BUCKETS + BUCKETS;
+
 /** What was reported within one step, by region. Requests that were sent nowhere have an empty one. */
 interface Step {
   readonly regions: Map<string, number[]>;
   readonly problems: Map<string, number>;
+  /** `stable` and `canary`, while a canary runs. */
+  readonly tables: Map<string, number[]>;
 }
 
 /** One step as it is stored: members may be added, none may change. */
 interface StoredStep {
   readonly regions: readonly (readonly [name: string, row: readonly number[]])[];
   readonly problems: readonly (readonly [slug: string, count: number])[];
+  readonly tables?: StoredStep["regions"];
 }
 
 export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
@@ -54,9 +61,9 @@ export class TrafficHistory {
     for (const span of SPAN_NAMES) {
       const at = stepAt(span, nowMs);
       const steps = this.#steps[span];
-      const step = steps.get(at) ?? { regions: new Map(), problems: new Map() };
+      const step = steps.get(at) ?? { regions: new Map(), problems: new Map(), tables: new Map() };
       for (const [key, by] of counts) addCount(step, keyParts(key), by);
-      if (step.regions.size === 0) continue;
+      if (step.regions.size + step.tables.size === 0) continue;
       steps.set(at, step);
       this.#changed.add(`${span} ${at}`);
       for (const old of steps.keys()) if (old <= at - lengthOf(span)) steps.delete(old);
@@ -101,6 +108,7 @@ export class TrafficHistory {
       problems: Object.fromEntries(
         [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
       ),
+      tables: figuresOf(steps),
     };
   }
 }
@@ -108,7 +116,7 @@ export class TrafficHistory {
 /** Where the counters cannot be read. */
 export const noHistory = (span: HistorySpan): MetricsHistory => ({
   ...{ source: "none", span, stepSeconds: SPANS[span].stepSeconds, since: null, at: [] },
-  ...{ total: seriesOf([]), regions: {}, problems: {} },
+  ...{ total: seriesOf([]), regions: {}, problems: {}, tables: figuresOf([]) },
 });
 
 const SPAN_NAMES = ["hour", "day"] as const;
@@ -142,6 +150,13 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
       step.problems.set(kept, (step.problems.get(kept) ?? 0) + by);
       return;
     }
+    case "canary_requests_total":
+      addToTable(step, parts[0], REQUESTS, by);
+      if (parts[1] === "error") addToTable(step, parts[0], ERRORS, by);
+      return;
+    case "canary_duration_seconds":
+      if (Number(parts[1]) < BUCKETS) addToTable(step, parts[0], TABLE_BUCKETS + Number(parts[1]), by);
+      return;
     case "origin_faults_total":
       add(parts[0] ?? "", FAULTS);
       return;
@@ -153,6 +168,27 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
       add(region, (name === "request_duration_seconds" ? OWN_BUCKETS : ORIGIN_BUCKETS) + Number(bucket));
     }
   }
+}
+
+function addToTable({ tables }: Step, side: string | undefined, place: number, by: number): void {
+  if (side !== "stable" && side !== "canary") return;
+  const row = tables.get(side) ?? new Array<number>(TABLE_LENGTH).fill(0);
+  row[place] = (row[place] as number) + by;
+  tables.set(side, row);
+}
+
+/** Of all steps together: quantiles of steps cannot be added up. */
+function figuresOf(steps: readonly (Step | undefined)[]): MetricsHistory["tables"] {
+  const figures = (side: keyof MetricsHistory["tables"]): TableFigures => {
+    const row = sumOf(
+      steps.flatMap((step) => [step?.tables.get(side) ?? []]),
+      TABLE_LENGTH,
+    );
+    const buckets = row.slice(TABLE_BUCKETS);
+    const [requests = 0, errors = 0] = row;
+    return { requests, errors, p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
+  };
+  return { stable: figures("stable"), canary: figures("canary") };
 }
 
 /** The class of an origin's status such as `2xx`, or the slug of a problem. */
@@ -174,8 +210,8 @@ function seriesOf(rows: readonly (readonly number[] | undefined)[]): HistorySeri
   };
 }
 
-const sumOf = (rows: readonly (readonly number[])[]): readonly number[] =>
-  Array.from({ length: ROW_LENGTH }, (_, place) => rows.reduce((sum, row) => sum + (row[place] ?? 0), 0));
+const sumOf = (rows: readonly (readonly number[])[], length = ROW_LENGTH): readonly number[] =>
+  Array.from({ length }, (_, place) => rows.reduce((sum, row) => sum + (row[place] ?? 0), 0));
 
 /** Within its bucket a time is taken to be spread evenly, as Prometheus does. Beyond the last bound it is that bound. */
 function quantile(buckets: readonly number[], share: number): number | null {
@@ -192,12 +228,15 @@ function quantile(buckets: readonly number[], share: number): number | null {
   return BUCKETS_MS.at(-1) ?? null;
 }
 
-const storedStep = ({ regions, problems }: Step): StoredStep => ({ regions: [...regions], problems: [...problems] });
+const storedStep = ({ regions, problems, tables }: Step): StoredStep => ({
+  ...{ regions: [...regions], problems: [...problems] },
+  ...(tables.size === 0 ? {} : { tables: [...tables] }),
+});
 
 function readStep(text: string): Step | undefined {
-  const { regions, problems }: StoredStep = JSON.parse(text);
-  const isReadable = regions.every(([, row]) => row.length === ROW_LENGTH);
-  return isReadable
-    ? { regions: new Map(regions.map(([name, row]) => [name, [...row]])), problems: new Map(problems) }
-    : undefined;
+  const { regions, problems, tables = [] }: StoredStep = JSON.parse(text);
+  const isReadable =
+    regions.every(([, row]) => row.length === ROW_LENGTH) && tables.every(([, row]) => row.length === TABLE_LENGTH);
+  const rowsOf = (rows: StoredStep["regions"]) => new Map(rows.map(([name, row]) => [name, [...row]]));
+  return isReadable ? { regions: rowsOf(regions), problems: new Map(problems), tables: rowsOf(tables) } : undefined;
 }

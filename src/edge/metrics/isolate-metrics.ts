@@ -19,8 +19,11 @@ export interface MetricsOptions {
 export interface IsolateMetrics extends Metrics {
   readonly originHealth: OriginHealth;
   readonly counters: Counters;
-  observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void): void;
+  observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void, decidedBy?: TableSide): void;
 }
+
+/** Which table decided, while a canary runs. */
+type TableSide = "stable" | "canary" | undefined;
 
 /** Limit of series of one isolate, far above names times outcomes. The rest is summed as `(other)`. */
 export const ISOLATE_SERIES_MAX = 2_000;
@@ -98,8 +101,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     originHealth: health,
     counters: { count: (name, ...labels) => cells.count(`${name}_total`, ...labels) },
 
-    observe(line, waitUntil) {
+    observe(line, waitUntil, decidedBy) {
       cells.request(line);
+      if (decidedBy !== undefined && line.outcome !== "own") cells.beside(decidedBy, line);
       if (store === undefined) return;
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
@@ -131,6 +135,10 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 /** The outcome of a response is the class of its status: index 1 is 1xx. */
 const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
+/** What the client did is no error of a table. */
+const isError = ({ outcome, status }: RequestLine): boolean =>
+  outcome === "answered" ? status >= 500 : outcome !== "client-left";
+
 class Histogram {
   readonly buckets: number[] = new Array(BUCKETS_MS.length + 1).fill(0);
   sumMs = 0;
@@ -148,6 +156,7 @@ class RegionCells {
 class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
   #events = new Map<string, number>();
+  #tables = new Map<string, Histogram>();
 
   request({ entity, region, outcome, status, ms, originMs, attempts }: RequestLine): void {
     const cells = this.#regions.get(region) ?? added(this.#regions, region, new RegionCells());
@@ -157,6 +166,12 @@ class IsolateCounters {
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;
+  }
+
+  /** For the comparison of a canary: only while one runs. */
+  beside(table: string, line: RequestLine): void {
+    this.count("canary_requests_total", table, isError(line) ? "error" : "good");
+    observe(this.#tables.get(table) ?? added(this.#tables, table, new Histogram()), line.ms);
   }
 
   attempt(region: string, fault: OriginFault | undefined): void {
@@ -174,8 +189,11 @@ class IsolateCounters {
     const regions = this.#regions;
     const events = this.#events;
     this.#regions = new Map();
+    const tables = this.#tables;
     this.#events = new Map();
+    this.#tables = new Map();
     yield* events;
+    for (const [table, times] of tables) yield* histogramSeries("canary_duration_seconds", table, times);
     for (const [region = "", { request, origin, entities, attempts, retries }] of regions) {
       for (const [entity = "", outcomes] of entities) {
         for (const [outcome, count] of outcomes) yield [seriesKey("requests_total", entity, region, outcome), count];
@@ -188,9 +206,9 @@ class IsolateCounters {
   }
 }
 
-function* histogramSeries(name: MetricName, region: string, { buckets, sumMs }: Histogram) {
-  for (const [index, count] of buckets.entries()) yield [seriesKey(name, region, String(index)), count] as const;
-  yield [seriesKey(name, region, "sum"), sumMs] as const;
+function* histogramSeries(name: MetricName, label: string, { buckets, sumMs }: Histogram) {
+  for (const [index, count] of buckets.entries()) yield [seriesKey(name, label, String(index)), count] as const;
+  yield [seriesKey(name, label, "sum"), sumMs] as const;
 }
 
 function added<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): Value {

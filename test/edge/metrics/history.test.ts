@@ -65,6 +65,32 @@ describe("the history of the traffic", () => {
     expect(total.originP50).toEqual([null, null]);
   });
 
+  it("tells the table in force from the canary, of all steps together", () => {
+    const history = new TrafficHistory();
+    const canary = (...parts: string[]) => seriesKey("canary_requests_total", ...parts);
+    const times = (table: string, bucket: number) => seriesKey("canary_duration_seconds", table, String(bucket));
+    history.add([[canary("canary", "good"), 7]], START_MS);
+    history.add(
+      [
+        [canary("canary", "error"), 3],
+        [canary("stable", "good"), 90],
+        [canary("(other)", "(other)"), 5],
+        [times("stable", 0), 90],
+        [times("stable", BUCKETS_MS.length + 5), 90],
+        [requests("eu", "2xx"), 100],
+      ],
+      START_MS + 10_000,
+    );
+    const asked = { nowMs: START_MS + 10_000, sinceMs: START_MS };
+    expect(history.read("hour", asked).tables).toEqual({
+      stable: { requests: 90, errors: 0, p50: 2.5, p99: 5 },
+      canary: { requests: 10, errors: 3, p50: null, p99: null },
+    });
+    const again = new TrafficHistory(history.takeChanges(START_MS).rows);
+    const later = again.read("hour", { ...asked, from: START_MS / 1000 + 10 });
+    expect(later.tables.canary).toMatchObject({ requests: 3, errors: 3 });
+  });
+
   it("is that of a list of all reports, and stays within its bounds", () => {
     const report = fc.record({
       afterMs: fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: 7_200_000 })),

@@ -68,6 +68,9 @@ describe("the live view", () => {
     for (const span of ["week", "", "Hour"]) {
       expect((await ask(`/-/metrics/history?span=${span}`, { headers })).status).toBe(400);
     }
+    for (const from of ["-1", "1e3", "soon"]) {
+      expect((await ask(`/-/metrics/history?from=${from}`, { headers })).status).toBe(400);
+    }
     // This isolate has no counters of all others.
     expect(await (await ask("/-/metrics/history?span=day", { headers })).json()).toMatchObject({
       source: "none",

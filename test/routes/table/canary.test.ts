@@ -149,6 +149,25 @@ describe("a canary of the table", () => {
     expect(more).toBeGreaterThan(taken.size * 2);
   });
 
+  it("is counted apart from the table beside it, and nothing is counted so without one", async () => {
+    const counted = async (request: (path: string) => Promise<Response>) =>
+      (await (await request("/-/metrics")).text()).match(/^waybill_canary_requests_total\{.*$/gm) ?? [];
+    const before = setUp();
+    await before.request(`/orders/${orders[0]}`);
+    expect(await counted(before.request)).toEqual([]);
+    await start({ entities: ["invoice"] });
+    await isolate(1, 2);
+    const { request } = setUp();
+    await request(`/invoices/${INVOICE}`);
+    for (const id of orders.slice(0, 3)) await request(`/orders/${id}`);
+    await request("/orders/no-id");
+    expect((await counted(request)).sort()).toEqual([
+      'waybill_canary_requests_total{table="canary",result="good"} 1',
+      'waybill_canary_requests_total{table="stable",result="error"} 1',
+      'waybill_canary_requests_total{table="stable",result="good"} 3',
+    ]);
+  });
+
   it("takes the IDs of its countries, and no others", async () => {
     await start({ countries: ["KZ", "DE"] });
     const ask = await isolate(1, 2);

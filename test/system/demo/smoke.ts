@@ -116,7 +116,7 @@ async function checkMintedIds(url: string, table: DemoTable): Promise<void> {
 }
 
 const mintCases = (table: DemoTable) =>
-  Object.entries(table.entities).flatMap(([entity, { path: pattern, ids }]) =>
+  Object.entries(table.entities).flatMap(([entity, { path: pattern, ids = [] }]) =>
     ids.flatMap(({ layout }) => {
       const mintCase = (about: string, keys: Keys) => ({
         about: `${entity} ${about}`,
