@@ -34,3 +34,13 @@ test("IDs in any places lead to one region, or are a problem", () => {
   );
   expect(Math.min(routed, refused)).toBeGreaterThan(100);
 });
+
+test.each([
+  ["/any", "`waybill locate`"],
+  ["/mint", "makes IDs here"],
+])("%s has no region: the gateway serves it", (url, why) => {
+  const text = { method: "POST", url: `http://gw.test${url}`, headers: [], body: new TextEncoder().encode('["x"]') };
+  const request = wholeRequest({ ...text, country: undefined, continent: undefined }, ok(undefined));
+  if (request === undefined) throw new Error("no request");
+  expect(explainRequest(input, request)).toMatchObject({ problem: { status: 400, detail: expect.stringContaining(why) } });
+});
