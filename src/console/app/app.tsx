@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, type ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { LookUp } from "../lookup/look-up.tsx";
 import { call, hasExpired, isReachable } from "./api.ts";
 import { PAGES } from "./pages.ts";
@@ -53,12 +53,17 @@ export function App() {
 function Bar({ page }: { page: PageName }) {
   const own = session.value;
   const [isOpen, setOpen] = useState(false);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the pages are wider than the screen: the one that is open must be in view.
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [page, own]);
   return (
     <header class="bar">
       <a class="brand" href={fragmentOf("look-up")}>
         Waybill
       </a>
-      <nav aria-label="Pages">
+      <nav ref={nav} aria-label="Pages">
         {PAGES.filter(({ scopes }) => scopes === undefined || scopes.some((scope) => scope === own?.scope)).map(
           ({ name, title }) => (
             <a key={name} href={fragmentOf(name)} aria-current={name === page ? "page" : undefined}>

@@ -133,7 +133,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
                   <td class="number">
                     {msText(recent?.p50)}, {msText(recent?.p99)}
                   </td>
-                  <td>
+                  <td class="origins">
                     {origins.map((origin) => (
                       <OriginLine key={origin.host} origin={origin} />
                     ))}

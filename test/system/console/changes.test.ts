@@ -87,11 +87,28 @@ describe("the editor", () => {
     await context.close();
   });
 
-  it("lets a viewer look and change nothing", async () => {
+  it("lets a viewer look and change nothing: no control on any page, and no request of the page's own", async () => {
     const own = await openAs("viewer", "#/table");
     const { page, context } = own;
     await page.locator(".editor .cm-content").waitFor();
-    expect(await page.getByRole("button", { name: "Plan and publish" }).count()).toBe(0);
+    await expectSound(own);
+    const changes = /^(?:Plan and publish|Try as a canary|Publish|Roll back|Start|Fence|Switch|Promote|Abort|Replace)/;
+    for (const [place, heading] of [
+      ["table", "Table"],
+      ["history", "Revisions"],
+      ["canary", "Canary"],
+      ["moves", "Which entity"],
+      ["stock", "Limits of the table"],
+    ] as const) {
+      await page.goto(`${stack.consoleUrl}/-/console#/${place}`);
+      await page.getByRole("heading", { name: heading }).first().waitFor();
+      if (place === "moves") {
+        await page.getByLabel("ID or URL").fill("0192f0c1-7a30-8005-8040-8f3b2a1c9d78");
+        await page.getByText("At rest").waitFor();
+      }
+      expect([place, await page.getByRole("button", { name: changes }).allTextContents()]).toEqual([place, []]);
+    }
+    const before = await tableText();
     const statuses = await page.evaluate(() =>
       Promise.all(
         [
@@ -100,6 +117,8 @@ describe("the editor", () => {
           ["POST", "/-/table/canary"],
           ["POST", "/-/table/promote"],
           ["POST", "/-/table/abort"],
+          ["PUT", "/-/directory/slug/x"],
+          ["DELETE", "/-/directory/slug/x"],
         ].map(([method = "", path = ""]) =>
           fetch(path, { method, body: "{}", headers: { "if-match": '"1"', "content-type": "application/json" } }).then(
             ({ status }) => status,
@@ -107,8 +126,8 @@ describe("the editor", () => {
         ),
       ),
     );
-    expect(statuses).toEqual([403, 403, 403, 403, 403]);
-    await expectSound(own);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 403]);
+    expect(await tableText()).toBe(before);
     await context.close();
   });
 });

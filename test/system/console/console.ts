@@ -55,7 +55,11 @@ const ADMIN_TOKENS = JSON.stringify(
 /** Not the package's own arguments: those switch the browser's security off. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-gpu"];
 
-export async function startConsole(change: (table: DemoTable) => DemoTable = (table) => table): Promise<ConsoleStack> {
+/** `environment`: of the browser. */
+export async function startConsole(
+  change: (table: DemoTable) => DemoTable = (table) => table,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ConsoleStack> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-console-"));
   const origins = await startOrigins(0);
   const declared = change(tableWithOrigins(readDemoTable(), origins));
@@ -75,7 +79,8 @@ export async function startConsole(change: (table: DemoTable) => DemoTable = (ta
       ADMIN_TOKENS,
     },
   });
-  const browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS });
+  const executablePath = await chromium.executablePath();
+  const browser = await playwright.launch({ executablePath, args: ARGUMENTS, env: { ...process.env, ...environment } });
   const consoleUrl = gateway.url.replace("127.0.0.1", "console.localhost");
   const open = async (place: string, options: BrowserContextOptions = {}): Promise<OpenPage> => {
     const context = await browser.newContext({ locale: "en-US", viewport: { width: 1200, height: 900 }, ...options });
