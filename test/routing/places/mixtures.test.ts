@@ -42,5 +42,7 @@ test.each([
   const text = { method: "POST", url: `http://gw.test${url}`, headers: [], body: new TextEncoder().encode('["x"]') };
   const request = wholeRequest({ ...text, country: undefined, continent: undefined }, ok(undefined));
   if (request === undefined) throw new Error("no request");
-  expect(explainRequest(input, request)).toMatchObject({ problem: { status: 400, detail: expect.stringContaining(why) } });
+  expect(explainRequest(input, request)).toMatchObject({
+    problem: { status: 400, detail: expect.stringContaining(why) },
+  });
 });
