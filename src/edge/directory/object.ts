@@ -12,6 +12,7 @@ import type {
 } from "../../directory-ports.ts";
 import type { Env } from "../env.ts";
 import { systemClock } from "../platform.ts";
+import { SweepAlarm } from "../sweep-alarm.ts";
 import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
 
 /** The platform's limit is 10 GB an object. What is added beyond this is refused; what is there can still be changed. */
@@ -74,15 +75,13 @@ const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until
  */
 export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   readonly #sql: SqlStorage;
-  #alarmAtMs: number | undefined;
+  readonly #alarm: SweepAlarm;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#sql = context.storage.sql;
     this.#sql.exec(SCHEMA);
-    void context.blockConcurrencyWhile(async () => {
-      this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
-    });
+    this.#alarm = new SweepAlarm(context, SWEEP_MS);
   }
 
   async get(of: ShardOf, at: DirectoryKey): Promise<DirectoryEntry | undefined> {
@@ -94,7 +93,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   async reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome> {
     const nowMs = systemClock.nowMs();
     const outcome = this.#transact(of, () => this.#reserve(claim, nowMs));
-    if (outcome.state === "done") await this.#sweepBy(nowMs + claim.leaseMs + ORPHAN_MS, nowMs);
+    if (outcome.state === "done") await this.#alarm.wakeAfter(nowMs + claim.leaseMs + ORPHAN_MS, nowMs);
     return outcome;
   }
 
@@ -211,7 +210,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmAtMs = undefined;
+    this.#alarm.hasFired();
     const nowMs = systemClock.nowMs();
     this.#sql.exec(
       `DELETE FROM keys WHERE (directory, key) IN
@@ -222,8 +221,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       .exec<{ next: number | null }>("SELECT MIN(lease_until_ms) AS next FROM keys WHERE lease_until_ms IS NOT NULL")
       .one();
     // More than are removed at once: the other calls get their turn first.
-    if (next !== null && next + ORPHAN_MS <= nowMs) await this.#wakeAt(nowMs + 1_000);
-    else if (next !== null) await this.#sweepBy(next + ORPHAN_MS, nowMs);
+    if (next !== null && next + ORPHAN_MS <= nowMs) await this.#alarm.wakeAt(nowMs + 1_000);
+    else if (next !== null) await this.#alarm.wakeAfter(next + ORPHAN_MS, nowMs);
   }
 
   #reserve({ leaseMs, region, owner, operation, ...at }: Reservation, nowMs: number): ClaimOutcome {
@@ -355,18 +354,6 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       )
       .toArray();
     return { rows: rows.map((row) => entryOf(row, nowMs)), next: rows.length < most ? undefined : rows.at(-1)?.key };
-  }
-
-  /** Sweeps soon after a reservation leaves the report. */
-  async #sweepBy(dueMs: number, nowMs: number): Promise<void> {
-    const atMs = Math.max(dueMs, nowMs) + SWEEP_MS;
-    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - SWEEP_MS) return;
-    await this.#wakeAt(atMs);
-  }
-
-  async #wakeAt(atMs: number): Promise<void> {
-    this.#alarmAtMs = atMs;
-    await this.ctx.storage.setAlarm(atMs);
   }
 }
 

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { BeginCall, Begun, CreateRecord, FinishCall, KeptAnswer, KeyEntry } from "../../ports.ts";
 import type { Env } from "../env.ts";
 import { systemClock } from "../platform.ts";
+import { SweepAlarm } from "../sweep-alarm.ts";
 import { type IdempotencyRpc, sizeOf } from "./keys.ts";
 
 /**
@@ -26,9 +27,6 @@ const SWEEP_MS = 600_000;
 
 /** Keys removed at once: 6 ms and their bodies, for which all other calls wait. */
 const SWEEP_KEYS = 1_000;
-
-/** An alarm that is late by this much is lost: the storage was restored, or the platform stopped retrying. */
-const ALARM_LOST_MS = 60_000;
 
 /** The row of `totals` for all callers. A caller's is hex or empty. */
 const ALL = "all";
@@ -92,21 +90,19 @@ const COLUMNS = `scope, fingerprint, entity, id, region, revision, started_ms, u
  */
 export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRpc {
   readonly #sql: SqlStorage;
-  #alarmAtMs: number | undefined;
+  readonly #alarm: SweepAlarm;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#sql = context.storage.sql;
     this.#sql.exec(SCHEMA);
-    void context.blockConcurrencyWhile(async () => {
-      this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
-    });
+    this.#alarm = new SweepAlarm(context, SWEEP_MS);
   }
 
   async begin(call: BeginCall): Promise<Begun> {
     const nowMs = systemClock.nowMs();
     const begun = this.ctx.storage.transactionSync(() => this.#begin(call, nowMs));
-    if (begun.state === "started") await this.#sweepBy(begun.untilMs, nowMs);
+    if (begun.state === "started") await this.#alarm.wakeAfter(begun.untilMs, nowMs);
     return begun;
   }
 
@@ -138,12 +134,12 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
   }
 
   override async alarm(): Promise<void> {
-    this.#alarmAtMs = undefined;
+    this.#alarm.hasFired();
     const nowMs = systemClock.nowMs();
     const isAll = this.#sweep(nowMs);
     const { next } = this.#sql.exec<{ next: number | null }>("SELECT MIN(until_ms) AS next FROM keys").one();
-    if (!isAll) await this.#wakeAt(nowMs);
-    else if (next !== null) await this.#sweepBy(next, nowMs);
+    if (!isAll) await this.#alarm.wakeAt(nowMs);
+    else if (next !== null) await this.#alarm.wakeAfter(next, nowMs);
   }
 
   #begin(call: BeginCall, nowMs: number): Begun {
@@ -247,18 +243,6 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     );
     if (rowsWritten === 0) return true;
     return this.#sql.exec("SELECT 1 FROM keys WHERE until_ms <= ? LIMIT 1", nowMs).toArray().length === 0;
-  }
-
-  /** Sweeps soon after a key's end. */
-  async #sweepBy(untilMs: number, nowMs: number): Promise<void> {
-    const atMs = Math.max(untilMs, nowMs) + SWEEP_MS;
-    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - ALARM_LOST_MS) return;
-    await this.#wakeAt(atMs);
-  }
-
-  async #wakeAt(atMs: number): Promise<void> {
-    this.#alarmAtMs = atMs;
-    await this.ctx.storage.setAlarm(atMs);
   }
 }
 
