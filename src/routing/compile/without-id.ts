@@ -25,24 +25,33 @@ const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entity.entry);
 };
 
-const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
-  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
-  const { methods, sticky } = declared;
-  const entity: Entity = Object.freeze({
+/** What requests are forwarded by whose path names no entity. */
+export const entityWithoutIds = (
+  name: string,
+  declared: Parameters<typeof forwardingOf>[1],
+  draft: Draft,
+  paths: readonly string[],
+): Entity =>
+  Object.freeze({
     ...forwardingOf(name, declared, draft),
-    paths: listOf(declared.path),
+    paths,
     pathHints: new Map(),
     ids: [],
     readers: [],
     directory: undefined,
     any: "proxy",
     public: undefined,
-    // Without an ID, a 421 says nothing about the next request.
+    // A 421 says nothing about the next request.
     rememberMovedSeconds: 0,
     sentSlices: undefined,
     copies: undefined,
     idIn: undefined,
   });
+
+const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
+  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
+  const { methods, sticky } = declared;
+  const entity = entityWithoutIds(name, declared, draft, listOf(declared.path));
   return Object.freeze({
     entity,
     methods: methods === undefined ? undefined : withHead(listOf(methods)),

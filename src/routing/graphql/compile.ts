@@ -1,6 +1,5 @@
 import { listOf } from "../compile/conditions.ts";
-import { forwardingOf } from "../compile/targets.ts";
-import { namedRegions, sourceOf } from "../compile/without-id.ts";
+import { entityWithoutIds, namedRegions, sourceOf } from "../compile/without-id.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Entity, Graphql } from "../table.ts";
 import type { DeclaredGraphql } from "./schema.ts";
@@ -58,21 +57,7 @@ const spellingOf = (path: string): RegExp => {
 
 const entityOf = ({ path, deadlines, fields }: DeclaredGraphql, draft: Draft): Entity => {
   const own = { path, ...(deadlines && { deadlines }), ...(fields && { fields }) };
-  return Object.freeze({
-    ...forwardingOf(GRAPHQL_NAME, own, draft),
-    paths: [path],
-    pathHints: new Map(),
-    ids: [],
-    readers: [],
-    directory: undefined,
-    any: "proxy",
-    public: undefined,
-    // What an origin says of one entity is of no use for the next operation: the table and the entity's own path decide.
-    rememberMovedSeconds: 0,
-    sentSlices: undefined,
-    copies: undefined,
-    idIn: undefined,
-  });
+  return entityWithoutIds(GRAPHQL_NAME, own, draft, [path]);
 };
 
 const ruleOf = ({ argument, field, type, entity, plural = false }: NonNullable<DeclaredGraphql["ids"]>[number]) => ({
