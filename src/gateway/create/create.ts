@@ -34,7 +34,12 @@ export interface Prepared {
 }
 
 /** Sends a request to the region of a decision. `target`: raw path and query there. */
-type Forward = (context: RequestContext, decision: Decision, target: string, created: Prepared) => Promise<Response>;
+export type Forward = (
+  context: RequestContext,
+  decision: Decision,
+  target: string,
+  created: Prepared,
+) => Promise<Response>;
 
 /** A collection that a request is posted to, and the table that says so. */
 export interface Creation {

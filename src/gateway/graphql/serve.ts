@@ -21,7 +21,7 @@ import { asksUpgrade } from "../../proxy/origin-request.ts";
 import { duplicateKey } from "../../routing/index.ts";
 import type { Decision, Graphql } from "../../routing/table.ts";
 import { allowOrigin } from "../cors.ts";
-import type { Prepared } from "../create/create.ts";
+import type { Forward, Prepared } from "../create/create.ts";
 import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { answerOf, asGraphql, refuse, withPartFields } from "./answer.ts";
@@ -31,12 +31,7 @@ import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
 
 /** How what is not split goes on. */
 export interface Passing {
-  readonly forward: (
-    context: RequestContext,
-    decision: Decision,
-    target: string,
-    prepared: Prepared,
-  ) => Promise<Response>;
+  readonly forward: Forward;
   /** Stands for the ID where there is none. */
   readonly clientWords: (context: RequestContext) => Decision["words"];
 }

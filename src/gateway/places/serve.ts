@@ -6,7 +6,7 @@ import { rejectFenced } from "../../proxy/deliver.ts";
 import { asksUpgrade } from "../../proxy/origin-request.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import type { Decision, Entity, WithoutId } from "../../routing/table.ts";
-import type { Prepared } from "../create/create.ts";
+import type { Forward, Prepared } from "../create/create.ts";
 import type { DecideInput, Outcome } from "../decide.ts";
 import { withPages } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
@@ -18,12 +18,7 @@ import { type BodyHead, type BodyType, bodyTypeOf, type FoundId, readPlaces } fr
 
 /** How a request goes on once its region is known. */
 export interface Next {
-  readonly forward: (
-    context: RequestContext,
-    decision: Decision,
-    target: string,
-    prepared: Prepared,
-  ) => Promise<Response>;
+  readonly forward: Forward;
   readonly forwardWithoutId: (context: RequestContext, entry: WithoutId, prepared?: Prepared) => Promise<Response>;
   readonly bodyError: (error: Extract<Awaited<ReturnType<typeof peekBody>>, string>, idleMs: number) => GatewayError;
 }
