@@ -214,3 +214,34 @@ export const Scroll = (props: {
     {props.children}
   </section>
 );
+
+type Column = string | { readonly number: string };
+
+/** Rows below the names of their columns; those of numbers stand to the right. */
+export const Table = ({
+  label,
+  columns,
+  children,
+}: {
+  label: string;
+  columns: readonly Column[];
+  children: ComponentChildren;
+}) => (
+  <Scroll label={label}>
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column) => {
+            const name = typeof column === "string" ? column : column.number;
+            return (
+              <th key={name} scope="col" class={name === column ? undefined : "number"}>
+                {name}
+              </th>
+            );
+          })}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </Scroll>
+);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { MetricsHistory, TableFigures } from "../../published/console-api.ts";
 import type { TableRevision } from "../../published/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
-import { ProblemBox, Scroll } from "../app/parts.tsx";
+import { ProblemBox, Table } from "../app/parts.tsx";
 import { countText, msText, percentText } from "../app/words.ts";
 import { verdictOf } from "../overview/history.ts";
 
@@ -45,30 +45,18 @@ export function Comparison({ revision }: { readonly revision: number }) {
   const { stable, canary } = tables;
   return (
     <>
-      <Scroll label="Canary and table in force">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Since it began, at most an hour</th>
-              <th scope="col" class="number">
-                Table in force
-              </th>
-              <th scope="col" class="number">
-                Canary
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {ROWS.map(([name, show]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class="number">{show(stable)}</td>
-                <td class="number">{show(canary)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Canary and table in force"
+        columns={["Since it began, at most an hour", { number: "Table in force" }, { number: "Canary" }]}
+      >
+        {ROWS.map(([name, show]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="number">{show(stable)}</td>
+            <td class="number">{show(canary)}</td>
+          </tr>
+        ))}
+      </Table>
       <p role="status">{verdictOf(stable, canary)}</p>
     </>
   );

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { AuditEntry, TableRevision } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
-import { Badge, Busy, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
+import { Badge, Busy, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, mayChange } from "../app/session.ts";
 import { agoText, shortTime } from "../app/words.ts";
 import { type Change, ConfirmChange, post } from "../table/change.tsx";
@@ -97,49 +97,35 @@ function Revisions() {
         </div>
       )}
       {revisions && (
-        <Scroll label="All revisions">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Compare</th>
-                <th scope="col">Revision</th>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">Note</th>
-                <th scope="col">Back</th>
-              </tr>
-            </thead>
-            <tbody>
-              {revisions.map(({ revision, time, author, note, kind, basedOn }) => (
-                <tr key={revision}>
-                  <td>
-                    <input
-                      type="checkbox"
-                      aria-label={`Compare revision ${revision}`}
-                      checked={picked.includes(revision)}
-                      onChange={(event) => pick(revision, event.currentTarget.checked)}
-                    />
-                  </td>
-                  <td>
-                    {revision} <small>{kind === "publish" ? "" : kind}</small>{" "}
-                    {basedOn !== undefined && kind !== "publish" && <small>of {basedOn}</small>}
-                    {revision === known?.revision && <Badge mood="good">in force</Badge>}
-                  </td>
-                  <td>{time === undefined ? "with the code" : <span title={shortTime(time)}>{agoText(time)}</span>}</td>
-                  <td>{author}</td>
-                  <td class="note">{note}</td>
-                  <td>
-                    {mayChange.value && revision !== known?.revision && kind !== "canary" && (
-                      <button type="button" class="small" onClick={() => void rollBack(revision)}>
-                        Roll back<span class="hidden"> to revision {revision}</span>
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="All revisions" columns={["Compare", "Revision", "When", "Who", "Note", "Back"]}>
+          {revisions.map(({ revision, time, author, note, kind, basedOn }) => (
+            <tr key={revision}>
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Compare revision ${revision}`}
+                  checked={picked.includes(revision)}
+                  onChange={(event) => pick(revision, event.currentTarget.checked)}
+                />
+              </td>
+              <td>
+                {revision} <small>{kind === "publish" ? "" : kind}</small>{" "}
+                {basedOn !== undefined && kind !== "publish" && <small>of {basedOn}</small>}
+                {revision === known?.revision && <Badge mood="good">in force</Badge>}
+              </td>
+              <td>{time === undefined ? "with the code" : <span title={shortTime(time)}>{agoText(time)}</span>}</td>
+              <td>{author}</td>
+              <td class="note">{note}</td>
+              <td>
+                {mayChange.value && revision !== known?.revision && kind !== "canary" && (
+                  <button type="button" class="small" onClick={() => void rollBack(revision)}>
+                    Roll back<span class="hidden"> to revision {revision}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {hasMore && (
         <button type="button" onClick={() => void load(revisions?.at(-1)?.revision)}>
@@ -198,35 +184,22 @@ function Audit() {
     <Panel title="Who did what">
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
       {entries && (
-        <Scroll label="Audit log">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">What</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">Note</th>
-              </tr>
-            </thead>
-            <tbody>
-              {entries.map(({ id, time, author, action, revision, outcome, note, times }) => (
-                <tr key={id}>
-                  <td title={shortTime(time)}>{agoText(time)}</td>
-                  <td>{author}</td>
-                  <td>
-                    {action} {revision}
-                  </td>
-                  <td>
-                    <Badge mood={outcome === "done" ? "good" : "warn"}>{outcome}</Badge>{" "}
-                    {times !== undefined && `${times} times`}
-                  </td>
-                  <td class="note">{note}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Audit log" columns={["When", "Who", "What", "Outcome", "Note"]}>
+          {entries.map(({ id, time, author, action, revision, outcome, note, times }) => (
+            <tr key={id}>
+              <td title={shortTime(time)}>{agoText(time)}</td>
+              <td>{author}</td>
+              <td>
+                {action} {revision}
+              </td>
+              <td>
+                <Badge mood={outcome === "done" ? "good" : "warn"}>{outcome}</Badge>{" "}
+                {times !== undefined && `${times} times`}
+              </td>
+              <td class="note">{note}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {hasMore && (
         <button type="button" onClick={() => void load(entries?.at(-1)?.id)}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call, type Problem } from "../app/api.ts";
-import { Facts, Field, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
+import { Facts, Field, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable } from "../app/session.ts";
 import { countText, percentText } from "../app/words.ts";
 
@@ -115,34 +115,16 @@ function Limits() {
     <Panel title="Limits of the table">
       {problem && <ProblemBox problem={problem} />}
       {uses && (
-        <Scroll label="Limits">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Limit</th>
-                <th scope="col" class="number">
-                  Used
-                </th>
-                <th scope="col" class="number">
-                  Of
-                </th>
-                <th scope="col" class="number">
-                  Share
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {Object.entries(uses).map(([name, { used, max }]) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td class="number">{countText(used)}</td>
-                  <td class="number">{countText(max)}</td>
-                  <td class="number">{percentText(used / max)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Limits" columns={["Limit", { number: "Used" }, { number: "Of" }, { number: "Share" }]}>
+          {Object.entries(uses).map(([name, { used, max }]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">{countText(used)}</td>
+              <td class="number">{countText(max)}</td>
+              <td class="number">{percentText(used / max)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type Role, TEXT_NAMES, type TextName } from "../../ids/index.ts";
 import type { Hint, LayoutAmbiguity } from "../../routing/index.ts";
 import type { DeclaredLayout, DeclaredRow } from "../../routing/schema/table.ts";
-import { Choice, CopyButton, Field, Panel, Scroll } from "../app/parts.tsx";
+import { Choice, CopyButton, Field, Panel, Scroll, Table } from "../app/parts.tsx";
 import { knownTable } from "../app/session.ts";
 import { LoadPanel, Samples } from "./bearing.tsx";
 import { type Trial, tryLayout } from "./try-layout.ts";
@@ -58,73 +58,60 @@ export function DeclareLayout() {
           <Choice label="Text form" value={text} options={TEXT_NAMES.map((each) => [each, each])} onChange={setText} />
           <Field label="Prefix" hint="Such as inv_; a prefix is never mistaken." value={prefix} onInput={setPrefix} />
         </div>
-        <Scroll label="Fields">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Bits</th>
-                <th scope="col">Role</th>
-                <th scope="col">Value</th>
-                <th scope="col">Change</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, at) => (
-                <tr key={row.id}>
-                  <td>
-                    <input
-                      aria-label={`Name of field ${at + 1}`}
-                      value={row.field}
-                      onInput={(event) => change(row.id, { field: event.currentTarget.value })}
-                    />
-                  </td>
-                  <td>
-                    <input
-                      aria-label={`Bits of field ${at + 1}`}
-                      type="number"
-                      min={1}
-                      max={128}
-                      value={row.bits}
-                      onInput={(event) => change(row.id, { bits: event.currentTarget.value })}
-                    />
-                  </td>
-                  <td>
-                    <select
-                      aria-label={`Role of field ${at + 1}`}
-                      value={row.role}
-                      onChange={(event) => change(row.id, { role: event.currentTarget.value as Role })}
-                    >
-                      {ROLES.map((role) => (
-                        <option key={role} value={role}>
-                          {role}
-                        </option>
-                      ))}
-                    </select>
-                  </td>
-                  <td>
-                    {row.role === "fixed" ? (
-                      <input
-                        aria-label={`Value of field ${at + 1}`}
-                        type="number"
-                        min={0}
-                        value={row.value}
-                        onInput={(event) => change(row.id, { value: event.currentTarget.value })}
-                      />
-                    ) : (
-                      <small>{row.role === "time" ? "ms since 2020" : "–"}</small>
-                    )}
-                  </td>
-                  <td>
-                    <button type="button" class="small" onClick={() => setRows(rows.filter(({ id }) => id !== row.id))}>
-                      Remove<span class="hidden"> field {at + 1}</span>
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Fields" columns={["Field", "Bits", "Role", "Value", "Change"]}>
+          {rows.map((row, at) => (
+            <tr key={row.id}>
+              <td>
+                <input
+                  aria-label={`Name of field ${at + 1}`}
+                  value={row.field}
+                  onInput={(event) => change(row.id, { field: event.currentTarget.value })}
+                />
+              </td>
+              <td>
+                <input
+                  aria-label={`Bits of field ${at + 1}`}
+                  type="number"
+                  min={1}
+                  max={128}
+                  value={row.bits}
+                  onInput={(event) => change(row.id, { bits: event.currentTarget.value })}
+                />
+              </td>
+              <td>
+                <select
+                  aria-label={`Role of field ${at + 1}`}
+                  value={row.role}
+                  onChange={(event) => change(row.id, { role: event.currentTarget.value as Role })}
+                >
+                  {ROLES.map((role) => (
+                    <option key={role} value={role}>
+                      {role}
+                    </option>
+                  ))}
+                </select>
+              </td>
+              <td>
+                {row.role === "fixed" ? (
+                  <input
+                    aria-label={`Value of field ${at + 1}`}
+                    type="number"
+                    min={0}
+                    value={row.value}
+                    onInput={(event) => change(row.id, { value: event.currentTarget.value })}
+                  />
+                ) : (
+                  <small>{row.role === "time" ? "ms since 2020" : "–"}</small>
+                )}
+              </td>
+              <td>
+                <button type="button" class="small" onClick={() => setRows(rows.filter(({ id }) => id !== row.id))}>
+                  Remove<span class="hidden"> field {at + 1}</span>
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
         <div class="actions">
           <button
             type="button"

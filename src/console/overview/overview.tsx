@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../published/console-api.ts";
 import type { Status, TableRevision } from "../../published/table-api.ts";
 import { call } from "../app/api.ts";
-import { Badge, Busy, Choice, Facts, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
+import { Badge, Busy, Choice, Facts, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, reader } from "../app/session.ts";
 import { agoText, countText, msText, percentText, plural } from "../app/words.ts";
 import { healthOfOrigins, type Origin } from "../lookup/ask.ts";
@@ -96,54 +96,44 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
   if (known === undefined) return <Busy what="Loading the regions" />;
   return (
     <Panel title="Regions now">
-      <Scroll label="Figures of the regions">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Region</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Requests a second
+      <Table
+        label="Figures of the regions"
+        columns={[
+          "Region",
+          "State",
+          { number: "Requests a second" },
+          { number: "Errors" },
+          { number: "p50, p99" },
+          "Origins",
+        ]}
+      >
+        {names.map((name, at) => {
+          const { origins = [] } = known.regions[name] ?? {};
+          const health = healthOfOrigins(origins);
+          const series = shown?.regions[name];
+          const recent = series && recentOf(series, shown.stepSeconds);
+          return (
+            <tr key={name}>
+              <th scope="row">
+                <span class={`key colour-${at % 8}`} aria-hidden="true" /> {name}
               </th>
-              <th scope="col" class="number">
-                Errors
-              </th>
-              <th scope="col" class="number">
-                p50, p99
-              </th>
-              <th scope="col">Origins</th>
+              <td>
+                <Badge mood={health.mood}>{health.words}</Badge>
+              </td>
+              <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
+              <td class="number">{recent?.errorShare === undefined ? "–" : percentText(recent.errorShare)}</td>
+              <td class="number">
+                {msText(recent?.p50)}, {msText(recent?.p99)}
+              </td>
+              <td class="origins">
+                {origins.map((origin) => (
+                  <OriginLine key={origin.host} origin={origin} />
+                ))}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {names.map((name, at) => {
-              const { origins = [] } = known.regions[name] ?? {};
-              const health = healthOfOrigins(origins);
-              const series = shown?.regions[name];
-              const recent = series && recentOf(series, shown.stepSeconds);
-              return (
-                <tr key={name}>
-                  <th scope="row">
-                    <span class={`key colour-${at % 8}`} aria-hidden="true" /> {name}
-                  </th>
-                  <td>
-                    <Badge mood={health.mood}>{health.words}</Badge>
-                  </td>
-                  <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
-                  <td class="number">{recent?.errorShare === undefined ? "–" : percentText(recent.errorShare)}</td>
-                  <td class="number">
-                    {msText(recent?.p50)}, {msText(recent?.p99)}
-                  </td>
-                  <td class="origins">
-                    {origins.map((origin) => (
-                      <OriginLine key={origin.host} origin={origin} />
-                    ))}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </Scroll>
+          );
+        })}
+      </Table>
     </Panel>
   );
 }
@@ -201,26 +191,14 @@ function Charts({ shown, names, marks }: { shown: MetricsHistory; names: readonl
       </div>
       <small>Dashed lines with a number are publications.</small>
       {problems.length > 0 && (
-        <Scroll label="Problems">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Problem</th>
-                <th scope="col" class="number">
-                  Responses
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {problems.map(([slug, count]) => (
-                <tr key={slug}>
-                  <th scope="row">{slug}</th>
-                  <td class="number">{countText(count)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Problems" columns={["Problem", { number: "Responses" }]}>
+          {problems.map(([slug, count]) => (
+            <tr key={slug}>
+              <th scope="row">{slug}</th>
+              <td class="number">{countText(count)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

@@ -3,7 +3,7 @@ import type { MetricsHistory } from "../../published/console-api.ts";
 import { diffTables } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call } from "../app/api.ts";
-import { Scroll } from "../app/parts.tsx";
+import { Table } from "../app/parts.tsx";
 import { countText } from "../app/words.ts";
 import { diffInWords } from "./diff-words.ts";
 
@@ -26,30 +26,18 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
       {words.keys.length === 0 ? (
         <p>No key goes to another region.</p>
       ) : (
-        <Scroll label="Keys that go elsewhere">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">IDs that go elsewhere</th>
-                <th scope="col">From</th>
-                <th scope="col">To</th>
-                <th scope="col">How many</th>
-              </tr>
-            </thead>
-            <tbody>
-              {words.keys.map(({ what, from, to, numbers }) => (
-                <tr key={what + from + to}>
-                  <td>{what}</td>
-                  <td>{from}</td>
-                  <td>
-                    <strong>{to}</strong>
-                  </td>
-                  <td>{numbers}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Keys that go elsewhere" columns={["IDs that go elsewhere", "From", "To", "How many"]}>
+          {words.keys.map(({ what, from, to, numbers }) => (
+            <tr key={what + from + to}>
+              <td>{what}</td>
+              <td>{from}</td>
+              <td>
+                <strong>{to}</strong>
+              </td>
+              <td>{numbers}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {words.keysLeft > 0 && <p>{countText(words.keysLeft)} more kinds of keys are not listed.</p>}
       {words.entities.length > 0 && <h3>Single entities</h3>}
