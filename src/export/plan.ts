@@ -145,7 +145,7 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
       let reading: readonly ReaderPlan[] | undefined;
       let left = why ?? (hint !== undefined && hint.enabled === undefined ? "short keys" : undefined);
       try {
-        if (left === undefined) reading = readersOf(entity, hintName, hint, decisions, shapeAt);
+        if (left === undefined) reading = readersOf(entity, hint, decisions, shapeAt);
       } catch (error) {
         if (!(error instanceof Left)) throw error;
         left = error.message;
@@ -175,10 +175,8 @@ const createsOf = ({ creates }: CompiledTable, forwarded: Forwarded[]): CreatesP
   };
 };
 
-const unreachableWhy = ({ origins }: Region): string | undefined => {
-  if (origins.some(({ binding, weight }) => binding !== undefined && weight > 0)) return "an origin behind a binding";
-  return undefined;
-};
+const unreachableWhy = ({ origins }: Region): string | undefined =>
+  origins.some(({ binding, weight }) => binding !== undefined && weight > 0) ? "an origin behind a binding" : undefined;
 
 const entityWhy = ({ public: kind, publicFields, copies, idIn, directory }: Entity): string | undefined => {
   if (copies !== undefined) return "read copies";
@@ -237,14 +235,13 @@ const destinationsOf = (
 
 const readersOf = (
   entity: Entity,
-  nameOf: typeof hintName,
   hint: ReturnType<Entity["pathHints"]["get"]>,
   decisions: ReadonlyMap<EntityId, IdDecision>,
   shapeAt: (form: Layout["texts"][number]) => number,
 ): readonly ReaderPlan[] =>
   entity.readers.flatMap(({ form, of }) => {
     const ids = of
-      .filter(({ enabled }) => hint === undefined || enabled.layout.name === nameOf(hint))
+      .filter(({ enabled }) => hint === undefined || enabled.layout.name === hintName(hint))
       .map(
         (id): IdDecision => ({
           ...(decisions.get(id) as IdDecision),

@@ -17,7 +17,7 @@ const SOURCE_LINES_MAX = 36_000;
 const JOINT_LINES_MAX = 1_300;
 /** Each later feature has lines of its own, so that what was there before cannot grow in their shade. */
 const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; readonly linesMax: number }[] = [
-  { name: "exports", files: /^src\/(?:export|cli\/commands\/export)\//, linesMax: 2_950 },
+  { name: "exports", files: /^src\/(?:export|cli\/commands\/export)\//, linesMax: 2_900 },
   {
     name: "creation",
     files:

@@ -65,21 +65,14 @@ Examples:
 Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
-    const { out, table: file, waybill, withoutWaybill, listen, caFile, modules, state } = options;
+    const { out: folder, table: file, waybill, withoutWaybill, listen, caFile } = options;
+    const { modules: modulesFolder, state: stateFolder } = options;
     const { table } = await readTableFile(file, runtime, checkTable);
     const { deadlines } = readConfig({
       FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
       IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
     });
-    const settings: ExportOptions = {
-      listen,
-      waybill,
-      deadlines,
-      caFile,
-      modulesFolder: modules,
-      stateFolder: state,
-      folder: out,
-    };
+    const settings: ExportOptions = { listen, waybill, deadlines, caFile, modulesFolder, stateFolder, folder };
     const made = exported(engine, table, settings);
     const left = made.forwarded.map(({ what, why }) => `  ${escapeControls(what)}: ${why}`);
     if (left.length > 0 && waybill === undefined && withoutWaybill !== true) {
@@ -88,17 +81,17 @@ Exit code: 0, or 1 if nothing was written.`,
       );
     }
     const { newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
-    const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(out));
+    const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(folder));
     let replaced: Replaced;
     try {
-      replaced = replaceFolder(out, made.files, check);
+      replaced = replaceFolder(folder, made.files, check);
     } catch (error) {
-      return fail(`error: ${error instanceof Error ? error.message : error}\n${out} is as it was.\n`);
+      return fail(`error: ${error instanceof Error ? error.message : error}\n${folder} is as it was.\n`);
     }
     runtime.report(NOTES[replaced](engine));
     await runtime.print(
       linesText([
-        `${out}: ${made.files.map((one) => one.name).join(", ")}`,
+        `${folder}: ${made.files.map((one) => one.name).join(", ")}`,
         ...(left.length === 0
           ? []
           : [waybill === undefined ? "Answered with 503:" : `Decided by ${waybill}:`, ...left]),
