@@ -140,11 +140,19 @@ describe("IDs", () => {
     { argument: "key", fields: undefined, type: "OrderKey", entity: "order", isPlural: false },
     { argument: "ids", fields: new Set(["orders"]), type: undefined, entity: "order", isPlural: true },
   ];
-  const find = (query: string, variables = "{}") => {
+  const read = (query: string, variables = "{}") => {
     const given = membersOf(sliceOf(variables) as never);
     const operation = readDocument(query, undefined, given ?? new Map(), LIMITS);
     if (!operation.ok) throw new Error(operation.error.message);
-    const fields = rootFields(operation.value, rules, 100);
+    return rootFields(operation.value, rules, 100);
+  };
+  const fieldsOf = (query: string) => {
+    const fields = read(query);
+    if (!fields.ok) throw new Error(fields.error.message);
+    return fields.value;
+  };
+  const find = (query: string, variables?: string) => {
+    const fields = read(query, variables);
     if (!fields.ok) return fields.error.code;
     return fields.value.flatMap(({ ids, list }) => [...ids, ...(list?.items ?? [])].map(({ text }) => text));
   };
@@ -173,17 +181,9 @@ describe("IDs", () => {
   });
 
   it("fields that go home have no IDs of elsewhere", () => {
-    const operation = readDocument(
-      '{ me { order(id: "a") { x } } you: me { order(id: "home") { x } } }',
-      undefined,
-      new Map(),
-      LIMITS,
-    );
-    if (!operation.ok) throw new Error(operation.error.message);
-    const fields = rootFields(operation.value, rules, 100);
-    if (!fields.ok) throw new Error(fields.error.message);
+    const fields = fieldsOf('{ me { order(id: "a") { x } } you: me { order(id: "home") { x } } }');
     const home = () => ({ region: "home" });
-    const plan = planParts(fields.value, {
+    const plan = planParts(fields, {
       ofId: ({ text }) => ({ region: text }),
       home,
       introspection: home,
@@ -195,17 +195,9 @@ describe("IDs", () => {
   });
 
   it("an ID that the whole cannot be split at fails its field alone", () => {
-    const operation = readDocument(
-      '{ me { order(id: "a") { x } other: order(id: "b") { x } } order(id: "a") { x } }',
-      undefined,
-      new Map(),
-      LIMITS,
-    );
-    if (!operation.ok) throw new Error(operation.error.message);
-    const fields = rootFields(operation.value, rules, 100);
-    if (!fields.ok) throw new Error(fields.error.message);
+    const fields = fieldsOf('{ me { order(id: "a") { x } other: order(id: "b") { x } } order(id: "a") { x } }');
     const none = () => ({ failure: { code: "none", message: "", status: 400 } });
-    const plan = planParts(fields.value, {
+    const plan = planParts(fields, {
       ofId: ({ text }) => ({ region: text }),
       home: none,
       introspection: none,

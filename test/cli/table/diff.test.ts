@@ -23,16 +23,22 @@ files.write("after.json", JSON.stringify(AFTER));
 
 const DIFF = ["table", "diff", "routing-table.json", "after.json"];
 
+/** Two tables that are alike but for the files of their pack. */
+function twoTablesWithPacks() {
+  const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+  const folder = tableFiles({ ...DECLARED_TABLE, routes });
+  folder.write("new.json", JSON.stringify({ ...DECLARED_TABLE, routes }));
+  const pack = (table: string, stdin: string) =>
+    waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
+      files: folder,
+      stdin,
+    });
+  return { folder, pack };
+}
+
 describe.concurrent("waybill table diff", () => {
   it("decides a log's requests by the packs beside both tables", async () => {
-    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const folder = tableFiles({ ...DECLARED_TABLE, routes });
-    folder.write("new.json", JSON.stringify({ ...DECLARED_TABLE, routes }));
-    const pack = (table: string, stdin: string) =>
-      waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
-        files: folder,
-        stdin,
-      });
+    const { folder, pack } = twoTablesWithPacks();
     expect((await pack("routing-table.json", "0,999,us\n")).code).toBe(0);
     expect((await pack("new.json", "0,999,eu\n")).code).toBe(0);
     const log = ["--log", "-", "--json"];
@@ -45,14 +51,7 @@ describe.concurrent("waybill table diff", () => {
   });
 
   it("counts the keys that packs send elsewhere where both files are there, and says which is not", async () => {
-    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const folder = tableFiles({ ...DECLARED_TABLE, routes });
-    folder.write("new.json", JSON.stringify({ ...DECLARED_TABLE, routes }));
-    const pack = (table: string, stdin: string) =>
-      waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
-        files: folder,
-        stdin,
-      });
+    const { folder, pack } = twoTablesWithPacks();
     expect((await pack("routing-table.json", "0,999,us\n5000,us\n")).code).toBe(0);
     expect((await pack("new.json", "0,99,us\n100,199,eu\n")).code).toBe(0);
     const diff = (...more: string[]) =>
