@@ -1,11 +1,13 @@
 import { Hono } from "hono";
 import * as v from "valibot";
+import type { Tables } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
-import { explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
+import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
 import { claimsOf } from "../src/gateway/places/serve.ts";
 import { ok } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import { parseJson } from "../src/routing/index.ts";
+import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./console/canary.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
 import { json, operation } from "./openapi/table.ts";
@@ -40,7 +42,7 @@ export const EXPLAIN = {
       },
     },
     description: "The explanation.",
-    content: json(),
+    content: json({ type: "object", properties: { tableCanary: TABLE_CANARY } }),
   }),
 };
 
@@ -97,13 +99,19 @@ export const explain = (gateway: Gateway) =>
     const layoutName = request.header("id-layout");
     const input = { tables: served, publicIds: gateway.publicIds, layoutName, nowMs: context.arrivedAtMs };
     const withHost = request.host === "" ? { ...request, host: context.host } : request;
-    const explained = await withPages(
-      gateway,
-      (found) => explainRequest({ ...input, found }, withHost),
-      context.client.address,
-    );
+    const explainBy = (tables: Tables) =>
+      withPages(gateway, (found) => explainRequest({ ...input, tables, found }, withHost), context.client.address);
+    const explained = await explainBy(served);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
     const { kind: _, byCanary: __, ...shown } = explained;
-    return jsonResponse(shown, { "waybill-table": context.tableLabel ?? "" });
+    const tableCanary = await tableCanaryOf(served, ledBy(explained), async (tables) => ledBy(await explainBy(tables)));
+    return jsonResponse({ ...shown, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });
+
+function ledBy(explained: Awaited<ReturnType<typeof withPages<ExplainedRequest>>>): LedHere {
+  const { byCanary } = explained;
+  if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
+  const { region, problem } = explained;
+  return { byCanary, region, problem: problem?.type.slice(problem.type.lastIndexOf("/") + 1) };
+}

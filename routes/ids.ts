@@ -1,8 +1,9 @@
 import { Hono } from "hono";
-import { explainId } from "../src/gateway/decide.ts";
+import { explainId, type Tables } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
 import type { Gateway } from "../src/ports.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
+import { ledBy, tableCanaryOf } from "./console/canary.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv } from "./lib/http.ts";
 
@@ -23,11 +24,14 @@ export const ids = (gateway: Gateway) =>
       layoutName: c.req.raw.headers.get("id-layout") ?? undefined,
       nowMs: context.arrivedAtMs,
     };
-    const explained = await withPages(gateway, (found) => explainId({ ...input, found }, id), context.client.address);
+    const explainBy = (tables: Tables) =>
+      withPages(gateway, (found) => explainId({ ...input, tables, found }, id), context.client.address);
+    const explained = await explainBy(served);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
     const { explanation, decided } = explained;
     const region = decided && (await gateway.movedMemory?.recall(movedKeyOf(decided)));
     const learned = region === undefined ? {} : { learned: { region } };
-    return jsonResponse({ ...explanation, ...learned }, { "waybill-table": context.tableLabel ?? "" });
+    const tableCanary = await tableCanaryOf(served, ledBy(explained), async (tables) => ledBy(await explainBy(tables)));
+    return jsonResponse({ ...explanation, ...learned, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });

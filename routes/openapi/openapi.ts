@@ -5,6 +5,7 @@ import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
+import { TABLE_CANARY } from "../console/canary.ts";
 import { CONSOLE_PATHS, SESSION_SCHEME } from "../console/openapi.ts";
 import { DIRECTORY_PATHS } from "../directory/openapi.ts";
 import { EXPLAIN } from "../explain.ts";
@@ -172,6 +173,7 @@ const MANY_ANSWER = {
             base64: TEXT,
           },
           problem: { $ref: "#/components/schemas/Problem" },
+          canary: { type: "integer", description: "The revision of the canary that decided." },
         },
       },
     },
@@ -232,6 +234,7 @@ const OWN_PATHS = {
     tag: "ids",
     parameters: [ID_PARAMETER],
     description: "The explanation.",
+    content: json({ type: "object", properties: { tableCanary: TABLE_CANARY } }),
   }),
   "/-/explain": EXPLAIN,
   "/-/idempotency/{key}": state("idempotencyKey", "What is known of an idempotency key, of all callers", {

@@ -19,13 +19,14 @@ import { counted, countOf, escapeControls, formatCount, startProgress } from "..
 import { openTable } from "../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../runtime.ts";
 
-/** Where an ID belongs, or the slug of the problem. */
+/** Where an ID belongs, or the slug of the problem. `canary`: the revision of the canary that decided. */
 interface Place {
   readonly id: string;
   readonly region?: string;
   readonly entity?: string;
   readonly layout?: string;
   readonly problem?: string;
+  readonly canary?: number;
 }
 
 type Format = "tsv" | "csv" | "ndjson";
@@ -54,7 +55,7 @@ Examples:
   $ waybill locate - --format csv < ids.txt
   $ waybill locate ids.txt --gateway https://api.example.com --only-problems
 
-Columns: id, region, entity, layout, problem. A summary by region follows on stderr.
+Columns: id, region, entity, layout, problem, and the revision of the canary that decided. A summary by region follows on stderr.
 With --gateway the gateway is asked, ${formatCount(BATCH_IDS_MAX)} IDs at a time; no origin is. It reads public IDs and directories, which a table alone
 cannot. A rate limit is waited for. A token is read only from ${TOKEN_VARIABLE}.
 Exit code: 0 if every ID has a region, else 1.`,
@@ -107,13 +108,13 @@ const summaryOf = (counts: ReadonlyMap<string, number>): string => {
   return escapeControls(parts.join(", ")) || "no region";
 };
 
-const COLUMNS = ["id", "region", "entity", "layout", "problem"] as const;
+const COLUMNS = ["id", "region", "entity", "layout", "problem", "canary"] as const;
 
 const lineOf = (place: Place, format: Format): string =>
   format === "ndjson"
     ? `${JSON.stringify(place)}\n`
     : rowOf(
-        COLUMNS.map((name) => place[name] ?? ""),
+        COLUMNS.map((name) => `${place[name] ?? ""}`),
         format,
       );
 
@@ -192,8 +193,8 @@ async function ask(
 
 const placeOf = (result: Readonly<Record<string, unknown>>): Omit<Place, "id"> => {
   const problem = (result["problem"] as { readonly type?: unknown } | undefined)?.type;
-  const texts = (["region", "entity", "layout"] as const).flatMap((name) =>
-    typeof result[name] === "string" ? [[name, result[name]] as const] : [],
+  const texts = (["region", "entity", "layout", "canary"] as const).flatMap((name) =>
+    typeof result[name] === (name === "canary" ? "number" : "string") ? [[name, result[name]] as const] : [],
   );
   const slug = typeof problem === "string" ? { problem: problem.slice(problem.lastIndexOf("/") + 1) } : {};
   return { ...Object.fromEntries(texts), ...slug };

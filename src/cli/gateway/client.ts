@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { type CanaryMember, canaryMember } from "../../published/console-canary.ts";
 import * as api from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
 import { checkTable, type Explanation, type Fault } from "../../routing/index.ts";
@@ -104,12 +105,13 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
   };
 };
 
-const EXPLAINED = v.looseObject({ places: v.array(v.string()), ids: v.array(v.looseObject({})) });
+const EXPLAINED = v.looseObject({ places: v.array(v.string()), ids: v.array(v.looseObject({})), ...canaryMember });
 
 const EXPLANATION = v.looseObject({
   text: v.string(),
   candidates: v.array(v.looseObject({})),
   forms: v.array(v.looseObject({})),
+  ...canaryMember,
 });
 
 /** A later gateway may send more. */
@@ -130,7 +132,7 @@ export type KeyEntry = v.InferOutput<typeof KEY_ENTRY>;
 
 const KEY_ENTRIES = v.looseObject({ key: v.string(), entries: v.array(KEY_ENTRY) });
 
-type LearnedExplanation = Explanation & { readonly learned?: { readonly region: string } };
+type LearnedExplanation = Explanation & CanaryMember & { readonly learned?: { readonly region: string } };
 
 const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
 const JSON_TYPE = { "content-type": "application/json" };

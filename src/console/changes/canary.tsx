@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import type { Status } from "../../published/table-api.ts";
+import { audienceInWords } from "../../published/console-canary.ts";
+import type { Audience, Status } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Choice, Facts, Field, Panel, ProblemBox } from "../app/parts.tsx";
@@ -12,10 +13,6 @@ import { draft } from "../table/table-page.tsx";
 import { Comparison } from "./comparison.tsx";
 import { tableOf } from "./history.tsx";
 
-type Audience =
-  | { readonly share: number }
-  | { readonly countries: readonly string[] }
-  | { readonly entities: readonly string[] };
 type Running = NonNullable<Status["canary"]>;
 
 const ASK_MS = 3_000;
@@ -117,11 +114,6 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
   );
 }
 
-function audienceInWords({ share, countries, entities }: Partial<Running>): string {
-  if (share !== undefined) return `${share} % of the IDs`;
-  return countries === undefined ? `all IDs of ${(entities ?? []).join(", ")}` : `IDs of ${countries.join(", ")}`;
-}
-
 type Kind = "share" | "countries" | "entities";
 
 function StartCanary({ running, onChange }: { running: Running | null; onChange: (change: Change) => void }) {
@@ -154,7 +146,7 @@ function StartCanary({ running, onChange }: { running: Running | null; onChange:
   const start = () => {
     if (after === undefined) return;
     onChange({
-      title: `Start a canary for ${audienceInWords(audience as Partial<Running>)}`,
+      title: `Start a canary for ${audienceInWords(audience)}`,
       verb: running === null ? "Start" : "Replace the canary",
       before: known.declared,
       after,

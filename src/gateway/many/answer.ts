@@ -32,7 +32,7 @@ const BODIES_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Where an ID belongs. `path`: raw, what a client would ask for. */
 type Located =
-  | { readonly path: string; readonly region: string; readonly entity: string | undefined; readonly layout?: string }
+  | { readonly path: string; readonly region: string; readonly shown: Entry }
   | { readonly path: undefined; readonly error: GatewayError };
 
 /** Longer texts, and other characters, are in no layout. */
@@ -60,9 +60,10 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
   if (outcome.kind === "error") return { path: undefined, error: outcome.error };
   if (outcome.kind !== "region") return { path: undefined, error: { reason: "unknown-id", id, candidates: [] } };
   const { entity, layout, target } = outcome.decision;
+  const canary = outcome.byCanary ? served.canary?.table.revision : undefined;
   // A public ID hides what it is.
-  const shown = entity.public === undefined ? { entity: entity.name, layout } : { entity: undefined };
-  return { path: own, region: target.region.name, ...shown };
+  const shown = entity.public === undefined ? { entity: entity.name, layout, canary } : { canary };
+  return { path: own, region: target.region.name, shown };
 }
 
 /** Most look-ups wait for nothing; those of directories wait together. */
@@ -150,11 +151,9 @@ async function* locatedEntries(
     const part = ids.slice(from, from + AT_ONCE_LOCATED);
     for (const [at, located] of (await locateAll(context, served, part)).entries()) {
       const id = part[at] as string;
-      if (located.path === undefined) yield resultOf(from + at, id, undefined, refused(located.error));
-      else {
-        const { region, entity, layout } = located;
-        yield resultOf(from + at, id, region, { ...(entity === undefined ? {} : { entity, layout }) });
-      }
+      yield located.path === undefined
+        ? resultOf(from + at, id, undefined, refused(located.error))
+        : resultOf(from + at, id, located.region, located.shown);
     }
   }
   return undefined;

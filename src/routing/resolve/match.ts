@@ -115,8 +115,8 @@ export const placeOf = (layout: string, words: Words, seed?: number): number =>
   shareHash(identityWords(layout, words), seed) / 2 ** 32;
 
 /** Of percents with four decimals the least one at which a canary takes the entity. */
-export const percentTaking = (layout: string, words: Words): number =>
-  (Math.floor(placeOf(layout, words) * 1e6) + 1) / 1e4;
+export const percentTaking = (layout: string, words: Words, seed?: number): number =>
+  (Math.floor(placeOf(layout, words, seed) * 1e6) + 1) / 1e4;
 
 /** Where an ID stands; `undefined` where its route has no canary, or where the table says more of the ID than its route does. */
 export const canaryPlace = (route: Target, target: Target, layout: string, words: Words): CanaryPlace | undefined => {

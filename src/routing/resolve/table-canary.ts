@@ -3,7 +3,7 @@ import { fieldOf, iuid } from "../../ids/index.ts";
 import { ENTITIES_MAX } from "../limits.ts";
 import { name } from "../schema/parts.ts";
 import type { CompiledTable, Decision } from "../table.ts";
-import { placeOf } from "./match.ts";
+import { percentTaking, placeOf } from "./match.ts";
 
 /** Which IDs a canary of the whole table serves. The table in force decides, so that the choice is stable. */
 
@@ -48,6 +48,9 @@ export const selectorTest = (stable: CompiledTable, audience: CanarySelector): (
   const share = audience.share / 100;
   return ({ layout, words }) => placeOf(layout, words, SEED) < share;
 };
+
+/** Of shares with four decimals the least one that the ID is in. */
+export const canaryTakesFrom = ({ layout, words }: Decision): number => percentTaking(layout, words, SEED);
 
 /** Whether a canary serves all of an entity, with the IDs that the stable table does not know. */
 export const servesEntity = (audience: CanarySelector, entity: string): boolean =>

@@ -106,6 +106,12 @@ test("a gateway is asked for what only it knows, and its problem is shown", asyn
       { method: "POST", url: "/checkout", headers: { "x-order": [ORDER, "b"] }, body: "{}" },
     ],
   ]);
+  const audience = { countries: ["KZ", "PL"] };
+  const tableCanary = { decides: true, revision: 2, inForce: 1, audience, otherwise: { problem: "unassigned-key" } };
+  expect((await ask({ ...shown, tableCanary })).stdout).toContain(
+    "canary: revision 2 (canary) decides: it has IDs of KZ, PL; revision 1 (in force) would refuse it (unassigned-key)\n",
+  );
+  expect((await ask({ ...shown, tableCanary: {} })).code).toBe(1);
   const problem = { type: "/-/problems/x", title: "X", status: 422, detail: "No." };
   expect(await ask({ ...shown, problem })).toMatchObject({ code: 1, stderr: "error: No.\n" });
   expect((await ask(shown, "--claims", "{}")).code).toBe(1);

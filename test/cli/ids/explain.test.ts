@@ -107,13 +107,23 @@ describe.concurrent("waybill explain with a table", () => {
     const [local] = objectsOf((await waybill(["explain", "--json", ORDER_KZ], { files })).stdout) as [object];
     plane.override = ({ url, headers }) =>
       url === `/-/ids/${ORDER_KZ}` && headers.get("authorization") !== null
-        ? { headers: { "waybill-table": "rev=1; source=memory; age=3" }, body: { ...local, learned: { region: "us" } } }
+        ? {
+            headers: { "waybill-table": "rev=1; source=memory; age=3" },
+            body: { ...local, learned: { region: "us" }, tableCanary },
+          }
         : undefined;
+    const tableCanary = {
+      ...{ decides: false, revision: 2, inForce: 1, audience: { share: 5 }, takesFrom: 61.5 },
+      otherwise: { region: "ap\u0007" },
+    };
     const args = ["explain", `/orders/${ORDER_KZ}`, "--gateway", GATEWAY_URL];
     const { stdout, stderr, code } = await waybill(args, plane.access);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout).toContain('\n  revision 1:1  {"when":{');
     expect(stdout).toContain("\n  learned: an origin said with a 421 that it is in us; requests go there first\n");
+    expect(stdout).toContain(
+      "\n  canary: revision 1 (in force) decides; revision 2 (canary) has 5 % of the IDs, this one from 61.5 %, and would lead to ap\\u{7}\n",
+    );
     plane.override = ({ url }) => (url.startsWith("/-/ids/") ? problem(429, "rate-limited", "Too many.") : undefined);
     expect(await waybill(args, plane.access)).toMatchObject({ stderr: expect.stringContaining("Too many."), code: 1 });
   });

@@ -11,7 +11,7 @@ describe("waybill locate", () => {
   it("prints the region of each ID, and a summary", async () => {
     const found = await waybill(["locate", "ids.txt"], { files: files(`${AP}\r\n\n${EU}\n${AP}`) });
     expect(found.stdout).toBe(
-      `id\tregion\tentity\tlayout\tproblem\n${AP}\tap\torder\tiuid\t\n${EU}\teu\torder\tiuid\t\n${AP}\tap\torder\tiuid\t\n`,
+      `id\tregion\tentity\tlayout\tproblem\tcanary\n${AP}\tap\torder\tiuid\t\t\n${EU}\teu\torder\tiuid\t\t\n${AP}\tap\torder\tiuid\t\t\n`,
     );
     expect(found.stderr).toBe("3 IDs: ap 2, eu 1\n");
     expect(found.code).toBe(0);
@@ -20,7 +20,7 @@ describe("waybill locate", () => {
   it("has a problem where there is no region, in every format", async () => {
     const stdin = `${AP}\n"x",\u0007y\na/b\n${"9".repeat(200)}\n`;
     const csv = await waybill(["locate", "-", "--format", "csv", "--only-problems"], { files: files(""), stdin });
-    expect(csv.stdout.split("\n")[1]).toBe('"""x"",\u0007y",,,,malformed-id');
+    expect(csv.stdout.split("\n")[1]).toBe('"""x"",\u0007y",,,,malformed-id,');
     expect(csv.stderr).toBe("4 IDs: ap 1; malformed-id 3\n");
     expect(csv.code).toBe(1);
     const lines = await waybill(["locate", "-", "--format", "ndjson"], { files: files(""), stdin });
@@ -31,7 +31,7 @@ describe("waybill locate", () => {
         .map((line) => JSON.parse(line)),
     ).toEqual([{ id: AP, region: "ap", entity: "order", layout: "iuid" }]);
     const tsv = await waybill(["locate", "-"], { files: files(""), stdin });
-    expect(tsv.stdout).toContain('"x",\\u{7}y\t\t\t\tmalformed-id\n');
+    expect(tsv.stdout).toContain('"x",\\u{7}y\t\t\t\tmalformed-id\t\n');
   });
 
   it("asks a gateway by the thousand, and waits for its limit", async () => {
@@ -61,6 +61,24 @@ describe("waybill locate", () => {
     expect(sizes).toEqual([1000, 0, 500]);
     expect(found.stderr).toBe("1,501 IDs: eu 1,500; malformed-id 1\n");
     expect(found.code).toBe(1);
+  });
+
+  it("names the canary that decided, as the gateway does", async () => {
+    const results = [
+      { id: EU, region: "us", entity: "order", layout: "iuid", canary: 42 },
+      { id: AP, region: "ap", entity: "order", layout: "iuid" },
+    ];
+    const locate = (...args: readonly string[]) =>
+      waybill(["locate", "-", "--gateway", "https://gw.example.com", ...args], {
+        files: files(""),
+        stdin: `${EU}\n${AP}\n`,
+        fetch: async () => Response.json({ results, summary: {} }),
+      });
+    expect((await locate()).stdout.split("\n").slice(1, 3)).toEqual([
+      `${EU}\tus\torder\tiuid\t\t42`,
+      `${AP}\tap\torder\tiuid\t\t`,
+    ]);
+    expect(JSON.parse((await locate("--format", "ndjson")).stdout.split("\n")[0] ?? "")).toEqual(results[0]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { explainId, explainOnPath } from "../../../gateway/decide.ts";
 import { err, fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../../ids/index.ts";
+import { tableCanaryInWords } from "../../../published/console-canary.ts";
 import {
   type Candidate,
   type CompiledTable,
@@ -71,7 +72,7 @@ const formatExplanation = (
   layouts: readonly Layout[],
   { paint, isWatched }: Runtime,
 ): string => {
-  const { text, candidates, forms, decision } = explanation;
+  const { text, candidates, forms, decision, tableCanary } = explanation;
   if (candidates.length === 0) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
@@ -81,6 +82,7 @@ const formatExplanation = (
   const blocks = [
     [paint("bold", escapeControls(text))],
     indented(decision === undefined ? ambiguityLines(explanation) : decisionLines(explanation, decision, paint)),
+    indented(tableCanary === undefined ? [] : [`canary: ${escapeControls(tableCanaryInWords(tableCanary))}`]),
     chosen === undefined || !hasStrip ? [] : indented(diagramOf(chosen, text, layouts, paint)),
     ...candidates
       .filter((candidate) => !isShort(candidate))

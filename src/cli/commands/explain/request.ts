@@ -1,6 +1,7 @@
 import { type ExplainedRequest, explainRequest, wholeRequest } from "../../../gateway/places/explain.ts";
 import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
+import { type CanaryMember, tableCanaryInWords } from "../../../published/console-canary.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
 import { parseJson } from "../../../routing/schema/json-scanner.ts";
 import { type OptionsOf, option } from "../../command.ts";
@@ -81,7 +82,7 @@ export async function explainUrl(
 /** Problems of reading: they end it before all places are read. */
 const UNREAD = /\/(?:id-unreadable|id-not-in-time|malformed-request|unauthenticated|authentication-unavailable)$/;
 
-type Shown = Omit<ExplainedRequest, "kind" | "byCanary">;
+type Shown = Omit<ExplainedRequest, "kind" | "byCanary"> & CanaryMember;
 
 function headerOf(field: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(field) ?? [];
@@ -100,7 +101,19 @@ function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [strin
 }
 
 function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {
-  const { owner, places, ids, source, creates, lists, isGraphql, redirect, region, problem: why } = explained;
+  const {
+    owner,
+    places,
+    ids,
+    source,
+    creates,
+    lists,
+    isGraphql,
+    redirect,
+    region,
+    tableCanary,
+    problem: why,
+  } = explained;
   const where = region === undefined ? [] : [paint(["bold", "green"], region)];
   const head = [paint("bold", escapeControls(`${method} ${url}`)), ...(owner === undefined ? [] : [owner]), ...where];
   const rows = places.flatMap((place) => {
@@ -115,6 +128,7 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
     ...(creates === undefined ? [] : [`creates a new ${creates}: its region follows from its key`]),
     ...(lists === undefined ? [] : [`lists ${lists} over the regions that the query leaves`]),
     ...(isGraphql === undefined ? [] : ["GraphQL: the IDs of its document decide, which are not read here"]),
+    ...(tableCanary === undefined ? [] : [`canary: ${escapeControls(tableCanaryInWords(tableCanary))}`]),
     ...(redirect === undefined ? [] : [`redirects to ${escapeControls(redirect)}`]),
   ];
   return linesText([head.join(" → "), ...indented([...alignColumns(rows), ...notes])]);

@@ -1,5 +1,6 @@
 import * as ids from "../../../ids/index.ts";
 import { writtenBy } from "../../../ids/text/form.ts";
+import type { CanaryMember } from "../../../published/console-canary.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../../routing/index.ts";
 import { writtenForms } from "../../lib/layouts.ts";
 
@@ -41,7 +42,7 @@ export interface DeclaredRule {
 }
 
 /** The explanation of a text, with or without a table. */
-export interface Explained extends Omit<Explanation, "forms"> {
+export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   /** What a running gateway knows from a 421 of an origin. */
   readonly learned?: { readonly region: string };
   readonly declared?: DeclaredRule | undefined;

@@ -1,0 +1,83 @@
+import type { Explained } from "../../src/gateway/decide.ts";
+import type { withPages } from "../../src/gateway/pages.ts";
+import type { ServedTable } from "../../src/ports.ts";
+import type { CanaryMember } from "../../src/published/console-canary.ts";
+import type { CompiledTable, Decision } from "../../src/routing/index.ts";
+import { canaryTakesFrom } from "../../src/routing/resolve/table-canary.ts";
+
+/** Where an ID or a request leads by one table. `problem`: its slug, where it leads nowhere. */
+export interface Led {
+  readonly region?: string | undefined;
+  readonly problem?: string | undefined;
+  readonly decided?: Decision | undefined;
+}
+
+export interface LedHere extends Led {
+  readonly byCanary: boolean;
+}
+
+/** One table alone: then the other one decides all. */
+type Alone = Readonly<{ table: CompiledTable; canary: undefined }>;
+
+/**
+ * The member `tableCanary` of a look-up while a canary runs: which of the two tables decides, and where the other one would
+ * lead. What both say nothing about, such as a page of the gateway, has none.
+ */
+export async function tableCanaryOf(
+  { table, canary }: Pick<ServedTable, "table" | "canary">,
+  own: LedHere,
+  ledBy: (tables: Alone) => Promise<Led>,
+): Promise<CanaryMember> {
+  if (canary === undefined || (own.region === undefined && own.problem === undefined)) return {};
+  const other = await ledBy({ table: own.byCanary ? table : canary.table, canary: undefined });
+  const decided = own.byCanary ? other.decided : own.decided;
+  const isSame = other.region === own.region && (own.region !== undefined || other.problem === own.problem);
+  const tableCanary = {
+    ...{ decides: own.byCanary, revision: canary.table.revision, inForce: table.revision },
+    audience: canary.audience,
+    ...("share" in canary.audience && decided !== undefined && { takesFrom: canaryTakesFrom(decided) }),
+    ...(!isSame && {
+      otherwise: other.region === undefined ? { problem: other.problem ?? "" } : { region: other.region },
+    }),
+  };
+  return { tableCanary };
+}
+
+/** Of a text with the form of a public ID only the keys could say more. */
+export function ledBy(explained: Awaited<ReturnType<typeof withPages<Explained>>>): LedHere {
+  const { byCanary } = explained;
+  if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
+  const { explanation, decided } = explained;
+  if (explanation.publicOf !== undefined && decided === undefined) return { byCanary };
+  return { byCanary, region: explanation.decision?.region, problem: explanation.error?.reason, decided };
+}
+
+const TEXT = { type: "string" };
+const NAMES = { type: "array", items: TEXT };
+const REVISION = { type: "integer" };
+
+/** For OpenAPI. */
+export const TABLE_CANARY = {
+  type: "object",
+  description: "While a canary of the whole table runs.",
+  required: ["decides", "revision", "inForce", "audience"],
+  properties: {
+    decides: {
+      type: "boolean",
+      description: "Whether the canary's table decides about it; else the one in force does.",
+    },
+    revision: { ...REVISION, description: "Of the canary's table." },
+    inForce: { ...REVISION, description: "Of the table in force." },
+    audience: {
+      type: "object",
+      description: "The IDs that the canary serves: one of the three.",
+      properties: { share: { type: "number", description: "Percent of the IDs." }, countries: NAMES, entities: NAMES },
+    },
+    takesFrom: { type: "number", description: "The least share, in percent, that the ID is in." },
+    otherwise: {
+      type: "object",
+      description: "What the other one of the two tables says, where it differs.",
+      properties: { region: TEXT, problem: { ...TEXT, description: "The slug: it leads nowhere." } },
+    },
+  },
+};
