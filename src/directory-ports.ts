@@ -155,6 +155,8 @@ export interface DirectoryTruth {
   orphans(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
   /** Keys of one shard in the order of their bytes, beginning after a key. */
   scan(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
+  /** How many keys one shard has now. */
+  count(directory: string, shard: number): Promise<Result<KeyCounts, DirectoryFailure>>;
   /** Confirmed keys, all of one shard. Keys that are there with another region or owner stay, and are conflicts, unless `replace`. */
   putMany(
     directory: string,
@@ -166,6 +168,14 @@ export interface DirectoryTruth {
 
 /** What was moved, removed or replaced since a time: copies of before are wrong about it. `undefined`: too much to name. */
 export type KeyChanges = readonly string[] | undefined;
+
+/** Keys by state. `missing`: those of the confirmed ones that an origin reports missing. */
+export interface KeyCounts {
+  readonly confirmed: number;
+  readonly reserved: number;
+  readonly expired: number;
+  readonly missing: number;
+}
 
 export interface Rows {
   readonly rows: readonly DirectoryEntry[];

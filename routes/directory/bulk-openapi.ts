@@ -1,6 +1,6 @@
 import { COPY_HEADER_BYTES_MAX, COPY_PAGE_BYTES_MAX } from "../../src/routing/directory/copy-format.ts";
 import { type Paths, parameter, pathParameter } from "../openapi/paths.ts";
-import { operation } from "../openapi/table.ts";
+import { json, operation } from "../openapi/table.ts";
 
 /** The pages of whole directories: import, export and published copies. */
 
@@ -13,6 +13,32 @@ const of = (name: string, summary: string, more: Partial<Parameters<typeof opera
 
 const ROWS = { "application/x-ndjson": { schema: { type: "string" } } };
 const FLAG = { enum: ["true"] };
+
+const COUNT = { type: "integer", minimum: 0 };
+const BY_STATE = {
+  type: "object",
+  required: ["confirmed", "reserved", "expired", "missing"],
+  properties: {
+    confirmed: COUNT,
+    reserved: { ...COUNT, description: "Under a lease." },
+    expired: { ...COUNT, description: "After their lease, and neither confirmed nor released." },
+    missing: { ...COUNT, description: "Of the confirmed ones, those that an origin reports missing." },
+  },
+};
+
+const COUNTS = {
+  type: "object",
+  description: "`total` if all shards answered, else `atLeast`: the counts of those that did.",
+  required: ["directory", "at", "shards", "answered"],
+  properties: {
+    directory: { type: "string" },
+    at: { type: "string", format: "date-time", description: "When counting began." },
+    shards: COUNT,
+    answered: COUNT,
+    total: BY_STATE,
+    atLeast: BY_STATE,
+  },
+};
 
 const bytes = (maxLength: number): object => ({
   "application/octet-stream": { schema: { type: "string", maxLength } },
@@ -36,6 +62,9 @@ export const DIRECTORY_BULK_PATHS: Paths = {
       description: "The rows; the last line has `done` or `next`.",
       content: ROWS,
     }),
+  },
+  "/-/directory/{name}/-/counts": {
+    get: of("countKeys", "How many keys there are, by state", { content: json(COUNTS) }),
   },
   "/-/directory/{name}/-/copy": {
     get: of("directoryCopy", "The published copy in force"),

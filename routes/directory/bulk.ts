@@ -1,8 +1,9 @@
 import { type Context, Hono } from "hono";
-import { exportRows, importRows, parseCursor } from "../../src/gateway/directory/bulk.ts";
+import { type CountedKeys, countKeys, exportRows, importRows, parseCursor } from "../../src/gateway/directory/bulk.ts";
 import { openRequest } from "../../src/gateway/request.ts";
 import { err } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
+import type { DirectoryCounts } from "../../src/published/console-api.ts";
 import { keyOf } from "../../src/routing/directory/compile.ts";
 import * as format from "../../src/routing/directory/copy-format.ts";
 import { requireScope } from "../lib/auth.ts";
@@ -41,6 +42,12 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
         return contextOf(c).fail({ reason: "malformed-request", detail });
       }
       return ndjsonResponse(exportRows(truth, found.plan.name, cursor));
+    })
+    .get(`${base}/counts`, requireScope(gateway, "viewer"), async (c) => {
+      const found = await directoryOf(c);
+      if (found instanceof Response) return found;
+      const { name } = found.plan;
+      return jsonResponse(shownCounts(name, await countKeys(truth, name, gateway.clock)));
     })
     .get(`${base}/copy`, requireScope(gateway, "viewer"), async (c) => {
       const found = await directoryOf(c);
@@ -141,6 +148,11 @@ function headerFault(
   const unknown = named.find((region) => !regions.has(region));
   return unknown === undefined ? undefined : `It names the region ${unknown}, which the table does not have.`;
 }
+
+const shownCounts = (directory: string, { atMs, shards, answered, counts }: CountedKeys): DirectoryCounts => ({
+  ...{ directory, at: new Date(atMs).toISOString(), shards, answered },
+  ...(answered === shards ? { total: counts } : { atLeast: counts }),
+});
 
 const shownCopy = (sha256: string, { keys, builtAt, regions, pageBits }: format.CopyHeader, bytes: number) => ({
   sha256,

@@ -14,6 +14,20 @@ export interface SessionView {
   readonly revision: number | null;
 }
 
+/** Keys by state: see `KeyCounts`. */
+type CountsByState = Readonly<Record<"confirmed" | "reserved" | "expired" | "missing", number>>;
+
+/** `GET /-/directory/:name/-/counts`. What not all shards say is no total, and is not named so. */
+export interface DirectoryCounts {
+  readonly directory: string;
+  /** ISO 8601: when counting began. */
+  readonly at: string;
+  readonly shards: number;
+  readonly answered: number;
+  readonly total?: CountsByState;
+  readonly atLeast?: CountsByState;
+}
+
 export type HistorySpan = "hour" | "day";
 
 /** Counts and times of one step each, in the order of `MetricsHistory.at`. Times are `null` where nothing was measured. */

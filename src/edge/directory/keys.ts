@@ -8,6 +8,7 @@ import type {
   DirectoryKey,
   DirectoryTruth,
   KeyChanges,
+  KeyCounts,
   PutMany,
   Reservation,
   Rows,
@@ -45,6 +46,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   learn(of: ShardOf, at: DirectoryKey, from: string, region: string): Promise<void>;
   orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
   scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
+  count(of: ShardOf, directory: string): Promise<KeyCounts>;
   /** `key`: empty for any number of keys. */
   noteChange(of: ShardOf, at: DirectoryKey): Promise<void>;
   changesSince(of: ShardOf, directory: string, sinceMs: number): Promise<KeyChanges>;
@@ -105,6 +107,7 @@ export function durableDirectory(
       callShard(directory, shard, (object, of) => object.orphans(of, directory, after, limit)),
     scan: (directory, shard, after, limit) =>
       callShard(directory, shard, (object, of) => object.scan(of, directory, after, limit)),
+    count: (directory, shard) => callShard(directory, shard, (object, of) => object.count(of, directory)),
     changesSince: (directory, sinceMs) =>
       callShard(directory, CHANGES_SHARD, (object, of) => object.changesSince(of, directory, sinceMs)),
     putMany(directory, shard, rows: readonly BulkRow[], replace) {

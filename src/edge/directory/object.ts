@@ -6,6 +6,7 @@ import type {
   DirectoryEntry,
   DirectoryKey,
   KeyChanges,
+  KeyCounts,
   PutMany,
   Reservation,
   Rows,
@@ -14,6 +15,7 @@ import type { Env } from "../env.ts";
 import { systemClock } from "../platform.ts";
 import { SweepAlarm } from "../sweep-alarm.ts";
 import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
+import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
 
 /** The platform's limit is 10 GB an object. What is added beyond this is refused; what is there can still be changed. */
 export const BYTES_MAX = 8 * 2 ** 30;
@@ -32,33 +34,7 @@ const CONFLICTS_SHOWN = 20;
 /** Changed keys that are named, of one directory: an isolate reads them once a minute. More make all copies of before void. */
 const CHANGES_MAX = 4_000;
 
-/** A former version of the gateway may read these after a rollback: only add columns. A key without a lease is confirmed. */
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS self (
-    id INTEGER PRIMARY KEY CHECK (id = 0), shard INTEGER NOT NULL, shards INTEGER NOT NULL, version INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS keys (
-    directory TEXT NOT NULL, key TEXT NOT NULL, region TEXT NOT NULL, owner TEXT, operation TEXT,
-    version INTEGER NOT NULL, changed_ms INTEGER NOT NULL, lease_until_ms INTEGER, missing_ms INTEGER,
-    PRIMARY KEY (directory, key)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS changes (
-    directory TEXT NOT NULL, key TEXT NOT NULL, noted_ms INTEGER NOT NULL, PRIMARY KEY (directory, key)) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS changes_by_time ON changes (directory, noted_ms);
-  CREATE INDEX IF NOT EXISTS leases ON keys (lease_until_ms) WHERE lease_until_ms IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS orphans ON keys (directory, key) WHERE lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL;
-`;
-
-type Row = {
-  readonly key: string;
-  readonly region: string;
-  readonly owner: string | null;
-  readonly operation: string | null;
-  readonly version: number;
-  readonly changed_ms: number;
-  readonly lease_until_ms: number | null;
-  readonly missing_ms: number | null;
-};
-
-const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until_ms, missing_ms";
+type Page = Readonly<{ from: string; directory: string; after: string; limit: number; nowMs: number }>;
 
 /**
  * Some of the keys of all directories: which, a hash of the key says. Each key is a row.
@@ -162,16 +138,35 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   async orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {
     this.#check(of);
     const nowMs = systemClock.nowMs();
-    return this.#rows(
-      "(lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL) AND (lease_until_ms IS NULL OR lease_until_ms <= ?)",
-      [nowMs],
-      { directory, after, limit, nowMs },
-    );
+    return this.#rows(`${IN_ORPHANS} AND (lease_until_ms IS NULL OR lease_until_ms <= ?)`, [nowMs], {
+      ...{ from: FROM_ORPHANS, directory, after, limit, nowMs },
+    });
   }
 
   async scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {
     this.#check(of);
-    return this.#rows("TRUE", [], { directory, after, limit, nowMs: systemClock.nowMs() });
+    return this.#rows("TRUE", [], { from: "keys", directory, after, limit, nowMs: systemClock.nowMs() });
+  }
+
+  /** Its first call reads all rows. Before that, the triggers write nothing: an import pays for a total only where one is looked at. */
+  async count(of: ShardOf, directory: string): Promise<KeyCounts> {
+    return this.#transact(of, () => {
+      this.#sql.exec(
+        `INSERT INTO totals SELECT ?1, (SELECT count(*) FROM keys WHERE directory = ?1)
+          WHERE NOT EXISTS (SELECT 1 FROM totals WHERE directory = ?1)`,
+        directory,
+      );
+      // Leases end without a statement: what has one is counted anew, in an index with few rows.
+      const { rows, ...others } = this.#sql
+        .exec<Omit<KeyCounts, "confirmed"> & { readonly rows: number }>(
+          `SELECT (SELECT keys FROM totals WHERE directory = ?1) AS rows, count(missing_ms) AS missing,
+              count(*) FILTER (WHERE lease_until_ms > ?2) AS reserved, count(*) FILTER (WHERE lease_until_ms <= ?2) AS expired
+            FROM ${FROM_ORPHANS} WHERE directory = ?1 AND ${IN_ORPHANS}`,
+          ...[directory, systemClock.nowMs()],
+        )
+        .one();
+      return { confirmed: rows - others.reserved - others.expired, ...others };
+    });
   }
 
   async putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
@@ -341,35 +336,14 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     this.#sql.exec("DELETE FROM keys WHERE directory = ? AND key = ?", directory, key);
   }
 
-  #rows(
-    where: string,
-    values: readonly number[],
-    { directory, after, limit, nowMs }: { directory: string; after: string; limit: number; nowMs: number },
-  ): Rows {
+  #rows(where: string, values: readonly number[], { from, directory, after, limit, nowMs }: Page): Rows {
     const most = Math.min(limit, SCAN_ROWS_MAX);
     const rows = this.#sql
       .exec<Row>(
-        `SELECT ${COLUMNS} FROM keys WHERE directory = ? AND key > ? AND ${where} ORDER BY key LIMIT ?`,
+        `SELECT ${COLUMNS} FROM ${from} WHERE directory = ? AND key > ? AND ${where} ORDER BY key LIMIT ?`,
         ...[directory, after, ...values, most],
       )
       .toArray();
     return { rows: rows.map((row) => entryOf(row, nowMs)), next: rows.length < most ? undefined : rows.at(-1)?.key };
   }
 }
-
-/** Whether another owner's reservation still holds; else `free`. */
-const heldOr = <Free>(free: Free, { lease_until_ms }: Row, nowMs: number) =>
-  lease_until_ms !== null && lease_until_ms > nowMs
-    ? ({ state: "held", retryAfterSeconds: Math.ceil((lease_until_ms - nowMs) / 1000) } as const)
-    : free;
-
-const entryOf = (row: Row, nowMs: number): DirectoryEntry => ({
-  key: row.key,
-  region: row.region,
-  owner: row.owner ?? undefined,
-  state: row.lease_until_ms === null ? "confirmed" : row.lease_until_ms > nowMs ? "reserved" : "expired",
-  version: row.version,
-  changedAtMs: row.changed_ms,
-  leaseUntilMs: row.lease_until_ms ?? undefined,
-  missingSinceMs: row.missing_ms ?? undefined,
-});

@@ -1,5 +1,6 @@
-import type { BulkRow, DirectoryTruth, PutMany } from "../../directory-ports.ts";
+import type { BulkRow, DirectoryTruth, KeyCounts, PutMany } from "../../directory-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { Clock } from "../../ports.ts";
 import { ROW_LENGTH_MAX, readRow } from "../../routing/directory/row.ts";
 import { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf } from "../../routing/directory/shard.ts";
 
@@ -159,6 +160,41 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   }
   rest += decoder.decode();
   if (rest !== "") yield rest;
+}
+
+/** After it no further shard is asked: who waits for a count gives up after 20 s. */
+const COUNT_MS = 10_000;
+
+export interface CountedKeys {
+  /** When counting began, Unix ms. Keys that changed while it lasted count as before or as after. */
+  readonly atMs: number;
+  readonly shards: number;
+  readonly answered: number;
+  /** Of the shards that answered. */
+  readonly counts: KeyCounts;
+}
+
+/** Counts the keys of all shards, a few at once. Those that fail, and those for which the time was too short, did not answer. */
+export async function countKeys(
+  truth: Pick<DirectoryTruth, "count">,
+  directory: string,
+  clock: Clock,
+): Promise<CountedKeys> {
+  const atMs = clock.nowMs();
+  const counts = { confirmed: 0, reserved: 0, expired: 0, missing: 0 };
+  let answered = 0;
+  const queue = Array(DIRECTORY_SHARDS).keys();
+  const work = async (): Promise<void> => {
+    for (const shard of queue) {
+      if (clock.nowMs() - atMs >= COUNT_MS) return;
+      const counted = await truth.count(directory, shard);
+      if (!counted.ok) continue;
+      answered++;
+      for (const name of ["confirmed", "reserved", "expired", "missing"] as const) counts[name] += counted.value[name];
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work));
+  return { atMs, shards: DIRECTORY_SHARDS, answered, counts };
 }
 
 /** Where an export goes on: after a key of a shard. */

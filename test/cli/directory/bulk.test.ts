@@ -147,7 +147,7 @@ describe("waybill directory copy", () => {
 
   it("publishes pages before the header, which stat shows and verify finds right", async () => {
     const world = filled(12_000);
-    expect(await run(world, ["stat", "slug"])).toMatchObject({ code: 0, stdout: "no copy is in force\n" });
+    expect((await run(world, ["stat", "slug"])).stdout).toMatch(/\nno copy is in force\n$/);
     expect((await run(world, ["verify", "slug"])).stderr).toContain("no copy is in force");
     const made = await run(world, ["copy", "slug"]);
     expect(made).toMatchObject({
@@ -156,7 +156,7 @@ describe("waybill directory copy", () => {
     });
     expect(world.directory.asked.at(-1)).toMatch(/^PUT \/-\/directory\/slug\/-\/copies\/[0-9a-f]{64}$/);
     const stat = await run(world, ["stat", "slug"]);
-    expect(stat.stdout).toMatch(/^copy [0-9a-f]{64}\n12,000 keys in 4 pages, .* kB\nas of .*, 0\.0 hours ago\n/);
+    expect(stat.stdout).toMatch(/\ncopy [0-9a-f]{64}\n12,000 keys in 4 pages, .* kB\nas of .*, 0\.0 hours ago\n/);
     expect(stat.stdout).toMatch(/regions: (?:ap, eu|eu, ap)\n$/);
     expect(await run(world, ["verify", "slug"])).toMatchObject({ code: 0, stdout: "" });
 
@@ -172,6 +172,24 @@ describe("waybill directory copy", () => {
 
     expect((await run(world, ["copy", "slug", "--remove"])).code).toBe(0);
     expect(world.directory.current).toBeUndefined();
+  });
+
+  it("stands below the counts of the keys, which are at least so many if objects did not answer", async () => {
+    const world = fakeDirectory();
+    expect(await run(world, ["stat", "slug"])).toMatchObject({
+      code: 0,
+      stdout:
+        "1,234 keys, 5 reserved\n3 orphans: 2 after their lease, 1 missing at their origins\nas of 2026-06-01T00:00:00.000Z\nno copy is in force\n",
+    });
+    const { total, ...counted } = world.directory.counts as { total: object };
+    world.directory.counts = { ...counted, answered: 250, atLeast: total };
+    const partial = await run(world, ["stat", "slug"]);
+    expect(partial).toMatchObject({ code: 1, stdout: expect.stringMatching(/^at least 1,234 keys, 5 reserved\n/) });
+    expect(partial.stdout).toContain("as of 2026-06-01T00:00:00.000Z, of the 250 of 256 objects that answered\n");
+    const json = await run(world, ["stat", "slug", "--json"]);
+    expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, { copy: null, counts: { atLeast: total } }]);
+    world.directory.counts = { ...counted, answered: 256 };
+    expect((await run(world, ["stat", "slug"])).stderr).toContain("gives no counts");
   });
 
   it("is made of a file with its time, and of each key once", async () => {

@@ -15,6 +15,10 @@ export const fakeDirectory = () => {
   const copies = new Map<string, Uint8Array<ArrayBuffer>>();
   const state = {
     current: undefined as string | undefined,
+    counts: {
+      ...{ directory: "slug", at: "2026-06-01T00:00:00.000Z", shards: 256, answered: 256 },
+      total: { confirmed: 1_234, reserved: 5, expired: 2, missing: 1 },
+    } as object,
     asked: [] as string[],
     /** Of requests about one key. */
     bodies: [] as string[],
@@ -40,6 +44,7 @@ export const fakeDirectory = () => {
       state.current = undefined;
       return new Response(null, { status: 204 });
     }
+    if (path === "/counts") return Response.json(state.counts);
     if (path === "/copy") return Response.json({ directory: "slug", copy: statusOf() });
     if (path === "/import") {
       const body = (async function* () {

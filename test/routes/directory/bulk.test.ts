@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 
-const { TABLE_KV } = env as Env;
+const { DIRECTORY, TABLE_KV } = env as Env;
 
 const TABLE = {
   regions: { eu: { origins: [{ url: "http://eu.test" }] }, us: { origins: [{ url: "http://us.test" }] } },
@@ -55,6 +56,34 @@ const publish = async ({ request }: World, { sha256, header, pages }: EncodedCop
 };
 
 describe("rows of a directory", () => {
+  it("are counted by state over all objects", async () => {
+    const world = setUp({ declared: TABLE });
+    const rows = Array.from({ length: 300 }, (_, at) => ({ key: `shop-${at}`, region: "eu" }));
+    await post(world, `${SLUG}/import`, rows);
+    const claim = { owner: "42", operation: "1", region: "eu" };
+    await world.request("/-/directory/slug/ada", { method: "PUT", body: JSON.stringify(claim) });
+    const counted = await world.request(`${SLUG}/counts`);
+    expect([counted.status, await counted.json()]).toEqual([
+      200,
+      {
+        ...{ directory: "slug", at: expect.stringMatching(/^\d{4}-.*Z$/), shards: 256, answered: 256 },
+        total: { confirmed: 300, reserved: 1, expired: 0, missing: 0 },
+      },
+    ]);
+    expect(await (await world.request("/-/directory/old/-/counts")).json()).toMatchObject({ total: { confirmed: 0 } });
+  });
+
+  it("are at least so many where an object does not answer", async () => {
+    const directoryTruth = durableDirectory(DIRECTORY);
+    const failure = { directory: "slug", retryAfterSeconds: 2, why: "failed" } as const;
+    const failed = err({ reason: "directory-unavailable", ...failure } as const);
+    const count = async (name: string, shard: number) => (shard === 9 ? failed : directoryTruth.count(name, shard));
+    const world = setUp({ declared: TABLE, gateway: { directoryTruth: { ...directoryTruth, count } } });
+    const counted = (await (await world.request(`${SLUG}/counts`)).json()) as object;
+    expect(counted).toMatchObject({ shards: 256, answered: 255, atLeast: { confirmed: 0 } });
+    expect(counted).not.toHaveProperty("total");
+  });
+
   it("are imported, decide requests, and are exported", async () => {
     const world = setUp({ declared: TABLE });
     const rows = Array.from({ length: 300 }, (_, at) => ({ key: `Shop-${at}`, region: at % 2 === 0 ? "eu" : "us" }));
@@ -103,6 +132,7 @@ describe("rows of a directory", () => {
     for (const [method, path] of [
       ["POST", "/-/directory/none/-/import"],
       ["GET", "/-/directory/none/-/export"],
+      ["GET", "/-/directory/none/-/counts"],
       ["GET", "/-/directory/none/-/copy"],
       ["DELETE", "/-/directory/none/-/copy"],
       ["GET", `${SLUG}/copies/${"0".repeat(64)}`],

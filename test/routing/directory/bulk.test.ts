@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  countKeys,
   type ExportLine,
   exportRows,
   type ImportLine,
@@ -176,5 +177,51 @@ describe("an export", () => {
     expect(parseCursor("0:")).toEqual({ shard: 0, after: "" });
     expect(parseCursor("255:a:b\nc")).toEqual({ shard: 255, after: "a:b\nc" });
     for (const text of ["", "256:", "x:", "1", "-1:", "1000:"]) expect(parseCursor(text), text).toBeUndefined();
+  });
+});
+
+describe("a count", () => {
+  const clockOf = (stepMs: number) => {
+    let nowMs = 1_000;
+    return {
+      nowMs: () => {
+        nowMs += stepMs;
+        return nowMs;
+      },
+    };
+  };
+  const ONE = { confirmed: 4, reserved: 3, expired: 2, missing: 1 };
+  const failed = err({
+    reason: "directory-unavailable",
+    directory: "slug",
+    retryAfterSeconds: 2,
+    why: "failed",
+  } as const);
+
+  test("is of every shard, six at once", async () => {
+    const asked: number[] = [];
+    let [waiting, most] = [0, 0];
+    const count = async (_: string, shard: number) => {
+      asked.push(shard);
+      most = Math.max(most, ++waiting);
+      await Promise.resolve();
+      waiting--;
+      return ok(ONE);
+    };
+    expect(await countKeys({ count }, "slug", clockOf(0))).toEqual({
+      ...{ atMs: 1_000, shards: 256, answered: 256 },
+      counts: { confirmed: 1_024, reserved: 768, expired: 512, missing: 256 },
+    });
+    expect(asked).toEqual(Array.from({ length: 256 }, (_, shard) => shard));
+    expect(most).toBe(6);
+  });
+
+  test("says how many shards answered where some fail, and where time is over", async () => {
+    const count = async (_: string, shard: number) => (shard % 4 === 0 ? failed : ok(ONE));
+    const { answered, counts } = await countKeys({ count }, "slug", clockOf(0));
+    expect([answered, counts.confirmed]).toEqual([192, 768]);
+    const slow = await countKeys({ count: async () => ok(ONE) }, "slug", clockOf(200));
+    expect(slow.answered).toBe(49);
+    expect(slow.counts.confirmed).toBe(4 * slow.answered);
   });
 });

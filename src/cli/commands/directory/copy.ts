@@ -12,6 +12,7 @@ import {
   formatCount,
   formatSize,
   jsonText,
+  linesText,
   startProgress,
 } from "../../lib/output.ts";
 import { sha256 } from "../../lib/packs.ts";
@@ -175,9 +176,14 @@ const publish = async (client: DirectoryClient, copy: EncodedCopy, isQuiet: bool
   }
 };
 
+const BY_STATE = v.object({ confirmed: v.number(), reserved: v.number(), expired: v.number(), missing: v.number() });
+const COUNTED = { at: v.string(), shards: v.number(), answered: v.number() };
+/** What not all objects say is no total. */
+const COUNTS = v.union([v.object({ ...COUNTED, total: BY_STATE }), v.object({ ...COUNTED, atLeast: BY_STATE })]);
+
 export const directoryStat = command({
   name: "stat",
-  description: "show the copy in force: its age, keys, pages and regions",
+  description: "count the keys by state, and show the copy in force: its age, keys, pages and regions",
   args: [["<directory>", "as the table names it"]],
   options: [option("--json", "one JSON object"), ...GATEWAY_OPTIONS],
   help: `
@@ -185,30 +191,41 @@ Examples:
   $ waybill directory stat slug
 
 ${GATEWAY_HELP}
-Exit code: 0.`,
+Exit code: 0, or 1 if not all objects answered: the counts are then too low.`,
   run: async (runtime, [directory = ""], options) => {
-    const status = await readStatus(openDirectory(directory, options, runtime));
-    if (options.json) {
-      await runtime.print(jsonText(status));
-      return EXIT.ok;
-    }
-    const { copy } = status;
-    if (copy === null) {
-      await runtime.print("no copy is in force\n");
-      return EXIT.ok;
-    }
-    const hours = Math.max(0, (runtime.nowMs() - Date.parse(copy.builtAt)) / 3_600_000);
-    const size = `${countOf(copy.pages, "page")}, ${formatSize(copy.bytes)}`;
-    const lines = [
-      `copy ${escapeControls(copy.sha256)}`,
-      `${countOf(copy.keys, "key")} in ${size}`,
-      `as of ${escapeControls(copy.builtAt)}, ${hours.toFixed(1)} hours ago`,
-      `regions: ${escapeControls(copy.regions.join(", "))}`,
-    ];
-    await runtime.print(`${lines.join("\n")}\n`);
-    return EXIT.ok;
+    const client = openDirectory(directory, options, runtime);
+    const status = await readStatus(client);
+    const answer = await client.insist({ method: "GET", path: "/-/counts" });
+    const read = v.safeParse(COUNTS, readObject(answer.bytes));
+    const counts = read.success ? read.output : fail(`error: ${escapeControls(client.url)} gives no counts\n`);
+    const lines = [...countLines(counts), ...copyLines(status, runtime.nowMs())];
+    await runtime.print(options.json ? jsonText({ ...status, counts }) : linesText(lines));
+    return "total" in counts ? EXIT.ok : EXIT.failed;
   },
 });
+
+const countLines = (counts: v.InferOutput<typeof COUNTS>): string[] => {
+  const isTotal = "total" in counts;
+  const { confirmed, reserved, expired, missing } = isTotal ? counts.total : counts.atLeast;
+  const orphans = `${formatCount(expired)} after their lease, ${formatCount(missing)} missing at their origins`;
+  const from = isTotal ? "" : `, of the ${counts.answered} of ${counts.shards} objects that answered`;
+  return [
+    `${isTotal ? "" : "at least "}${countOf(confirmed, "key")}, ${formatCount(reserved)} reserved`,
+    `${countOf(expired + missing, "orphan")}: ${orphans}`,
+    `as of ${escapeControls(counts.at)}${from}`,
+  ];
+};
+
+const copyLines = ({ copy }: v.InferOutput<typeof STATUS>, nowMs: number): string[] => {
+  if (copy === null) return ["no copy is in force"];
+  const hours = Math.max(0, (nowMs - Date.parse(copy.builtAt)) / 3_600_000);
+  return [
+    `copy ${escapeControls(copy.sha256)}`,
+    `${countOf(copy.keys, "key")} in ${countOf(copy.pages, "page")}, ${formatSize(copy.bytes)}`,
+    `as of ${escapeControls(copy.builtAt)}, ${hours.toFixed(1)} hours ago`,
+    `regions: ${escapeControls(copy.regions.join(", "))}`,
+  ];
+};
 
 const SHOWN_MAX = 20;
 
