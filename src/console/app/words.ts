@@ -8,6 +8,9 @@ const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 export const countText = (count: number): string => (count >= 100_000 ? compact.format(count) : numbers.format(count));
 
+/** With every digit. */
+export const wholeText = (count: number): string => numbers.format(count);
+
 export const percentText = (share: number): string => `${numbers.format(share * 100)} %`;
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>

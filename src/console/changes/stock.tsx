@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { call, type Problem } from "../app/api.ts";
-import { Facts, Field, Panel, ProblemBox, Table } from "../app/parts.tsx";
+import { Facts, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable } from "../app/session.ts";
 import { countText, percentText } from "../app/words.ts";
+import { Directories } from "./directories.tsx";
 
 /** What the table holds beside its text: packs, directories, and how near it is to its limits. */
 export default function Stock() {
@@ -35,67 +36,6 @@ function Packs() {
             </>,
           ])}
         />
-      )}
-    </Panel>
-  );
-}
-
-function Directories() {
-  const names = Object.keys(knownTable.value?.declared.directory ?? {});
-  const [name, setName] = useState("");
-  const [key, setKey] = useState("");
-  const [entry, setEntry] = useState<Readonly<Record<string, unknown>>>();
-  const [problem, setProblem] = useState<Problem>();
-  if (names.length === 0) {
-    return (
-      <Panel title="Directories">
-        <p>The table has no directories.</p>
-      </Panel>
-    );
-  }
-  const chosen = names.includes(name) ? name : (names[0] ?? "");
-  const find = async () => {
-    const answer = await call<Readonly<Record<string, unknown>>>(
-      `/-/directory/${encodeURIComponent(chosen)}/${encodeURIComponent(key.trim())}`,
-    );
-    setEntry(answer.ok ? answer.value : undefined);
-    setProblem(answer.ok ? undefined : answer.problem);
-  };
-  return (
-    <Panel title="Directories">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void find();
-        }}
-      >
-        <div class="columns">
-          <div class="field">
-            <label for="directory">Directory</label>
-            <select id="directory" value={chosen} onChange={(event) => setName(event.currentTarget.value)}>
-              {names.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          </div>
-          <Field label="Key" value={key} onInput={setKey} isRequired />
-        </div>
-        <button type="submit" class="main">
-          Find
-        </button>
-      </form>
-      {problem && <ProblemBox problem={problem} />}
-      {entry && (
-        <div role="status">
-          <Facts
-            rows={Object.entries(entry).map(([member, value]) => [
-              member,
-              typeof value === "string" ? value : JSON.stringify(value),
-            ])}
-          />
-        </div>
       )}
     </Panel>
   );
