@@ -41,7 +41,7 @@ export function createApp(gateway: Gateway): App {
       let response: Response;
       try {
         const isOwn = (gateway.console !== undefined && isAtConsole(context)) || GATEWAY_PATH.test(context.path);
-        if (isOwn) context.watchClient();
+        if (isOwn) context.watchClientIfSlow();
         response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
       } catch (error) {
         gateway.logDefect(error);

@@ -107,6 +107,12 @@ export class RequestContext {
     if (!this.isWatched) unwatched.add(this);
   }
 
+  /** For what may wait and watches nothing itself: most of it ends before a timer that costs less than a signal. */
+  watchClientIfSlow(): void {
+    this.watchClientLater();
+    setTimeout(() => this.watchClient(), SLOW_MS);
+  }
+
   /** Nothing else of a request runs when its client has left. */
   #logThoseWhoLeft(): void {
     sweepDueMs = this.arrivedAtMs + SWEEP_MS;
