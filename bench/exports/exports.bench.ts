@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { TABLE_FILE } from "../../src/demo/table.ts";
-import { ENGINES, type Engine } from "../../src/export/index.ts";
+import type { Engine } from "../../src/export/index.ts";
 import { compare, startBeside } from "../../test/export/compare.ts";
-import { isInstalled } from "../../test/export/engines.ts";
+import { installedEngines, isInstalled } from "../../test/export/engines.ts";
 import richTable from "../../test/export/rich-table.json" with { type: "json" };
 import type { Bench, BenchOptions, Section } from "../lib/report.ts";
 import { throughputOf } from "./throughput.ts";
@@ -15,7 +15,7 @@ const SEED = 20_261_122;
 export const exportsBench: Bench = {
   name: "exports",
   run: async (options) => {
-    const engines = ENGINES.filter((engine) => engine !== "envoy" && isInstalled(engine));
+    const engines = installedEngines();
     const sections: Section[] = [await answers(engines, options)];
     if (!isInstalled("wrk") || !engines.includes("nginx")) {
       options.progress("exports: throughput needs nginx and wrk; it is left out");

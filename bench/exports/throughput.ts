@@ -9,7 +9,7 @@ import { TABLE_FILE } from "../../src/demo/table.ts";
 import { type Engine, exportTable } from "../../src/export/index.ts";
 import { stopChild } from "../../src/host/child.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
-import { EXPORT_OPTIONS, freePort } from "../../test/export/engines.ts";
+import { asOneProcess, COMMANDS, EXPORT_OPTIONS, freePort } from "../../test/export/engines.ts";
 import { processorMs } from "../lib/process-usage.ts";
 import type { BenchOptions, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
@@ -191,12 +191,9 @@ function exported(engine: Engine, folder: string, port: number, origin: string):
     folder,
   };
   for (const { name, text } of exportTable(engine, { ...table, regions }, options).files) {
-    const single = text
-      .replace("worker_processes auto;", "daemon off;\nmaster_process off;")
-      .replace(/^global$/m, "global\n  nbthread 1");
-    writeFileSync(join(folder, name), single);
+    writeFileSync(join(folder, name), asOneProcess(text));
   }
-  return engine === "nginx" ? ["-p", folder, "-c", "nginx.conf"] : ["-db", "-f", join(folder, "haproxy.cfg")];
+  return COMMANDS[engine]?.(folder) ?? [];
 }
 
 const NGINX: Readonly<Record<string, Write>> = {

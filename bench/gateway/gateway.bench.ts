@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { iuid } from "../../src/ids/index.ts";
+import { asOneProcess, installedEngines, startEngine } from "../../test/export/engines.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
 import { startOrigin } from "../lib/processes.ts";
 import { needed, randomFields } from "../lib/random.ts";
@@ -116,6 +117,11 @@ async function startSubjects(
     });
     stops.push(running.stop);
     subjects.push({ name, port: running.port, pid: running.pid });
+  }
+  for (const engine of installedEngines()) {
+    const running = await startEngine(engine, table, undefined, asOneProcess);
+    stops.push(running.stop);
+    subjects.push({ name: `exported to ${engine}`, port: running.port, pid: running.pid });
   }
   return subjects;
 }

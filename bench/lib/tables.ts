@@ -36,7 +36,7 @@ export function countryServiceTable(countryCount: number, serviceCount: number, 
     ),
     routes: Object.values(countries).flatMap((number) =>
       services.map((service) => ({
-        when: { layout: "iuid", country: iso31661[number]?.alpha2, service },
+        when: { layout: "iuid", country: iso31661[number]?.alpha2 ?? "", service },
         region: regionOf(number + service),
       })),
     ),

@@ -5,7 +5,7 @@ import { connect, createServer as createSocket, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Engine, type ExportOptions, exportTable } from "../../src/export/index.ts";
+import { ENGINES, type Engine, type ExportOptions, exportTable } from "../../src/export/index.ts";
 import { stopChild } from "../../src/host/child.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
 
@@ -15,10 +15,15 @@ export const isInstalled = (program: string): boolean =>
   spawnSync(program, ["-v"]).error === undefined &&
   (program !== "nginx" || existsSync(join(EXPORT_OPTIONS.modulesFolder, "ngx_http_lua_module.so")));
 
-const COMMANDS: Readonly<Record<string, (folder: string) => readonly string[]>> = {
+/** Arguments of each in the foreground. */
+export const COMMANDS: Readonly<Record<string, (folder: string) => readonly string[]>> = {
   nginx: (folder) => ["-p", folder, "-c", "nginx.conf", "-g", "daemon off;"],
   haproxy: (folder) => ["-db", "-f", join(folder, "haproxy.cfg")],
 };
+
+/** Those that can be run here. */
+export const installedEngines = (): readonly Engine[] =>
+  ENGINES.filter((engine) => engine in COMMANDS && isInstalled(engine));
 
 export const EXPORT_OPTIONS: ExportOptions = {
   listen: "127.0.0.1:8080",
@@ -29,6 +34,10 @@ export const EXPORT_OPTIONS: ExportOptions = {
   stateFolder: undefined,
   folder: "/etc/waybill",
 };
+
+/** One process on one thread, so that what it takes is that of a single processor. */
+export const asOneProcess = (text: string): string =>
+  text.replace("worker_processes auto;", "master_process off;").replace(/^global$/m, "global\n  nbthread 1");
 
 export interface RunningEngine {
   readonly port: number;
