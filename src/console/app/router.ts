@@ -36,22 +36,30 @@ export const fragmentOf = (page: PageName, query: Readonly<Record<string, string
 
 const fragment = signal("");
 
+/** What the page made of the address, or wrote there, last. */
+let known = "";
+
 export const place = computed(() => readPlace(fragment.value));
 
 export function watchPlace(): void {
-  fragment.value = location.hash;
-  addEventListener("hashchange", () => {
-    fragment.value = location.hash;
-  });
+  take();
+  addEventListener("hashchange", take);
+}
+
+function take(): void {
+  known = location.hash;
+  fragment.value = known;
 }
 
 export function goTo(page: PageName, query: Readonly<Record<string, string>> = {}): void {
   location.hash = fragmentOf(page, query);
-  fragment.value = location.hash;
+  take();
 }
 
 /** Changes the link of the page without a new entry in the history. */
 export function setQuery(page: PageName, query: Readonly<Record<string, string>>): void {
   // The reader may have gone on while the page was drawing.
-  if (readPlace(location.hash).page === page) history.replaceState(null, "", fragmentOf(page, query));
+  if (location.hash !== known) return;
+  history.replaceState(null, "", fragmentOf(page, query));
+  known = location.hash;
 }

@@ -15,7 +15,7 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { faultsOf, isNotJson } from "./check-text.ts";
-import { type Member, membersAt, valuesAt } from "./complete.ts";
+import { membersAt, valuesAt } from "./complete.ts";
 import { positionsOf, spanOf } from "./positions.ts";
 
 /** The editor of the table. In a shadow root its styles are adopted sheets: the page's policy allows no other. */
@@ -153,12 +153,16 @@ function complete(context: CompletionContext) {
   const line = context.state.doc.lineAt(context.pos);
   const isValue = /:\s*"?[\w$.-]*$/.test(line.text.slice(0, context.pos - line.from)) && !isName;
   const text = context.state.doc.toString();
-  const members: readonly Member[] = isValue ? valuesAt(path, text) : membersAt(path);
+  const typed = word.text.replace('"', "").toLowerCase();
+  const members = (isValue ? valuesAt(path, text) : membersAt(path)).filter(({ name }) =>
+    name.toLowerCase().includes(typed),
+  );
   const after = context.state.sliceDoc(context.pos, context.pos + 1) === '"' ? 1 : 0;
   return {
     from: word.from,
     to: context.pos + after,
-    filter: true,
+    // The package would compare the closing quote too, which is behind the cursor.
+    filter: false,
     options: members.map(({ name, description, value }) => ({
       label: JSON.stringify(name),
       ...(description !== undefined && { info: description }),
