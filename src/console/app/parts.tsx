@@ -34,10 +34,10 @@ export function Panel(props: {
   const id = useId();
   return (
     <section class={`panel ${props.class ?? ""}`} aria-labelledby={id}>
-      <header>
+      <div class="head">
         <h2 id={id}>{props.title}</h2>
         {props.aside}
-      </header>
+      </div>
       {props.children}
     </section>
   );
@@ -186,12 +186,12 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
         props.onClose();
       }}
     >
-      <header>
+      <div class="head">
         <h2 id={id}>{props.title}</h2>
         <button type="button" class="small" onClick={props.onClose}>
           Close
         </button>
-      </header>
+      </div>
       {props.children}
     </dialog>
   );

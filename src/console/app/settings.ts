@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 /** How this browser shows the console. Nothing of it is a secret, so it may stay in the browser's storage. */
 
@@ -21,10 +21,18 @@ const oneOf = <const Value extends string>(value: unknown, all: readonly Value[]
 
 export const theme = signal<Theme>(oneOf(stored["theme"], ["system", "light", "dark"], "system"));
 export const textSize = signal<TextSize>(oneOf(stored["textSize"], ["small", "normal", "large"], "normal"));
+const isSystemDark = signal(false);
+export const isDark = computed(() => (theme.value === "system" ? isSystemDark.value : theme.value === "dark"));
 /** Whether a pasted ID is sent to the gateway at once. Only where the reader said so. */
 export const asksAtOnce = signal(stored["asksAtOnce"] === true);
 
 export function keepSettings(): void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  isSystemDark.value = system.matches;
+  // Systems change it in the evening.
+  system.addEventListener("change", ({ matches }) => {
+    isSystemDark.value = matches;
+  });
   effect(() => {
     const root = document.documentElement;
     root.dataset["theme"] = theme.value;

@@ -20,7 +20,9 @@ const COUNT_MAX = 1000;
 export default function Mint() {
   const declared = knownTable.value?.declared;
   const entities = Object.keys(declared?.entities ?? {});
-  const [entity, setEntity] = useState(entities[0] ?? "");
+  const [picked, setEntity] = useState("");
+  // The table may come later than the page.
+  const entity = entities.includes(picked) ? picked : (entities[0] ?? "");
   const [country, setCountry] = useState("");
   const [key, setKey] = useState("");
   const [count, setCount] = useState("5");

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { theme } from "../app/settings.ts";
+import { isDark } from "../app/settings.ts";
 import { countText } from "../app/words.ts";
 import { lineInWords } from "./history.ts";
 
@@ -44,7 +44,7 @@ export function Chart({ title, at, lines, marks, text = countText }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const [width, setWidth] = useState(0);
-  const shape = `${theme.value} ${lines.map(({ name }) => name).join()}`;
+  const shape = `${isDark.value} ${lines.map(({ name }) => name).join()}`;
   const marked = useRef(marks);
   marked.current = marks;
   useEffect(() => {
@@ -103,7 +103,7 @@ function optionsFor(
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, space: 90, values: (_, seconds) => timeTexts(seconds) },
+      { ...axis, space: 90, size: 30, values: (_, seconds) => timeTexts(seconds) },
       { ...axis, size: 60, values: (_, values) => values.map(text) },
     ],
     series: [

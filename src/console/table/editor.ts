@@ -48,7 +48,7 @@ export function startEditor(
         lineNumbers(),
         foldGutter(),
         history(),
-        drawSelection(),
+        drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1_200 }),
         bracketMatching(),
         closeBrackets(),
         highlightActiveLine(),

@@ -154,7 +154,7 @@ function Draft({ known }: { known: NonNullable<typeof knownTable.value> }) {
           {checked.error.length > FAULTS_SHOWN && <p>{checked.error.length - FAULTS_SHOWN} more.</p>}
         </Panel>
       )}
-      {checked.ok && isChanged && (
+      {checked.ok && isChanged && checkedText !== known.text && (
         <Panel title="What would change">
           <DiffView before={known.declared} after={checked.value} />
         </Panel>
