@@ -91,6 +91,26 @@ const NAMES = {
     },
     countries: { type: "object" },
     layouts: { type: "object" },
+    directory: { type: "object", description: "Directories with their `key` and `cacheSeconds`." },
+  },
+};
+
+const RULE = {
+  type: "object",
+  required: ["revision", "entity", "region", "rule", "pointer", "line", "entry", "since"],
+  properties: {
+    revision: { type: "integer", description: "Of the table that decides: the canary's where it does." },
+    ...{ entity: TEXT, region: TEXT, rule: { type: "object" } },
+    ...{ pointer: TEXT, line: { type: ["integer", "null"] }, entry: {} },
+    since: {
+      type: ["object", "null"],
+      description: "Of a moved entity: the revision that wrote its entry.",
+      required: ["revision", "author", "time", "note", "isExact"],
+      properties: {
+        ...{ revision: { type: "integer" }, author: TEXT, time: OR_NULL, note: TEXT },
+        isExact: { type: "boolean", description: "False: it may be an older one." },
+      },
+    },
   },
 };
 
@@ -127,6 +147,12 @@ export const CONSOLE_PATHS = {
   "/-/console/names": {
     get: page("consoleNames", "What reading an ID needs: entities, countries and layouts, without regions and routes", {
       content: json(NAMES),
+    }),
+  },
+  "/-/console/rule/{id}": {
+    get: page("consoleRule", "The one entry of the table that decides about an ID, and who moved the entity", {
+      parameters: [ID_PARAMETER, parameter("query", "path", "The raw path that the ID stands on.")],
+      content: json(RULE),
     }),
   },
   "/-/console/entity/{id}": {

@@ -91,9 +91,11 @@ export const names = (gateway: Gateway) =>
     const declared = parseTableText(new TextDecoder().decode(bytes));
     if (!declared.ok) return contextOf(c).fail({ reason: "invalid-table", faults: declared.error });
     // What was published has been checked.
-    const { entities, countries = {}, layouts = {} } = declared.value as DeclaredTable;
+    const { entities, countries = {}, layouts = {}, directory = {} } = declared.value as DeclaredTable;
+    const directories = Object.entries(directory).map(([name, { key, cacheSeconds }]) => [name, { key, cacheSeconds }]);
     const shown = Object.entries(entities).map(([name, entity]) => [name, namesOf(entity)]);
-    return jsonResponse({ revision: revision.revision, entities: Object.fromEntries(shown), countries, layouts });
+    const entitiesShown = { entities: Object.fromEntries(shown), directory: Object.fromEntries(directories) };
+    return jsonResponse({ revision: revision.revision, ...entitiesShown, countries, layouts });
   });
 
 const namesOf = ({ path, ids, public: kind, directory }: DeclaredEntity): object => ({

@@ -1,3 +1,5 @@
+import type { Rule } from "../routing/index.ts";
+
 /** The JSON that the console reads of its own endpoints. */
 
 /** `GET /-/console/session`: who is signed in. */
@@ -81,6 +83,28 @@ export interface ConsoleEvents {
   readonly table: Readonly<{ revision: number; label: string; canary: number | null }>;
   /** The stream ends. `session`: sign in again. `time`: open it again. */
   readonly end: Readonly<{ why: "session" | "time" }>;
+}
+
+/** `GET /-/console/rule/:id`: the one entry of the table that decides about an ID. */
+export interface RuleView {
+  /** Of the table that decides: the canary's where it does. */
+  readonly revision: number;
+  readonly entity: string;
+  readonly region: string;
+  readonly rule: Rule;
+  /** JSON pointer of the entry. */
+  readonly pointer: string;
+  /** From 1; `null` where the text has no such place. */
+  readonly line: number | null;
+  readonly entry: unknown;
+  /** Of a moved entity, the revision that wrote its entry. `isExact`: false where it may be an older one. */
+  readonly since: {
+    readonly revision: number;
+    readonly author: string;
+    readonly time: string | null;
+    readonly note: string;
+    readonly isExact: boolean;
+  } | null;
 }
 
 /** `GET /-/console/entity/:id`: the owner's response to a GET of the entity. */

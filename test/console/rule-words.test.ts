@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { pointerOf, routeInWords, ruleInWords } from "../../src/console/lookup/rule-words.ts";
-import { lineOf, positionsOf, spanOf } from "../../src/console/table/positions.ts";
+import { routeInWords, ruleInWords } from "../../src/console/lookup/rule-words.ts";
+import { lineOf, pointerOf, positionsOf, spanOf } from "../../src/published/console-positions.ts";
 import type { DeclaredRoute } from "../../src/routing/schema/table.ts";
 
 describe("a rule in words", () => {
@@ -31,10 +31,8 @@ describe("a rule in words", () => {
     expect(routeInWords(route)).toBe(words);
   });
 
-  it("says so where the table is not shown", () => {
-    expect(ruleInWords({ kind: "route", index: 2 }, undefined)).toBe(
-      "Route 3 takes it: the table is not shown to this role.",
-    );
+  it("names the route alone where its text is not known", () => {
+    expect(ruleInWords({ kind: "route", index: 2 }, undefined)).toBe("Route 3 takes it.");
   });
 
   it("names its place in the table", () => {

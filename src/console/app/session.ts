@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { checkTable, parseTableText } from "../../routing/index.ts";
+import { patternsOf } from "../../routing/lookup/paths.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";
@@ -28,8 +29,8 @@ export interface KnownTable {
 
 export const knownTable = signal<KnownTable | undefined>(undefined);
 export const reader = signal<Reader>(bareReader);
-/** Directories of keys that stand in place of IDs, by entity. */
-export const directories = signal<ReadonlyMap<string, string>>(new Map());
+/** Entities with keys of a directory in place of IDs. */
+export const keyed = signal<readonly KeyedEntity[]>([]);
 export const namesProblem = signal<Problem | undefined>(undefined);
 
 export const mayView = computed(() => session.value?.scope === "viewer" || session.value?.scope === "operator");
@@ -63,6 +64,7 @@ export async function signOut(): Promise<void> {
 function forget(): void {
   knownTable.value = undefined;
   reader.value = bareReader;
+  keyed.value = [];
 }
 
 async function start(own: Session): Promise<void> {
@@ -71,10 +73,24 @@ async function start(own: Session): Promise<void> {
   await loadTable();
 }
 
-const directoriesOf = (entities: DeclaredTable["entities"]): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries(entities).flatMap(([name, { directory }]) => (directory === undefined ? [] : [[name, directory]])),
-  );
+export interface KeyedEntity {
+  readonly entity: string;
+  readonly directory: string;
+  /** Where requests name a key, such as `/shops/:id`. */
+  readonly pattern: string;
+  /** How long gateways may have an earlier answer. */
+  readonly cacheSeconds: number;
+}
+
+const keyedOf = ({ entities, directory: all = {} }: Pick<Names, "entities" | "directory">): readonly KeyedEntity[] =>
+  Object.entries(entities).flatMap(([entity, { directory, path }]) => {
+    const pattern = patternsOf(path).find((each) => !each.pattern.includes("*"))?.pattern;
+    if (directory === undefined || pattern === undefined) return [];
+    return [{ entity, directory, pattern, cacheSeconds: all[directory]?.cacheSeconds ?? CACHE_SECONDS }];
+  });
+
+/** Of a directory that names none. */
+const CACHE_SECONDS = 60;
 
 /** What the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
@@ -88,12 +104,12 @@ export async function loadTable(): Promise<void> {
     const json = parseTableText(answer.value);
     const checked = json.ok ? checkTable(json.value) : json;
     const known = checked.ok ? readerOfTable(checked.value, revision) : undefined;
-    if (checked.ok) directories.value = directoriesOf(checked.value.entities);
+    if (checked.ok) keyed.value = keyedOf(checked.value);
     if (checked.ok) knownTable.value = { declared: checked.value, text: answer.value, revision };
     reader.value = known ?? bareReader;
   } else {
     const answer = await call<Names>("/-/console/names");
-    if (answer.ok) directories.value = directoriesOf(answer.value.entities);
+    if (answer.ok) keyed.value = keyedOf(answer.value);
     const known = answer.ok ? readerOfNames(answer.value) : undefined;
     if (!answer.ok) namesProblem.value = answer.problem;
     reader.value = known ?? bareReader;

@@ -1,30 +1,57 @@
-import type { EntityPreview } from "../../published/console-api.ts";
-import { type Answer, call } from "../app/api.ts";
+import type { EntityPreview, RuleView } from "../../published/console-api.ts";
+import type { CanaryMember } from "../../published/console-canary.ts";
+import { type Answer, call, type Problem } from "../app/api.ts";
 import type { Mood } from "../app/parts.tsx";
+import type { KeyedEntity } from "../app/session.ts";
 import type { Pasted } from "./read-pasted.ts";
 import type { Reading } from "./reader.ts";
 
 /** What the gateway says of an ID. Nothing here is called before the reader of the page asks for it. */
 
 export interface Asked {
-  readonly explanation: Reading & { readonly learned?: { readonly region: string } };
+  readonly explanation: Reading & CanaryMember & { readonly learned?: { readonly region: string } };
+  /** Of the table that decided. */
+  readonly revision: number | undefined;
   /** The regions now; absent where the role does not see them. */
-  readonly health: readonly RegionHealth[] | undefined;
-  /** Where a path or a URL was pasted. */
-  readonly whole: WholePath | undefined;
-  /** Of a key that a directory holds. */
-  readonly entry: DirectoryEntry | undefined;
+  readonly health?: readonly RegionHealth[] | undefined;
+  /** Where a request on the path would go, if one is known. */
+  readonly whole?: WholePath | undefined;
+  /** The entry of the table that decides. */
+  readonly why?: RuleView | undefined;
+  /** What directories say of the text as a key. */
+  readonly keys?: readonly KeyAnswer[] | undefined;
 }
 
 /** Where a request on the whole path would go. */
-export interface WholePath {
+export interface WholePath extends CanaryMember {
   readonly owner?: string;
   readonly region?: string;
   readonly source?: string;
-  readonly problem?: { readonly detail: string };
+  readonly redirect?: string;
+  readonly problem?: { readonly type: string; readonly title: string; readonly detail: string };
 }
 
-export type DirectoryEntry = Readonly<Record<string, string | number | undefined>>;
+/** What one directory has. `entity`: absent for keys that are IDs. */
+export interface KeyAnswer {
+  readonly directory: string;
+  readonly entity?: string | undefined;
+  readonly cacheSeconds?: number | undefined;
+  /** When the directory itself was asked, Unix ms. */
+  readonly askedAtMs: number;
+  readonly entry: Answer<DirectoryEntry>;
+}
+
+/** `state`: only a confirmed key routes. Times are ISO 8601. */
+export interface DirectoryEntry {
+  readonly key: string;
+  readonly region: string;
+  readonly owner?: string;
+  readonly state: "reserved" | "expired" | "confirmed";
+  readonly version: number;
+  readonly changedAt: string;
+  readonly leaseUntil?: string;
+  readonly missingSince?: string;
+}
 
 export interface RegionHealth {
   readonly region: string;
@@ -55,23 +82,86 @@ export interface Regions {
   >;
 }
 
-/** `directories`: of keys in place of IDs, by entity. */
-export async function ask({ id, path }: Pasted, directories: ReadonlyMap<string, string>): Promise<Answer<Asked>> {
-  const [explained, regions, whole] = await Promise.all([
-    call<Asked["explanation"]>(`/-/ids/${encodeURIComponent(id)}`),
-    call<Regions>("/-/regions"),
-    path === undefined ? undefined : call<WholePath>("/-/explain", { method: "POST", body: { url: path } }),
-  ]);
-  if (!explained.ok) return explained;
+/**
+ * One request says the region: `show` gets it at once, and then what the others add, whichever comes first. Returns the
+ * problem of that one request.
+ */
+export async function ask(
+  { id, path }: Pasted,
+  keyed: readonly KeyedEntity[],
+  show: (asked: Asked) => void,
+): Promise<Problem | undefined> {
+  const regions = call<Regions>("/-/regions");
+  const onPath = path === undefined ? undefined : explainPath(path);
+  const explained = await call<Asked["explanation"]>(`/-/ids/${encodeURIComponent(id)}`);
+  if (!explained.ok) return explained.problem;
   const explanation = { ...explained.value, isRouted: true };
-  const health = regions.ok ? healthOf(regions.value) : undefined;
-  const onPath = whole?.ok ? whole.value : undefined;
-  const directory = directories.get(onPath?.owner ?? "");
-  const entry =
-    directory === undefined
-      ? undefined
-      : await call<DirectoryEntry>(`/-/directory/${encodeURIComponent(directory)}/${encodeURIComponent(id)}`);
-  return { ...explained, value: { explanation, health, whole: onPath, entry: entry?.ok ? entry.value : undefined } };
+  const [, revision] = /^rev=(\d+);/.exec(explained.headers.get("waybill-table") ?? "") ?? [];
+  let asked: Asked = { explanation, revision: revision === undefined ? undefined : Number(revision) };
+  show(asked);
+  const add = (more: Partial<Asked>): void => {
+    asked = { ...asked, ...more };
+    show(asked);
+  };
+  const { decision, publicOf } = explanation;
+  const addWhy = async (query = ""): Promise<void> => {
+    const why = await call<RuleView>(`/-/console/rule/${encodeURIComponent(id)}${query}`);
+    if (why.ok) add({ why: why.value });
+  };
+  const addPath = async (at: string, known: Promise<WholePath | undefined>): Promise<void> => {
+    const whole = await known;
+    add({ whole });
+    const isDecided = decision === undefined && publicOf === undefined && whole?.region !== undefined;
+    if (isDecided) await addWhy(`?path=${encodeURIComponent(at)}`);
+  };
+  const addKeys = async (): Promise<void> => {
+    const owner = (await onPath)?.owner;
+    const places =
+      decision?.rule.kind === "directory"
+        ? [{ directory: decision.rule.directory }]
+        : decision !== undefined || publicOf !== undefined
+          ? []
+          : keyed.filter(({ entity }) => path === undefined || entity === owner);
+    if (places.length === 0) return;
+    const keys = await Promise.all(places.map((place) => askDirectory(place, id)));
+    add({ keys });
+    // A key alone has no path: that of its entity says where requests go.
+    const [found, ...others] = keys.filter(({ entry }) => entry.ok);
+    const of = others.length === 0 ? keyed.find(({ entity }) => entity === found?.entity) : undefined;
+    if (path !== undefined || of === undefined) return;
+    const own = of.pattern.replace(":id", () => encodeURIComponent(id));
+    await addPath(own, explainPath(own));
+  };
+  const addHealth = async (): Promise<void> => {
+    const known = await regions;
+    if (known.ok) add({ health: healthOf(known.value) });
+  };
+  const publicPath = `/any/${id}`;
+  await Promise.all([
+    ...(onPath === undefined || path === undefined ? [] : [addPath(path, onPath)]),
+    ...(path !== undefined || publicOf === undefined ? [] : [addPath(publicPath, explainPath(publicPath))]),
+    ...(decision === undefined ? [] : [addWhy()]),
+    ...[addKeys(), addHealth()],
+  ]);
+  return undefined;
+}
+
+/** Redirects of `/any` are followed once: they lead to the entity's own path. */
+async function explainPath(path: string): Promise<WholePath | undefined> {
+  const explain = (url: string) => call<WholePath>("/-/explain", { method: "POST", body: { url } });
+  const answer = await explain(path);
+  const { redirect, region } = answer.ok ? answer.value : {};
+  const own = redirect !== undefined && region === undefined ? await explain(redirect) : answer;
+  return own.ok ? own.value : undefined;
+}
+
+type Place = Pick<KeyAnswer, "directory"> & Partial<KeyedEntity>;
+
+async function askDirectory(place: Place, key: string): Promise<KeyAnswer> {
+  const { directory, entity, cacheSeconds } = place;
+  const path = `/-/directory/${encodeURIComponent(directory)}/${encodeURIComponent(key)}`;
+  const entry = await call<DirectoryEntry>(path);
+  return { directory, entity, cacheSeconds, entry, askedAtMs: Date.now() };
 }
 
 export const healthOf = ({ regions }: Regions): readonly RegionHealth[] =>

@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { EntityPreview } from "../../published/console-api.ts";
 import type { Problem } from "../app/api.ts";
 import { Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
 import { fragmentOf, place, setQuery } from "../app/router.ts";
-import { directories, reader, session } from "../app/session.ts";
+import { keyed, reader, session } from "../app/session.ts";
 import { asksAtOnce } from "../app/settings.ts";
 import { type Asked, ask, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
@@ -129,10 +129,15 @@ function OneId({ pasted }: { pasted: Pasted }) {
   const reading = useMemo(() => reader.value.read(pasted, Date.now()), [pasted, reader.value]);
   const [asked, setAsked] = useState<Loaded<Asked>>({});
   const isSignedIn = Boolean(session.value);
+  const turn = useRef(0);
   const go = async () => {
     setAsked({ isBusy: true });
-    const answer = await ask(pasted, directories.value);
-    setAsked(answer.ok ? { value: answer.value } : { problem: answer.problem });
+    const own = ++turn.current;
+    const show = (next: Loaded<Asked>): void => {
+      if (own === turn.current) setAsked(next);
+    };
+    const problem = await ask(pasted, keyed.value, (value) => show({ value }));
+    if (problem !== undefined) show({ problem });
   };
   useEffect(() => {
     if (isSignedIn && asksAtOnce.peek()) void go();

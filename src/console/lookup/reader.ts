@@ -1,4 +1,5 @@
 import { everyLayout, isoTime, type Layout, layoutNamed, recognise, textsOf, type Words } from "../../ids/index.ts";
+import type { DeclaredDirectory } from "../../routing/directory/schema.ts";
 import {
   type Candidate,
   type CompiledTable,
@@ -15,6 +16,7 @@ import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** What the page knows of the table. Viewers read the whole table; support only the names that reading needs. */
 export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "layouts"> {
+  readonly directory?: Readonly<Record<string, Pick<DeclaredDirectory, "cacheSeconds">>>;
   readonly revision: number;
 }
 

@@ -1,15 +1,19 @@
 import { useMemo } from "preact/hooks";
 import type { Words } from "../../ids/index.ts";
-import type { Candidate } from "../../routing/index.ts";
+import type { RuleView } from "../../published/console-api.ts";
+import { tableCanaryInWords } from "../../published/console-canary.ts";
+import { lineOf, pointerOf } from "../../published/console-positions.ts";
+import type { Candidate, Rule } from "../../routing/index.ts";
+import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { Badge, CopyButton, Facts, Panel } from "../app/parts.tsx";
-import { knownTable, mayView } from "../app/session.ts";
+import { keyed, knownTable, mayView } from "../app/session.ts";
 import { agoText, countryName, localTime, utcTime } from "../app/words.ts";
-import { lineOf } from "../table/positions.ts";
 import type { Asked, WholePath } from "./ask.ts";
 import { BitStrip } from "./bits.tsx";
+import { Keys } from "./keys.tsx";
 import { countryOf } from "./meaning.ts";
 import { chosenOf, type Reader, type Reading, wordsOf } from "./reader.ts";
-import { pointerOf, ruleInWords } from "./rule-words.ts";
+import { ruleInWords } from "./rule-words.ts";
 
 interface Props {
   readonly reader: Reader;
@@ -26,7 +30,7 @@ export function ReadingView({ reader, reading, asked }: Props) {
   const words = layout && wordsOf(layout, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
   const others = reading.candidates.filter((each) => each !== chosen);
-  const title = titleOf(reading, chosen, asked?.whole?.owner);
+  const title = titleOf(reading, chosen, asked);
   return (
     <>
       <Panel title={title} class="reading">
@@ -63,8 +67,9 @@ export function ReadingView({ reader, reading, asked }: Props) {
           />
         )}
         <Destination decided={decided} chosen={chosen} asked={asked} />
-        {chosen === undefined && asked?.whole?.region === undefined && <Unclear reading={reading} />}
+        {chosen === undefined && asked?.whole?.region === undefined && !isKey(asked) && <Unclear reading={reading} />}
       </Panel>
+      {asked?.keys && <Keys keys={asked.keys} text={reading.text} health={asked.health} />}
       {layout && words && (
         <Panel title="The bits">
           <BitStrip layout={layout} words={words} reader={reader} />
@@ -91,10 +96,15 @@ export function ReadingView({ reader, reading, asked }: Props) {
   );
 }
 
-const titleOf = (reading: Reading, chosen: Candidate | undefined, owner: string | undefined): string => {
+const isKey = (asked: Asked | undefined): boolean => asked?.keys?.some(({ entry }) => entry.ok) === true;
+
+const titleOf = (reading: Reading, chosen: Candidate | undefined, asked: Asked | undefined): string => {
+  const owner = asked?.whole?.owner;
+  const key = asked?.keys?.find(({ entry }) => entry.ok)?.entity;
   if (chosen?.entity !== undefined) return `This is ${articleOf(chosen.entity)} ${chosen.entity}`;
   if (chosen !== undefined) return `This reads as ${chosen.layout}`;
   if (reading.publicOf !== undefined) return `This has the form of a public ID of ${reading.publicOf.join(" or ")}`;
+  if (key !== undefined) return `This is a key of ${key}`;
   if (owner !== undefined) return `This is a path of ${owner}`;
   return reading.candidates.some(({ excluded }) => !excluded)
     ? "This can be several things"
@@ -116,27 +126,29 @@ function Destination({
   asked,
 }: Pick<Props, "asked"> & { decided: Reading; chosen: Candidate | undefined }) {
   const { decision } = decided;
-  const line = useRuleLine(decided);
-  if (decision === undefined) return asked?.whole === undefined ? null : <OnPath whole={asked.whole} asked={asked} />;
+  const why = useWhy(decided, asked);
+  if (decision === undefined) return asked === undefined ? null : <OnPath asked={asked} />;
   const { move, shadow, rule } = decision;
   const canary = chosen?.canary;
+  const tableCanary = asked?.explanation.tableCanary;
   const health = asked?.health?.find(({ region }) => region === decision.region);
+  const since = asked?.why?.since ?? undefined;
   return (
     <div class="destination">
       <p class="region">
         Region <strong>{decision.region}</strong> {health && <Badge mood={health.mood}>{health.words}</Badge>}
         {asked === undefined && <small>by the table in this page, revision {knownTable.value?.revision}</small>}
       </p>
+      <OtherOnPath region={decision.region} whole={asked?.whole} />
       <Facts
         rows={[
-          [
-            "Why",
+          ["Why", <WhyText rule={rule} {...why} />],
+          (move !== undefined || since) && [
+            "Moved",
             <>
-              {ruleInWords(rule, knownTable.value?.declared)}
-              {line !== undefined && <small> Line {line} of the table.</small>}
+              {move && `${MOVES[move.state]} ${move.to}; epoch ${move.epoch}.`} {since && <SinceText {...since} />}
             </>,
           ],
-          move && ["Moved", `${MOVES[move.state]} ${move.to}; epoch ${move.epoch}`],
           asked?.explanation.learned && [
             "Learned",
             `An origin said that it is in ${asked.explanation.learned.region}; requests go there first.`,
@@ -147,6 +159,7 @@ function Destination({
               canary.takesFrom <= canary.percent ? "is among them" : "is not among them"
             }.`,
           ],
+          tableCanary && ["Canary of the table", sentence(tableCanaryInWords(tableCanary))],
           shadow && ["Shadow", `${shadow.percent} % of its reads are also sent to ${shadow.region}.`],
           ["Path", <code>{decision.path}</code>],
         ]}
@@ -155,11 +168,33 @@ function Destination({
   );
 }
 
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+/** A URL may say another thing than its ID alone. */
+const OtherOnPath = ({ region, whole }: { region: string; whole: WholePath | undefined }) =>
+  whole?.problem !== undefined ? (
+    <p class="box warn">
+      A request on this path is refused: {whole.problem.title}. {whole.problem.detail}
+    </p>
+  ) : whole?.region !== undefined && whole.region !== region ? (
+    <p class="box warn">A request on this path goes to {whole.region}.</p>
+  ) : null;
+
 /** Of a path whose ID says nothing itself: a directory or the request does. */
-function OnPath({ whole, asked }: { whole: WholePath; asked: Asked }) {
-  const { region, problem, source, owner } = whole;
-  if (region === undefined) return problem === undefined ? null : <p class="box warn">{problem.detail}</p>;
+function OnPath({ asked }: { asked: Asked }) {
+  const { tableCanary: ofId } = asked.explanation;
+  const { region, problem, source, owner, tableCanary = ofId } = asked.whole ?? {};
+  const { why } = asked;
   const health = asked.health?.find((each) => each.region === region);
+  const canaryText = tableCanary === undefined ? undefined : sentence(tableCanaryInWords(tableCanary));
+  if (region === undefined) {
+    return (
+      <>
+        {problem && <p class="box warn">{problem.detail}</p>}
+        {canaryText && <p>{canaryText}</p>}
+      </>
+    );
+  }
   return (
     <div class="destination">
       <p class="region">
@@ -168,8 +203,10 @@ function OnPath({ whole, asked }: { whole: WholePath; asked: Asked }) {
       <Facts
         rows={[
           ["Path of", owner ?? "no entity"],
+          why && ["Why", <WhyText rule={why.rule} route={routeIn(why)} line={why.line} revision={why.revision} />],
           source === undefined ? undefined : ["Why", `The request says it: ${source}.`],
-          ...Object.entries(asked.entry ?? {}).map(([name, value]) => [name, String(value)] as const),
+          why?.since ? ["Moved", <SinceText {...why.since} />] : undefined,
+          canaryText === undefined ? undefined : ["Canary of the table", canaryText],
         ]}
       />
     </div>
@@ -178,16 +215,53 @@ function OnPath({ whole, asked }: { whole: WholePath; asked: Asked }) {
 
 const MOVES = { started: "It is moving to", fenced: "It is moving, for now only read, to", moved: "It moved to" };
 
-/** Where in the table the rule stands. */
-function useRuleLine({ decision, forms, text }: Reading): number | undefined {
-  const table = mayView.value ? knownTable.value : undefined;
+const SinceText = ({ time, author, revision, note, isExact }: NonNullable<RuleView["since"]>) => (
+  <>
+    The table says so {isExact ? "since" : "at least since"} revision {revision}
+    {time !== null && `, on ${localTime(time)} (${utcTime(time)})`}, by {author}.{note !== "" && ` Note: ${note}`}
+  </>
+);
+
+interface Why {
+  readonly route: DeclaredRoute | undefined;
+  readonly line: number | null | undefined;
+  readonly revision: number | undefined;
+}
+
+const WhyText = ({ rule, route, line, revision }: Why & { rule: Rule }) => (
+  <>
+    {ruleInWords(rule, route)}
+    {typeof line === "number" && (
+      <small>
+        {" "}
+        Line {line} of the table, revision {revision}.
+      </small>
+    )}
+  </>
+);
+
+/** A rule of a route has the route as its entry. */
+const routeIn = ({ rule, entry }: RuleView): DeclaredRoute | undefined =>
+  rule.kind === "route" || rule.kind === "canary" ? (entry as DeclaredRoute) : undefined;
+
+/** The deciding rule and where it stands: of the table in this page, unless the gateway decided by another one. */
+function useWhy({ decision, forms, text }: Reading, asked: Asked | undefined): Why {
+  const known = mayView.value ? knownTable.value : undefined;
+  const table = asked === undefined || asked.revision === known?.revision ? known : undefined;
   return useMemo(() => {
-    if (table === undefined || decision === undefined) return undefined;
+    if (asked?.why !== undefined) {
+      const { line, revision } = asked.why;
+      return { route: routeIn(asked.why), line, revision };
+    }
+    const revision = table?.revision;
+    if (table === undefined || decision === undefined) return { route: undefined, line: undefined, revision };
     const texts = [text, ...forms.map((form) => form.text)];
-    const { moved = {}, moves = {} } = table.declared;
+    const { moved = {}, moves = {}, routes } = table.declared;
     const key = texts.find((each) => Object.hasOwn(moved, each) || Object.hasOwn(moves, each)) ?? text;
-    return lineOf(table.text, pointerOf(decision.rule, key));
-  }, [table, decision, text]);
+    const line = lineOf(table.text, pointerOf(decision.rule, key));
+    const index = "index" in decision.rule ? decision.rule.index : undefined;
+    return { route: index === undefined ? undefined : routes[index], line, revision };
+  }, [table, decision, text, asked?.why]);
 }
 
 function Unclear({ reading }: { reading: Reading }) {
@@ -198,9 +272,11 @@ function Unclear({ reading }: { reading: Reading }) {
   }
   if (reading.publicOf !== undefined) return <p>Only the gateway's keys open it. Ask where it goes.</p>;
   const [fault] = reading.unreadable ?? [];
+  const ofKeys = [...new Set(keyed.value.map(({ entity }) => entity))];
   return (
     <p>
       No layout reads it as a valid ID. Check that the text is whole.
+      {ofKeys.length > 0 && ` It may be a key of ${ofKeys.join(" or ")}: the gateway can tell.`}
       {fault !== undefined && reading.candidates.length === 0 && (
         <small>
           {" "}

@@ -1,9 +1,8 @@
-import type { DeclaredTable, Rule } from "../../routing/index.ts";
-import { pointerTo } from "../../routing/schema/faults.ts";
+import type { Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 
-/** A rule of the table in words, for people who do not read JSON. */
-export function ruleInWords(rule: Rule, declared: Pick<DeclaredTable, "routes"> | undefined): string {
+/** A rule of the table in words, for people who do not read JSON. `route`: the one that it names, where it is known. */
+export function ruleInWords(rule: Rule, route: DeclaredRoute | undefined): string {
   switch (rule.kind) {
     case "moved":
       return "The table says of this very ID that it moved.";
@@ -16,11 +15,11 @@ export function ruleInWords(rule: Rule, declared: Pick<DeclaredTable, "routes"> 
     case "directory":
       return `Directory ${rule.directory} says the region.${rule.state === undefined ? "" : ` ${DOUBTS[rule.state]}`}`;
     case "canary":
-      return `The canary of route ${rule.index + 1} takes it: ${routeInWords(declared?.routes[rule.index])}`;
+      return `The canary of route ${rule.index + 1} takes it${routeText(route)}`;
     case "route": {
       const part = rule.part === undefined ? "" : ` It is in part ${rule.part} of the split.`;
       const pack = rule.pack === undefined ? "" : ` Pack ${rule.pack} has its key.`;
-      return `Route ${rule.index + 1} takes it: ${routeInWords(declared?.routes[rule.index])}${part}${pack}`;
+      return `Route ${rule.index + 1} takes it${routeText(route)}${part}${pack}`;
     }
     default:
       return "The table decides.";
@@ -32,9 +31,11 @@ const DOUBTS = {
   default: "It does not answer now: this is the region for such a time.",
 };
 
+const routeText = (route: DeclaredRoute | undefined): string =>
+  route === undefined ? "." : `: ${routeInWords(route)}`;
+
 /** `IDs of order with country PL or DE go to eu.` */
-export function routeInWords(route: DeclaredRoute | undefined): string {
-  if (route === undefined) return "the table is not shown to this role.";
+export function routeInWords(route: DeclaredRoute): string {
   const { entity, layout, mintedFrom, mintedBefore, slices, fields, ...keys } = route.when;
   const conditions = [
     ...Object.entries({ ...keys, ...fields }).map(([name, values]) => `${nameOf(name)} ${eitherOf(values)}`),
@@ -78,19 +79,3 @@ function destinationOf({ region, directory, split, pack, canary, shadow }: Decla
 const regionsOf = (regions: readonly string[] | Readonly<Record<string, string>>): readonly string[] => [
   ...new Set(Object.values(regions)),
 ];
-
-/** The JSON pointer of the rule's entry. `key`: of the override. */
-export function pointerOf(rule: Rule, key: string): string {
-  switch (rule.kind) {
-    case "route":
-      return pointerTo(["routes", rule.index]);
-    case "canary":
-      return pointerTo(["routes", rule.index, "canary"]);
-    case "default":
-      return pointerTo(["default"]);
-    case "directory":
-      return pointerTo(["directory", rule.directory]);
-    default:
-      return pointerTo([rule.kind === "moving" ? "moves" : "moved", key]);
-  }
-}

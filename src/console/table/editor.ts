@@ -14,9 +14,9 @@ import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { positionsOf, spanOf } from "../../published/console-positions.ts";
 import { faultsOf, isNotJson } from "./check-text.ts";
 import { membersAt, valuesAt } from "./complete.ts";
-import { positionsOf, spanOf } from "./positions.ts";
 
 /** The editor of the table. In a shadow root its styles are adopted sheets: the page's policy allows no other. */
 

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { positionsOf } from "../../published/console-positions.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Panel, ProblemBox } from "../app/parts.tsx";
 import { goTo } from "../app/router.ts";
@@ -9,7 +10,6 @@ import { type Change, ConfirmChange, publish } from "./change.tsx";
 import { isNotJson, readText } from "./check-text.ts";
 import { DiffView } from "./diff-view.tsx";
 import type { Editor } from "./editor.ts";
-import { positionsOf } from "./positions.ts";
 
 /** A text that is not published yet, and the revision that it began with. It outlives the page. */
 export const draft = signal<{ readonly text: string; readonly basedOn: number } | undefined>(undefined);

@@ -110,7 +110,7 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
   const { byCanary } = outcome;
   switch (outcome.kind) {
     case "error":
-      return { ...NOTHING, byCanary, owner: outcome.entity, problem: problemOf(outcome.error) };
+      return { ...NOTHING, byCanary, owner: outcome.entity ?? ownerOf(input, path), problem: problemOf(outcome.error) };
     case "redirect":
       return { ...NOTHING, byCanary, redirect: outcome.path, region: outcome.decision?.target.region.name };
     case "region": {
@@ -132,10 +132,15 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
   }
 }
 
+const matchOf = ({ tables: { table, canary } }: DecideInput, path: string) =>
+  table.paths.match(path) ?? canary?.table.paths.match(path);
+
+const ownerOf = (input: DecideInput, path: string): string | undefined => matchOf(input, path)?.entity.name;
+
 /** As the client wrote it. */
-function idInPath({ tables: { table, canary } }: DecideInput, path: string): string {
+function idInPath(input: DecideInput, path: string): string {
   if (path.startsWith(ANY_PREFIX)) return path.slice(ANY_PREFIX.length).split("/", 1)[0] ?? "";
-  const match = table.paths.match(path) ?? canary?.table.paths.match(path);
+  const match = matchOf(input, path);
   return match === undefined ? "" : path.slice(match.idStart, match.idEnd);
 }
 

@@ -55,10 +55,11 @@ const ADMIN_TOKENS = JSON.stringify(
 /** Not the package's own arguments: those switch the browser's security off. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-gpu"];
 
-/** `environment`: of the browser. */
+/** `environment`: of the browser; `vars`: of the gateway. */
 export async function startConsole(
   change: (table: DemoTable) => DemoTable = (table) => table,
   environment: Readonly<Record<string, string>> = {},
+  vars: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleStack> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-console-"));
   const origins = await startOrigins(0);
@@ -77,6 +78,7 @@ export async function startConsole(
       CONSOLE_HOST: "console.localhost",
       CONSOLE_PREVIEW: "all",
       ADMIN_TOKENS,
+      ...vars,
     },
   });
   const executablePath = await chromium.executablePath();

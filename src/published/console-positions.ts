@@ -1,4 +1,5 @@
-import { pointerTo } from "../../routing/schema/faults.ts";
+import type { Rule } from "../routing/index.ts";
+import { pointerTo } from "../routing/schema/faults.ts";
 
 /** Where a value stands in a JSON text with comments. It never throws: of a text with faults it finds what comes before them. */
 
@@ -95,3 +96,27 @@ export function spanOf({ values, keys }: Positions, pointer: string): Span {
   }
   return { from: 0, to: 1 };
 }
+
+/** The JSON pointer of the rule's entry. `key`: of the override. */
+export function pointerOf(rule: Rule, key: string): string {
+  switch (rule.kind) {
+    case "route":
+      return pointerTo(["routes", rule.index]);
+    case "canary":
+      return pointerTo(["routes", rule.index, "canary"]);
+    case "default":
+      return pointerTo(["default"]);
+    case "directory":
+      return pointerTo(["directory", rule.directory]);
+    default:
+      return pointerTo([rule.kind === "moving" ? "moves" : "moved", key]);
+  }
+}
+
+/** Of parsed JSON, what a pointer names. */
+export const valueAt = (json: unknown, pointer: string): unknown =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((value, part) => (Object.hasOwn(Object(value), part) ? Object(value)[part] : undefined), json);

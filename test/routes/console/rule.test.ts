@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { ChangeRequest } from "../../../src/admin-ports.ts";
+import { ok } from "../../../src/ids/result.ts";
+import type { RuleView } from "../../../src/published/console-api.ts";
+import { loadTable } from "../../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { IDS } from "../harness.ts";
+import { setUpConsole, tokenOf } from "./world.ts";
+
+/** The one entry of the table that decides, as support may see it. */
+
+const asSupport = { headers: { authorization: `Bearer ${tokenOf("support")}` } };
+const { orderKz: ID } = IDS;
+
+const tableWith = (parts: object) => ({ ...DECLARED_TABLE, moved: {}, ...parts });
+
+/** Publishes the tables in turn; the last one is in force. */
+async function setUpTables(...tables: readonly object[]) {
+  const first = setUpConsole();
+  const { controlPlane } = first.gateway;
+  const status = await controlPlane.status();
+  if (!status.ok) throw new Error(status.error.reason);
+  let { revision } = status.value.truth;
+  for (const [at, declared] of tables.entries()) {
+    const change: ChangeRequest = { expectedRevision: revision, author: `ann.${at}`, note: `step ${at}` };
+    const made = await controlPlane.publish(change, new TextEncoder().encode(JSON.stringify(declared, null, 1)));
+    if (!made.ok) throw new Error(JSON.stringify(made.error));
+    revision = made.value.revision;
+  }
+  const table = loadTable(structuredClone(tables.at(-1)), revision);
+  if (!table.ok) throw new Error(JSON.stringify(table.error));
+  const served = {
+    ...{ table: table.value, source: "kv" as const, digest: undefined, confirmedAtMs: 0, label: "", canary: undefined },
+  };
+  const world = setUpConsole({
+    gateway: { controlPlane, tables: { peek: () => served, load: async () => ok(served) } },
+  });
+  const rule = async (id: string, query = ""): Promise<RuleView> =>
+    (await world.ask(`/-/console/rule/${id}${query}`, asSupport)).json();
+  return { ...world, rule, revision };
+}
+
+describe("GET /-/console/rule/:id", () => {
+  it("shows the deciding route with its line, and no other part of the table", async () => {
+    const { rule, revision, ask } = await setUpTables(tableWith({}));
+    const view = await rule(ID);
+    expect(view).toMatchObject({ revision, entity: "order", rule: { kind: "route" }, since: null });
+    const index = "index" in view.rule ? view.rule.index : -1;
+    expect([view.pointer, view.entry]).toEqual([`/routes/${index}`, DECLARED_TABLE.routes[index]]);
+    expect(view.line).toBeGreaterThan(1);
+    expect(JSON.stringify(view)).not.toContain("origins");
+    expect((await ask("/-/console/rule/nothing", asSupport)).status).toBe(404);
+    expect((await ask(`/-/console/rule/${ID}`)).status).toBe(401);
+  });
+
+  it.each([1, 2, 3, 4])("names the revision that moved an entity, of five the one at %i", async (at) => {
+    const tables = Array.from({ length: 5 }, (_, step) =>
+      tableWith({
+        moved: step >= at ? { [ID]: "us" } : {},
+        epochFloor: step + 1,
+      }),
+    );
+    const { rule, revision } = await setUpTables(...tables);
+    expect(await rule(ID)).toMatchObject({
+      ...{ pointer: `/moved/${ID}`, entry: "us", rule: { kind: "moved" } },
+      since: { revision: revision - 4 + at, author: `ann.${at}`, note: `step ${at}`, isExact: true },
+    });
+  });
+
+  it("reads a path as requests do", async () => {
+    const { rule, ask } = await setUpTables(tableWith({}));
+    expect(await rule(ID, `?path=${encodeURIComponent(`/orders/${ID}`)}`)).toMatchObject({ entity: "order" });
+    expect((await ask(`/-/console/rule/${ID}?path=/rides/${ID}`, asSupport)).status).toBe(422);
+  });
+});
