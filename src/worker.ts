@@ -34,10 +34,14 @@ export { DirectoryKeys } from "./edge/directory/object.ts";
 export { IdempotencyKeys } from "./edge/idempotency/object.ts";
 export { SequenceBlocks } from "./edge/mint/sequences.ts";
 
+/** Defined by a build that has checked the bundled table: the digest of its text. */
+declare const CHECKED_DIGEST: string;
+const checkedDigest = typeof CHECKED_DIGEST === "undefined" ? undefined : CHECKED_DIGEST;
+
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends BaseTrafficReports {
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, { bundled: bundledTable });
+    super(context, env, { bundled: bundledTable, checkedDigest });
   }
 }
 
@@ -121,7 +125,7 @@ function compose(env: Env) {
     tables: edgeTables({
       kv: env.TABLE_KV,
       namespace,
-      bundled: bundledTable,
+      ...{ bundled: bundledTable, checkedDigest },
       clock,
       entropy,
       refreshMs: config.tableRefreshMs,

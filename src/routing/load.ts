@@ -11,7 +11,7 @@ import { checkOrigins } from "./check/regions.ts";
 import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, dependsOnFault } from "./check/routes.ts";
 import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
-import { assemble, withVerified } from "./compile/compile.ts";
+import { assemble, compileTable, withVerified } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
 import { checkCopies } from "./copies/compile.ts";
 import { checkCors } from "./cors.ts";
@@ -37,7 +37,11 @@ export const checkTable = (declared: unknown, ownPort?: number): Result<Declared
   return checked.ok ? ok(checked.value.declared) : checked;
 };
 
-export const loadTable = (json: unknown, revision: number): Result<CompiledTable, readonly Fault[]> => {
+type Loaded = Result<CompiledTable, readonly Fault[]>;
+
+/** `isChecked`: by these rules, before. */
+export const loadTable = (json: unknown, revision: number, isChecked = false): Loaded => {
+  if (isChecked) return ok(compileTable(json as DeclaredTable, revision));
   const checked = check(json);
   if (!checked.ok) return checked;
   const { planned, declared } = checked.value;

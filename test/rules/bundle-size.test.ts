@@ -1,13 +1,19 @@
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { bundleWorker } from "../../src/host/workerd/gateway.ts";
 import * as ids from "../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 /** The size of `parseId` with one table, minified and gzipped. */
 const PARSE_BYTES_MAX = 3072;
 /** The size of one compiled layout, minified and gzipped. */
 const LAYOUT_BYTES_MAX = 5696;
+
+/** The gateway, minified and gzipped. A start parses and runs all of it. */
+const GATEWAY_BYTES_MAX = 270_000;
 
 const folder = fileURLToPath(new URL("../../src/ids", import.meta.url));
 
@@ -53,4 +59,21 @@ describe("parsing one layout", () => {
 
 test("UUID text alone brings no layout along", async () => {
   expect(await sizeOf("parseUuid, formatUuid")).toBeLessThan(1024);
+});
+
+describe("the gateway", () => {
+  const bundle = (table: object) => bundleWorker({ tableText: JSON.stringify(table), minify: true });
+  const hasDigest = (table: object, worker: string) =>
+    worker.includes(createHash("sha256").update(JSON.stringify(table)).digest("hex"));
+
+  test(`is under ${GATEWAY_BYTES_MAX} bytes, and knows the digest of the table that its build checked`, async () => {
+    const worker = await bundle(DECLARED_TABLE);
+    expect(gzipSync(worker, { level: 9 }).length).toBeLessThan(GATEWAY_BYTES_MAX);
+    expect(hasDigest(DECLARED_TABLE, worker)).toBe(true);
+  });
+
+  test("knows no digest of a table with a fault", async () => {
+    const invalid = { ...DECLARED_TABLE, routes: [{ when: {}, region: "mars" }] };
+    expect(hasDigest(invalid, await bundle(invalid))).toBe(false);
+  });
 });

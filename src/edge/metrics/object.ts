@@ -8,6 +8,7 @@ import { deploymentName } from "../control-plane/client.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure } from "../log.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
+import type { BundledTable } from "../table/fetch.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
@@ -59,7 +60,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   #checksDueMs: number;
   #hasChecks = true;
 
-  constructor(context: DurableObjectState, env: Env, { bundled }: { readonly bundled: unknown }) {
+  constructor(context: DurableObjectState, env: Env, bundled: BundledTable) {
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
@@ -76,7 +77,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
       namespace: deploymentName(env.TABLE_TRUTH),
-      bundled,
+      ...bundled,
       clock: systemClock,
       entropy: this.#entropy,
       refreshMs: this.#config.tableRefreshMs,

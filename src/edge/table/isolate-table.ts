@@ -7,14 +7,13 @@ import { loadTable } from "../../routing/index.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
-import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
+import { type BundledTable, isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { PackGate } from "./pack-gate.ts";
 
-export interface IsolateTableOptions extends LocationOptions {
+/** The bundled table is the last resort. */
+export interface IsolateTableOptions extends LocationOptions, BundledTable {
   readonly kv: KVNamespace;
-  /** The declared table that was deployed with the code: the last resort. */
-  readonly bundled: unknown;
   readonly entropy: Entropy;
   readonly refreshMs: number;
   /** Receives every failed load; the table in memory stays. */
@@ -176,8 +175,8 @@ export class IsolateTable implements Tables {
   }
 
   #useBundled(): Result<LoadedTable, TableError> {
-    const { bundled, clock } = this.#options;
-    const table = loadTable(bundled, 0);
+    const { bundled, checkedDigest, clock } = this.#options;
+    const table = loadTable(bundled, 0, checkedDigest !== undefined);
     if (!table.ok)
       return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
     const unpublished = { pointer: undefined, digest: undefined, canary: undefined };

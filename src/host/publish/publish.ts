@@ -31,10 +31,12 @@ import {
  * written to the pointer if above 0.
  */
 export function publication(tableText: string, revision: number, publishedAt: Date, change = 0) {
-  const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
+  const digest = digestOf(tableText);
   const pointer = formatPointer({ revision, digest, publishedAt: publishedAt.toISOString(), change });
   return { bodyKey: bodyKey(digest), pointer };
 }
+
+export const digestOf = (tableText: string): string => createHash("sha256").update(tableText, "utf8").digest("hex");
 
 /** Publishes to the KV folder of a self-hosted workerd, which has one file per key. */
 export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date) {

@@ -103,10 +103,10 @@ const scaledReader = (piece: Piece): Field["read"] => {
   return (words) => read(words) * scale;
 };
 
-const bigReader = (pieces: readonly Piece[]): Field["readBig"] => {
-  const parts = pieces.map((piece) => ({ read: onePieceReader(piece), place: BigInt(piece.place) }));
-  return (words) => parts.reduce((value, { read, place }) => value | (BigInt(read(words)) << place), 0n);
-};
+const bigReader =
+  (pieces: readonly Piece[]): Field["readBig"] =>
+  (words) =>
+    pieces.reduce((value, piece) => value | (BigInt(onePieceReader(piece)(words)) << BigInt(piece.place)), 0n);
 
 const refuseRead =
   (name: string, bits: number): Field["read"] =>

