@@ -24,10 +24,11 @@ export const preview = (gateway: Gateway) =>
     const context = contextOf(c);
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
+    const layoutName = c.req.header("id-layout");
     const input = (found: DecideInput["found"]): DecideInput => ({
       tables: served,
       publicIds: gateway.publicIds,
-      layoutName: c.req.header("id-layout"),
+      layoutName,
       nowMs: context.arrivedAtMs,
       found,
     });
@@ -42,8 +43,9 @@ export const preview = (gateway: Gateway) =>
     // Before the origin is asked: it would learn who is looked at.
     if (gateway.console?.mayPreview(entity) !== true) return context.fail({ reason: "forbidden", why: "no-preview" });
     const { url, signal } = context.request;
-    // Nothing of the console's request goes along: no cookie, no token, no address.
-    const request = new Request(new URL(path, url), { headers: { accept: "application/json" }, signal });
+    // Nothing of the console's request goes along: no cookie, no token, no address. Another layout could be another entity.
+    const hint = layoutName === undefined ? {} : { "id-layout": layoutName };
+    const request = new Request(new URL(path, url), { headers: { accept: "application/json", ...hint }, signal });
     const inner = new RequestContext(gateway, request, { waitUntil: context.waitUntil });
     const response = await serve(inner);
     inner.log(response.status);

@@ -107,12 +107,14 @@ async function deriveKey(subtle: SessionCrypto, { name, scope, sha256 }: AdminTo
   return subtle.deriveKey({ name: "HKDF", hash: "SHA-256", salt, info }, material, key, false, ["encrypt", "decrypt"]);
 }
 
-/** The value of the session's cookie. Two of them are none: a browser sends one. */
+/**
+ * The value of the session's cookie. Two of them are none: a browser sends one. White space around it is spaces and tabs alone:
+ * with others a name has no prefix for the browser, so that every host of the domain can set it.
+ */
 function sessionIn(cookies: string): string | undefined {
-  const values = cookies.split(";").flatMap((pair) => {
-    const text = pair.trim();
-    return text.startsWith(`${SESSION_COOKIE}=`) ? [text.slice(SESSION_COOKIE.length + 1)] : [];
-  });
+  const values = cookies
+    .split(/[ \t]*;[ \t]*/)
+    .flatMap((pair) => (pair.startsWith(`${SESSION_COOKIE}=`) ? [pair.slice(SESSION_COOKIE.length + 1)] : []));
   const [value = ""] = values;
   return values.length === 1 && value.length <= VALUE_LENGTH_MAX ? value : undefined;
 }

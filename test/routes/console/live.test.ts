@@ -164,6 +164,13 @@ describe("the preview of an entity", () => {
     expect(seen).toEqual([]);
   });
 
+  it("is asked for by the layout that it was allowed by", async () => {
+    const { ask, signIn, seen } = setUpConsole({ preview: ["order"], origin: json("{}") });
+    const cookie = await signIn("support");
+    for (const layout of ["iuid", "hotguid", "none"]) await ask(path, { headers: { cookie, "id-layout": layout } });
+    expect(seen.map(({ headers }) => headers.get("id-layout"))).toEqual(["iuid"]);
+  });
+
   it("is of the entity at its own path, where the table sends clients there", async () => {
     const { ask, signIn, seen } = setUpConsole({ preview: "all", origin: json("{}") });
     const view = await (

@@ -138,6 +138,14 @@ describe("a session of the console", () => {
     expect((await ask(SESSION, { headers: { cookie: `${planted}; ${cookie}` } })).status).toBe(401);
   });
 
+  it.each(["\v", "\f", "=", "x"])("is not what begins with %j, which any host of the domain can set", async (first) => {
+    const { ask, signIn } = setUpConsole();
+    const [own, planted] = [await signIn("viewer"), `${first}${await signIn("operator")}`];
+    expect((await ask(SESSION, { headers: { cookie: planted } })).status).toBe(401);
+    const view = await (await ask(SESSION, { headers: { cookie: `${planted}; ${own} ;\ta=1` } })).json();
+    expect(view).toMatchObject({ scope: "viewer" });
+  });
+
   it("is none when any part of it is changed", async () => {
     const { ask, signIn } = setUpConsole();
     const cookie = await signIn("viewer");

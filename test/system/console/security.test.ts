@@ -199,6 +199,24 @@ describe("a session in a browser", () => {
   });
 });
 
+describe("cookies of another host of the domain", () => {
+  const plant = (names: readonly string[]) =>
+    names.map((name) => `document.cookie = "${name}=viewer.AAAA; Domain=console.localhost; Path=/; Secure";`).join("");
+
+  it("do not get in the way of the session, though the browser sends them", async () => {
+    const { page, context } = await signedIn();
+    const evil = await openAt(context, beside.at("evil.console.localhost"));
+    const names = ["", "\\u00a0", "\\u2000", "\\u3000", "\\ufeff", "="].map((first) => first + SESSION_COOKIE);
+    await evil.evaluate(plant([...names, "__host-waybill-session", "weak"]));
+    const planted = (await context.cookies(stack.consoleUrl)).filter(({ value }) => value === "viewer.AAAA");
+    // Of the exact name the browser takes none, by its prefix; of others it does.
+    expect(planted.map(({ name }) => name)).toEqual(expect.arrayContaining([`\u00a0${SESSION_COOKIE}`, "weak"]));
+    expect(planted.map(({ name }) => name)).not.toContain(SESSION_COOKIE);
+    expect(await statusOf(page, `fetch("/-/console/session")`, "/-/console/session")).toBe(200);
+    await context.close();
+  });
+});
+
 describe("the attacks themselves", () => {
   it("reach a service that trusts its strict cookie, from another port, and not from another host", async () => {
     const context = await stack.browser.newContext({ locale: "en-US" });
