@@ -4,7 +4,7 @@ import type { ConsolePort } from "../../src/console-ports.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
-import type { SessionView } from "../../src/published/console-api.ts";
+import { type SessionView, UNATTENDED_HEADER } from "../../src/published/console-api.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
 import { history } from "./history.ts";
@@ -56,7 +56,8 @@ export const guardConsole =
     if (!headers.has("content-security-policy")) headers.set("content-security-policy", DATA_POLICY);
     const caller = knownCaller(c);
     // A live view is open for hours without anyone at it.
-    const isUsed = caller?.by === "session" && c.req.path !== "/-/events" && !headers.has("set-cookie");
+    const isLeft = context.path === "/-/events" || context.request.headers.has(UNATTENDED_HEADER);
+    const isUsed = caller?.by === "session" && !isLeft && !headers.has("set-cookie");
     const cookie = isUsed ? await home.renewSession(caller) : undefined;
     if (cookie !== undefined) headers.append("set-cookie", cookie);
   };

@@ -1,6 +1,6 @@
 import "./style/console.css";
 import { render } from "preact";
-import { watchConnection } from "./app/api.ts";
+import { watchConnection, watchUse } from "./app/api.ts";
 import { App } from "./app/app.tsx";
 import { watchKeys } from "./app/palette.tsx";
 import { watchPlace } from "./app/router.ts";
@@ -12,6 +12,7 @@ import { keepSettings } from "./app/settings.ts";
 keepSettings();
 watchPlace();
 watchKeys();
+watchUse();
 watchConnection();
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no place for the console");

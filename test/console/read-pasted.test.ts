@@ -65,3 +65,21 @@ it("writes no formula into a CSV", () => {
   ];
   expect(csvOf(rows)).toBe('"a,b","say ""x""",\r\n"\'=1+1","\'-2",ok\r\n');
 });
+
+it.each([
+  ...["=1", "+1", "-1", "@SUM(A1)", "=cmd|' /C calc'!A0", " =1", "\t=1", "\r\n=1", '"=1', "\uff1d1", "\uff20x"],
+  ...["x;=1", "x,=1", "x\t=1", "x\n=1", "x\r=1", 'x";"=1', "x; =1", "x|@a", ";;=1"],
+])("a spreadsheet with any separator runs nothing of the cell %j", (cell) => {
+  const line = csvOf([["id", cell]]).replace(/\r\n$/, "");
+  for (const separator of [",", ";", "\t", "|"]) {
+    // The least careful reader: it parts at every separator and line end, and drops quotes of CSV and white space.
+    for (const read of line.split(/[\r\n]/).flatMap((row) => row.split(separator))) {
+      expect(read.replace(/^[\s"]+/, "")).not.toMatch(/^[=+\-@\uff1d\uff0b\uff0d\uff20]/);
+    }
+  }
+});
+
+it("leaves IDs as they are in a CSV", () => {
+  const ids = [ID, "0ujtsYcgvSTl8PAuAdqWYSMnLOv", "cus_9s6XKzkNRiz8i3"];
+  expect(csvOf([ids])).toBe(`${ids.join(",")}\r\n`);
+});

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { UNATTENDED_HEADER } from "../../published/console-api.ts";
 
 /** What the gateway answered instead: a problem document, or that it could not be reached. */
 export interface Problem {
@@ -35,15 +36,34 @@ interface Request {
 
 const DEADLINE_MS = 20_000;
 
+/** A request later than this after the last key, click or turn of the wheel is the page's own, and no use of its session. */
+const ATTENDED_MS = 60_000;
+
+let usedAtMs = Date.now();
+
+export function watchUse(): void {
+  for (const name of ["keydown", "pointerdown", "wheel"]) {
+    addEventListener(name, () => {
+      usedAtMs = Date.now();
+    });
+  }
+}
+
 /** One request to the gateway. Never throws. */
 export async function call<Value>(path: string, request: Request = {}): Promise<Answer<Value>> {
   const { method = "GET", body, text, headers = {}, asText, isSignIn } = request;
   const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const isAttended = Date.now() - usedAtMs < ATTENDED_MS;
   try {
     const response = await fetch(path, {
       method,
-      headers: { accept: "application/json", ...(sent && { "content-type": "application/json" }), ...headers },
+      headers: {
+        accept: "application/json",
+        ...(sent && { "content-type": "application/json" }),
+        ...(!isAttended && { [UNATTENDED_HEADER]: "1" }),
+        ...headers,
+      },
       ...(sent !== undefined && { body: sent }),
       credentials: "same-origin",
       redirect: "error",

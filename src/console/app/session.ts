@@ -54,20 +54,16 @@ export async function signIn(token: string): Promise<Problem | undefined> {
   return undefined;
 }
 
+/** Of a table nothing stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */
 export async function signOut(): Promise<void> {
-  await call(SESSION, { method: "DELETE", isSignIn: true });
-  forget();
-  session.value = null;
-}
-
-/** Of a table nothing stays in the page of a signed-out browser. */
-function forget(): void {
-  knownTable.value = undefined;
-  reader.value = bareReader;
-  keyed.value = [];
+  const { ok } = await call(SESSION, { method: "DELETE", isSignIn: true });
+  if (ok) location.reload();
 }
 
 async function start(own: Session): Promise<void> {
+  const before = session.peek();
+  // Nothing of one person's page stays for the next.
+  if (before && (before.name !== own.name || before.scope !== own.scope)) return location.reload();
   hasExpired.value = false;
   session.value = own;
   await loadTable();

@@ -101,13 +101,16 @@ function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): reado
   return isId(heading) ? [heading ?? "", ...below] : below;
 }
 
-/** A CSV (RFC 4180). Cells that a spreadsheet would run as a formula get a quote before them. */
+/**
+ * A CSV (RFC 4180). What a spreadsheet would run as a formula gets a quote before it (OWASP, CSV injection): also inside a cell,
+ * where other separators begin a new one for the spreadsheets of some countries.
+ */
 export const csvOf = (rows: readonly (readonly (string | undefined)[])[]): string =>
   rows.map((row) => `${row.map((cell) => quoted(cell ?? "")).join(",")}\r\n`).join("");
 
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /(?<=^|[;,|\t\r\n])(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 function quoted(cell: string): string {
-  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = cell.replaceAll(FORMULA, "'");
+  return /[";,|\s]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -45,11 +45,11 @@ export function watchLive(): () => void {
     eventsOf("table", ({ revision }) => {
       if (revision !== knownTable.value?.revision) void loadTable();
     });
-    eventsOf("end", ({ why }) => {
+    eventsOf("end", () => {
       stream?.close();
       isLive.value = false;
-      if (why === "session") hasExpired.value = true;
-      else open();
+      // A session that was used since goes on, and so does the view. One that has ended says so.
+      void loadRegions();
     });
   };
   open();

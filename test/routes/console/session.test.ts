@@ -123,6 +123,8 @@ describe("a session of the console", () => {
     const events = await ask("/-/events", { headers });
     expect([events.status, events.headers.get("set-cookie")]).toEqual([200, null]);
     await events.body?.cancel();
+    const polled = await ask("/-/regions", { headers: { ...headers, "waybill-unattended": "1" } });
+    expect([polled.status, polled.headers.get("set-cookie")]).toEqual([200, null]);
     expect((await ask("/-/regions", { headers })).headers.get("set-cookie")).toContain("Max-Age=1800");
   });
 

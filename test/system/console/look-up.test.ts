@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ConsoleStack, type OpenPage, signIn, startConsole, violations } from "./console.ts";
+import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
 /** Support finds out what an ID is and where it is, in a real browser at a real gateway. */
 
@@ -193,6 +193,72 @@ describe("a viewer", () => {
     await page.getByRole("combobox", { name: "An ID, a page or a command" }).fill("dark");
     await page.keyboard.press("Enter");
     await page.locator('html[data-theme="dark"]').waitFor();
+    await context.close();
+  });
+});
+
+describe("a page that several people use", () => {
+  const route = /IDs in layout iuid .* go to eu\./;
+  const ask = async ({ page }: OpenPage) => {
+    await page.getByRole("button", { name: "Ask where it goes" }).click();
+    await page.getByText("Asking the gateway").waitFor({ state: "detached" });
+  };
+
+  it("shows the next one nothing that only the one before may see", async () => {
+    const own = await stack.open(`#/look-up?id=${ID}`);
+    const { page, context } = own;
+    await signIn(own, "operator");
+    await ask(own);
+    await page.getByText(route).waitFor();
+    await page.evaluate("globalThis.isSamePage = true");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Ask where it goes" }).click();
+    await page.getByRole("dialog").getByLabel("Token").fill(TOKENS.support);
+    await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "support", exact: true }).waitFor();
+    await ask(own);
+    await page.getByText("the table is not shown to this role").waitFor();
+    expect(await page.getByText(route).count()).toBe(0);
+    // Neither in its memory.
+    expect(await page.evaluate("globalThis.isSamePage")).toBeUndefined();
+    await context.close();
+  });
+
+  it("signs out with the gateway alone, and then begins anew", async () => {
+    const own = await stack.open("#/table");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    await page.evaluate("globalThis.isSamePage = true");
+    const signOut = async () => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").last().fill("Sign out");
+      await page.keyboard.press("Enter");
+    };
+    await context.setOffline(true);
+    await signOut();
+    await page.getByText("What is shown may be old").waitFor();
+    expect(await page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
+    await context.setOffline(false);
+    await signOut();
+    await page.getByLabel("Token").waitFor();
+    expect(await context.cookies(stack.consoleUrl)).toEqual([]);
+    expect(await page.evaluate("globalThis.isSamePage")).toBeUndefined();
+    await context.close();
+  });
+
+  it("says of requests that nobody made them, once it was left alone for a minute", async () => {
+    const own = await stack.open("");
+    const { page, context } = own;
+    await signIn(own, "viewer");
+    await page.clock.install();
+    await page.goto(`${stack.consoleUrl}/-/console#/overview`);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    const asked = async () => (await page.waitForRequest("**/-/regions")).headers()["waybill-unattended"];
+    const [first] = await Promise.all([asked(), page.clock.runFor(11_000)]);
+    const [later] = await Promise.all([asked(), page.clock.fastForward(70_000)]);
+    await page.keyboard.press("Shift");
+    const [again] = await Promise.all([asked(), page.clock.runFor(11_000)]);
+    expect([first, later, again]).toEqual([undefined, "1", undefined]);
     await context.close();
   });
 });
