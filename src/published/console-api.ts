@@ -2,7 +2,7 @@ import type { Rule } from "../routing/index.ts";
 
 /** The JSON that the console reads of its own endpoints. */
 
-/** On requests that the page sends while nobody uses it: they do not renew the session. */
+/** On requests that the page sends by itself, while it is left alone: they do not renew the session. */
 export const UNATTENDED_HEADER = "waybill-unattended";
 
 /** `GET /-/console/session`: who is signed in. */

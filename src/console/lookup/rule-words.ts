@@ -1,5 +1,6 @@
 import type { Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
+import { ownOf } from "../app/own.ts";
 
 /** A rule of the table in words, for people who do not read JSON. `route`: the one that it names, where it is known. */
 export function ruleInWords(rule: Rule, route: DeclaredRoute | undefined): string {
@@ -54,7 +55,7 @@ export function routeInWords(route: DeclaredRoute): string {
 
 const NAMES: Readonly<Record<string, string>> = { shardKey: "shard key", primaryKey: "primary key" };
 
-const nameOf = (name: string): string => NAMES[name] ?? name;
+const nameOf = (name: string): string => ownOf(NAMES, name) ?? name;
 
 const VALUES_MAX = 12;
 

@@ -1,6 +1,7 @@
 import type { Result } from "../../ids/index.ts";
 import { type EntityLocation, entryOf, OVERRIDE_PARTS, type Step, takeStep } from "../../routing/moves/steps.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { ownOf } from "../app/own.ts";
 
 /** One step of the move of an entity, as a change of the table's text. */
 
@@ -20,7 +21,7 @@ export function locate(
 ): Located {
   const [canonical = ""] = texts;
   for (const key of texts) {
-    const [move, entry, removed] = [moves[key], moved[key], gone[key]];
+    const [move, entry, removed] = [ownOf(moves, key), ownOf(moved, key), ownOf(gone, key)];
     if (move !== undefined) return { key, at: move };
     if (typeof entry === "string") return { key, at: { state: "moved", region: entry, epoch: undefined } };
     if (entry !== undefined) return { key, at: { state: "moved", ...entry } };

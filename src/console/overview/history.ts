@@ -1,4 +1,5 @@
 import type { HistorySeries, MetricsHistory, TableFigures } from "../../published/console-api.ts";
+import { ownOf } from "../app/own.ts";
 
 /** Figures over time. Pure: the page asks for them and draws them. */
 
@@ -39,7 +40,7 @@ export function mergeHistory(known: MetricsHistory, news: MetricsHistory): Metri
     at: at.slice(from),
     total: joinSeries(known.total, news.total),
     regions: Object.fromEntries(
-      [...names("regions")].map((name) => [name, joinSeries(known.regions[name], news.regions[name])]),
+      [...names("regions")].map((name) => [name, joinSeries(ownOf(known.regions, name), ownOf(news.regions, name))]),
     ),
     problems: Object.fromEntries(
       [...names("problems")].map((name) => [name, join(known.problems[name], news.problems[name], 0)]),

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../published/console-api.ts";
 import type { Status, TableRevision } from "../../published/table-api.ts";
 import { call } from "../app/api.ts";
+import { ownOf } from "../app/own.ts";
 import { Badge, Busy, Choice, Facts, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, reader } from "../app/session.ts";
 import { agoText, countText, msText, percentText, plural } from "../app/words.ts";
@@ -108,10 +109,10 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
         ]}
       >
         {names.map((name, at) => {
-          const { origins = [] } = known.regions[name] ?? {};
+          const { origins = [] } = ownOf(known.regions, name) ?? {};
           const health = healthOfOrigins(origins);
-          const series = shown?.regions[name];
-          const recent = series && recentOf(series, shown.stepSeconds);
+          const series = ownOf(shown?.regions, name);
+          const recent = shown && series && recentOf(series, shown.stepSeconds);
           return (
             <tr key={name}>
               <th scope="row">
@@ -158,7 +159,7 @@ function Charts({ shown, names, marks }: { shown: MetricsHistory; names: readonl
   const { at, total, stepSeconds } = shown;
   const byRegion = (of: "requests" | "errors") =>
     names.flatMap((name, colour): readonly Line[] => {
-      const series = shown.regions[name];
+      const series = ownOf(shown.regions, name);
       return series === undefined ? [] : [{ name, colour, values: ratesOf(series[of], stepSeconds) }];
     });
   const problems = problemCounts(shown);

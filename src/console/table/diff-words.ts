@@ -3,6 +3,7 @@ import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
 import type { Undone } from "../../routing/diff/overrides.ts";
 import { formatPlace } from "../../routing/diff/overrides.ts";
 import type { TableDiff } from "../../routing/index.ts";
+import { ownOf } from "../app/own.ts";
 import { countText } from "../app/words.ts";
 
 /** A difference of two tables, in words and in numbers. Pure. */
@@ -110,5 +111,5 @@ function outcomeText(outcome: KeyOutcome | undefined): string {
 function shareOfRegion(traffic: MetricsHistory | undefined, region: string): number | undefined {
   const sum = (counts: readonly number[] = []) => counts.reduce((all, count) => all + count, 0);
   const all = sum(traffic?.total.requests);
-  return all === 0 ? undefined : sum(traffic?.regions[region]?.requests) / all;
+  return all === 0 ? undefined : sum(ownOf(traffic?.regions, region)?.requests) / all;
 }

@@ -85,7 +85,7 @@ export function answerMany(context: RequestContext, served: ServedTable, wanted:
   const encoder = new TextEncoder();
   const entries = wanted.isLocate ? locatedEntries(context, served, wanted) : fetchedEntries(context, served, wanted);
   let count = 0;
-  const regions: Record<string, number> = {};
+  const regions: Record<string, number> = Object.create(null); // A region may be called toString.
   const problems: Record<string, number> = {};
   const shown = ({ text, region, problem }: Result): string => {
     if (region !== undefined) regions[region] = (regions[region] ?? 0) + 1;
