@@ -112,5 +112,5 @@ const FORMULA = /(?<=^|[;,|\t\r\n])(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 function quoted(cell: string): string {
   const safe = cell.replaceAll(FORMULA, "'");
-  return /[";,|\s]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[";,|\t\r\n]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -75,6 +75,11 @@ const claim = async ({ ask }: Stage, key: string, owner: string): Promise<void> 
   const { status } = await ask(`/-/directory/slug/${encodeURIComponent(key)}`, { method: "PUT", body });
   if (status > 201) throw new Error(`a key was refused with ${status}`);
 };
+const directories = async ({ forge, go }: Stage): Promise<void> => {
+  // To count the keys takes every object of the directory some seconds.
+  await forge("/-/directory/slug/-/counts", problem("", ""), 503);
+  await go("#/stock");
+};
 const noted = async (stage: Stage): Promise<void> => {
   for (const [at, texts] of batches(PAYLOADS, 500).entries()) {
     await publish(stage, (table) => ({ ...table, epochFloor: at + 1 }), texts.join(" "));
@@ -324,12 +329,12 @@ export const PLACES: readonly Place[] = [
     name: "a directory's key",
     from: "an origin or a program that claims a key",
     async show(stage) {
-      await stage.go("#/stock");
+      await directories(stage);
       // No key has a slash.
       const names = PAYLOADS.map((payload) => payload.replaceAll("/", "|").toLowerCase());
       for (const keys of batches(names, 500)) {
         await claim(stage, keys.join(" "), "x");
-        await stage.page.getByLabel("Key").fill(keys.join(" "));
+        await stage.page.getByLabel("Key", { exact: true }).fill(keys.join(" "));
         await stage.page.getByRole("button", { name: "Find", exact: true }).click();
         await stage.see(stage.page.locator("#main [role=status]"), keys);
       }
@@ -339,13 +344,25 @@ export const PLACES: readonly Place[] = [
     name: "the owner of a directory's key",
     from: "an origin or a program that claims a key",
     async show(stage) {
-      await stage.go("#/stock");
+      await directories(stage);
       for (const [at, owners] of batches(PAYLOADS, 512).entries()) {
         await claim(stage, `owned-${at}`, owners.join(" "));
-        await stage.page.getByLabel("Key").fill(`owned-${at}`);
+        await stage.page.getByLabel("Key", { exact: true }).fill(`owned-${at}`);
         await stage.page.getByRole("button", { name: "Find", exact: true }).click();
         await stage.see(stage.page.locator("#main [role=status]"), owners);
       }
+    },
+  },
+  {
+    name: "who moved an entity, and why",
+    from: "a publisher, or a person of Access; a lying gateway",
+    async show(stage) {
+      const since = { revision: 1, author: ALL, time: null, note: ALL, isExact: true };
+      const rule = { rule: { kind: "moved" }, pointer: "/moved", line: 1, entry: "us", since };
+      await stage.forge(`/-/console/rule/${ID}`, { revision: 1, entity: "order", region: "us", ...rule });
+      await stage.go(`#/look-up?id=${ID}`);
+      await stage.page.getByRole("button", { name: "Ask where it goes" }).click();
+      await stage.see(stage.page.locator(".destination"), [...PAYLOADS, ...PAYLOADS]);
     },
   },
   {

@@ -85,7 +85,7 @@ function stageOn(own: OpenPage, seen: { count: number }): Stage {
             )
             .join("\n"),
         );
-      await expect.poll(async () => missingIn(await shown(), texts), { interval: 10 }).toEqual([]);
+      await expect.poll(async () => missingIn(await shown(), texts), { interval: 10, timeout: 20_000 }).toEqual([]);
       seen.count += texts.length;
       await expectText(own);
     },
