@@ -127,7 +127,7 @@ describe("a difference in words", () => {
     });
     expect(words.keys.find(({ what }) => what.startsWith("order"))).toMatchObject({ from: "eu", to: "ap" });
     expect(words.keys[0]?.what).toContain("country PL");
-    expect(words.keys[0]?.numbers).toMatch(/key.*% of the key space; at most 25 % of the last hour's requests/);
+    expect(words.keys[0]).toMatchObject({ keys: "1", ofSpace: "0.39 %", ofTheirIds: undefined, ofRequests: "25 %" });
     expect(words.parts).toContain(`routes: ${declared.routes.length} before, ${declared.routes.length + 1} after`);
   });
 });

@@ -55,8 +55,16 @@ function Bar({ page }: { page: PageName }) {
   const [isOpen, setOpen] = useState(false);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone the pages are wider than the screen: the one that is open must be in view.
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    // On a phone the pages are wider than the screen: the one that is open must be in view. Not by `scrollIntoView`, from
+    // where the next Tab would go on.
+    const show = () => {
+      const current = nav.current?.querySelector<HTMLElement>("[aria-current]");
+      if (nav.current && current)
+        nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.clientWidth) / 2;
+    };
+    show();
+    addEventListener("resize", show);
+    return () => removeEventListener("resize", show);
   }, [page, own]);
   return (
     <header class="bar">

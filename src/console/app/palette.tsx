@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pastedText } from "../lookup/look-up.tsx";
 import { readPasted } from "../lookup/read-pasted.ts";
 import { chosenOf } from "../lookup/reader.ts";
@@ -52,10 +52,8 @@ export function Palette() {
   const [at, setAt] = useState(0);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    input.current?.focus();
-    setAt(0);
-  }, []);
+  useLayoutEffect(() => input.current?.focus(), []);
+  useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
   const text = typed.value.trim();
   const close = () => {
     isPaletteOpen.value = false;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "./api.ts";
 
 /** Small parts that several pages share. */
@@ -171,10 +171,16 @@ export function Choice<Value extends string>(props: {
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; class?: string }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: what is typed at once must arrive in the window.
+  useLayoutEffect(() => {
     const own = dialog.current;
+    const before = document.activeElement;
     if (own && !own.open) own.showModal();
-    return () => own?.close();
+    return () => {
+      own?.close();
+      // The browser gives the focus back only of a window that is still in the page.
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
     <dialog

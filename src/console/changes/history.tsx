@@ -113,7 +113,7 @@ function Revisions() {
                 {basedOn !== undefined && kind !== "publish" && <small>of {basedOn}</small>}
                 {revision === known?.revision && <Badge mood="good">in force</Badge>}
               </td>
-              <td>{time === undefined ? "with the code" : <span title={shortTime(time)}>{agoText(time)}</span>}</td>
+              <td class="when">{time === undefined ? "with the code" : <When time={time} />}</td>
               <td>{author}</td>
               <td class="note">{note}</td>
               <td>
@@ -136,6 +136,12 @@ function Revisions() {
     </Panel>
   );
 }
+
+const When = ({ time }: { time: string }) => (
+  <>
+    {shortTime(time)} <small>{agoText(time)}</small>
+  </>
+);
 
 const textOf = (table: DeclaredTable): string => `${JSON.stringify(table, null, 2)}\n`;
 
@@ -187,7 +193,9 @@ function Audit() {
         <Table label="Audit log" columns={["When", "Who", "What", "Outcome", "Note"]}>
           {entries.map(({ id, time, author, action, revision, outcome, note, times }) => (
             <tr key={id}>
-              <td title={shortTime(time)}>{agoText(time)}</td>
+              <td class="when">
+                <When time={time} />
+              </td>
               <td>{author}</td>
               <td>
                 {action} {revision}

@@ -5,7 +5,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call } from "../app/api.ts";
 import { Table } from "../app/parts.tsx";
 import { countText } from "../app/words.ts";
-import { diffInWords } from "./diff-words.ts";
+import { diffInWords, type KeyLine } from "./diff-words.ts";
 
 /** What a change would do, before it is made. Computed in the page, by the code that plans it. */
 export function DiffView({ before, after }: { before: DeclaredTable; after: DeclaredTable }) {
@@ -23,22 +23,7 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
           {warning}
         </p>
       ))}
-      {words.keys.length === 0 ? (
-        <p>No key goes to another region.</p>
-      ) : (
-        <Table label="Keys that go elsewhere" columns={["IDs that go elsewhere", "From", "To", "How many"]}>
-          {words.keys.map(({ what, from, to, numbers }) => (
-            <tr key={what + from + to}>
-              <td>{what}</td>
-              <td>{from}</td>
-              <td>
-                <strong>{to}</strong>
-              </td>
-              <td>{numbers}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {words.keys.length === 0 ? <p>No key goes to another region.</p> : <Keys lines={words.keys} />}
       {words.keysLeft > 0 && <p>{countText(words.keysLeft)} more kinds of keys are not listed.</p>}
       {words.entities.length > 0 && <h3>Single entities</h3>}
       <ul>
@@ -53,5 +38,39 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
         ))}
       </ul>
     </div>
+  );
+}
+
+const SHARES = [
+  ["ofSpace", "Key space"],
+  ["ofTheirIds", "Their IDs"],
+  ["ofRequests", "Requests, at most"],
+] as const;
+
+function Keys({ lines }: { lines: readonly KeyLine[] }) {
+  const shares = SHARES.filter(([of]) => lines.some((line) => line[of] !== undefined));
+  const numbers = ["Keys", ...shares.map(([, name]) => name)].map((number) => ({ number }));
+  const hasRequests = shares.some(([of]) => of === "ofRequests");
+  return (
+    <>
+      <Table label="Keys that go elsewhere" columns={["IDs that go elsewhere", "From", "To", ...numbers]}>
+        {lines.map((line) => (
+          <tr key={line.what + line.from + line.to}>
+            <td class="what">{line.what}</td>
+            <td>{line.from}</td>
+            <td>
+              <strong>{line.to}</strong>
+            </td>
+            <td class="number">{line.keys}</td>
+            {shares.map(([of]) => (
+              <td key={of} class="number">
+                {line[of] ?? "–"}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+      {hasRequests && <small>Requests: the share of the region that they leave, of all in the last hour.</small>}
+    </>
   );
 }

@@ -22,7 +22,11 @@ export interface KeyLine {
   readonly what: string;
   readonly from: string;
   readonly to: string;
-  readonly numbers: string;
+  readonly keys: string;
+  /** Shares; absent where they are not known. */
+  readonly ofSpace: string | undefined;
+  readonly ofTheirIds: string | undefined;
+  readonly ofRequests: string | undefined;
 }
 
 const KEYS_MAX = 100;
@@ -86,19 +90,19 @@ function keyLine(change: KeyChange, traffic: MetricsHistory | undefined): KeyLin
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
   ];
   const most = before?.region === undefined ? undefined : shareOfRegion(traffic, before.region);
-  const numbers = [
-    keys === "1" ? "1 key" : `${countText(Number(keys))} keys`,
-    ...(percentOfSpace === undefined ? [] : [`${countText(percentOfSpace)} % of the key space`]),
-    ...(percent === undefined ? [] : [`${countText(percent)} % of their IDs`]),
-    ...(most === undefined ? [] : [`at most ${countText(most * 100)} % of the last hour's requests`]),
-  ];
   return {
     what: `${entities} (${layout})${conditions.length === 0 ? "" : ` ${conditions.join(", ")}`}`,
     from: outcomeText(before),
     to: outcomeText(after),
-    numbers: numbers.join("; "),
+    keys: countText(Number(keys)),
+    ofSpace: percentOf(percentOfSpace),
+    ofTheirIds: percentOf(percent),
+    ofRequests: percentOf(most && most * 100),
   };
 }
+
+const percentOf = (percent: number | undefined): string | undefined =>
+  percent === undefined ? undefined : `${countText(percent)} %`;
 
 function outcomeText(outcome: KeyOutcome | undefined): string {
   const { region = "nowhere", canary, split, directory } = outcome ?? {};

@@ -189,6 +189,7 @@ const LOOK = EditorView.theme({
   },
   "&.cm-focused": { outline: "3px solid var(--accent)" },
   ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "0.875rem", maxHeight: "60vh", overflow: "auto" },
+  ".cm-scroller:focus-visible": { outline: "3px solid var(--accent)", outlineOffset: "-3px" },
   ".cm-gutters": { backgroundColor: "var(--raised)", color: "var(--soft)", border: "0" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 8%, transparent)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },

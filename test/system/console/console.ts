@@ -3,19 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import chromium from "@sparticuz/chromium";
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-  chromium as playwright,
-} from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { type RunningOrigin, startOrigins } from "../../../src/demo/origin.ts";
 import { tableWithOrigins } from "../../../src/demo/table.ts";
 import { buildConsole } from "../../../src/host/console/build.ts";
 import { startGateway } from "../../../src/host/workerd/gateway.ts";
 import { type DemoTable, readDemoTable } from "../demo/demo.ts";
+import { launchBrowser } from "./browser.ts";
 
 /** A gateway with its console, and a real browser with its security on. */
 export interface ConsoleStack {
@@ -52,13 +46,9 @@ const ADMIN_TOKENS = JSON.stringify(
   })),
 );
 
-/** Not the package's own arguments: those switch the browser's security off. */
-const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-gpu"];
-
-/** `environment`: of the browser; `vars`: of the gateway. */
+/** `vars`: of the gateway. */
 export async function startConsole(
   change: (table: DemoTable) => DemoTable = (table) => table,
-  environment: Readonly<Record<string, string>> = {},
   vars: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleStack> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-console-"));
@@ -81,11 +71,15 @@ export async function startConsole(
       ...vars,
     },
   });
-  const executablePath = await chromium.executablePath();
-  const browser = await playwright.launch({ executablePath, args: ARGUMENTS, env: { ...process.env, ...environment } });
+  const browser = await launchBrowser();
   const consoleUrl = gateway.url.replace("127.0.0.1", "console.localhost");
   const open = async (place: string, options: BrowserContextOptions = {}): Promise<OpenPage> => {
-    const context = await browser.newContext({ locale: "en-US", viewport: { width: 1200, height: 900 }, ...options });
+    const context = await browser.newContext({
+      locale: "en-US",
+      timezoneId: "UTC",
+      viewport: { width: 1200, height: 900 },
+      ...options,
+    });
     const page = await context.newPage();
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(String(error)));
@@ -121,7 +115,7 @@ export async function violations({ page, context }: OpenPage): Promise<readonly 
   const session = await context.newCDPSession(page);
   await session.send("Runtime.evaluate", { expression: readFileSync(AXE, "utf8") });
   const expression =
-    "axe.run().then((all) => all.violations.flatMap((each) => each.nodes.map((node) => each.id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))";
+    "axe.run({ rules: { 'target-size': { enabled: true } } }).then((all) => all.violations.flatMap((each) => each.nodes.map((node) => each.id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))";
   const { result } = await session.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
   await session.detach();
   return result.value as readonly string[];

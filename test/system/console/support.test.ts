@@ -20,7 +20,6 @@ beforeAll(async () => {
       },
       directory: { ...table.directory, email: { key: { text: "email" }, cacheSeconds: 30 } },
     }),
-    {},
     { PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] }) },
   );
 }, 60_000);

@@ -1,0 +1,209 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OpenPage, violations } from "../console.ts";
+import { decode, differingSquares, encode, type Picture } from "./pictures.ts";
+import { STATES, type State, type StateStack, startStates } from "./states.ts";
+
+/**
+ * Every page and state looks as it did, and people with other eyes, hands and screens can use it (WCAG 2.2 AA).
+ * `KEEP_PICTURES=1` keeps what is drawn now: look at each before it is committed.
+ */
+
+const KEEP = process.env["KEEP_PICTURES"] === "1";
+const FOLDER = fileURLToPath(new URL("pictures", import.meta.url));
+const PHONE = { width: 390, height: 844 };
+const DESKTOP = { width: 1280, height: 800 };
+const LOOKS = (
+  [
+    ["light", "phone", PHONE],
+    ["dark", "phone", PHONE],
+    ["dark", "desktop", DESKTOP],
+    ["light", "desktop", DESKTOP],
+  ] as const
+).map(([theme, size, viewport]) => ({ theme, viewport, folder: `${theme}-${size}` }));
+/** A short word has as many. */
+const SQUARES_MAX = 2;
+/** A picture shows what is below the screen too, up to here. */
+const HEIGHT_MAX = 1_500;
+
+let stack: StateStack;
+beforeAll(async () => {
+  stack = await startStates();
+}, 60_000);
+afterAll(() => stack?.stop());
+
+/** Styles in the page's own way: its policy refuses those that tools add to a page. */
+const adopt = (page: Page, css: string) =>
+  page.evaluate((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    document.adoptedStyleSheets = [sheet];
+  }, css);
+
+/** What no two pictures show alike: a cursor that blinks, and what is random. */
+const stillOf = (random: string) =>
+  `* { caret-color: transparent !important } ${random} { visibility: hidden !important }`;
+
+async function shoot(page: Page): Promise<Picture> {
+  const [isWindow, height] = await page.evaluate(
+    () => [document.querySelector("dialog[open]") !== null, document.documentElement.scrollHeight] as const,
+  );
+  const { width = 0, height: screen = 0 } = page.viewportSize() ?? {};
+  const clip = { x: 0, y: 0, width, height: isWindow ? screen : Math.min(Math.max(screen, height), HEIGHT_MAX) };
+  return decode(await page.screenshot({ scale: "css", caret: "initial", fullPage: !isWindow, clip }));
+}
+
+async function look(page: Page, { theme, viewport }: (typeof LOOKS)[number]): Promise<void> {
+  // Nothing is below the pointer.
+  await page.mouse.move(0, 0);
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+}
+
+/** A page draws itself anew in its own time: it has until `DRAWN_MS` to look as kept. */
+const DRAWN_MS = 4_000;
+
+async function expectAsKept(page: Page, { name, pictures, random = "[data-none]" }: State): Promise<void> {
+  const faults: string[] = [];
+  await adopt(page, stillOf(random));
+  // Of two: the phone in the light, the desktop in the dark.
+  for (const each of LOOKS.filter((_, at) => pictures === 4 || at % 2 === 0)) {
+    await look(page, each);
+    const file = join(FOLDER, each.folder, `${name}.png`);
+    if (KEEP) {
+      await page.waitForTimeout(300);
+      mkdirSync(join(FOLDER, each.folder), { recursive: true });
+      writeFileSync(file, encode(await shoot(page)));
+    }
+    const kept = decode(readFileSync(file));
+    const until = performance.now() + DRAWN_MS;
+    for (;;) {
+      const now = await shoot(page);
+      const count = differingSquares(kept, now);
+      if (process.env["COUNT_SQUARES"]) console.log(each.folder, name, count);
+      if (count >= 0 && count <= SQUARES_MAX) break;
+      if (performance.now() < until) continue;
+      const place = join(tmpdir(), `waybill-${each.folder}-${name}.png`);
+      writeFileSync(place, encode(now));
+      faults.push(`${each.folder}/${name}: ${count} squares differ; drawn now: ${place}`);
+      break;
+    }
+  }
+  expect(faults).toEqual([]);
+}
+
+async function expectSound(opened: OpenPage): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await opened.page.emulateMedia({ colorScheme });
+    expect((await violations(opened)).join("\n")).toBe("");
+  }
+  expect(opened.faults).toEqual([]);
+  // It was asked for no motion.
+  expect(await opened.page.evaluate(() => document.getAnimations().length)).toBe(0);
+}
+
+/** Text that its box cuts off, and boxes that are wider than the page. What scrolls in itself is left out. */
+const cutOff = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    const seen = (element: Element) => !element.closest(".hidden, .skip, .many, .scroll, nav, [hidden]");
+    for (const element of document.querySelectorAll<HTMLElement>("body *")) {
+      if (!seen(element)) continue;
+      const { overflowX, display } = getComputedStyle(element);
+      const { right, width } = element.getBoundingClientRect();
+      const isCut = (overflowX === "hidden" || overflowX === "clip") && !element.matches("input, .cm-editor *");
+      if (display !== "inline" && isCut && element.scrollWidth > element.clientWidth + 1)
+        found.push(`cut off: ${element.outerHTML.slice(0, 120)}`);
+      if (width > 0 && right > innerWidth + 1) found.push(`beyond the page: ${element.outerHTML.slice(0, 120)}`);
+    }
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} wide, the screen ${innerWidth}`);
+    return found;
+  });
+
+/** WCAG 1.4.10 and 1.4.4: a narrow screen, and letters of twice the size on a wide and a narrow one. */
+async function expectReflow(page: Page): Promise<void> {
+  for (const [width, text] of [
+    [320, 100],
+    [1280, 200],
+    [640, 200],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.evaluate((percent) => {
+      document.documentElement.style.fontSize = percent === 100 ? "" : `${percent}%`;
+    }, text);
+    // Charts are drawn anew once their place has its width.
+    await expect
+      .poll(async () => ({ width, text, faults: await cutOff(page) }), { timeout: 5_000, interval: 50 })
+      .toEqual({ width, text, faults: [] });
+  }
+  await page.evaluate(() => document.documentElement.removeAttribute("style"));
+  await page.setViewportSize(DESKTOP);
+}
+
+/** By Tab from the top to the end: each stop shows that it has the focus, and is in view (WCAG 2.4.7, 2.4.11). */
+async function expectTabStops(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const window = document.querySelector("dialog[open]");
+    if (window === null) (document.activeElement as HTMLElement | null)?.blur();
+    scrollTo(0, 0);
+  });
+  const stops: string[] = [];
+  const faults: string[] = [];
+  for (let turn = 0; turn < 150; turn++) {
+    await page.keyboard.press("Tab");
+    const stop = await page.evaluate(async (own) => {
+      let element = document.activeElement;
+      while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+      if (element === null || element === document.body) return undefined;
+      // A hidden input shows its focus on its label, and the editor on its frame.
+      const shown = element.closest(element.matches(".cm-content") ? ".cm-editor" : ".button") ?? element;
+      const isMarked = () => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(shown);
+        return outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2;
+      };
+      // The editor marks itself a moment later.
+      for (let turn = 0; turn < 20 && !isMarked(); turn++) await new Promise(requestAnimationFrame);
+      const { left, top, right, bottom } = shown.getBoundingClientRect();
+      const isInView = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
+      const before = element.getAttribute("data-stop");
+      if (before === null) element.setAttribute("data-stop", `${own}`);
+      return { name: element.outerHTML.slice(0, 100), isInView, isMarked: isMarked(), before };
+    }, stops.length);
+    // After the last one come the browser's own controls, then the first.
+    if (stop === undefined) continue;
+    if (stop.before !== null) {
+      if (stop.before !== "0") faults.push(`keeps the focus: ${stop.name}`);
+      break;
+    }
+    stops.push(stop.name);
+    if (!stop.isInView || !stop.isMarked)
+      faults.push(`${stop.isInView ? "" : "out of view "}${stop.isMarked ? "" : "unmarked "}${stop.name}`);
+  }
+  expect(faults).toEqual([]);
+  expect(stops.length).toBeGreaterThan(0);
+}
+
+describe.each(STATES)("$name", (state) => {
+  let opened: OpenPage;
+  it("can be reached", async () => {
+    opened = await state.open(stack);
+  });
+  it.skipIf(state.pictures === 0)("looks as kept", async () => {
+    await expectAsKept(opened.page, state);
+  });
+  it("has no fault that axe finds, and keeps its policy", async () => {
+    await expectSound(opened);
+  });
+  it("fits a narrow screen, and letters of twice the size", async () => {
+    await expectReflow(opened.page);
+  });
+  it("shows where the keyboard is", async () => {
+    await expectTabStops(opened.page);
+  });
+});
