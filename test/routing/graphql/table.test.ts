@@ -5,6 +5,7 @@ import { planExport } from "../../../src/export/plan.ts";
 import { sha256 } from "../../../src/routing/graphql/sha256.ts";
 import { checkTable, diffTables, loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { processorMs } from "../../fixtures/processor-ms.ts";
 
 const withGraphql = (graphql: object, more: object = {}) => ({ ...DECLARED_TABLE, graphql, ...more });
 
@@ -172,11 +173,12 @@ describe("a path that an origin may read as that of GraphQL", () => {
     expect(spelling.test(path)).toBe(true);
   });
   it("is no matter of time", () => {
-    const startedMs = performance.now();
-    spelling.test(`${"/;".repeat(20_000)}x`);
-    spelling.test(`/api${"/".repeat(20_000)}x`);
-    spelling.test(`/api/graph-ql.x${";/".repeat(20_000)}x`);
-    expect(performance.now() - startedMs).toBeLessThan(200);
+    const ms = processorMs(() => {
+      spelling.test(`${"/;".repeat(20_000)}x`);
+      spelling.test(`/api${"/".repeat(20_000)}x`);
+      spelling.test(`/api/graph-ql.x${";/".repeat(20_000)}x`);
+    });
+    expect(ms).toBeLessThan(200);
   });
 });
 

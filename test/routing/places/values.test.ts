@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { nameTest, parameterValues } from "../../../src/routing/places/values.ts";
+import { processorMs } from "../../fixtures/processor-ms.ts";
 import { runs } from "../../setup/property-runs.ts";
 
 const valuesOf = (text: string, name: string) => parameterValues(text, nameTest(name));
@@ -47,8 +48,9 @@ describe("values of a name", () => {
 
   test("of a body that is made to be slow take a moment", () => {
     const texts = ["a&", "%ff&", "a=%ff&", "=&", "%61"].map((part) => part.repeat(65_536 / part.length));
-    const started = performance.now();
-    for (const text of texts) expect(valuesOf(text, "a").length).toBeLessThanOrEqual(101);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    const ms = processorMs(() => {
+      for (const text of texts) expect(valuesOf(text, "a").length).toBeLessThanOrEqual(101);
+    });
+    expect(ms).toBeLessThan(1_000);
   });
 });

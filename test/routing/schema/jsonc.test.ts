@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
 import { loadTable, parseTableText, plainJson } from "../../../src/routing/index.ts";
 import { parseJson } from "../../../src/routing/schema/json-scanner.ts";
+import { processorMs } from "../../fixtures/processor-ms.ts";
 import { sampleTable } from "../tables.ts";
 
 describe("a text with comments and trailing commas", () => {
@@ -45,23 +47,24 @@ describe("a text with comments and trailing commas", () => {
       return (state >>> 8) % below;
     };
     let valid = 0;
+    const other: string[] = [];
     for (let round = 0; round < 200_000; round++) {
       const text = Array.from({ length: 1 + random(9) }, () => pieces[random(pieces.length)]).join("");
       const errors: Parameters<typeof parse>[1] = [];
       const expected: unknown = parse(text, errors, { allowTrailingComma: true });
-      const value = parseJson(plainJson(text));
-      if (errors.length === 0) {
-        valid++;
-        expect(value, text).toEqual(expected);
-      } else expect(value, text).toBeUndefined();
+      const isValid = errors.length === 0;
+      if (isValid) valid++;
+      if (!isDeepStrictEqual(parseJson(plainJson(text)), isValid ? expected : undefined)) other.push(text);
     }
+    expect(other).toEqual([]);
     expect(valid).toBeGreaterThan(1_000);
   });
 
   test("openings of comments that never close take no time to speak of", () => {
-    const startMs = performance.now();
-    plainJson("/*".repeat(1_000_000));
-    plainJson("[,".repeat(1_000_000));
-    expect(performance.now() - startMs).toBeLessThan(2_000);
+    const ms = processorMs(() => {
+      plainJson("/*".repeat(1_000_000));
+      plainJson("[,".repeat(1_000_000));
+    });
+    expect(ms).toBeLessThan(2_000);
   });
 });
