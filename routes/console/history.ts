@@ -17,6 +17,8 @@ const TICK_MS = 1_000;
 /** As often as isolates report. */
 const TRAFFIC_MS = 10_000;
 
+const STREAM = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };
+
 /** `GET /-/metrics/history` and `GET /-/events`: the traffic of an hour or a day, and what changes from now on. */
 export const history = (gateway: Gateway) => {
   const viewer = requireScope(gateway, "viewer");
@@ -31,6 +33,8 @@ export const history = (gateway: Gateway) => {
       return contextOf(c).fail({ reason: "malformed-request", detail });
     })
     .get("/-/events", viewer, (c) => {
+      // Nothing would read the stream of a HEAD, so nothing would end it.
+      if (c.req.method === "HEAD") return new Response(null, STREAM);
       const nowMs = gateway.clock.nowMs();
       // The runtime may end a request without a word to it.
       for (const stream of streams) if (stream.untilMs < nowMs) streams.delete(stream);
@@ -42,7 +46,7 @@ export const history = (gateway: Gateway) => {
       const why = stream.untilMs === sessionMs ? "session" : "time";
       const told = tell(gateway, c, writable.getWriter(), { untilMs: stream.untilMs, why });
       c.executionCtx.waitUntil(told.finally(() => streams.delete(stream)));
-      return new Response(readable, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+      return new Response(readable, STREAM);
     });
 };
 

@@ -62,6 +62,18 @@ describe("the live view", () => {
     await response.body?.cancel();
   });
 
+  it("is not begun by HEAD, which nothing would end", async () => {
+    const { ask, signIn } = setUpConsole();
+    const headers = { cookie: await signIn("viewer") };
+    for (let at = 0; at < 30; at++) {
+      const answer = await ask("/-/events", { method: "HEAD", headers });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    }
+    const response = await ask("/-/events", { headers });
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+  });
+
   it("says no span that it does not have", async () => {
     const { ask, signIn } = setUpConsole();
     const headers = { cookie: await signIn("viewer") };

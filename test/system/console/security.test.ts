@@ -14,8 +14,10 @@ const CHANGE = "/-/table/rollback";
 /** A server on a port of its own, at whatever host it is asked: hostile pages, and a service that trusts its cookie. */
 async function startBeside() {
   const posts: { readonly cookie: string; readonly site: string }[] = [];
+  const asked: string[] = [];
   const headerOf = ({ headers }: IncomingMessage, name: string) => String(headers[name] ?? "");
   const server = createServer((request, response) => {
+    if (request.url !== "/favicon.ico") asked.push(request.url ?? "");
     if (request.method === "POST")
       posts.push({ cookie: headerOf(request, "cookie"), site: headerOf(request, "sec-fetch-site") });
     if (request.url === "/sign-in")
@@ -29,7 +31,7 @@ async function startBeside() {
   if (address === null || typeof address === "string") throw new TypeError("no TCP address");
   const at = (host: string) => `http://${host}:${address.port}`;
   const stop = () => new Promise((stopped) => server.close(stopped).closeAllConnections());
-  return { posts, at, stop };
+  return { posts, asked, at, stop };
 }
 
 let stack: ConsoleStack;
@@ -213,6 +215,85 @@ describe("cookies of another host of the domain", () => {
     expect(planted.map(({ name }) => name)).toEqual(expect.arrayContaining([`\u00a0${SESSION_COOKIE}`, "weak"]));
     expect(planted.map(({ name }) => name)).not.toContain(SESSION_COOKIE);
     expect(await statusOf(page, `fetch("/-/console/session")`, "/-/console/session")).toBe(200);
+    await context.close();
+  });
+});
+
+describe("a script that got into the page", () => {
+  // What the debugger runs may use eval until it first waits.
+  const fails = (attempt: string) => `(async () => {
+    await new Promise((later) => setTimeout(later));
+    try { ${attempt}; return "done"; } catch { return "failed"; }
+  })()`;
+  const loads = (tag: string, member: string, url: string) => `new Promise((done) => {
+    const one = document.createElement("${tag}");
+    one.onload = () => done("done");
+    one.onerror = () => done("failed");
+    try { ${tag === "link" ? 'one.rel = "stylesheet";' : ""} one.${member} = ${url}; } catch { done("failed"); }
+    document.body.append(one);
+  })`;
+  const blob = `URL.createObjectURL(new Blob(["globalThis.planted = 1"], { type: "text/javascript" }))`;
+
+  it("makes no text a program, not even answers of the gateway itself", async () => {
+    const { page, context } = await signedIn();
+    const attempts = {
+      eval: fails(`(0, eval)("globalThis.planted = 1")`),
+      Function: fails(`new Function("globalThis.planted = 1")()`),
+      setTimeout: fails(`setTimeout("globalThis.planted = 1")`),
+      write: fails(`document.write("<img src=x onerror=alert(1)>")`),
+      range: fails(`document.createRange().createContextualFragment("<script>globalThis.planted = 1</script>")`),
+      parser: fails(`new DOMParser().parseFromString("<p>", "text/html")`),
+      policy: fails(`trustedTypes.createPolicy("x", { createScript: (text) => text })`),
+      frame: fails(`document.createElement("iframe").srcdoc = "<script>parent.planted = 1</script>"`),
+      blob: fails(`await import(${blob})`),
+      data: fails(`await import("data:text/javascript,globalThis.planted = 1")`),
+      worker: fails(`new Worker(${blob})`),
+      serviceWorker: fails(`await navigator.serviceWorker.register("/-/table")`),
+      base: fails(`document.head.append(Object.assign(document.createElement("base"), { href: "http://127.0.0.1/" }));
+        if (!document.baseURI.startsWith("http://127.0.0.1")) throw new Error("no base")`),
+      answer: loads("script", "src", `"/-/problems"`),
+      module: fails(`await import("/-/console/session")`),
+      style: loads("link", "href", `"/-/problems"`),
+    };
+    for (const [name, attempt] of Object.entries(attempts)) {
+      expect([name, await page.evaluate(attempt)]).toEqual([name, "failed"]);
+    }
+    expect(await page.evaluate("globalThis.planted")).toBeUndefined();
+    await context.close();
+  });
+
+  it("sends nothing to another host", async () => {
+    const { page, context } = await signedIn();
+    beside.asked.length = 0;
+    const away = beside.at("127.0.0.1");
+    const attempts = {
+      fetch: fails(`await fetch("${away}/x", { mode: "no-cors" })`),
+      beacon: fails(`navigator.sendBeacon("${away}/x", "1"); throw new Error("it says nothing")`),
+      image: loads("img", "src", `"${away}/x.png"`),
+      style: loads("link", "href", `"${away}/x.css"`),
+      socket: `new Promise((done) => {
+        try {
+          const one = new WebSocket("${away.replace("http", "ws")}/x");
+          one.onopen = () => done("done");
+          one.onerror = () => done("failed");
+        } catch { done("failed"); }
+      })`,
+      events: `new Promise((done) => {
+        const one = new EventSource("${away}/x");
+        one.onopen = () => done("done");
+        one.onerror = () => { one.close(); done("failed"); };
+      })`,
+      form: fails(`const one = document.createElement("form");
+        Object.assign(one, { method: "POST", action: "${away}/x" });
+        document.body.append(one);
+        one.submit();
+        throw new Error("it says nothing")`),
+    };
+    for (const [name, attempt] of Object.entries(attempts)) {
+      expect([name, await page.evaluate(attempt)]).toEqual([name, "failed"]);
+    }
+    await openAt(context, `${away}/asked`);
+    expect(beside.asked).toEqual(["/asked"]);
     await context.close();
   });
 });
