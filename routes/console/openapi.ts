@@ -118,7 +118,7 @@ const page = (name: string, summary: string, more: Partial<Parameters<typeof ope
   operation({ name, tag: "console", summary, ...more });
 
 /** They answer at the console's host alone, but the first, which leads there. */
-export const CONSOLE_PATHS = {
+export const consolePaths = () => ({
   "/-/console": {
     get: page("console", "The console's page; from another host the way to it", {
       security: [],
@@ -175,7 +175,7 @@ export const CONSOLE_PATHS = {
       content: { "text/event-stream": { schema: TEXT } },
     }),
   },
-};
+});
 
 export const SESSION_SCHEME = {
   type: "apiKey",

@@ -44,7 +44,7 @@ const bytes = (maxLength: number): object => ({
   "application/octet-stream": { schema: { type: "string", maxLength } },
 });
 
-export const DIRECTORY_BULK_PATHS: Paths = {
+export const directoryBulkPaths = (): Paths => ({
   "/-/directory/{name}/-/import": {
     post: of("importDirectory", "Import rows: a key, its region and, if known, its owner", {
       parameters: [
@@ -88,4 +88,4 @@ export const DIRECTORY_BULK_PATHS: Paths = {
       ...{ parameters: [SHA256, PAGE], body: bytes(COPY_PAGE_BYTES_MAX), status: 204, content: {} },
     }),
   },
-};
+});

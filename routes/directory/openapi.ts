@@ -1,7 +1,7 @@
 import { KEY_FORMS } from "../../src/routing/directory/normalise.ts";
 import { parameter, pathParameter } from "../openapi/paths.ts";
 import { json, operation } from "../openapi/table.ts";
-import { DIRECTORY_BULK_PATHS } from "./bulk-openapi.ts";
+import { directoryBulkPaths } from "./bulk-openapi.ts";
 
 /** The pages of directories, as OpenAPI 3.1 describes them. */
 
@@ -55,7 +55,7 @@ const LIMIT = { name: "limit", in: "query", schema: { type: "integer", minimum: 
 const page = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}) =>
   operation({ name, tag: "directory", summary, ...more });
 
-export const DIRECTORY_PATHS = {
+export const directoryPaths = () => ({
   "/-/directory": {
     get: page("listDirectories", `The directories of the table; texts have a form: ${KEY_FORMS.join(", ")}`),
     post: page("claimKeys", "Claim several keys of one entity: all of them or none", {
@@ -88,5 +88,5 @@ export const DIRECTORY_PATHS = {
     }),
     delete: page("removeKey", "Remove a key", { parameters: [...PLACE, IF_MATCH], status: 204, content: {} }),
   },
-  ...DIRECTORY_BULK_PATHS,
-};
+  ...directoryBulkPaths(),
+});

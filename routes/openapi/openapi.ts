@@ -6,14 +6,14 @@ import API from "../../src/published/table-api.schema.json" with { type: "json" 
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { TABLE_CANARY } from "../console/canary.ts";
-import { CONSOLE_PATHS, SESSION_SCHEME } from "../console/openapi.ts";
-import { DIRECTORY_PATHS } from "../directory/openapi.ts";
+import { consolePaths, SESSION_SCHEME } from "../console/openapi.ts";
+import { directoryPaths } from "../directory/openapi.ts";
 import { EXPLAIN } from "../explain.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { withCollections } from "./creates.ts";
 import { entityPaths, ID_PARAMETER, parameter, pathParameter, withoutIdPaths } from "./paths.ts";
-import { json, operation, TABLE_PATHS, VIEWERS } from "./table.ts";
+import { json, operation, tablePaths, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
@@ -46,7 +46,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "console", description: "The page for people, at a host of its own." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
-    paths: withCollections({ ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) }, table),
+    paths: withCollections({ ...ownPaths(), ...entityPaths(table), ...withoutIdPaths(table) }, table),
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY, ...API },
       securitySchemes: SECURITY_SCHEMES,
@@ -192,7 +192,7 @@ const state = (name: string, summary: string, more: Partial<Parameters<typeof op
   get: operation({ name, tag: "operations", summary, ...more }),
 });
 
-const OWN_PATHS = {
+const ownPaths = () => ({
   "/mint": {
     post: operation({
       name: "mint",
@@ -250,9 +250,9 @@ const OWN_PATHS = {
     content: { "text/plain": { schema: TEXT }, ...json() },
   }),
   "/-/regions": state("regions", "The state of every origin, and each region's share of the requests"),
-  ...DIRECTORY_PATHS,
-  ...TABLE_PATHS,
-  ...CONSOLE_PATHS,
+  ...directoryPaths(),
+  ...tablePaths(),
+  ...consolePaths(),
   "/-/problems": state("listProblems", "Every problem type", {
     security: [],
     description: "All of them.",
@@ -264,4 +264,4 @@ const OWN_PATHS = {
     description: "The page, or JSON where `accept` asks for it.",
     content: { "text/html": {}, ...json(PROBLEM_TYPE) },
   }),
-};
+});

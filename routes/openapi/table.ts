@@ -105,7 +105,7 @@ const putPack = (name: string, summary: string, parameters: readonly object[], m
     also: { 201: { description: "It was stored", content: ref("StoredPack") } },
   });
 
-export const TABLE_PATHS: Paths = {
+export const tablePaths = (): Paths => ({
   "/-/table": {
     ...get("table", "The exact text of the current table; its revision is the etag"),
     put: operation({
@@ -156,4 +156,4 @@ export const TABLE_PATHS: Paths = {
   "/-/table/packs/{sha256}/{page}": {
     put: putPack("putPackPage", "Store a page of a pack", [SHA256, pathParameter("page", WHOLE)], PAGE_BYTES_MAX),
   },
-};
+});

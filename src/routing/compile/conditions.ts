@@ -1,5 +1,4 @@
 import { groupOfClass, type Layout } from "../../ids/index.ts";
-import { once } from "../../ids/once.ts";
 import { M49_AREAS } from "../data/m49.ts";
 import { areEntitiesSound, isLayoutName } from "../layouts/declared.ts";
 import {
@@ -270,7 +269,7 @@ const readDecimal = (text: string): number | undefined => {
 const readArea = (item: number | string, max: number): Ranges | string => {
   // The standard writes codes with three digits, so "002" is one code and its usual spelling.
   const code = /^[0-9]{1,3}$/.test(String(item)) ? Number(item) : undefined;
-  const codes = code === undefined ? undefined : areas().get(code);
+  const codes = code === undefined ? undefined : areaOf(code);
   if (codes === undefined) {
     return `${JSON.stringify(item)} is not a UN M.49 code; write one code of a country or an area, such as 398 or "143".`;
   }
@@ -280,9 +279,20 @@ const readArea = (item: number | string, max: number): Ranges | string => {
   return codes.flatMap((each) => [each, each]);
 };
 
-/** Every code, with itself and all codes below it: 1 is the world. */
-const areas = once(() => {
-  const members: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([area = 0, ...of]) => [area, of]));
-  const codesIn = (area: number): readonly number[] => [area, ...(members.get(area) ?? []).flatMap(codesIn)];
-  return new Map(codesIn(1).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]));
-});
+const codesIn = (code: number): readonly number[] => {
+  const [, ...below] = M49_AREAS.find(([area]) => area === code) ?? [];
+  return [code, ...below.flatMap(codesIn)];
+};
+
+/** The codes that were asked for, with themselves and all codes below them: 1 is the world. */
+const areas = new Map<number, readonly number[]>();
+
+const areaOf = (code: number): readonly number[] | undefined => {
+  const isCode = areas.has(code) || M49_AREAS.some((area) => area.includes(code));
+  if (isCode && !areas.has(code))
+    areas.set(
+      code,
+      codesIn(code).toSorted((a, b) => a - b),
+    );
+  return areas.get(code);
+};

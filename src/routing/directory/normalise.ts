@@ -1,4 +1,3 @@
-import { once } from "../../ids/once.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 
 /** Texts as keys of a directory: what is equal by the declared form is one key, and what the form does not define is refused. */
@@ -41,6 +40,15 @@ export function normaliseKey(form: KeyForm, text: string): Result<string, KeyFau
 }
 
 const TOO_LONG = `It has more than ${KEY_BYTES_MAX} bytes in UTF-8.`;
+
+/** Classes of Unicode are read slowly: each when it is first asked for. */
+const once = (make: () => RegExp) => {
+  let made: RegExp | undefined;
+  return (): RegExp => {
+    made ??= make();
+    return made;
+  };
+};
 
 /** What a later version of Unicode assigns may have another normal form then. */
 const unstable = once(() => /[\p{Cc}\p{Cs}\p{Cn}]/u);
