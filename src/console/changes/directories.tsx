@@ -123,7 +123,7 @@ function CountCells({ answer }: { answer: Answer<DirectoryCounts> | undefined })
           {wholeText(counts?.[state] ?? 0)}
         </td>
       ))}
-      <td>
+      <td class="when">
         {shortTime(at)}{" "}
         {total === undefined && (
           <Badge mood="warn">

@@ -41,16 +41,18 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
   );
 }
 
-const SHARES = [
+/** What matters most comes first: a phone does not show all. */
+const NUMBERS = [
+  ["ofRequests", "Requests, at most"],
+  ["keys", "Keys"],
   ["ofSpace", "Key space"],
   ["ofTheirIds", "Their IDs"],
-  ["ofRequests", "Requests, at most"],
 ] as const;
 
 function Keys({ lines }: { lines: readonly KeyLine[] }) {
-  const shares = SHARES.filter(([of]) => lines.some((line) => line[of] !== undefined));
-  const numbers = ["Keys", ...shares.map(([, name]) => name)].map((number) => ({ number }));
-  const hasRequests = shares.some(([of]) => of === "ofRequests");
+  const known = NUMBERS.filter(([of]) => lines.some((line) => line[of] !== undefined));
+  const numbers = known.map(([, number]) => ({ number }));
+  const hasRequests = known.some(([of]) => of === "ofRequests");
   return (
     <>
       <Table label="Keys that go elsewhere" columns={["IDs that go elsewhere", "From", "To", ...numbers]}>
@@ -61,8 +63,7 @@ function Keys({ lines }: { lines: readonly KeyLine[] }) {
             <td>
               <strong>{line.to}</strong>
             </td>
-            <td class="number">{line.keys}</td>
-            {shares.map(([of]) => (
+            {known.map(([of]) => (
               <td key={of} class="number">
                 {line[of] ?? "–"}
               </td>

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import type { Request, Route } from "playwright-core";
 import type { Origin, Regions } from "../../../../src/console/lookup/ask.ts";
-import type { MetricsHistory } from "../../../../src/published/console-api.ts";
+import type { DirectoryCounts, MetricsHistory } from "../../../../src/published/console-api.ts";
 import type { ConsoleStack, OpenPage } from "../console.ts";
 
 /** Pages that are the same at each time and after whatever came before: one clock, fixed figures, fixed health. */
@@ -165,4 +165,17 @@ export async function openFrozen(stack: ConsoleStack, token?: string): Promise<F
   return frozen;
 }
 
-const FIXED: Readonly<Record<string, object>> = { "/-/metrics/history": FIGURES, "/-/regions": REGIONS };
+/** All answer in time, however busy the machine is. */
+const COUNTS: DirectoryCounts = {
+  directory: "slug",
+  at: ago(180),
+  shards: 16,
+  answered: 16,
+  total: { confirmed: 48_120, reserved: 12, expired: 3, missing: 0 },
+};
+
+const FIXED: Readonly<Record<string, object>> = {
+  "/-/metrics/history": FIGURES,
+  "/-/regions": REGIONS,
+  "/-/directory/slug/-/counts": COUNTS,
+};

@@ -101,7 +101,7 @@ const PALETTE_MAX = 256;
 
 function paletteOf(counts: ReadonlyMap<number, number>): Buffer {
   const byCount = [...counts].toSorted(([a, most], [b, more]) => more - most || a - b).map(([colour]) => colour);
-  for (let reach = 3; ; reach++) {
+  for (let reach = 0; ; reach++) {
     let palette = Buffer.alloc(0);
     for (const [place, colour] of byCount.entries()) {
       if (place >= KEPT && nearestIn(palette, colour).distance <= 3 * reach ** 2) continue;

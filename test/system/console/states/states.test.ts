@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,7 +85,6 @@ async function expectAsKept(page: Page, { name, pictures, random = "[data-none]"
     for (;;) {
       const now = await shoot(page);
       const count = differingSquares(kept, now);
-      if (process.env["COUNT_SQUARES"]) console.log(each.folder, name, count);
       if (count >= 0 && count <= SQUARES_MAX) break;
       if (performance.now() < until) continue;
       const place = join(tmpdir(), `waybill-${each.folder}-${name}.png`);
@@ -205,5 +204,51 @@ describe.each(STATES)("$name", (state) => {
   });
   it("shows where the keyboard is", async () => {
     await expectTabStops(opened.page);
+  });
+});
+
+describe("the comparison", () => {
+  it.each([
+    ["a colour", "main button.main", "background", "#2368b4"],
+    ["a place that is 4 px off", "main button.main", "translate", "0 4px"],
+    ["a name that is gone", ".field label", "visibility", "hidden"],
+    ["a short word that is gone", "main p strong", "visibility", "hidden"],
+  ])("finds %s", async (_, selector, property, value) => {
+    const page = (await STATES.find(({ name }) => name === "mint")?.open(stack))?.page as Page;
+    for (const each of LOOKS) {
+      await look(page, each);
+      const before = await shoot(page);
+      await page
+        .locator(selector)
+        .first()
+        .evaluate(
+          (element, [name = "", own = ""]) => (element as HTMLElement).style.setProperty(name, own),
+          [property, value],
+        );
+      await look(page, each);
+      expect(differingSquares(before, await shoot(page))).toBeGreaterThan(SQUARES_MAX);
+      await page
+        .locator(selector)
+        .first()
+        .evaluate((element) => element.removeAttribute("style"));
+    }
+  });
+
+  it("stands colours that another processor rounds otherwise", () => {
+    const [width, height] = [64, 64];
+    const colours = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7) % 250));
+    const rounded = Buffer.from(colours.map((colour, at) => colour + (at % 3)));
+    expect(differingSquares({ width, height, colours }, { width, height, colours: rounded })).toBe(0);
+    expect(differingSquares({ width, height, colours }, { width: 32, height: 128, colours })).toBe(-1);
+  });
+
+  it("has small pictures to compare with, which are read as they were written", () => {
+    const files = globSync(`${FOLDER}/*/*.png`);
+    const sizes = files.map((file) => statSync(file).size);
+    expect(files.length).toBe(STATES.reduce((all, { pictures }) => all + pictures, 0));
+    expect(Math.max(...sizes)).toBeLessThan(100 * 1024);
+    expect(sizes.reduce((all, size) => all + size, 0)).toBeLessThan(2.5 * 1024 ** 2);
+    const kept = decode(readFileSync(files[0] as string));
+    expect(decode(encode(kept)).colours.equals(kept.colours)).toBe(true);
   });
 });

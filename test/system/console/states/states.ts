@@ -169,7 +169,7 @@ const PAGES: readonly State[] = [
     open: own(async (stack) => {
       const page = await goTo(stack, stack.own, "#/stock");
       await heading(page, "Limits of the table");
-      await page.waitForLoadState("networkidle");
+      await page.getByText("48,120").waitFor();
     }),
   },
   {
