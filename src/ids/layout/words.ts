@@ -103,10 +103,14 @@ const scaledReader = (piece: Piece): Field["read"] => {
   return (words) => read(words) * scale;
 };
 
-const bigReader =
-  (pieces: readonly Piece[]): Field["readBig"] =>
-  (words) =>
-    pieces.reduce((value, piece) => value | (BigInt(onePieceReader(piece)(words)) << BigInt(piece.place)), 0n);
+const bigReader = (pieces: readonly Piece[]): Field["readBig"] => {
+  // Made when first used: a start makes some for each field of each layout.
+  let parts: readonly { readonly read: Field["read"]; readonly place: bigint }[] | undefined;
+  return (words) => {
+    parts ??= pieces.map((piece) => ({ read: onePieceReader(piece), place: BigInt(piece.place) }));
+    return parts.reduce((value, { read, place }) => value | (BigInt(read(words)) << place), 0n);
+  };
+};
 
 const refuseRead =
   (name: string, bits: number): Field["read"] =>
