@@ -15,7 +15,7 @@ import { ids } from "./ids.ts";
 import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
 import { many } from "./many.ts";
 import { metrics, regions } from "./metrics.ts";
-import { mint } from "./mint.ts";
+import { answerMint, mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
 import { tableReplay } from "./table/replay.ts";
@@ -40,9 +40,13 @@ export function createApp(gateway: Gateway): App {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
-        const isOwn = (gateway.console !== undefined && isAtConsole(context)) || GATEWAY_PATH.test(context.path);
+        const atConsole = gateway.console !== undefined && isAtConsole(context);
+        const isOwn = atConsole || GATEWAY_PATH.test(context.path);
         if (isOwn) context.watchClientIfSlow();
-        response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
+        // The router, and what stands before all pages, cost more than an ID.
+        const isMint = context.path === "/mint" && context.method === "POST" && gateway.mintDoor === "open";
+        if (isMint && !atConsole) response = await answerMint(context);
+        else response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
       } catch (error) {
         gateway.logDefect(error);
         context.outcome = "internal-error";

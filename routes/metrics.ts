@@ -32,7 +32,7 @@ const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export const metrics = (gateway: Gateway) =>
   new Hono().use("/-/metrics", requireScope(gateway, "viewer")).get("/-/metrics", async (c) => {
     const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
-    if (wantedType(c, "text/plain", "application/json") === "application/json")
+    if (wantedType(c.req.raw, "text/plain", "application/json") === "application/json")
       return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
     return new Response(formatMetrics(metrics), {
       headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },

@@ -1,7 +1,7 @@
-import { type Context, Hono } from "hono";
-import type { Around } from "../src/gateway/join-ids.ts";
+import { Hono } from "hono";
 import { mintIds, shortKeysOf } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
+import type { RequestContext } from "../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
@@ -16,72 +16,72 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>();
   if (door === "off") return pages.all("/mint", (c) => contextOf(c).fail({ reason: "not-found", path: "/mint" }));
   if (door !== "open") pages.post("/mint", requireScope({ authenticate: door, counters }, "mint"));
-  const respondTo = async (c: Context, served: ServedTable, body: string): Promise<Response> => {
-    const context = contextOf(c);
-    const request = readMintBody(body);
-    if (!request.ok) return context.fail(request.error);
-    const { count } = request.value;
-    const { client } = gateway.rateLimits;
-    // A request has been counted; its other IDs have the same price.
-    if (client?.max !== undefined && count > client.max) {
-      return context.fail({ reason: "key-out-of-range", field: "count", value: `${count}`, max: `${client.max}` });
-    }
-    const tooMany = client && count > 1 && (await limitRate(context, client, "client", undefined, count - 1));
-    if (tooMany) return tooMany;
-    const { byCanary, table, plan } = planFor(served, request.value);
-    if (byCanary) context.takeCanary();
-    if (!plan.ok) return context.fail(plan.error);
-    const { entity, enabled } = plan.value;
+  return pages.post("/mint", (c) => answerMint(contextOf(c)));
+}
 
-    const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
-    const minted = await mintIds(task, count);
-    if (!minted.ok) return context.fail(minted.error);
-    if (count >= LARGE_COUNT) await gateway.pause(count * REST_MS_EACH * (0.5 + gateway.entropy.word() / 2 ** 32));
-    const { join, regions, unclear, byCanary: deciders } = minted.value;
-    const region = typeof regions === "string" ? regions : undefined;
-    const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
-    const labels = new Set([...deciders].map((byCanary) => (byCanary ? served.canary : served)?.label));
-    if (!deciders.has(false)) context.takeCanary();
-    context.entity = entity.name;
-    context.layout = enabled.layout.name;
-    context.region = region;
-    const fields = {
-      "waybill-table": [...labels].join(", "),
-      "waybill-layout": enabled.layout.name,
-      ...(region === undefined ? {} : { "waybill-region": region }),
-      ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
-    };
-    if (wantedType(c, "application/json", "text/plain") === "text/plain") {
-      const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-      return new Response(join({ before: "", separator: "\n", after: "\n" }), { status: 201, headers });
-    }
-    // A batch may straddle the border of two routes; then each ID's region stands beside it.
-    const where = region === undefined ? { regions } : { region };
-    const short = await shortKeysOf(task, minted.value);
-    const json = join(
-      jsonAround({ entity: entity.name, layout: enabled.layout.name, ...where }, { ...short, ambiguous }),
-    );
-    const headers = { "content-type": "application/json", "cache-control": "no-store", ...fields };
-    return new Response(json, { status: 201, headers });
+/** For who may mint. */
+export async function answerMint(context: RequestContext): Promise<Response> {
+  const served = await openLimited(context, "client");
+  if (served instanceof Response) return served;
+  const body = await readBody(context.request, MINT_BODY_BYTES_MAX);
+  if (!body.ok) return context.fail(body.error);
+  return answerOnce(context, body.value, () => respondTo(context, served, body.value));
+}
+
+async function respondTo(context: RequestContext, served: ServedTable, body: string): Promise<Response> {
+  const { gateway } = context;
+  const request = readMintBody(body);
+  if (!request.ok) return context.fail(request.error);
+  const { count } = request.value;
+  const { client } = gateway.rateLimits;
+  // A request has been counted; its other IDs have the same price.
+  if (client?.max !== undefined && count > client.max) {
+    return context.fail({ reason: "key-out-of-range", field: "count", value: `${count}`, max: `${client.max}` });
+  }
+  const tooMany = client && count > 1 && (await limitRate(context, client, "client", undefined, count - 1));
+  if (tooMany) return tooMany;
+  const { byCanary, table, plan } = planFor(served, request.value);
+  if (byCanary) context.takeCanary();
+  if (!plan.ok) return context.fail(plan.error);
+  const { entity, enabled } = plan.value;
+
+  const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
+  const minted = await mintIds(task, count);
+  if (!minted.ok) return context.fail(minted.error);
+  if (count >= LARGE_COUNT) await gateway.pause(count * REST_MS_EACH * (0.5 + gateway.entropy.word() / 2 ** 32));
+  const { join, regions, unclear, byCanary: deciders } = minted.value;
+  const region = typeof regions === "string" ? regions : undefined;
+  const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
+  const labels = new Set([...deciders].map((byCanary) => (byCanary ? served.canary : served)?.label));
+  if (!deciders.has(false)) context.takeCanary();
+  context.entity = entity.name;
+  context.layout = enabled.layout.name;
+  context.region = region;
+  const fields = {
+    "waybill-table": [...labels].join(", "),
+    "waybill-layout": enabled.layout.name,
+    ...(region === undefined ? {} : { "waybill-region": region }),
+    ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
   };
-  return pages.post("/mint", async (c) => {
-    const context = contextOf(c);
-    const served = await openLimited(context, "client");
-    if (served instanceof Response) return served;
-    const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
-    if (!body.ok) return context.fail(body.error);
-    return answerOnce(context, body.value, () => respondTo(c, served, body.value));
-  });
+  const created = (type: string, ids: ReturnType<typeof join>) =>
+    new Response(ids, { status: 201, headers: { "content-type": type, "cache-control": "no-store", ...fields } });
+  if (wantedType(context.request, "application/json", "text/plain") === "text/plain") {
+    return created("text/plain; charset=utf-8", join({ before: "", separator: "\n", after: "\n" }));
+  }
+  // A batch may straddle the border of two routes; then each ID's region stands beside it.
+  const where = region === undefined ? { regions } : { region };
+  const short = await shortKeysOf(task, minted.value);
+  const head = { entity: entity.name, layout: enabled.layout.name, ...where };
+  return created("application/json", join(jsonAround(head, { ...short, ambiguous })));
 }
 
 /** What stands around the IDs in JSON, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
-function jsonAround(head: object, tail: Readonly<Record<string, unknown>>): Around {
+function jsonAround(head: object, tail: Readonly<Record<string, unknown>>) {
   const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
   const members = Object.entries(tail).flatMap(([name, value]) =>
     value === undefined ? [] : [`,\n  "${name}": ${JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")}`],
   );
-  const after = `"\n  ]${members.join("")}\n}\n`;
-  return { before: `${open},\n  "ids": [\n    "`, separator: '",\n    "', after };
+  return { before: `${open},\n  "ids": [\n    "`, separator: '",\n    "', after: `"\n  ]${members.join("")}\n}\n` };
 }
 
 /**

@@ -39,10 +39,11 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
 }
 
 /** Which of a page's media types the client wants; the first where it does not say. */
-export const wantedType = (c: Context, ...supports: readonly [string, string]): string =>
-  c.req.raw.headers.has("accept")
-    ? accepts(c, { header: "Accept", supports: [...supports], default: supports[0] })
-    : supports[0];
+export function wantedType({ headers }: Request, ...supports: readonly [string, string]): string {
+  const req = { header: (name: string) => headers.get(name) ?? undefined };
+  if (!headers.has("accept")) return supports[0];
+  return accepts({ req } as Context, { header: "Accept", supports: [...supports], default: supports[0] });
+}
 
 /** The tables in force, for a page with a rate limit; a response where there are none, or the limit is reached. */
 export async function openLimited(context: RequestContext, which: "client" | "lookup") {
@@ -63,10 +64,9 @@ export const respond = <Value>(
 /** Reads a small body as text, up to a limit. A body that ends early or is not UTF-8 is an error. */
 export async function readBody(request: Request, bytesMax: number): Promise<Result<string, RequestError>> {
   const bytes = await readBytes(request, bytesMax);
-  if (!bytes.ok && bytes.error.reason !== "malformed-request") return bytes;
   const text = bytes.ok ? decodeUtf8(bytes.value) : undefined;
   if (text !== undefined) return ok(text);
-  return err(INCOMPLETE);
+  return !bytes.ok && bytes.error.reason !== "malformed-request" ? bytes : err(INCOMPLETE);
 }
 
 /** The same of a body that may be large, from all who come: it must not stand still. */

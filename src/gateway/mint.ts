@@ -144,31 +144,21 @@ class Regions {
     }
     this.count++;
   }
-
-  /** Drops the last ones. */
-  cut(count: number): void {
-    this.count = count;
-    if (typeof this.found === "string") return;
-    const rest = this.found.slice(0, count);
-    this.found = rest.every((one) => one === rest[0]) ? (rest[0] ?? "") : rest;
-  }
 }
 
 /** Whether their words decide; then their regions stand behind the others. */
 function decideByWords({ served, plan, table, nowMs }: MintTask, minted: WordRows, regions: Regions): boolean {
   const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
   if (regionOf === undefined) return false;
-  const before = regions.count;
+  const found: string[] = [];
   const words = plan.enabled.layout.fixed.value.slice();
   for (let from = 0; from < minted.length; from += words.length) {
     for (let word = 0; word < words.length; word++) words[word] = minted[from + word] as number;
     const region = regionOf(words, nowMs);
-    if (region === undefined) {
-      regions.cut(before);
-      return false;
-    }
-    regions.push(region);
+    if (region === undefined) return false;
+    found.push(region);
   }
+  for (const region of found) regions.push(region);
   return true;
 }
 
