@@ -7,6 +7,7 @@ import { chosenOf, readerOfTable } from "../lookup/reader.ts";
 import { type Change, ConfirmChange, publish } from "../table/change.tsx";
 import { tableIn } from "../table/check-text.ts";
 import { locate, textAfter } from "./plan-move.ts";
+import { stagesOf } from "./stages.ts";
 
 /** The move of one entity to another region, step by step, with what is safe when. */
 export default function Moves() {
@@ -38,13 +39,6 @@ export default function Moves() {
     </>
   );
 }
-
-const STAGES = [
-  ["routed", "At rest", "The routes say its region. Reads and writes go there."],
-  ["started", "Started", "Nothing changes for clients yet. Copy the entity's data to the new region."],
-  ["fenced", "Fenced", "Only reads are forwarded; writes are refused. Copy what was written last."],
-  ["moved", "Switched", "Reads and writes go to the new region. The old one may delete its copy after a while."],
-] as const;
 
 function OneMove({ text, known }: { text: string; known: KnownTable }) {
   const pasted = useMemo(() => readOne(text, reader.value), [text]);
@@ -87,10 +81,20 @@ function OneMove({ text, known }: { text: string; known: KnownTable }) {
   return (
     <Panel title={`${chosen.entity} ${located.key}`}>
       <ol class="stepper">
-        {STAGES.map(([state, name, what]) => (
+        {stagesOf(located.key, at).map(({ state, name, holds, todo, safe }) => (
           <li key={state} aria-current={state === at.state ? "step" : undefined}>
             <strong>{name}</strong> {state === at.state && <Badge mood="good">{placeInWords(at)}</Badge>}
-            <p>{what}</p>
+            <p>{holds}</p>
+            {state === at.state && todo.length > 0 && (
+              <ol>
+                {todo.map((each) => (
+                  <li key={each}>{each}</li>
+                ))}
+              </ol>
+            )}
+            <p>
+              <small>{safe}</small>
+            </p>
           </li>
         ))}
       </ol>

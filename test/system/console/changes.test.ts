@@ -210,16 +210,18 @@ describe("a move", () => {
     const own = await openAs("operator", "#/moves");
     const { page, context } = own;
     await page.getByLabel("ID or URL").fill("0192f0c1-7a30-8005-8040-8f3b2a1c9d78");
-    for (const [step, epoch] of [
-      ["Start", "eu to us, epoch 1"],
-      ["Fence", "eu to us, epoch 2"],
-      ["Switch", "in us, epoch 3"],
+    await page.getByText("Start is safe at any time").waitFor();
+    for (const [step, epoch, next] of [
+      ["Start", "eu to us, epoch 1", "Copy its data from eu to us"],
+      ["Fence", "eu to us, epoch 2", "Call fence(0192f0c1-7a30-8005-8040-8f3b2a1c9d78, 2) in eu"],
+      ["Switch", "in us, epoch 3", "call leave(0192f0c1-7a30-8005-8040-8f3b2a1c9d78, 3, us)"],
     ] as const) {
       await page.getByRole("button", { name: step, exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: step, exact: true }).click();
       await page.getByText(/is in force here/).waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
       await page.getByText(epoch).waitFor();
+      await page.getByText(next).waitFor();
     }
     await expectSound(own);
     await context.close();
