@@ -13,6 +13,7 @@ import type { Env } from "./edge/env.ts";
 import { durableIdempotency } from "./edge/idempotency/keys.ts";
 import * as log from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
+import { tableReporter } from "./edge/metrics/isolates.ts";
 import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
 import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
 import { isolateMinters } from "./edge/mint/minters.ts";
@@ -62,6 +63,7 @@ function compose(env: Env) {
   const metrics = isolateMetrics({
     store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
+    table: tableReporter(entropy, clock, config.reportMs, () => tables),
     clock,
     pause: systemPause,
     onBreaker: log.reportBreaker,
@@ -80,6 +82,17 @@ function compose(env: Env) {
     entropy,
     retryMsMax: config.tableRefreshMs,
     report: log.reportPackFailure,
+  });
+  const tables = edgeTables({
+    kv: env.TABLE_KV,
+    namespace,
+    ...{ bundled: bundledTable, checkedDigest },
+    clock,
+    entropy,
+    refreshMs: config.tableRefreshMs,
+    report: log.reportLoadFailure,
+    packs,
+    onServed: bindingWatch(env, log.reportMissingBindings),
   });
   const directoryTruth = durableDirectory(env.DIRECTORY, log.reportDirectoryFailure);
   const directory = edgeDirectory({
@@ -122,17 +135,7 @@ function compose(env: Env) {
     clock,
     pause: systemPause,
     entropy,
-    tables: edgeTables({
-      kv: env.TABLE_KV,
-      namespace,
-      ...{ bundled: bundledTable, checkedDigest },
-      clock,
-      entropy,
-      refreshMs: config.tableRefreshMs,
-      report: log.reportLoadFailure,
-      packs,
-      onServed: bindingWatch(env, log.reportMissingBindings),
-    }),
+    tables,
     controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
     packs,
     minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),

@@ -33,9 +33,10 @@ const TIMES = { type: "array", items: { type: ["number", "null"] }, description:
 
 const SERIES = {
   type: "object",
-  required: ["requests", "errors", "refused", "faults", "p50", "p99", "originP50", "originP99"],
+  required: ["requests", "errors", "refused", "faults", "busyMs", "p50", "p99", "originP50", "originP99"],
   properties: {
     ...{ requests: NUMBERS, errors: NUMBERS, refused: NUMBERS, faults: NUMBERS },
+    busyMs: { ...NUMBERS, description: "Of all requests together." },
     ...{ p50: TIMES, p99: TIMES, originP50: TIMES, originP99: TIMES },
   },
 };
@@ -51,10 +52,23 @@ const TABLE_FIGURES = {
   },
 };
 
+const TIME = { type: "string", format: "date-time" };
+const ISOLATE = {
+  type: "object",
+  required: ["isolate", "revision", "canary", "confirmedAt", "reportedAt"],
+  properties: {
+    isolate: { ...TEXT, description: "Random, made when it began." },
+    revision: { type: "integer" },
+    canary: { type: ["integer", "null"] },
+    confirmedAt: { ...TIME, description: "When its table was last known to be the published one." },
+    reportedAt: TIME,
+  },
+};
+
 const HISTORY = {
   type: "object",
   description: "Lists have one entry for each step. A report counts in the step in which it arrives.",
-  required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems", "tables"],
+  required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems", "tables", "isolates"],
   properties: {
     source: { type: "string", enum: ["all", "none"], description: "`none`: the counters could not be read." },
     span: { type: "string", enum: ["hour", "day"] },
@@ -69,6 +83,15 @@ const HISTORY = {
       description: "Requests while a canary ran, by the table that decided them; of all steps together.",
       required: ["stable", "canary"],
       properties: { stable: TABLE_FIGURES, canary: TABLE_FIGURES },
+    },
+    isolates: {
+      type: "object",
+      description: "The tables in force by isolate, as reported in the last minute or so.",
+      required: ["count", "shown"],
+      properties: {
+        count: { type: "integer" },
+        shown: { type: "array", maxItems: 50, items: ISOLATE, description: "The furthest behind first." },
+      },
     },
   },
 };

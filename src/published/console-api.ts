@@ -44,12 +44,28 @@ export interface HistorySeries {
   readonly refused: readonly number[];
   /** Attempts at origins without a response. */
   readonly faults: readonly number[];
+  /** Milliseconds that all requests of the step took together: by its length, how many were in progress. */
+  readonly busyMs: readonly number[];
   /** Milliseconds from the arrival of a request to the start of its response. */
   readonly p50: readonly (number | null)[];
   readonly p99: readonly (number | null)[];
   /** The same of the origin's response. */
   readonly originP50: readonly (number | null)[];
   readonly originP99: readonly (number | null)[];
+}
+
+/** The tables in force by isolate, as reported in the last minute or so. */
+export interface IsolateTables {
+  readonly count: number;
+  /** At most 50 of them, those that are furthest behind first. */
+  readonly shown: readonly {
+    readonly isolate: string;
+    readonly revision: number;
+    readonly canary: number | null;
+    /** ISO 8601: when it was last confirmed to be the published one. */
+    readonly confirmedAt: string;
+    readonly reportedAt: string;
+  }[];
 }
 
 /** `GET /-/metrics/history`: requests for entities, without the gateway's own pages. A step is that of its report. */
@@ -68,6 +84,7 @@ export interface MetricsHistory {
   readonly problems: Readonly<Record<string, readonly number[]>>;
   /** Requests while a canary ran, by the table that decided them; of all steps together. */
   readonly tables: Readonly<Record<"stable" | "canary", TableFigures>>;
+  readonly isolates: IsolateTables;
 }
 
 /** Errors are answers from status 500 on, and problems. Milliseconds, or `null` where nothing was measured. */

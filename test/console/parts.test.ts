@@ -4,11 +4,14 @@ import { readPlace } from "../../src/console/app/router.ts";
 import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import {
+  averageOf,
   mergeHistory,
+  periodsOf,
   problemCounts,
   REQUESTS_MIN,
   ratesOf,
   recentOf,
+  sumWithin,
   verdictOf,
 } from "../../src/console/overview/history.ts";
 import { tableIn } from "../../src/console/table/check-text.ts";
@@ -66,7 +69,17 @@ const series = (
   p50: readonly (number | null)[] = requests.map(() => null),
 ): HistorySeries => {
   const none = requests.map(() => 0);
-  return { requests, errors: none, refused: none, faults: none, p50, p99: p50, originP50: p50, originP99: p50 };
+  return {
+    requests,
+    errors: none,
+    refused: none,
+    faults: none,
+    busyMs: none,
+    p50,
+    p99: p50,
+    originP50: p50,
+    originP99: p50,
+  };
 };
 
 const historyOf = (
@@ -76,6 +89,7 @@ const historyOf = (
 ): MetricsHistory => ({
   ...{
     source: "all",
+    isolates: { count: 0, shown: [] },
     tables: { stable: NO_FIGURES, canary: NO_FIGURES },
     span: "hour",
     stepSeconds: 10,
@@ -101,6 +115,45 @@ describe("figures over time", () => {
     expect(merged.regions["us"]?.p50).toEqual([null, null, null]);
     expect(merged.problems).toEqual({ "unknown-id": [0, 0, 0], "malformed-id": [0, 3, 0] });
     expect(problemCounts(merged)).toEqual([["malformed-id", 3]]);
+  });
+
+  it("says the average of the whole steps, and the share of errors where there was a request", () => {
+    const errors = { ...series([30, 10, 99]), errors: [1, 3, 99] };
+    expect(averageOf(errors, 10)).toEqual({ perSecond: 2, errorShare: 0.1 });
+    expect(averageOf(series([0, 0, 5]), 10)).toEqual({ perSecond: 0, errorShare: undefined });
+    expect(averageOf(series([]), 10)).toEqual({ perSecond: 0, errorShare: undefined });
+  });
+
+  it("counts problems before and after each publication", () => {
+    const shown = historyOf([100, 110, 120, 130, 140, 150], [1, 1, 1, 1, 1, 1]);
+    const marks = [
+      { at: 138, text: "3" },
+      { at: 110, text: "2" },
+      // Before all steps, and after them.
+      { at: 20, text: "1" },
+      { at: 151, text: "4" },
+    ];
+    const periods = periodsOf(shown, marks);
+    expect(periods.map(({ name, from, to, minutes }) => [name, from, to, minutes * 6])).toEqual([
+      ["before 2", 0, 1, 1],
+      ["after 2", 1, 4, 3],
+      ["after 3", 4, 6, 2],
+    ]);
+    expect(periods.map((period) => sumWithin([1, 2, 3, 4, 5, 6], period))).toEqual([1, 9, 11]);
+    expect(periodsOf(shown, [])).toEqual([]);
+    // Two within one step: the later one's figures are those after both.
+    const twice = [
+      { at: 111, text: "2" },
+      { at: 112, text: "3" },
+    ];
+    expect(periodsOf(shown, twice).map(({ name }) => name)).toEqual(["before 2", "after 3"]);
+    const many = [105, 115, 125, 135].map((at) => ({ at, text: `${at}` }));
+    expect(periodsOf(shown, many).map(({ name }) => name)).toEqual([
+      "before 115",
+      "after 115",
+      "after 125",
+      "after 135",
+    ]);
   });
 
   it("leaves out the step that is not over, and never grows without end", () => {

@@ -3,7 +3,7 @@ import { ownOf } from "../app/own.ts";
 
 /** Figures over time. Pure: the page asks for them and draws them. */
 
-const SERIES = ["requests", "errors", "refused", "faults", "p50", "p99", "originP50", "originP99"] as const;
+const SERIES = ["requests", "errors", "refused", "faults", "busyMs", "p50", "p99", "originP50", "originP99"] as const;
 
 /** An hour in steps of ten seconds, and a few more. */
 const STEPS_MAX = 400;
@@ -74,6 +74,62 @@ export function recentOf({ requests, errors, p50, p99 }: HistorySeries, stepSeco
     p99: last(p99),
   };
 }
+
+export interface Average {
+  readonly perSecond: number;
+  /** Of the requests; `undefined` without any. */
+  readonly errorShare: number | undefined;
+}
+
+/** Of all whole steps. */
+export function averageOf({ requests, errors }: HistorySeries, stepSeconds: number): Average {
+  const sum = (counts: readonly number[]) => counts.slice(0, -1).reduce((all, count) => all + count, 0);
+  const all = sum(requests);
+  return {
+    perSecond: all / (Math.max(1, requests.length - 1) * stepSeconds),
+    errorShare: all === 0 ? undefined : sum(errors) / all,
+  };
+}
+
+/** Steps between two publications: `from` is the index of the first, `to` that after the last. */
+export interface Period {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  readonly minutes: number;
+}
+
+/** More columns are hard to compare. */
+const PUBLICATIONS_MAX = 3;
+
+/**
+ * The time before and after each of the last publications; none without a publication. The step in which one came counts as before
+ * it, and so does what is too short to be a step.
+ */
+export function periodsOf(
+  { at, stepSeconds }: MetricsHistory,
+  publications: readonly { readonly at: number; readonly text: string }[],
+): readonly Period[] {
+  const starts = publications
+    .map(({ at: time, text }) => ({ text, from: at.findIndex((start) => start >= time) }))
+    .filter(({ from }) => from > 0)
+    .toSorted((a, b) => a.from - b.from)
+    .slice(-PUBLICATIONS_MAX);
+  const [first] = starts;
+  if (first === undefined) return [];
+  return [{ text: "", from: 0 }, ...starts]
+    .map(({ text, from }, place) => {
+      const to = starts[place]?.from ?? at.length;
+      return {
+        name: text === "" ? `before ${first.text}` : `after ${text}`,
+        ...{ from, to, minutes: ((to - from) * stepSeconds) / 60 },
+      };
+    })
+    .filter(({ from, to }) => to > from);
+}
+
+export const sumWithin = (counts: readonly number[], { from, to }: Period): number =>
+  counts.slice(from, to).reduce((all, count) => all + count, 0);
 
 /** Problems with how often each was answered, most often first. */
 export const problemCounts = ({ problems }: MetricsHistory): readonly (readonly [slug: string, count: number])[] =>

@@ -79,10 +79,13 @@ export default function WorldMap({
   reader,
   table,
   names,
+  figures,
 }: {
   reader: Reader;
   table: KnownTable;
   names: readonly string[];
+  /** In words, by region. */
+  figures: ReadonlyMap<string, string>;
 }) {
   const byCountry = useMemo(() => regionByCountry(reader, table, Date.now()), [reader, table]);
   const grouped = Map.groupBy(byCountry, ([, region]) => region);
@@ -94,7 +97,7 @@ export default function WorldMap({
           const colour = region === undefined ? "none" : `${names.indexOf(region) % 8}`;
           return (
             <path key={code + path.slice(0, 20)} d={path} class={`land colour-${colour}`}>
-              <title>{region === undefined ? countryName(code) : `${countryName(code)}: ${region}`}</title>
+              <title>{[countryName(code), region, region && figures.get(region)].filter(Boolean).join(": ")}</title>
             </path>
           );
         })}
@@ -102,10 +105,18 @@ export default function WorldMap({
       <figcaption>
         <p>Where new IDs of each country of the table go.</p>
         <ul class="legend">
-          {[...grouped].map(([region, of]) => (
+          {names.map((region, at) => (
             <li key={region}>
-              <span class={`key colour-${names.indexOf(region) % 8}`} aria-hidden="true" />
-              {region}: {of.map(([code]) => countryName(code)).join(", ")}
+              <span class={`key colour-${at % 8}`} aria-hidden="true" />
+              <span>
+                <strong>{region}</strong>:{" "}
+                {grouped
+                  .get(region)
+                  ?.map(([code]) => countryName(code))
+                  .join(", ") ?? "no country"}
+                <br />
+                <small>{figures.get(region) ?? "no request counted"}</small>
+              </span>
             </li>
           ))}
         </ul>

@@ -4,14 +4,15 @@ import type { MetricsHistory } from "../../published/console-api.ts";
 import type { Status, TableRevision } from "../../published/table-api.ts";
 import { call } from "../app/api.ts";
 import { ownOf } from "../app/own.ts";
-import { Badge, Busy, Choice, Facts, Panel, ProblemBox, Table } from "../app/parts.tsx";
+import { Badge, Busy, Choice, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, reader } from "../app/session.ts";
-import { agoText, countText, msText, percentText, plural } from "../app/words.ts";
+import { agoText, countText, msText, percentText } from "../app/words.ts";
 import { healthOfOrigins, type Origin } from "../lookup/ask.ts";
 import { Chart, type Line, type Mark } from "./chart.tsx";
-import { problemCounts, ratesOf, recentOf } from "./history.ts";
+import { type Average, averageOf, periodsOf, problemCounts, ratesOf, recentOf, sumWithin } from "./history.ts";
 import { history, historyProblem, isLive, loadHistory, regions, span, watchLive } from "./live.ts";
 import WorldMap from "./map.tsx";
+import { TableState } from "./table-state.tsx";
 
 /** What the gateway does now, and did in the last hour or day. */
 export default function Overview() {
@@ -52,14 +53,14 @@ export default function Overview() {
         {shown?.source === "none" && <Badge mood="warn">the counters cannot be read</Badge>}
         {regions.value?.source === "this isolate" && <Badge mood="warn">figures of one isolate alone</Badge>}
       </div>
-      {status && <TableState status={status} />}
+      {status && <TableState status={status} isolates={shown?.isolates} />}
       <RegionTable shown={shown} names={names} />
       {historyProblem.value && <ProblemBox problem={historyProblem.value} onRetry={() => void loadHistory()} />}
       {shown === undefined && historyProblem.value === undefined && <Busy what="Loading the figures" />}
       {shown && <Charts shown={shown} names={names} marks={marks} />}
       {knownTable.value && (
         <Panel title="The world">
-          <WorldMap reader={reader.value} table={knownTable.value} names={names} />
+          <WorldMap reader={reader.value} table={knownTable.value} names={names} figures={figuresOf(shown)} />
         </Panel>
       )}
     </>
@@ -69,32 +70,24 @@ export default function Overview() {
 const markOf = ({ time, revision, kind }: TableRevision): readonly Mark[] =>
   time === undefined ? [] : [{ at: Date.parse(time) / 1000, text: `${kind === "canary" ? "canary " : ""}${revision}` }];
 
-function TableState({ status: { isolate, controlPlane, pending, lastError } }: { status: Status }) {
-  const isCurrent = isolate.revision === controlPlane.revision;
-  return (
-    <Panel title="The table in force">
-      <Facts
-        rows={[
-          [
-            "In force",
-            <>
-              revision {isolate.revision}, from {isolate.source}, confirmed {plural(isolate.ageSeconds, "second")} ago{" "}
-              {!isCurrent && <Badge mood="warn">the newest is {controlPlane.revision}</Badge>}
-            </>,
-          ],
-          isolate.canary === null ? undefined : ["Canary", `revision ${isolate.canary.revision}`],
-          pending ? ["Pending", "The last change is not yet written to KV."] : undefined,
-          lastError === null ? undefined : ["Last error", lastError],
-        ]}
-      />
-      <small>Each isolate has its own copy; this is the one that answered.</small>
-    </Panel>
+const shareText = (share: number | undefined): string => (share === undefined ? "–" : percentText(share));
+
+/** Of each region, in words. */
+const figuresOf = (shown: MetricsHistory | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(shown?.regions ?? {}).map(([name, series]) => {
+      const { stepSeconds, span } = shown as MetricsHistory;
+      const [now, average] = [recentOf(series, stepSeconds), averageOf(series, stepSeconds)];
+      const textOf = ({ perSecond, errorShare }: Average) =>
+        `${countText(perSecond)} requests a second, ${shareText(errorShare)} errors`;
+      return [name, `now ${textOf(now)}; in the last ${span} ${textOf(average)}`];
+    }),
   );
-}
 
 function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; names: readonly string[] }) {
   const known = regions.value;
   if (known === undefined) return <Busy what="Loading the regions" />;
+  const over = `last ${shown?.span ?? "hour"}`;
   return (
     <Panel title="Regions now">
       <Table
@@ -102,8 +95,10 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
         columns={[
           "Region",
           "State",
-          { number: "Requests a second" },
-          { number: "Errors" },
+          { number: "Requests a second now" },
+          { number: `Requests a second, ${over}` },
+          { number: "Errors now" },
+          { number: `Errors, ${over}` },
           { number: "p50, p99" },
           "Origins",
         ]}
@@ -113,6 +108,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
           const health = healthOfOrigins(origins);
           const series = ownOf(shown?.regions, name);
           const recent = shown && series && recentOf(series, shown.stepSeconds);
+          const average = shown && series && averageOf(series, shown.stepSeconds);
           return (
             <tr key={name}>
               <th scope="row">
@@ -122,7 +118,9 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
                 <Badge mood={health.mood}>{health.words}</Badge>
               </td>
               <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
-              <td class="number">{recent?.errorShare === undefined ? "–" : percentText(recent.errorShare)}</td>
+              <td class="number">{average ? countText(average.perSecond) : "–"}</td>
+              <td class="number">{shareText(recent?.errorShare)}</td>
+              <td class="number">{shareText(average?.errorShare)}</td>
               <td class="number">
                 {msText(recent?.p50)}, {msText(recent?.p99)}
               </td>
@@ -141,12 +139,12 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
 
 function OriginLine({ origin: { host, breaker, lastCheck, lastFault, lastAnswer } }: { origin: Origin }) {
   const parts = [
-    breaker === "open" ? "breaker open" : undefined,
+    breaker === "closed" ? undefined : `breaker ${breaker}`,
     lastCheck
       ? `check ${lastCheck.good ? "good" : `failed (${lastCheck.fault ?? lastCheck.status})`} ${agoText(lastCheck.at)}`
-      : undefined,
+      : "no active check",
     lastFault ? `last fault ${lastFault.fault}, ${agoText(lastFault.at)}` : undefined,
-    lastAnswer ? `answered ${agoText(lastAnswer)}` : undefined,
+    lastAnswer ? `answered ${agoText(lastAnswer)}` : "no answer yet",
   ].filter((part) => part !== undefined);
   return (
     <div>
@@ -157,16 +155,17 @@ function OriginLine({ origin: { host, breaker, lastCheck, lastFault, lastAnswer 
 
 function Charts({ shown, names, marks }: { shown: MetricsHistory; names: readonly string[]; marks: readonly Mark[] }) {
   const { at, total, stepSeconds } = shown;
-  const byRegion = (of: "requests" | "errors") =>
+  const byRegion = (of: "requests" | "errors" | "busyMs", length = stepSeconds) =>
     names.flatMap((name, colour): readonly Line[] => {
       const series = ownOf(shown.regions, name);
-      return series === undefined ? [] : [{ name, colour, values: ratesOf(series[of], stepSeconds) }];
+      return series === undefined ? [] : [{ name, colour, values: ratesOf(series[of], length) }];
     });
   const problems = problemCounts(shown);
   const lines = useMemo(
     () => ({
       requests: byRegion("requests"),
       errors: byRegion("errors"),
+      busy: byRegion("busyMs", stepSeconds * 1000),
       times: [
         { name: "p50", colour: 0, values: total.p50 },
         { name: "p99", colour: 1, values: total.p99 },
@@ -188,19 +187,34 @@ function Charts({ shown, names, marks }: { shown: MetricsHistory; names: readonl
         <Chart title="Requests a second" at={at} lines={lines.requests} marks={marks} />
         <Chart title="Errors a second" at={at} lines={lines.errors} marks={marks} />
         <Chart title="Time to the response" at={at} lines={lines.times} marks={marks} text={msText} />
+        <Chart title="Requests in progress" at={at} lines={lines.busy} marks={marks} />
         {problems.length > 0 && <Chart title="Problems a second" at={at} lines={lines.problems} marks={marks} />}
       </div>
       <small>Dashed lines with a number are publications.</small>
-      {problems.length > 0 && (
-        <Table label="Problems" columns={["Problem", { number: "Responses" }]}>
-          {problems.map(([slug, count]) => (
-            <tr key={slug}>
-              <th scope="row">{slug}</th>
-              <td class="number">{countText(count)}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Problems shown={shown} marks={marks} />
     </Panel>
+  );
+}
+
+/** Problems by type: how many, and how many a minute before and after each of the last publications. */
+function Problems({ shown, marks }: { shown: MetricsHistory; marks: readonly Mark[] }) {
+  const problems = problemCounts(shown);
+  if (problems.length === 0) return null;
+  const periods = periodsOf(shown, marks);
+  const columns = ["Problem", "Responses", ...periods.map(({ name }) => `Per minute ${name}`)];
+  return (
+    <Table label="Problems" columns={columns.map((name, place) => (place === 0 ? name : { number: name }))}>
+      {problems.map(([slug, count]) => (
+        <tr key={slug}>
+          <th scope="row">{slug}</th>
+          <td class="number">{countText(count)}</td>
+          {periods.map((period) => (
+            <td key={period.name} class="number">
+              {countText(sumWithin(shown.problems[slug] ?? [], period) / period.minutes)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,6 +1,7 @@
 import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
 import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../published/console-api.ts";
 import { BUCKETS_MS, keyParts, OTHER } from "./catalogue.ts";
+import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 
 /** An hour by 10 s, as often as isolates report; a day by 5 min. What is older is in the operator's monitoring. */
 const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readonly steps: number }>> = {
@@ -17,7 +18,9 @@ const BUCKETS = BUCKETS_MS.length + 1;
 /** Places in a region's row: counts, then the buckets of both histograms. */
 const [REQUESTS, ERRORS, REFUSED, FAULTS, OWN_BUCKETS] = [0, 1, 2, 3, 4] as const;
 const ORIGIN_BUCKETS = OWN_BUCKETS + BUCKETS;
-const ROW_LENGTH = ORIGIN_BUCKETS + BUCKETS;
+/** Milliseconds that requests took together. It is stored beside the row: former versions know rows of one length alone. */
+const BUSY = ORIGIN_BUCKETS + BUCKETS;
+const ROW_LENGTH = BUSY + 1;
 
 /** Places in the row of a table while a canary runs. */
 const TABLE_BUCKETS = 2;
@@ -36,6 +39,7 @@ interface StoredStep {
   readonly regions: readonly (readonly [name: string, row: readonly number[]])[];
   readonly problems: readonly (readonly [slug: string, count: number])[];
   readonly tables?: StoredStep["regions"];
+  readonly busy?: StoredStep["problems"];
 }
 
 export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
@@ -45,6 +49,7 @@ export class TrafficHistory {
   /** By span: steps by their start in Unix seconds. */
   readonly #steps: Readonly<Record<HistorySpan, Map<number, Step>>> = { hour: new Map(), day: new Map() };
   readonly #changed = new Set<string>();
+  readonly #isolates = new IsolateTableReports();
 
   /** Rows that another version wrote in another way are left out. */
   constructor(rows: Iterable<HistoryRow> = []) {
@@ -55,7 +60,8 @@ export class TrafficHistory {
   }
 
   /** Counts one report: sums by the keys of `seriesKey`. */
-  add(sums: Iterable<readonly [key: string, by: number]>, nowMs: number): void {
+  add(sums: Iterable<readonly [key: string, by: number]>, nowMs: number, table?: ReportedTable): void {
+    if (table !== undefined) this.#isolates.add(table, nowMs);
     const counts = [...sums].filter(([, by]) => by > 0);
     if (counts.length === 0) return;
     for (const span of SPAN_NAMES) {
@@ -109,6 +115,7 @@ export class TrafficHistory {
         [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
       ),
       tables: figuresOf(steps),
+      isolates: this.#isolates.read(nowMs),
     };
   }
 }
@@ -117,6 +124,7 @@ export class TrafficHistory {
 export const noHistory = (span: HistorySpan): MetricsHistory => ({
   ...{ source: "none", span, stepSeconds: SPANS[span].stepSeconds, since: null, at: [] },
   ...{ total: seriesOf([]), regions: {}, problems: {}, tables: figuresOf([]) },
+  isolates: { count: 0, shown: [] },
 });
 
 const SPAN_NAMES = ["hour", "day"] as const;
@@ -164,7 +172,9 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
     case "origin_duration_seconds": {
       const [region = "", bucket = ""] = parts;
       // Without a region it is of the gateway's own pages too.
-      if (region === "" || !(Number(bucket) < BUCKETS)) return;
+      if (region === "") return;
+      if (bucket === "sum" && name === "request_duration_seconds") add(region, BUSY);
+      if (!(Number(bucket) < BUCKETS)) return;
       add(region, (name === "request_duration_seconds" ? OWN_BUCKETS : ORIGIN_BUCKETS) + Number(bucket));
     }
   }
@@ -205,6 +215,7 @@ function seriesOf(rows: readonly (readonly number[] | undefined)[]): HistorySeri
     rows.map((row) => (row === undefined ? null : quantile(row.slice(place, place + BUCKETS), share)));
   return {
     ...{ requests: counts(REQUESTS), errors: counts(ERRORS), refused: counts(REFUSED), faults: counts(FAULTS) },
+    busyMs: counts(BUSY),
     ...{ p50: times(OWN_BUCKETS, 0.5), p99: times(OWN_BUCKETS, 0.99) },
     ...{ originP50: times(ORIGIN_BUCKETS, 0.5), originP99: times(ORIGIN_BUCKETS, 0.99) },
   };
@@ -229,14 +240,21 @@ function quantile(buckets: readonly number[], share: number): number | null {
 }
 
 const storedStep = ({ regions, problems, tables }: Step): StoredStep => ({
-  ...{ regions: [...regions], problems: [...problems] },
+  regions: Array.from(regions, ([name, row]) => [name, row.slice(0, BUSY)]),
+  busy: Array.from(regions, ([name, row]) => [name, Math.round(row[BUSY] as number)]),
+  problems: [...problems],
   ...(tables.size === 0 ? {} : { tables: [...tables] }),
 });
 
 function readStep(text: string): Step | undefined {
-  const { regions, problems, tables = [] }: StoredStep = JSON.parse(text);
+  const { regions, problems, tables = [], busy = [] }: StoredStep = JSON.parse(text);
   const isReadable =
-    regions.every(([, row]) => row.length === ROW_LENGTH) && tables.every(([, row]) => row.length === TABLE_LENGTH);
-  const rowsOf = (rows: StoredStep["regions"]) => new Map(rows.map(([name, row]) => [name, [...row]]));
-  return isReadable ? { regions: rowsOf(regions), problems: new Map(problems), tables: rowsOf(tables) } : undefined;
+    regions.every(([, row]) => row.length === BUSY) && tables.every(([, row]) => row.length === TABLE_LENGTH);
+  if (!isReadable) return undefined;
+  const busyOf = new Map(busy);
+  return {
+    regions: new Map(regions.map(([name, row]) => [name, [...row, busyOf.get(name) ?? 0]])),
+    problems: new Map(problems),
+    tables: new Map(tables.map(([name, row]) => [name, [...row]])),
+  };
 }

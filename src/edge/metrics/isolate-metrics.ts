@@ -3,6 +3,7 @@ import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, SeriesTotals, seriesKey } from "./catalogue.ts";
 import { noHistory } from "./history.ts";
+import type { ReportedTable } from "./isolates.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore } from "./store.ts";
 
@@ -10,6 +11,7 @@ export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
   readonly reportMs: number;
+  readonly table: () => ReportedTable | undefined;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
   readonly onBreaker: HealthWatch["onStateChange"];
@@ -65,7 +67,8 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 
   const send = async (to: MetricsStore): Promise<boolean> => {
     pending.addAll(cells.drain());
-    const report: MetricsReport = { sums: new Map(pending), origins: health.drainUpdates() };
+    const table = options.table();
+    const report: MetricsReport = { sums: new Map(pending), origins: health.drainUpdates(), ...(table && { table }) };
     pending = new SeriesTotals(ISOLATE_SERIES_MAX);
     isUrgent = false;
     dueMs = clock.nowMs() + reportMs;

@@ -89,11 +89,11 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     });
   }
 
-  async report({ sums, origins }: MetricsReport): Promise<readonly OriginHint[]> {
+  async report({ sums, origins, table }: MetricsReport): Promise<readonly OriginHint[]> {
     const nowMs = systemClock.nowMs();
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
-    this.#history.add(sums, nowMs);
+    this.#history.add(sums, nowMs, table);
     for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
     return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);

@@ -2,6 +2,7 @@ import type { OriginCheck } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
+import type { ReportedTable } from "./isolates.ts";
 
 /** An isolate's observations of an origin since its last report. Times are Unix ms of its own clock. */
 export interface OriginUpdate {
@@ -23,7 +24,10 @@ export interface OriginState extends Partial<Omit<OriginUpdate, "url">> {
 export type OriginHint = Readonly<{ url: string; seenAtMs: number }>;
 
 /** An isolate's counts by series, and its observations, since its last report. */
-export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origins: readonly OriginUpdate[] }>;
+export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origins: readonly OriginUpdate[] }> & {
+  /** Absent before the first table, and from former versions. */
+  readonly table?: ReportedTable;
+};
 
 /** The sums of all isolates since the Durable Object was created. */
 export interface MetricsTotals {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { BUCKETS_MS, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
-import { TrafficHistory } from "../../../src/edge/metrics/history.ts";
+import { type HistoryRow, TrafficHistory } from "../../../src/edge/metrics/history.ts";
 import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type MetricsReport } from "../../../src/edge/metrics/store.ts";
 import type { RequestLine } from "../../../src/ports.ts";
@@ -52,6 +52,29 @@ describe("the history of the traffic", () => {
       START_MS,
     );
     expect(sum(history.read("hour", { nowMs: START_MS, sinceMs: START_MS }).total.requests)).toBe(0);
+  });
+
+  it("says how long requests took together, after an upgrade and before one too", () => {
+    const history = new TrafficHistory();
+    history.add(
+      [
+        [requests("eu", "2xx"), 2],
+        [seriesKey("request_duration_seconds", "eu", "sum"), 1_500.25],
+        [seriesKey("origin_duration_seconds", "eu", "sum"), 900],
+        [seriesKey("request_duration_seconds", "", "sum"), 70],
+      ],
+      START_MS,
+    );
+    const times = { nowMs: START_MS, sinceMs: START_MS };
+    expect(history.read("hour", times).regions["eu"]?.busyMs).toEqual([1_500.25]);
+    const { rows } = history.takeChanges(START_MS);
+    const { regions, busy, ...others } = JSON.parse(rows[0]?.step ?? "");
+    expect([busy, regions[0][1].length]).toEqual([[["eu", 1_500]], 4 + 2 * (BUCKETS_MS.length + 1)]);
+    const read = (step: object) => new TrafficHistory([{ ...rows[0], step: JSON.stringify(step) } as HistoryRow]);
+    expect(read({ regions, busy, ...others }).read("hour", times).regions["eu"]).toMatchObject({ busyMs: [1_500] });
+    // As a former version wrote it.
+    const former = read({ regions, ...others }).read("hour", times).regions["eu"];
+    expect(former).toMatchObject({ requests: [2], busyMs: [0] });
   });
 
   it("says times within their bucket, and none where nothing was measured", () => {
@@ -178,7 +201,7 @@ describe("the history of all isolates", () => {
     const isolate = isolateMetrics({
       ...{ store, reportMs: 3_600_000, clock: { nowMs: Date.now } },
       pause: () => new Promise(() => undefined),
-      ...{ onBreaker: () => undefined, onReportFailure: () => undefined },
+      ...{ onBreaker: () => undefined, table: () => undefined, onReportFailure: () => undefined },
     });
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 5; at++) isolate.observe(line("answered"), () => undefined);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyParts } from "../../../src/edge/metrics/catalogue.ts";
 import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
+import type { ReportedTable } from "../../../src/edge/metrics/isolates.ts";
 import type { MetricsReport, OriginHint } from "../../../src/edge/metrics/store.ts";
 import type { RequestLine } from "../../../src/ports.ts";
 import type { Region } from "../../../src/routing/table.ts";
@@ -19,7 +20,12 @@ const REGION: Region = {
 
 /** A store that records reports, fails or hangs, and a clock that only the test moves. */
 function setUp({ isOff = false } = {}) {
-  const state = { nowMs: 1_000_000, fault: "none" as "none" | "throws" | "hangs", hints: [] as OriginHint[] };
+  const state = {
+    nowMs: 1_000_000,
+    fault: "none" as "none" | "throws" | "hangs",
+    hints: [] as OriginHint[],
+    table: undefined as ReportedTable | undefined,
+  };
   const reports: MetricsReport[] = [];
   const failures: string[] = [];
   const pauses: { readonly endMs: number; readonly resolve: () => void }[] = [];
@@ -35,6 +41,7 @@ function setUp({ isOff = false } = {}) {
   const traffic = isolateMetrics({
     store: isOff ? undefined : store,
     reportMs: 10_000,
+    table: () => state.table,
     clock: { nowMs: () => state.nowMs },
     pause: (ms) => {
       const endMs = state.nowMs + ms;
@@ -71,6 +78,18 @@ describe("the reports of an isolate", () => {
     observe();
     await settle();
     expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 8]);
+  });
+
+  it("name the table in force and its age", async () => {
+    const { state, reports, observe, settle } = setUp();
+    observe();
+    await settle();
+    const table = { isolate: "this", revision: 41, canary: undefined, ageMs: 12_000, everyMs: 10_000 };
+    state.table = table;
+    state.nowMs += 10_000;
+    observe();
+    await settle();
+    expect(reports.map((report) => report.table)).toEqual([undefined, table]);
   });
 
   it("carry a burst that no request follows", async () => {

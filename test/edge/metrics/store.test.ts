@@ -54,6 +54,24 @@ describe("the sums of all isolates", () => {
     expect(after.sinceMs).toBe(before.sinceMs);
   });
 
+  it("come with the tables of the isolates that report", async () => {
+    const table = (isolate: string, revision: number) => ({
+      isolate,
+      revision,
+      canary: undefined,
+      ageMs: 2_000,
+      everyMs: 10_000,
+    });
+    await store.report({ sums: NONE, origins: [], table: table("one", 41) });
+    await store.report({ sums: NONE, origins: [], table: table("two", 40) });
+    // A former version.
+    await store.report({ sums: NONE, origins: [] });
+    const { isolates } = await store.history("hour");
+    expect(isolates).toMatchObject({ count: 2, shown: [{ isolate: "two", revision: 40 }, { isolate: "one" }] });
+    const [{ confirmedAt = "", reportedAt = "" } = {}] = isolates.shown;
+    expect(Date.parse(reportedAt) - Date.parse(confirmedAt)).toBe(2_000);
+  });
+
   it("that nobody has seen are written by the alarm, within seconds", async () => {
     await counted(5);
     expect(await alarmAt()).toBeLessThanOrEqual(Date.now() + 10_000);
@@ -94,6 +112,7 @@ describe("what isolates have found of origins", () => {
       clock: { nowMs: Date.now },
       pause: () => new Promise<void>(() => undefined),
       onBreaker: () => undefined,
+      table: () => undefined,
     };
     const failed: string[] = [];
     const isolate = () => isolateMetrics({ ...options, onReportFailure: (why) => failed.push(why) });

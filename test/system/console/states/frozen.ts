@@ -23,6 +23,7 @@ const series = (size: number, troubles = isTrouble) => ({
   errors: wave(size, 30).map((count, at) => (troubles(at) ? count >> 2 : 0)),
   refused: wave(size, 50).map((count) => count >> 3),
   faults: wave(size, 30).map((_, at) => (troubles(at) ? 2 : 0)),
+  busyMs: wave(size * 4, 30),
   p50: wave(2, 40),
   p99: wave(9, 20),
   originP50: wave(1, 40),
@@ -41,6 +42,13 @@ const FIGURES: MetricsHistory = {
   tables: {
     stable: { requests: 48_120, errors: 96, p50: 4, p99: 38 },
     canary: { requests: 2_410, errors: 5, p50: 4, p99: 41 },
+  },
+  isolates: {
+    count: 2,
+    shown: [
+      { isolate: "3fa90c12", revision: 1, canary: null, confirmedAt: ago(31), reportedAt: ago(4) },
+      { isolate: "b07de455", revision: 1, canary: null, confirmedAt: ago(12), reportedAt: ago(2) },
+    ],
   },
 };
 
