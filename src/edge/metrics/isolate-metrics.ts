@@ -3,7 +3,6 @@ import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, SeriesTotals, seriesKey } from "./catalogue.ts";
 import { noHistory } from "./history.ts";
-import type { ReportedTable } from "./isolates.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore } from "./store.ts";
 
@@ -11,7 +10,7 @@ export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
   readonly reportMs: number;
-  readonly table: () => ReportedTable | undefined;
+  readonly table: () => MetricsReport["table"];
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
   readonly onBreaker: HealthWatch["onStateChange"];
@@ -67,8 +66,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 
   const send = async (to: MetricsStore): Promise<boolean> => {
     pending.addAll(cells.drain());
-    const table = options.table();
-    const report: MetricsReport = { sums: new Map(pending), origins: health.drainUpdates(), ...(table && { table }) };
+    const report = { sums: new Map(pending), origins: health.drainUpdates(), table: options.table() };
     pending = new SeriesTotals(ISOLATE_SERIES_MAX);
     isUrgent = false;
     dueMs = clock.nowMs() + reportMs;

@@ -3,7 +3,7 @@ import type { Clock, Entropy, Tables } from "../../ports.ts";
 import type { IsolateTables } from "../../published/console-api.ts";
 import { setLast } from "../platform.ts";
 
-/** The table of an isolate, as its report has it. */
+/** The table of an isolate, as its report has it; absent before the first table, and from former versions. */
 export interface ReportedTable {
   /** Random, made when the isolate began. */
   readonly isolate: string;

@@ -25,8 +25,7 @@ export type OriginHint = Readonly<{ url: string; seenAtMs: number }>;
 
 /** An isolate's counts by series, and its observations, since its last report. */
 export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origins: readonly OriginUpdate[] }> & {
-  /** Absent before the first table, and from former versions. */
-  readonly table?: ReportedTable;
+  readonly table?: ReportedTable | undefined;
 };
 
 /** The sums of all isolates since the Durable Object was created. */
