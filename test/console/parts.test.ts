@@ -180,8 +180,35 @@ describe("a difference in words", () => {
     });
     expect(words.keys.find(({ what }) => what.startsWith("order"))).toMatchObject({ from: "eu", to: "ap" });
     expect(words.keys[0]?.what).toContain("country PL");
-    expect(words.keys[0]).toMatchObject({ keys: "1", ofSpace: "0.39 %", ofTheirIds: undefined, ofRequests: "25 %" });
+    expect(words.keys[0]).toMatchObject({
+      numbers: { keys: "1", ofSpace: "0.39 %", ofTheirIds: undefined, ofCountries: "1 of 7" },
+      ofRequests: "25 %",
+    });
     expect(words.parts).toContain(`routes: ${declared.routes.length} before, ${declared.routes.length + 1} after`);
+  });
+
+  it("says all IDs where the command does, and names every part that differs", () => {
+    const withTrips = (region: string) => ({
+      ...JSON.parse(TEXT),
+      entities: { ...JSON.parse(TEXT).entities, trip: { path: "/trips/:id", ids: [{ layout: "ksuid" }] } },
+      routes: [...JSON.parse(TEXT).routes, { when: { entity: "trip" }, region }],
+    });
+    const after = {
+      ...withTrips("us"),
+      directory: { slug: { key: { text: "lower" }, cacheSeconds: 5 } },
+      graphql: undefined,
+    };
+    const [left, right] = [withTrips("eu"), after].map((table) => tableIn(JSON.stringify(table)) as DeclaredTable);
+    const words = diffInWords(diffTables(left as DeclaredTable, right as DeclaredTable));
+    expect(words.keys).toMatchObject([
+      {
+        what: "trip (ksuid) all",
+        from: "eu",
+        to: "us",
+        numbers: { keys: "all IDs of the layout", ofSpace: undefined },
+      },
+    ]);
+    expect(words.parts).toEqual(expect.arrayContaining(["directory changed: slug", "graphql is another one"]));
   });
 });
 

@@ -1,11 +1,21 @@
+import {
+  formatKeys,
+  formatMinted,
+  formatOutcome,
+  formatOwners,
+  keyWords,
+  partsOf,
+  shareCells,
+  UNDONE,
+} from "../../published/console-diff.ts";
 import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
-import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
-import type { OverridesDiff, OverrideTarget, Undone, UndoneSteps } from "../../routing/diff/overrides.ts";
+import type { KeyChange } from "../../routing/diff/key-changes.ts";
+import type { OverridesDiff, OverrideTarget, UndoneSteps } from "../../routing/diff/overrides.ts";
 import { formatPlace } from "../../routing/diff/overrides.ts";
-import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
+import type { Changed, PartDiff } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
-import { alignColumns, countOf, escapeControls, formatCount, formatPercent, linesText, section } from "./output.ts";
+import { alignColumns, countOf, escapeControls, formatCount, linesText, section } from "./output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { NamedTable } from "./table-file.ts";
 
@@ -39,45 +49,10 @@ export const undoneCount = ({ kind, entities, listed }: UndoneSteps) => ({
 export const formatUndone = ({ kind, entities, ids }: ReturnType<typeof undoneCount>): string => {
   const rest = entities > ids.length ? ", …" : "";
   const whose = `${countOf(entities, "entity", "entities")} (${ids.join(", ")}${rest})`;
-  return escapeControls(`${whose}: ${WHAT[kind]}`);
-};
-
-const WHAT: Readonly<Record<Undone, string>> = {
-  "move-lost": "the entry of a move is missing, so the routes decide again, and regions may reject requests",
-  "epoch-falls": "the epoch decreases, so regions reject requests; undo a move by a new move",
-  "epoch-stands": "two steps have the same epoch, so regions cannot distinguish them; increase it with each step",
-  "no-longer-gone": "was permanently removed, and now is not",
+  return escapeControls(`${whose}: ${UNDONE[kind]}`);
 };
 
 type Paint = Runtime["paint"];
-
-interface NamedPart {
-  readonly name: string;
-  /** A part with entries by name, or a part as a whole. */
-  readonly entries?: PartDiff<unknown>;
-  readonly whole?: Changed<unknown> | undefined;
-}
-
-/** The parts of a table, in the order in which both presentations show them. */
-const partsOf = (diff: TableDiff): readonly NamedPart[] => [
-  { name: "gateway hosts", whole: diff.hosts },
-  { name: "regions", entries: diff.regions },
-  { name: "countries", entries: diff.countries },
-  { name: "entities", entries: diff.entities },
-  { name: "layouts", entries: diff.layouts },
-  { name: "packs", entries: diff.packs },
-  { name: "directory", entries: diff.directory },
-  { name: "moved", entries: diff.moved },
-  { name: "moves", entries: diff.moves },
-  { name: "gone", entries: diff.gone },
-  { name: "epoch floor", whole: diff.epochFloor },
-  { name: "default", whole: diff.default },
-  { name: "fields", whole: diff.fields },
-  { name: "without ID", entries: diff.withoutId },
-  { name: "cors", whole: diff.cors },
-  { name: "graphql", whole: diff.graphql },
-  { name: "sources", whole: diff.sources },
-];
 
 /** Differences for a terminal: `-` before, `+` after, and last the keys routed differently. */
 export const formatDiff = (diff: TableDiff, paint: Paint): string => {
@@ -114,66 +89,9 @@ const changeLines = ({ before, after }: Partial<Changed<unknown>> = {}, paint: P
 
 const formatKeyChanges = (changes: readonly KeyChange[]) => alignColumns(changes.map(keyCells));
 
-/** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { layout, where, before, after, percent, byPacks } = change;
-  const conditions = [
-    ...markOf(change),
-    ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
-    ...formatMinted(change),
-    ...(byPacks ? ["by packs"] : []),
-  ];
-  return [
-    `${formatOwners(change)} (${layout})`,
-    conditions.join(", ") || "all",
-    `${formatOutcome(before)} → ${formatOutcome(after)}`,
-    formatKeys(change, percent),
-  ];
-};
-
-/** `order`, or `order → ride`. */
-const formatOwners = ({ before, after }: Pick<KeyChange, "before" | "after">): string =>
-  [...new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])))].join(" → ");
-
-const formatMinted = ({ mintedFrom, mintedBefore }: Pick<KeyChange, "mintedFrom" | "mintedBefore">) => [
-  ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
-  ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
-];
-
-type KeysShown = Pick<KeyChange, "keys" | "mintedFrom" | "mintedBefore"> & {
-  readonly percentOfSpace?: number | undefined;
-};
-
-/** `1,204 keys, 12.5 % of the key space`. */
-const formatKeys = ({ keys, percentOfSpace, ...minted }: KeysShown, percent?: number): string => {
-  const share = percent === undefined ? "" : `${percent} % of `;
-  // A layout without fields that routes read has one key.
-  if (keys === "1" && percentOfSpace === 100) {
-    return `${share}all ${formatMinted(minted).length === 0 ? "IDs of the layout" : "such IDs"}`;
-  }
-  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
-  return `${share && `${share}the IDs of `}${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
-};
-
-/** With the canary's share, and after the packs that are looked up first. */
-const formatOutcome = (outcome: KeyOutcome | undefined): string => {
-  const { canary, split, directory, packs = [] } = outcome ?? {};
-  const region = outcome?.region ?? (directory === undefined ? "nowhere" : `directory ${directory}`);
-  const own = split === undefined ? region : `split ${split.join("|")}`;
-  const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
-  return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");
-};
-
-/** `canary of /routes/3  us 5 % → us 25 %`. */
-const shareCells = ({ part, before, after }: ShareChange): readonly string[] => {
-  const text = (share: RouteShare | undefined) => (share === undefined ? "none" : `${share.region} ${share.percent} %`);
-  return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
-};
-
-const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
-  if (before?.entity === after?.entity) return [];
-  if (service !== undefined) return [`service ${service}`];
-  return group === undefined ? [] : [`group ${group}`];
+  const { whose, which, from, to } = keyWords(change);
+  return [whose, which, `${from} → ${to}`, formatKeys(change)];
 };
 
 /** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */

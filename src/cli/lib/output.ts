@@ -1,4 +1,7 @@
+import { formatCount } from "../../published/console-diff.ts";
 import type { Runtime } from "../runtime.ts";
+
+export { formatCount, formatPercent } from "../../published/console-diff.ts";
 
 /** Pads each column to its widest cell. Cells may be untrusted. */
 export const alignColumns = (untrusted: readonly (readonly string[])[]): readonly string[] => {
@@ -10,9 +13,6 @@ export const alignColumns = (untrusted: readonly (readonly string[])[]): readonl
   const padded = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] as number));
   return rows.map((row) => padded(row).join("  ").trimEnd());
 };
-
-/** `1,204`. */
-export const formatCount = (count: number | bigint): string => count.toLocaleString("en-US");
 
 /** `1 range`, `66,877 ranges`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
@@ -30,13 +30,6 @@ export const section = (title: string, lines: readonly string[]): readonly strin
 /** Values for `--json`, one per line. */
 export const jsonText = (...values: readonly unknown[]): string =>
   linesText(values.map((value) => JSON.stringify(value)));
-
-/** `12.5 %`; a part is never shown as 0 % or 100 %. */
-export const formatPercent = (percent: number): string => {
-  if (percent > 0 && percent < 0.01) return "less than 0.01 %";
-  if (percent < 100 && percent > 99.99) return "more than 99.99 %";
-  return `${Number(percent.toFixed(2))} %`;
-};
 
 /** Control, format, separator and unpaired surrogate characters, which terminals obey or hide. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;

@@ -4,6 +4,7 @@ import { patternsOf } from "../../routing/lookup/paths.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";
+import { ownOf } from "./own.ts";
 
 export type Scope = "support" | "viewer" | "operator" | "mint";
 
@@ -82,7 +83,7 @@ const keyedOf = ({ entities, directory: all = {} }: Pick<Names, "entities" | "di
   Object.entries(entities).flatMap(([entity, { directory, path }]) => {
     const pattern = patternsOf(path).find((each) => !each.pattern.includes("*"))?.pattern;
     if (directory === undefined || pattern === undefined) return [];
-    return [{ entity, directory, pattern, cacheSeconds: all[directory]?.cacheSeconds ?? CACHE_SECONDS }];
+    return [{ entity, directory, pattern, cacheSeconds: ownOf(all, directory)?.cacheSeconds ?? CACHE_SECONDS }];
   });
 
 /** Of a directory that names none. */

@@ -42,17 +42,18 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
 }
 
 /** What matters most comes first: a phone does not show all. */
-const NUMBERS = [
-  ["ofRequests", "Requests, at most"],
-  ["keys", "Keys"],
-  ["ofSpace", "Key space"],
-  ["ofTheirIds", "Their IDs"],
-] as const;
+const NUMBERS: readonly (readonly [name: string, of: (line: KeyLine) => string | undefined])[] = [
+  ["Requests, at most", ({ ofRequests }) => ofRequests],
+  ["Keys", ({ numbers }) => numbers.keys],
+  ["Countries", ({ numbers }) => numbers.ofCountries],
+  ["Key space", ({ numbers }) => numbers.ofSpace],
+  ["Their IDs", ({ numbers }) => numbers.ofTheirIds],
+];
 
 function Keys({ lines }: { lines: readonly KeyLine[] }) {
-  const known = NUMBERS.filter(([of]) => lines.some((line) => line[of] !== undefined));
-  const numbers = known.map(([, number]) => ({ number }));
-  const hasRequests = known.some(([of]) => of === "ofRequests");
+  const known = NUMBERS.filter(([, of]) => lines.some((line) => of(line) !== undefined));
+  const numbers = known.map(([number]) => ({ number }));
+  const hasRequests = lines.some(({ ofRequests }) => ofRequests !== undefined);
   return (
     <>
       <Table label="Keys that go elsewhere" columns={["IDs that go elsewhere", "From", "To", ...numbers]}>
@@ -63,15 +64,20 @@ function Keys({ lines }: { lines: readonly KeyLine[] }) {
             <td>
               <strong>{line.to}</strong>
             </td>
-            {known.map(([of]) => (
-              <td key={of} class="number">
-                {line[of] ?? "–"}
+            {known.map(([name, of]) => (
+              <td key={name} class="number">
+                {of(line) ?? "–"}
               </td>
             ))}
           </tr>
         ))}
       </Table>
-      {hasRequests && <small>Requests: the share of the region that they leave, of all in the last hour.</small>}
+      {hasRequests && (
+        <small>
+          Requests: a bound. They are counted by region and not by key, so it is the share of the region that they
+          leave, of all in the last hour; lines that leave one region have it together.
+        </small>
+      )}
     </>
   );
 }

@@ -1,12 +1,21 @@
 import type { MetricsHistory } from "../../published/console-api.ts";
-import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
-import type { Undone } from "../../routing/diff/overrides.ts";
+import {
+  formatCount,
+  formatPercent,
+  type KeyNumbers,
+  keyNumbers,
+  keyWords,
+  partsOf,
+  shareCells,
+  UNDONE,
+} from "../../published/console-diff.ts";
+import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import { formatPlace } from "../../routing/diff/overrides.ts";
+import type { PartDiff } from "../../routing/diff/parts.ts";
 import type { TableDiff } from "../../routing/index.ts";
 import { ownOf } from "../app/own.ts";
-import { countText } from "../app/words.ts";
 
-/** A difference of two tables, in words and in numbers. Pure. */
+/** A difference of two tables as the page shows it, in the words of `waybill table diff`. Pure. */
 
 export interface DiffWords {
   /** Keys of IDs that go elsewhere. */
@@ -22,10 +31,8 @@ export interface KeyLine {
   readonly what: string;
   readonly from: string;
   readonly to: string;
-  readonly keys: string;
-  /** Shares; absent where they are not known. */
-  readonly ofSpace: string | undefined;
-  readonly ofTheirIds: string | undefined;
+  readonly numbers: KeyNumbers;
+  /** The most that these can be of the last hour's requests; absent where nothing was counted. */
   readonly ofRequests: string | undefined;
 }
 
@@ -37,81 +44,43 @@ export function diffInWords(diff: TableDiff, traffic?: MetricsHistory): DiffWord
     keys: keys.slice(0, KEYS_MAX).map((change) => keyLine(change, traffic)),
     keysLeft: Math.max(0, keys.length - KEYS_MAX),
     parts: [
-      ...PARTS.flatMap((name) => partLines(name, diff[name])),
-      ...VALUES.flatMap((name) => (diff[name] === undefined ? [] : [`${name} is another one`])),
-      ...(routes.differ ? [`routes: ${routes.before} before, ${routes.after} after`] : []),
-      ...shares.map(
-        ({ part, before, after }) =>
-          `${part} of ${(after ?? before)?.route}: ${shareText(before)} → ${shareText(after)}`,
+      ...partsOf(diff).flatMap(({ name, entries, whole }) =>
+        entries !== undefined ? partLines(name, entries) : whole === undefined ? [] : [`${name} is another one`],
       ),
+      ...(routes.differ ? [`routes: ${routes.before} before, ${routes.after} after`] : []),
+      ...shares.map((share) => shareCells(share).join(": ")),
     ],
     entities: overrides.listed.map(
       ({ id, entity, before, after }) => `${entity ?? "ID"} ${id}: ${formatPlace(before)} → ${formatPlace(after)}`,
     ),
     warnings: overrides.undone.map(
-      ({ kind, entities }) => `${countText(entities)} of the moved entities: ${UNDONE[kind]}`,
+      ({ kind, entities }) => `${formatCount(entities)} of the moved entities: ${UNDONE[kind]}`,
     ),
   };
 }
 
-const PARTS = ["regions", "countries", "entities", "layouts", "packs", "moved", "moves", "gone", "withoutId"] as const;
-const VALUES = ["hosts", "epochFloor", "default", "fields", "cors", "sources"] as const;
-
-const UNDONE: Readonly<Record<Undone, string>> = {
-  "move-lost": "the entry of a move is missing, so the routes decide again",
-  "epoch-falls": "the epoch falls, so regions refuse requests",
-  "epoch-stands": "two steps have the same epoch",
-  "no-longer-gone": "it was removed for ever, and now is not",
-};
-
 const NAMES_MAX = 5;
 
-function partLines(
-  name: string,
-  part: { readonly added: object; readonly removed: object; readonly changed: object },
-): readonly string[] {
+function partLines(name: string, part: PartDiff<unknown>): readonly string[] {
   return (["added", "removed", "changed"] as const).flatMap((how) => {
     const names = Object.keys(part[how]);
     if (names.length === 0) return [];
-    const rest = names.length > NAMES_MAX ? ` and ${countText(names.length - NAMES_MAX)} more` : "";
+    const rest = names.length > NAMES_MAX ? ` and ${formatCount(names.length - NAMES_MAX)} more` : "";
     return [`${name} ${how}: ${names.slice(0, NAMES_MAX).join(", ")}${rest}`];
   });
 }
 
-const shareText = (share: { readonly region: string; readonly percent: number } | undefined): string =>
-  share === undefined ? "none" : `${share.percent} % to ${share.region}`;
-
 function keyLine(change: KeyChange, traffic: MetricsHistory | undefined): KeyLine {
-  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percentOfSpace, percent } = change;
-  const entities = [...new Set([before?.entity, after?.entity].filter((entity) => entity !== undefined))].join(" → ");
-  const conditions = [
-    ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
-    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
-    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
-  ];
-  const most = before?.region === undefined ? undefined : shareOfRegion(traffic, before.region);
+  const { whose, which, from, to } = keyWords(change);
+  const region = change.before?.region;
+  const most = region === undefined ? undefined : shareOfRegion(traffic, region);
   return {
-    what: `${entities} (${layout})${conditions.length === 0 ? "" : ` ${conditions.join(", ")}`}`,
-    from: outcomeText(before),
-    to: outcomeText(after),
-    keys: countText(Number(keys)),
-    ofSpace: percentOf(percentOfSpace),
-    ofTheirIds: percentOf(percent),
-    ofRequests: percentOf(most && most * 100),
+    ...{ what: `${whose} ${which}`, from, to, numbers: keyNumbers(change) },
+    ofRequests: most === undefined ? undefined : formatPercent(most * 100),
   };
 }
 
-const percentOf = (percent: number | undefined): string | undefined =>
-  percent === undefined ? undefined : `${countText(percent)} %`;
-
-function outcomeText(outcome: KeyOutcome | undefined): string {
-  const { region = "nowhere", canary, split, directory } = outcome ?? {};
-  const own =
-    directory !== undefined ? `directory ${directory}` : split === undefined ? region : `split ${split.join(", ")}`;
-  return canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
-}
-
-/** The region's share of all requests: what leaves it can be no more. */
+/** The region's share of all requests: what leaves it can be no more. Keys are not counted. */
 function shareOfRegion(traffic: MetricsHistory | undefined, region: string): number | undefined {
   const sum = (counts: readonly number[] = []) => counts.reduce((all, count) => all + count, 0);
   const all = sum(traffic?.total.requests);

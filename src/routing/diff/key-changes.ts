@@ -21,6 +21,8 @@ export interface KeyChange {
   readonly mintedBefore: string | undefined;
   /** Values by the name of the field, as the table writes them. What is absent has every value. */
   readonly where: Readonly<Record<string, string>>;
+  /** How many countries of the two tables are named, where not all are. */
+  readonly countries?: { readonly count: number; readonly of: number };
   /** How many keys these are: combinations of the values of all key fields that do not mark the entity. Decimal. */
   readonly keys: string;
   /** So many percent of all keys that such IDs can have; absent where `where` asks for what is no key. */
@@ -90,6 +92,7 @@ export const toKeyChanges = (
     mintedFrom: time === undefined || time[0] === minted?.[0] ? undefined : isoTime(time[0]),
     mintedBefore: time === undefined || time[1] === minted?.[1] ? undefined : isoTime(time[1] + 1),
     where,
+    ...countNamed(where, sets[first + names.findIndex(({ name }) => name === "country")], countries),
     keys: keys.toString(),
     ...(isOfKeys ? { percentOfSpace: (Number(keys) / Number(space)) * 100 } : {}),
     ...(counted === undefined ? {} : { byPacks: true }),
@@ -121,6 +124,14 @@ const nameCountries = (set: Ranges, { before, after }: CountryNumbers): string =
     else named.push(...known);
   }
   return named.join(", ");
+};
+
+const countNamed = (where: KeyChange["where"], set: Ranges = [], { before, after }: CountryNumbers) => {
+  if (where["country"] === undefined) return {};
+  const numbers = [...new Set([...before.values(), ...after.values()])];
+  const isIn = (number: number) => pairsOf(set).some(([low, high]) => number >= low && number <= high);
+  const count = numbers.filter(isIn).length;
+  return count === 0 ? {} : { countries: { count, of: numbers.length } };
 };
 
 /** Nodes are part of the space only where a route names them. */

@@ -107,8 +107,8 @@ describe.concurrent("waybill table diff", () => {
       "  6 before, 8 after",
       "",
       "keys routed differently",
-      "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
-      "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
+      "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space, 1 of 4 countries",
       "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys, less than 0.01 % of the key space",
       "",
       "overridden entities routed differently: 1",
@@ -157,12 +157,12 @@ describe.concurrent("waybill table diff", () => {
     const lines = stdout.slice(stdout.indexOf("keys routed differently")).split("\n");
     expect(lines).toEqual([
       "keys routed differently",
-      "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key, 0.39 % of the key space",
-      "  order → ride (iuid)  service 1, country BR  us → us       1 key, 0.39 % of the key space",
-      "  order → ride (iuid)  service 1, country DE  eu → eu       1 key, 0.39 % of the key space",
-      "  ride (iuid)          service 2, country KZ  ap → nowhere  1 key, 0.39 % of the key space",
-      "  ride (iuid)          service 2, country BR  us → nowhere  1 key, 0.39 % of the key space",
-      "  ride (iuid)          service 2, country DE  eu → nowhere  1 key, 0.39 % of the key space",
+      "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  order → ride (iuid)  service 1, country BR  us → us       1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  order → ride (iuid)  service 1, country DE  eu → eu       1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  ride (iuid)          service 2, country KZ  ap → nowhere  1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  ride (iuid)          service 2, country BR  us → nowhere  1 key, 0.39 % of the key space, 1 of 4 countries",
+      "  ride (iuid)          service 2, country DE  eu → nowhere  1 key, 0.39 % of the key space, 1 of 4 countries",
       "",
     ]);
     const asJson = await waybill(["table", "diff", "routing-table.json", "-", "--json"], { files, stdin });

@@ -95,6 +95,7 @@ describe("which keys go to another region", () => {
         mintedFrom: "2026-06-01T00:00:00.000Z",
         mintedBefore: "2027-01-01T00:00:00.000Z",
         where: { country: "KZ" },
+        countries: { count: 1, of: 3 },
         keys: "1",
         percentOfSpace: 100 / 256,
         before: { entity, region: "ap" },

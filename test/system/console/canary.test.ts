@@ -124,6 +124,12 @@ it("shows that a canary makes more errors, and is aborted", { timeout: 150_000 }
   await stack.origins[1]?.stop();
   const before = await tableText();
   await startCanary(own, "us", 40);
+  // What the canary would change, against the requests of the test before.
+  for (const name of ["Keys", "Countries", "Key space", "Requests, at most"]) {
+    await page.getByRole("columnheader", { name, exact: true }).waitFor();
+  }
+  await page.getByRole("row", { name: /^order \(iuid\) country KZ.* [\d.]+ % 1 1 of 7 0.39 %$/ }).waitFor();
+  await page.getByText("They are counted by region and not by key").waitFor();
   await withTraffic(() =>
     page.getByText("The canary has more errors than chance explains.").waitFor({ timeout: FIGURES_MS }),
   );
