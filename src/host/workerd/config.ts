@@ -49,10 +49,11 @@ export const OPEN_PAGES_VARIABLE = "WAYBILL_OPEN_PAGES";
 export const SOCKET_NAME = "http";
 
 /**
- * A small young generation makes its collections short: at full load p99 latency halves at the same throughput. A full collection
- * stops the isolate for some 60 ms, however little it frees. So the heap may grow to five times what is in use before the next.
+ * A small young generation makes its collections short. A full collection stops the isolate for longer the more requests came
+ * before it; by itself it costs little. So the first comes early, and the heap at most doubles before the next
+ * (docs/design/performance.md).
  */
-const V8_FLAGS = ["--max-semi-space-size=1", "--heap-growing-percent=400"];
+const V8_FLAGS = ["--max-semi-space-size=1", "--initial-old-space-size=8", "--heap-growing-percent=100"];
 
 /**
  * Stands between the gateway and its origins on loopback that listen at other ports than the table names. So a table stays as it
