@@ -60,6 +60,7 @@ function compose(env: Env) {
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
+  const published = { kv: env.TABLE_KV, namespace, clock, entropy };
   const metrics = isolateMetrics({
     store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
@@ -76,19 +77,13 @@ function compose(env: Env) {
     },
   });
   const packs = edgePacks({
-    kv: env.TABLE_KV,
-    namespace,
-    clock,
-    entropy,
+    ...published,
     retryMsMax: config.tableRefreshMs,
     report: log.reportPackFailure,
   });
   const tables = edgeTables({
-    kv: env.TABLE_KV,
-    namespace,
+    ...published,
     ...{ bundled: bundledTable, checkedDigest },
-    clock,
-    entropy,
     refreshMs: config.tableRefreshMs,
     report: log.reportLoadFailure,
     packs,
@@ -99,10 +94,7 @@ function compose(env: Env) {
     truth: directoryTruth,
     copies: edgeCopies({
       truth: directoryTruth,
-      kv: env.TABLE_KV,
-      namespace,
-      clock,
-      entropy,
+      ...published,
       retryMsMax: config.tableRefreshMs,
       report: log.reportCopyFailure,
     }),
