@@ -171,7 +171,9 @@ async function measure(attack: Attack, { port, good, bad }: World, { rounds, sam
     }
     return found;
   };
+  // What has just been compiled must not make the first turns of one kind slower.
   await turn();
+  await besideTurn();
   const [alone, beside]: Turn[][] = [[], []];
   for (let at = 0; at < rounds * TURNS_PER_ROUND; at++) {
     for (const isBeside of at % 2 === 0 ? [false, true] : [true, false]) {
