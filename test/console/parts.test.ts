@@ -18,7 +18,7 @@ import { tableIn } from "../../src/console/table/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
 import { bundleConsole } from "../../src/host/console/build.ts";
-import { iuid } from "../../src/ids/index.ts";
+import { everyLayout, iuid, type Layout } from "../../src/ids/index.ts";
 import type { HistorySeries, MetricsHistory } from "../../src/published/console-api.ts";
 import { diffTables } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
@@ -269,6 +269,17 @@ describe("layouts before they are in the table", () => {
       used: Object.keys(declared.countries ?? {}).length,
       max: 256,
     });
+  });
+
+  it("counts the keys that routes name, each once", () => {
+    const [hotguid] = everyLayout.filter(({ name }) => name === "hotguid");
+    const keys = (...shardKeys: readonly (number | string | (number | string)[])[]) => {
+      const routes = shardKeys.map((shardKey) => ({ when: { layout: "hotguid", shardKey }, region: "eu" }));
+      return usesOf(hotguid as Layout, { entities: declared.entities, routes });
+    };
+    expect(keys("0-1023", ["1000-2047", 5], 4_000)).toEqual([{ field: "shardKey", used: 2_049, max: 2 ** 32 }]);
+    expect(keys("10-20", "0-30", "12-13")).toMatchObject([{ used: 31 }]);
+    expect(keys()).toEqual([]);
   });
 });
 

@@ -75,7 +75,7 @@ export interface FieldUse {
 /** How much of the numbers that mark entities and countries is taken. */
 export function usesOf(
   layout: Layout,
-  { entities, countries = {} }: Pick<DeclaredTable, "entities" | "countries">,
+  { entities, countries = {}, routes }: Pick<DeclaredTable, "entities" | "countries" | "routes">,
 ): readonly FieldUse[] {
   const own = Object.values(entities).flatMap(({ ids }) => ids.filter((id) => id.layout === layout.name));
   const services = new Set(own.flatMap(({ service }) => service ?? [])).size;
@@ -84,9 +84,26 @@ export function usesOf(
     service: services,
     group: groups,
     country: own.length > 0 ? Object.keys(countries).length : 0,
+    shardKey: countWithin(
+      routes.flatMap(({ when }) => ([when.layout].flat().includes(layout.name) ? [when.shardKey ?? []].flat() : [])),
+    ),
   };
   return Object.entries(counts).flatMap(([name, used]) => {
     const field = layout.field(name);
     return field === undefined || used === 0 ? [] : [{ field: name, used, max: Number(field.max) + 1 }];
   });
+}
+
+/** How many numbers the items name together: `5`, or `"0-1023"` with both ends. */
+function countWithin(items: readonly (number | string)[]): number {
+  const ranges = items
+    .map((item) => String(item).split("-").map(Number))
+    .map(([low = 0, high = low]) => [low, high] as const)
+    .toSorted(([a], [b]) => a - b);
+  let [count, next] = [0, 0];
+  for (const [low, high] of ranges) {
+    count += Math.max(0, high + 1 - Math.max(low, next));
+    next = Math.max(next, high + 1);
+  }
+  return count;
 }
