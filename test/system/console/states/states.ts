@@ -58,6 +58,8 @@ async function goTo(
 ): Promise<Page> {
   frozen.instead = instead;
   await frozen.page.clock.setFixedTime(NOW);
+  // What a page scrolls to depends on its size.
+  await frozen.page.setViewportSize({ width: 1280, height: 800 });
   await frozen.page.goto("about:blank");
   await frozen.page.goto(`${consoleUrl}/-/console${place}`);
   return frozen.page;
