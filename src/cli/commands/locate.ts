@@ -55,7 +55,7 @@ Examples:
   $ waybill locate - --format csv < ids.txt
   $ waybill locate ids.txt --gateway https://api.example.com --only-problems
 
-Columns: id, region, entity, layout, problem, and the revision of the canary that decided. A summary by region follows on stderr.
+Columns: id, region, entity, layout, problem, canary (its revision). A summary by region follows on stderr.
 With --gateway the gateway is asked, ${formatCount(BATCH_IDS_MAX)} IDs at a time; no origin is. It reads public IDs and directories, which a table alone
 cannot. A rate limit is waited for. A token is read only from ${TOKEN_VARIABLE}.
 Exit code: 0 if every ID has a region, else 1.`,
