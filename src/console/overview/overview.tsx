@@ -95,10 +95,10 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
         columns={[
           "Region",
           "State",
-          { number: "Requests a second now" },
-          { number: `Requests a second, ${over}` },
           { number: "Errors now" },
+          { number: "Requests a second now" },
           { number: `Errors, ${over}` },
+          { number: `Requests a second, ${over}` },
           { number: "p50, p99" },
           "Origins",
         ]}
@@ -117,10 +117,10 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
               <td>
                 <Badge mood={health.mood}>{health.words}</Badge>
               </td>
-              <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
-              <td class="number">{average ? countText(average.perSecond) : "–"}</td>
               <td class="number">{shareText(recent?.errorShare)}</td>
+              <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
               <td class="number">{shareText(average?.errorShare)}</td>
+              <td class="number">{average ? countText(average.perSecond) : "–"}</td>
               <td class="number">
                 {msText(recent?.p50)}, {msText(recent?.p99)}
               </td>

@@ -42,7 +42,7 @@ function ByIsolate({ isolates: { count, shown }, newest }: { isolates: IsolateTa
       <Table label="Tables by isolate" columns={["Isolate", { number: "Revision" }, "Confirmed", "Last report"]}>
         {shown.map(({ isolate, revision, canary, confirmedAt, reportedAt }) => (
           <tr key={isolate}>
-            <th scope="row">
+            <th scope="row" class="whole">
               <code>{isolate}</code>
             </th>
             <td class="number">

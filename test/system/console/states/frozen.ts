@@ -46,7 +46,7 @@ const FIGURES: MetricsHistory = {
   isolates: {
     count: 2,
     shown: [
-      { isolate: "3fa90c12", revision: 1, canary: null, confirmedAt: ago(31), reportedAt: ago(4) },
+      { isolate: "3fa90c12", revision: 2, canary: null, confirmedAt: ago(31), reportedAt: ago(4) },
       { isolate: "b07de455", revision: 1, canary: null, confirmedAt: ago(12), reportedAt: ago(2) },
     ],
   },
