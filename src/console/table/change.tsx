@@ -1,9 +1,10 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Status } from "../../published/table-api.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../published/table-requests.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { type Answer, call, type Problem } from "../app/api.ts";
+import { type Answer, call, hasExpired, type Problem } from "../app/api.ts";
 import { Badge, Dialog, Field, ProblemBox } from "../app/parts.tsx";
 import { loadTable, session } from "../app/session.ts";
 import { DiffView } from "./diff-view.tsx";
@@ -46,17 +47,19 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   const [note, setNote] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const [revision, setRevision] = useState<number>();
+  const [isSent, setSent] = useState(false);
   const send = async () => {
     setBusy(true);
     const answer = await change.send(note);
     setBusy(false);
     setProblem(answer.ok ? undefined : answer.problem);
-    if (answer.ok) setRevision(answer.value?.revision ?? Number.NaN);
+    if (!answer.ok) return;
+    setSent(true);
+    void follow(answer.value?.revision ?? Number.NaN);
   };
   return (
     <Dialog title={change.title} onClose={onClose} class="wide">
-      {revision === undefined ? (
+      {!isSent ? (
         <>
           {change.about}
           <DiffView before={change.before} after={change.after} />
@@ -78,7 +81,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
           </div>
         </>
       ) : (
-        <Progress revision={revision} onClose={onClose} />
+        <Progress onClose={onClose} />
       )}
     </Dialog>
   );
@@ -92,23 +95,33 @@ const otherChange = (problem: Problem): Problem => ({
 
 const ASK_MS = 700;
 
+/** The last change that was sent. */
+const followed = signal({ revision: 0, isWritten: false, isInForce: false });
+
+/** Watches a change until it is in force, whether or not its window is open: then the pages show it. */
+async function follow(revision: number): Promise<void> {
+  let last = { revision, isWritten: false, isInForce: false };
+  followed.value = last;
+  while (!last.isInForce && session.peek()) {
+    const answer = hasExpired.peek() ? undefined : await call<Status>("/-/table/status");
+    // A later change is watched instead.
+    if (followed.peek() !== last) return;
+    if (answer?.ok) followed.value = last = stateOf(revision, answer.value);
+    if (!last.isInForce) await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+  }
+  if (last.isInForce) await loadTable();
+}
+
+/** `revision` is `NaN` for a change that makes none. A later revision has this one in it, or was put in its place. */
+function stateOf(revision: number, { pending, kv, isolate }: Status) {
+  const isWritten = !pending && (kv?.revision ?? 0) >= 0;
+  const isHeld = Number.isNaN(revision) || isolate.revision >= revision || isolate.canary?.revision === revision;
+  return { revision, isWritten, isInForce: isWritten && isHeld };
+}
+
 /** From the control plane to the isolate that answers. */
-function Progress({ revision, onClose }: { revision: number; onClose: () => void }) {
-  const [status, setStatus] = useState<Status>();
-  const isWritten = status !== undefined && !status.pending && (status.kv?.revision ?? 0) >= 0;
-  const isInForce =
-    isWritten &&
-    (Number.isNaN(revision) || status.isolate.revision === revision || status.isolate.canary?.revision === revision);
-  useEffect(() => {
-    if (isInForce) {
-      void loadTable();
-      return;
-    }
-    const ask = () => void call<Status>("/-/table/status").then((answer) => answer.ok && setStatus(answer.value));
-    ask();
-    const timer = setInterval(ask, ASK_MS);
-    return () => clearInterval(timer);
-  }, [isInForce]);
+function Progress({ onClose }: { onClose: () => void }) {
+  const { revision, isWritten, isInForce } = followed.value;
   const steps = [
     ["Stored in the control plane", true],
     ["Written to KV", isWritten],

@@ -177,6 +177,15 @@ describe("a publication", () => {
     await page.getByText("Revision 3 is in force here").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
     await page.getByRole("cell", { name: "rollback 3" }).waitFor();
+    // A window that is closed early leaves no old page behind.
+    await page.getByRole("button", { name: "Roll back to revision 2" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("You may close this").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("cell", { name: "rollback 4" }).waitFor();
+    await page.getByRole("button", { name: "Roll back to revision 3" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("Revision 5 is in force here").waitFor();
     await context.close();
   });
 
@@ -193,14 +202,14 @@ describe("a publication", () => {
     await expectSound(own);
     await page.getByRole("button", { name: "Look at the difference" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Start" }).press("Enter");
-    await page.getByText("Revision 4 is in force here").waitFor();
+    await page.getByText("Revision 6 is in force here").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().press("Enter");
-    await page.getByRole("heading", { name: "Revision 4 runs as a canary" }).waitFor();
+    await page.getByRole("heading", { name: "Revision 6 runs as a canary" }).waitFor();
     await page.getByText("25 % of the IDs").waitFor();
     await expectSound(own);
     await page.getByRole("button", { name: "Promote" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Promote" }).press("Enter");
-    await page.getByText("Revision 5 is in force here").waitFor();
+    await page.getByText("Revision 7 is in force here").waitFor();
     await context.close();
   });
 });
