@@ -88,6 +88,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
   const known = regions.value;
   if (known === undefined) return <Busy what="Loading the regions" />;
   const over = `last ${shown?.span ?? "hour"}`;
+  const lately = (shown?.stepSeconds ?? 0) > 60 ? "last 5 minutes" : "last minute";
   return (
     <Panel title="Regions now">
       <Table
@@ -95,8 +96,8 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
         columns={[
           "Region",
           "State",
-          { number: "Errors now" },
-          { number: "Requests a second now" },
+          { number: `Errors, ${lately}` },
+          { number: `Requests a second, ${lately}` },
           { number: `Errors, ${over}` },
           { number: `Requests a second, ${over}` },
           { number: "p50, p99" },

@@ -76,7 +76,7 @@ async function expectAsKept(page: Page, { name, pictures, random = "[data-none]"
     await look(page, each);
     const file = join(FOLDER, each.folder, `${name}.png`);
     if (KEEP) {
-      await page.waitForTimeout(300);
+      await page.waitForTimeout(DRAWN_MS / 2);
       mkdirSync(join(FOLDER, each.folder), { recursive: true });
       writeFileSync(file, encode(await shoot(page)));
     }
