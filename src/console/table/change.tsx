@@ -95,12 +95,14 @@ const otherChange = (problem: Problem): Problem => ({
 
 const ASK_MS = 700;
 
+const stored = (revision: number) => ({ revision, isWritten: false, isInForce: false });
+
 /** The last change that was sent. */
-const followed = signal({ revision: 0, isWritten: false, isInForce: false });
+const followed = signal(stored(0));
 
 /** Watches a change until it is in force, whether or not its window is open: then the pages show it. */
 async function follow(revision: number): Promise<void> {
-  let last = { revision, isWritten: false, isInForce: false };
+  let last = stored(revision);
   followed.value = last;
   while (!last.isInForce && session.peek()) {
     const answer = hasExpired.peek() ? undefined : await call<Status>("/-/table/status");

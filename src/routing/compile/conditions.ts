@@ -288,11 +288,9 @@ const codesIn = (code: number): readonly number[] => {
 const areas = new Map<number, readonly number[]>();
 
 const areaOf = (code: number): readonly number[] | undefined => {
-  const isCode = areas.has(code) || M49_AREAS.some((area) => area.includes(code));
-  if (isCode && !areas.has(code))
-    areas.set(
-      code,
-      codesIn(code).toSorted((a, b) => a - b),
-    );
-  return areas.get(code);
+  const known = areas.get(code);
+  if (known !== undefined || !M49_AREAS.some((area) => area.includes(code))) return known;
+  const codes = codesIn(code).toSorted((a, b) => a - b);
+  areas.set(code, codes);
+  return codes;
 };
