@@ -7,9 +7,9 @@ import { claimsOf } from "../src/gateway/places/serve.ts";
 import { ok } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import { parseJson } from "../src/routing/index.ts";
-import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./console/canary.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
+import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./lib/table-canary.ts";
 import { json, operation } from "./openapi/table.ts";
 
 const PATH = "/-/explain";
@@ -105,11 +105,13 @@ export const explain = (gateway: Gateway) =>
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
     const { kind: _, byCanary: __, ...shown } = explained;
-    const tableCanary = await tableCanaryOf(served, ledBy(explained), async (tables) => ledBy(await explainBy(tables)));
+    const tableCanary = await tableCanaryOf(served, requestLedBy(explained), async (tables) =>
+      requestLedBy(await explainBy(tables)),
+    );
     return jsonResponse({ ...shown, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });
 
-function ledBy(explained: Awaited<ReturnType<typeof withPages<ExplainedRequest>>>): LedHere {
+function requestLedBy(explained: Awaited<ReturnType<typeof withPages<ExplainedRequest>>>): LedHere {
   const { byCanary } = explained;
   if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
   const { region, problem } = explained;

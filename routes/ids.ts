@@ -3,9 +3,9 @@ import { explainId, type Tables } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
 import type { Gateway } from "../src/ports.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
-import { ledBy, tableCanaryOf } from "./console/canary.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv } from "./lib/http.ts";
+import { idLedBy, tableCanaryOf } from "./lib/table-canary.ts";
 
 const PREFIX = "/-/ids/";
 
@@ -32,6 +32,8 @@ export const ids = (gateway: Gateway) =>
     const { explanation, decided } = explained;
     const region = decided && (await gateway.movedMemory?.recall(movedKeyOf(decided)));
     const learned = region === undefined ? {} : { learned: { region } };
-    const tableCanary = await tableCanaryOf(served, ledBy(explained), async (tables) => ledBy(await explainBy(tables)));
+    const tableCanary = await tableCanaryOf(served, idLedBy(explained), async (tables) =>
+      idLedBy(await explainBy(tables)),
+    );
     return jsonResponse({ ...explanation, ...learned, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });

@@ -16,9 +16,6 @@ export interface LedHere extends Led {
   readonly byCanary: boolean;
 }
 
-/** One table alone: then the other one decides all. */
-type Alone = Readonly<{ table: CompiledTable; canary: undefined }>;
-
 /**
  * The member `tableCanary` of a look-up while a canary runs: which of the two tables decides, and where the other one would
  * lead. What both say nothing about, such as a page of the gateway, has none.
@@ -26,7 +23,7 @@ type Alone = Readonly<{ table: CompiledTable; canary: undefined }>;
 export async function tableCanaryOf(
   { table, canary }: Pick<ServedTable, "table" | "canary">,
   own: LedHere,
-  ledBy: (tables: Alone) => Promise<Led>,
+  ledBy: (tables: Readonly<{ table: CompiledTable; canary: undefined }>) => Promise<Led>,
 ): Promise<CanaryMember> {
   if (canary === undefined || (own.region === undefined && own.problem === undefined)) return {};
   const other = await ledBy({ table: own.byCanary ? table : canary.table, canary: undefined });
@@ -44,7 +41,7 @@ export async function tableCanaryOf(
 }
 
 /** Of a text with the form of a public ID only the keys could say more. */
-export function ledBy(explained: Awaited<ReturnType<typeof withPages<Explained>>>): LedHere {
+export function idLedBy(explained: Awaited<ReturnType<typeof withPages<Explained>>>): LedHere {
   const { byCanary } = explained;
   if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
   const { explanation, decided } = explained;
@@ -54,7 +51,6 @@ export function ledBy(explained: Awaited<ReturnType<typeof withPages<Explained>>
 
 const TEXT = { type: "string" };
 const NAMES = { type: "array", items: TEXT };
-const REVISION = { type: "integer" };
 
 /** For OpenAPI. */
 export const TABLE_CANARY = {
@@ -66,8 +62,8 @@ export const TABLE_CANARY = {
       type: "boolean",
       description: "Whether the canary's table decides about it; else the one in force does.",
     },
-    revision: { ...REVISION, description: "Of the canary's table." },
-    inForce: { ...REVISION, description: "Of the table in force." },
+    revision: { type: "integer", description: "Of the canary's table." },
+    inForce: { type: "integer", description: "Of the table in force." },
     audience: {
       type: "object",
       description: "The IDs that the canary serves: one of the three.",
