@@ -180,7 +180,7 @@ export const consolePaths = () => ({
   },
   "/-/console/entity/{id}": {
     get: page("previewEntity", "The owner's response to a GET of an entity, as data", {
-      parameters: [ID_PARAMETER],
+      parameters: [ID_PARAMETER, parameter("query", "path", "The entity's own path with a short key, or with a key.")],
       content: json(PREVIEW),
     }),
   },

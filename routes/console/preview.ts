@@ -5,7 +5,8 @@ import { RequestContext } from "../../src/gateway/request.ts";
 import { serve } from "../../src/gateway/serve.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { EntityPreview } from "../../src/published/console-api.ts";
-import { parseTableText } from "../../src/routing/index.ts";
+import { parseTableText, primaryPattern } from "../../src/routing/index.ts";
+import { pathWithId } from "../../src/routing/lookup/paths.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../lib/http.ts";
@@ -17,7 +18,8 @@ const SHOWN_BYTES_MAX = 64 * 1024;
 
 /**
  * `GET /-/console/entity/:id`: the owner's response to a GET of the entity, as data. The origin gets the request as from any
- * client without credentials. Only entities that the setting CONSOLE_PREVIEW names.
+ * client without credentials. Only entities that the setting CONSOLE_PREVIEW names. `?path=`: the entity's own path with a short
+ * key, or with a key of a directory.
  */
 export const preview = (gateway: Gateway) =>
   new Hono<PageEnv>().get(`${PREFIX}:id`, requireScope(gateway, "support"), async (c) => {
@@ -32,14 +34,25 @@ export const preview = (gateway: Gateway) =>
       nowMs: context.arrivedAtMs,
       found,
     });
-    const anyPath = `/any/${context.path.slice(PREFIX.length)}`;
-    const first = await withPages(gateway, (found) => decideAny(input(found), anyPath));
-    const path = first.kind === "redirect" ? first.path : anyPath;
-    const outcome =
-      first.kind === "redirect" ? await withPages(gateway, (found) => decidePath(input(found), path)) : first;
+    const onPath = c.req.query("path");
+    const id = context.path.slice(PREFIX.length);
+    const decideOn = (path: string) =>
+      withPages(gateway, (found) => decidePath(input(found), path), context.client.address);
+    const anyPath = `/any/${id}`;
+    const first =
+      onPath === undefined
+        ? await withPages(gateway, (found) => decideAny(input(found), anyPath))
+        : await decideOn(onPath);
+    const path = onPath ?? (first.kind === "redirect" ? first.path : anyPath);
+    const outcome = first.kind === "redirect" ? await decideOn(path) : first;
     if (outcome.kind === "error") return context.fail(outcome.error);
     if (outcome.kind !== "region") return context.fail({ reason: "not-found", path: context.path });
-    const entity = outcome.decision.entity.name;
+    const { entity: owner, layout } = outcome.decision;
+    // The setting allows the entity itself, and not what is below it.
+    if (onPath !== undefined && onPath !== pathWithId(primaryPattern(owner, layout) ?? "", id)) {
+      return context.fail({ reason: "not-found", path: context.path });
+    }
+    const entity = owner.name;
     // Before the origin is asked: it would learn who is looked at.
     if (gateway.console?.mayPreview(entity) !== true) return context.fail({ reason: "forbidden", why: "no-preview" });
     const { url, signal } = context.request;

@@ -179,5 +179,8 @@ export function healthOfOrigins(origins: readonly Origin[]): { readonly mood: Mo
   return isKnown ? { mood: "good", words: "healthy now" } : { mood: "plain", words: "no request yet" };
 }
 
-export const previewOf = (id: string): Promise<Answer<EntityPreview>> =>
-  call<EntityPreview>(`/-/console/entity/${encodeURIComponent(id)}`);
+/** `path`: the entity's own, for a text that says no entity alone. */
+export const previewOf = (id: string, path: string | undefined): Promise<Answer<EntityPreview>> =>
+  call<EntityPreview>(
+    `/-/console/entity/${encodeURIComponent(id)}${path === undefined ? "" : `?path=${encodeURIComponent(path)}`}`,
+  );

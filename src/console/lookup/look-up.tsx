@@ -9,7 +9,7 @@ import { asksAtOnce } from "../app/settings.ts";
 import { type Asked, ask, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
 import { PASTED_CHARACTERS_MAX, type Pasted, readPasted } from "./read-pasted.ts";
-import { chosenOf, type Reading } from "./reader.ts";
+import { chosenOf } from "./reader.ts";
 import { ReadingView } from "./reading-view.tsx";
 
 /** What stands in the box. It outlives the page, so that one can come back to it. */
@@ -154,20 +154,29 @@ function OneId({ pasted }: { pasted: Pasted }) {
       </div>
       {asked.isBusy && <Busy what="Asking the gateway" />}
       {asked.problem && <ProblemBox problem={asked.problem} onRetry={() => void go()} />}
-      <ReadingView reader={reader.value} reading={reading} asked={asked.value} />
-      {asked.value && <Preview pasted={pasted} explanation={asked.value.explanation} />}
+      <ReadingView
+        reader={reader.value}
+        reading={reading}
+        asked={asked.value}
+        onPick={(text) => {
+          pastedText.value = text;
+        }}
+      />
+      {asked.value && <Preview pasted={pasted} asked={asked.value} />}
     </div>
   );
 }
 
 /** The entity itself, as its region answers: shown as text, never as a page. */
-function Preview({ pasted, explanation }: { pasted: Pasted; explanation: Reading }) {
+function Preview({ pasted, asked }: { pasted: Pasted; asked: Asked }) {
   const [shown, setShown] = useState<Loaded<EntityPreview>>({});
+  const { explanation } = asked;
   const isKnown = explanation.decision !== undefined || explanation.publicOf !== undefined;
-  if (!isKnown && chosenOf(explanation) === undefined) return null;
+  const path = isKnown ? undefined : ownPathOf(pasted.id, asked);
+  if (!isKnown && path === undefined && chosenOf(explanation) === undefined) return null;
   const open = async () => {
     setShown({ isBusy: true });
-    const answer = await previewOf(pasted.id);
+    const answer = await previewOf(pasted.id, path);
     setShown(answer.ok ? { value: answer.value } : { problem: answer.problem });
   };
   return (
@@ -180,6 +189,14 @@ function Preview({ pasted, explanation }: { pasted: Pasted; explanation: Reading
       {shown.value && <Entity preview={shown.value} />}
     </Panel>
   );
+}
+
+/** The entity's own path, for a short key or a key of a directory: alone it says no entity. */
+function ownPathOf(id: string, { whole: { owner, region, source } = {} }: Asked): string | undefined {
+  if (region === undefined || source !== undefined) return undefined;
+  const isOwner = ({ entity }: { readonly entity: string }): boolean => entity === owner;
+  const pattern = keyed.value.find(isOwner)?.pattern.replace(":id", () => encodeURIComponent(id));
+  return pattern ?? reader.value.shortKeyPaths(id).find(isOwner)?.path;
 }
 
 function Entity({ preview: { status, region, contentType, text, truncated } }: { preview: EntityPreview }) {

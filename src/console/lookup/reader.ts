@@ -1,5 +1,16 @@
-import { everyLayout, isoTime, type Layout, layoutNamed, recognise, textsOf, type Words } from "../../ids/index.ts";
+import {
+  everyLayout,
+  isoTime,
+  type Layout,
+  layoutNamed,
+  luuid,
+  parseShortKey,
+  recognise,
+  textsOf,
+  type Words,
+} from "../../ids/index.ts";
 import type { DeclaredDirectory } from "../../routing/directory/schema.ts";
+import { LUUID_SHORT } from "../../routing/identity.ts";
 import {
   type Candidate,
   type CompiledTable,
@@ -11,7 +22,10 @@ import {
   resolvePath,
 } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
+import { pathWithId, patternFor } from "../../routing/lookup/paths.ts";
 import { hasPublicForm } from "../../routing/public-ids/codec.ts";
+import { shortKeyOwners } from "../../routing/resolve/describe.ts";
+import { shortWords } from "../../routing/resolve/match.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** What the page knows of the table. Viewers read the whole table; support only the names that reading needs. */
@@ -34,8 +48,15 @@ export interface Reader extends IdFinder {
   layout(name: string): Layout | undefined;
   /** The ISO code of a country's number. */
   country(number: string): string | undefined;
+  /** The paths on which a text is a short key, one for each entity that has such keys. */
+  shortKeyPaths(text: string): readonly ShortKeyPath[];
   /** Parts of a layout's key, by name. */
   slices(layout: string, words: Words): readonly ReadSlice[];
+}
+
+export interface ShortKeyPath {
+  readonly entity: string;
+  readonly path: string;
 }
 
 export interface ReadSlice {
@@ -53,6 +74,7 @@ export const bareReader: Reader = {
   onPath: () => undefined,
   layout: layoutNamed,
   country: () => undefined,
+  shortKeyPaths: () => [],
   slices: () => [],
   read: ({ id }, nowMs) => {
     const { readings, unreadable } = recognise(
@@ -134,6 +156,12 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
     },
     layout: (name) => shown.layouts.get(name)?.layout,
     country: (number) => codes.get(number),
+    shortKeyPaths: (text) => {
+      const owners = parseShortKey(text).ok ? shortKeyOwners(shown).map(({ entity }) => entity) : [];
+      return [...new Set(owners)].map((entity) => {
+        return { entity: entity.name, path: pathWithId(patternFor(entity, LUUID_SHORT) ?? "", text) };
+      });
+    },
     slices: (name, words) => slicesOf(shown, name, words),
     read: ({ id, path }, nowMs) => {
       const match = path === undefined ? undefined : shown.paths.match(path);
@@ -170,6 +198,16 @@ function slicesOf(table: CompiledTable, name: string, words: Words): readonly Re
 
 /** The bits of a text in a layout; `undefined` if none of its forms reads it. */
 export const wordsOf = (layout: Layout, text: string): Words | undefined => readingsOf(layout, text)[0]?.words;
+
+/** The layout of a reading, and its bits. A short key is a part of an LUUID: its random bits are not known, and 0 here. */
+export function bitsOf(reader: Reader, { layout: name, fields }: Candidate, text: string) {
+  const isShort = name === LUUID_SHORT;
+  const layout = isShort ? luuid : reader.layout(name);
+  const words = isShort
+    ? shortWords(Number(fields["group"]), Number(fields["primaryKey"]))
+    : layout && wordsOf(layout, text);
+  return { layout, words, isShort };
+}
 
 /** The reading to show first: the one that decides, or the only one that is left. */
 export function chosenOf({ candidates, decision }: Pick<Reading, "candidates" | "decision">): Candidate | undefined {

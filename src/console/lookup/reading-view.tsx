@@ -12,7 +12,7 @@ import type { Asked, WholePath } from "./ask.ts";
 import { BitStrip } from "./bits.tsx";
 import { Keys } from "./keys.tsx";
 import { countryOf } from "./meaning.ts";
-import { chosenOf, type Reader, type Reading, wordsOf } from "./reader.ts";
+import { bitsOf, chosenOf, type Reader, type Reading, type ShortKeyPath } from "./reader.ts";
 import { ruleInWords } from "./rule-words.ts";
 
 interface Props {
@@ -20,17 +20,19 @@ interface Props {
   readonly reading: Reading;
   /** What the gateway said, once it was asked. */
   readonly asked: Asked | undefined;
+  /** Another text to look up in its place. */
+  readonly onPick: (text: string) => void;
 }
 
 /** Everything that is known of one ID, what people ask first at the top. */
-export function ReadingView({ reader, reading, asked }: Props) {
+export function ReadingView({ reader, reading, asked, onPick }: Props) {
   const decided: Reading = asked?.explanation ?? reading;
   const chosen = chosenOf(decided) ?? chosenOf(reading);
-  const layout = chosen && reader.layout(chosen.layout);
-  const words = layout && wordsOf(layout, reading.text);
+  const { layout, words, isShort = false } = chosen === undefined ? {} : bitsOf(reader, chosen, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
   const others = reading.candidates.filter((each) => each !== chosen);
-  const title = titleOf(reading, chosen, asked);
+  const shortKeys = reader.shortKeyPaths(reading.text);
+  const title = titleOf(reading, chosen, asked, shortKeys);
   return (
     <>
       <Panel title={title} class="reading">
@@ -61,18 +63,22 @@ export function ReadingView({ reader, reading, asked }: Props) {
                       </small>
                     </>,
                   ],
-              ["Layout", layout?.table.title ?? chosen.layout],
+              isShort ? ["Primary key", chosen.fields["primaryKey"]] : undefined,
+              isShort ? ["Group", chosen.fields["group"]] : undefined,
+              ["Layout", `${isShort ? "short key of an " : ""}${layout?.table.title ?? chosen.layout}`],
               ...slicesOf(reader, chosen.layout, words),
             ]}
           />
         )}
         <Destination decided={decided} chosen={chosen} asked={asked} />
-        {chosen === undefined && asked?.whole?.region === undefined && !isKey(asked) && <Unclear reading={reading} />}
+        {chosen === undefined && asked?.whole?.region === undefined && !isKey(asked) && (
+          <Unclear reading={reading} shortKeys={shortKeys} onPick={onPick} />
+        )}
       </Panel>
       {asked?.keys && <Keys keys={asked.keys} text={reading.text} health={asked.health} />}
       {layout && words && (
         <Panel title="The bits">
-          <BitStrip layout={layout} words={words} reader={reader} />
+          <BitStrip layout={layout} words={words} reader={reader} isShort={isShort} />
         </Panel>
       )}
       {reading.forms.length > 0 && (
@@ -98,7 +104,12 @@ export function ReadingView({ reader, reading, asked }: Props) {
 
 const isKey = (asked: Asked | undefined): boolean => asked?.keys?.some(({ entry }) => entry.ok) === true;
 
-const titleOf = (reading: Reading, chosen: Candidate | undefined, asked: Asked | undefined): string => {
+const titleOf = (
+  reading: Reading,
+  chosen: Candidate | undefined,
+  asked: Asked | undefined,
+  shortKeys: readonly ShortKeyPath[],
+): string => {
   const owner = asked?.whole?.owner;
   const key = asked?.keys?.find(({ entry }) => entry.ok)?.entity;
   if (chosen?.entity !== undefined) return `This is ${articleOf(chosen.entity)} ${chosen.entity}`;
@@ -106,9 +117,10 @@ const titleOf = (reading: Reading, chosen: Candidate | undefined, asked: Asked |
   if (reading.publicOf !== undefined) return `This has the form of a public ID of ${reading.publicOf.join(" or ")}`;
   if (key !== undefined) return `This is a key of ${key}`;
   if (owner !== undefined) return `This is a path of ${owner}`;
-  return reading.candidates.some(({ excluded }) => !excluded)
-    ? "This can be several things"
-    : "This is no ID that we know";
+  if (reading.candidates.some(({ excluded }) => !excluded)) return "This can be several things";
+  return shortKeys.length === 0
+    ? "This is no ID that we know"
+    : `This may be a short key of ${shortKeys.map(({ entity }) => entity).join(" or ")}`;
 };
 
 /** Parts of the key that the table names. */
@@ -264,7 +276,11 @@ function useWhy({ decision, forms, text }: Reading, asked: Asked | undefined): W
   }, [table, decision, text, asked?.why]);
 }
 
-function Unclear({ reading }: { reading: Reading }) {
+function Unclear({
+  reading,
+  shortKeys,
+  onPick,
+}: Pick<Props, "reading" | "onPick"> & { shortKeys: readonly ShortKeyPath[] }) {
   const left = reading.candidates.filter(({ excluded }) => !excluded);
   if (left.length > 0) {
     const names = left.map(({ layout, entity }) => (entity === undefined ? layout : `${entity} (${layout})`));
@@ -273,10 +289,25 @@ function Unclear({ reading }: { reading: Reading }) {
   if (reading.publicOf !== undefined) return <p>Only the gateway's keys open it. Ask where it goes.</p>;
   const [fault] = reading.unreadable ?? [];
   const ofKeys = [...new Set(keyed.value.map(({ entity }) => entity))];
+  const keyText = ofKeys.length > 0 && ` It may be a key of ${ofKeys.join(" or ")}: the gateway can tell.`;
+  if (shortKeys.length > 0) {
+    return (
+      <>
+        <p>It is no whole ID. Only a path says that a short key is meant.{keyText}</p>
+        <div class="actions">
+          {shortKeys.map(({ path }) => (
+            <button type="button" key={path} onClick={() => onPick(path)}>
+              Read it as {path}
+            </button>
+          ))}
+        </div>
+      </>
+    );
+  }
   return (
     <p>
       No layout reads it as a valid ID. Check that the text is whole.
-      {ofKeys.length > 0 && ` It may be a key of ${ofKeys.join(" or ")}: the gateway can tell.`}
+      {keyText}
       {fault !== undefined && reading.candidates.length === 0 && (
         <small>
           {" "}

@@ -183,6 +183,31 @@ describe("the preview of an entity", () => {
     expect(seen.map(({ headers }) => headers.get("id-layout"))).toEqual(["iuid"]);
   });
 
+  it("is of a short key on the entity's own path", async () => {
+    const { ask, signIn, seen } = setUpConsole({ preview: ["person"], origin: json("{}") });
+    const headers = { cookie: await signIn("support") };
+    const own = await ask("/-/console/entity/1a2b3c?path=/person/1a2b3c", { headers });
+    expect(await own.json()).toMatchObject({ entity: "person", region: "eu", path: "/person/1a2b3c", text: "{}" });
+    expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(["/person/1a2b3c"]);
+  });
+
+  it.each([
+    ["what is below the entity", "1a2b3c", "/person/1a2b3c/letters", 404],
+    ["a path with another ID", "1a2b3c", "/person/1a2b3d", 404],
+    ["an ID in another text", "1a2b3c", "/person/1a2b3c?all=1", 400],
+    ["segments that are resolved later", "1a2b3c", "/orders/../person/1a2b3c", 400],
+    ["another host", "1a2b3c", "//evil.test/person/1a2b3c", 404],
+    ["a path without an ID", "rest", "/rest", 404],
+    ["a page of the gateway", "table", "/-/table", 404],
+    ["nothing", "1a2b3c", "", 404],
+    ["an entity that is not allowed", IDS.orderKz, `/orders/${IDS.orderKz}`, 403],
+  ])("asks no origin for %s", async (_, id, path, status) => {
+    const { ask, signIn, seen } = setUpConsole({ preview: ["person"], origin: json("{}") });
+    const headers = { cookie: await signIn("support") };
+    const response = await ask(`/-/console/entity/${id}?path=${encodeURIComponent(path)}`, { headers });
+    expect([response.status, seen]).toEqual([status, []]);
+  });
+
   it("is of the entity at its own path, where the table sends clients there", async () => {
     const { ask, signIn, seen } = setUpConsole({ preview: "all", origin: json("{}") });
     const view = await (

@@ -168,13 +168,35 @@ describe("one ID", () => {
 });
 
 describe("other texts", () => {
-  it("a short key needs its path, and shows region and rule there", async () => {
+  it("a short key alone says what it may be, and one click reads it on its path", async () => {
     const own = await asSupport();
     const { page, context } = own;
-    await paste(page, `https://api.example.com/person/${PERSON_KEY}?tab=2`);
+    await paste(page, PERSON_KEY);
+    await page.getByRole("heading", { name: "This may be a short key of person" }).waitFor();
+    await page.getByText("It may be a key of shop or user: the gateway can tell.").waitFor();
+    await expectSound(own);
+    await page.getByRole("button", { name: `Read it as /person/${PERSON_KEY}` }).click();
+    await page.getByRole("heading", { name: "This is a person" }).waitFor();
+    await ask(page);
+    await page.locator(".region strong", { hasText: "eu" }).waitFor();
+    await context.close();
+  });
+
+  it("a short key on its path shows its bits, region, rule and the entity itself", async () => {
+    const own = await asSupport();
+    const { page, context } = own;
+    await paste(page, `https://api.example.com/person/${PERSON_KEY}/letters?tab=2`);
+    await page.getByRole("heading", { name: "This is a person" }).waitFor();
+    expect(await fact(page, "Primary key").textContent()).toContain(String(0x1a2b3c));
+    expect(await fact(page, "Layout").textContent()).toContain("short key of an LUUID");
+    const bits = await page.locator(".bits li").allTextContents();
+    expect(bits.filter((text) => text.startsWith("random"))).toEqual([expect.stringContaining("not in a short key")]);
     await ask(page);
     await page.locator(".region strong", { hasText: "eu" }).waitFor();
     await page.getByText("IDs of person go to eu.").waitFor();
+    await page.getByRole("button", { name: "Show the entity" }).click();
+    await page.getByText(/^eu answered with status/).waitFor();
+    await page.locator(".facts.nested").first().waitFor();
     await expectSound(own);
     await context.close();
   });
@@ -252,6 +274,9 @@ describe("a key of a directory", () => {
     ]) {
       expect(await shown.textContent()).toMatch(text);
     }
+    await page.getByRole("button", { name: "Show the entity" }).click();
+    await page.getByText(/^ap answered with status/).waitFor();
+    await page.getByText("/users/Ann%40Example.COM", { exact: true }).waitFor();
     await expectSound(own);
     await context.close();
   });
@@ -265,6 +290,7 @@ describe("a key of a directory", () => {
     expect(await fact(page, "Reserved until").textContent()).toMatch(/UTC/);
     expect(await fact(page, "Owner").textContent()).toContain("43");
     await page.locator(".box.warn").first().waitFor();
+    expect(await page.getByRole("button", { name: "Show the entity" }).count()).toBe(0);
     expect(await page.locator(".region").count()).toBe(0);
     await expectSound(own);
     await context.close();
