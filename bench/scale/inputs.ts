@@ -13,7 +13,7 @@ export const INPUTS = {
   revisionsPerDay: [24, "V", "new tables a day", "assumed"],
   reportSeconds: [10, "S", "REPORT_SECONDS", "wrangler.toml"],
   objectCallsPerSecond: [500, "C", "calls one object should get, 1/s", "half of [5]"],
-  saveSeconds: [10, "A", "the object writes changed series, s", "source"],
+  saveSeconds: [8, "A", "the object writes changed series, s", "source"],
   series: [2_000, "M", "series that change all the time", "assumed"],
   mintsPerSecond: [10_000, "m", "LUUIDs minted, 1/s", "assumed"],
   sequences: [10, "g", "sequences of LUUIDs", "assumed"],

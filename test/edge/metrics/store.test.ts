@@ -80,6 +80,16 @@ describe("the sums of all isolates", () => {
     expect((await store.totals()).sums.get(OK)).toBe(5);
   });
 
+  it("are written before the platform forgets the object, which it may after 10 s without a call", async () => {
+    await publish({});
+    await scheduleChecks(TRAFFIC);
+    // No check is due soon, which would write them too.
+    await checked(async () => expect(await alarmAt()).toBeNull());
+    await counted(5);
+    const calledMs = Date.now();
+    expect(await alarmAt()).toBeLessThan(calledMs + 9_000);
+  });
+
   it("are at most 20,000 series; the rest is summed as one", async () => {
     for (let part = 0; part < 11; part++) {
       const keys = Array.from({ length: 2_000 }, (_, index) =>
