@@ -1,5 +1,6 @@
 import type { EntityPreview, RuleView } from "../../published/console-api.ts";
 import type { CanaryMember } from "../../published/console-canary.ts";
+import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
 import type { Mood } from "../app/parts.tsx";
 import type { KeyedEntity } from "../app/session.ts";
@@ -153,6 +154,52 @@ async function explainPath(path: string): Promise<WholePath | undefined> {
   const { redirect, region } = answer.ok ? answer.value : {};
   const own = redirect !== undefined && region === undefined ? await explain(redirect) : answer;
   return own.ok ? own.value : undefined;
+}
+
+/** Where the gateway leads an ID of a list. `problem`: a slug, where it leads nowhere. */
+export interface Located {
+  readonly region: string;
+  readonly problem: string;
+}
+
+interface ManyLocated {
+  readonly results: readonly { readonly region?: string; readonly problem?: { readonly type: string } }[];
+}
+
+const slugOf = (type = ""): string => type.slice(type.lastIndexOf("/") + 1);
+
+/** As many as the gateway takes in one request. */
+const AT_ONCE_MAX = 1_000;
+
+/** No ID, and no layout reads it: it stands for texts that are too long to send. */
+const TOO_LONG = "?";
+
+/**
+ * Where the IDs of a list go, in its order, from the first that is not known. `show` gets what is known so far, and says whether
+ * to go on. Returns the problem that ended it.
+ */
+export async function askMany(
+  items: readonly Pasted[],
+  known: readonly Located[],
+  show: (located: readonly Located[]) => boolean,
+): Promise<Problem | undefined> {
+  let located = known;
+  while (located.length < items.length) {
+    const some = items.slice(located.length, located.length + AT_ONCE_MAX);
+    const body = some.map(({ id }) => (/^[\x21-\x7e]+$/.test(id) && id.length <= ID_LENGTH_MAX ? id : TOO_LONG));
+    const answer = await call<ManyLocated>("/any?locate=true", { method: "POST", body });
+    if (!answer.ok) return answer.problem;
+    const found = answer.value.results.map(({ region = "", problem }) => ({ region, problem: slugOf(problem?.type) }));
+    for (const [at, { path }] of some.entries()) {
+      // Alone a short key or a key of a directory leads nowhere.
+      if (found[at]?.region !== "" || path === undefined) continue;
+      const { region = "", problem } = (await explainPath(path)) ?? {};
+      if (region !== "" || problem !== undefined) found[at] = { region, problem: slugOf(problem?.type) };
+    }
+    located = [...located, ...found];
+    if (!show(located)) return undefined;
+  }
+  return undefined;
 }
 
 type Place = Pick<KeyAnswer, "directory"> & Partial<KeyedEntity>;

@@ -38,6 +38,7 @@ export function LookUp() {
       {one !== undefined && <OneId pasted={one} key={one.source} />}
       {list.items.length > 1 && (
         <ManyIds
+          key={list}
           list={list}
           reader={reader.value}
           onPick={({ source }) => {

@@ -1,13 +1,17 @@
-import { useMemo, useState } from "preact/hooks";
-import { download, Panel, Scroll } from "../app/parts.tsx";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Problem } from "../app/api.ts";
+import { Busy, download, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
+import { session } from "../app/session.ts";
 import { countText, plural } from "../app/words.ts";
+import { askMany, type Located } from "./ask.ts";
 import { countryOf } from "./meaning.ts";
 import { csvOf, type Pasted, type PastedList } from "./read-pasted.ts";
 import { chosenOf, type Reader, wordsOf } from "./reader.ts";
 
 const ROW_HEIGHT = 36;
 const HEIGHT = 540;
-const COLUMNS = ["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"] as const;
+const COLUMNS = ["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"];
+const REGION = COLUMNS.indexOf("Region");
 
 type Row = readonly string[];
 
@@ -22,11 +26,30 @@ export function ManyIds({
   onPick: (pasted: Pasted) => void;
 }) {
   const [top, setTop] = useState(0);
-  const rows = useMemo(() => rowReader(list.items, reader), [list, reader]);
+  const [located, setLocated] = useState<readonly Located[]>([]);
+  const [end, setEnd] = useState<Problem | "busy">();
+  const isShown = useRef(true);
+  useEffect(
+    () => () => {
+      isShown.current = false;
+    },
+    [],
+  );
+  const go = async () => {
+    setEnd("busy");
+    const problem = await askMany(list.items, located, (more) => {
+      setLocated(more);
+      return isShown.current;
+    });
+    setEnd(problem);
+  };
+  const read = useMemo(() => rowReader(list.items, reader), [list, reader]);
+  const rows = useMemo(() => withLocated(read, located), [read, located]);
+  const columns = located.length === 0 ? COLUMNS : [...COLUMNS, "Problem"];
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 8);
   const shown = Math.min(list.items.length - first, Math.ceil(HEIGHT / ROW_HEIGHT) + 16);
   const save = () =>
-    download("waybill-ids.csv", "text/csv", csvOf([COLUMNS.slice(1), ...rows.all().map((row) => row.slice(1))]));
+    download("waybill-ids.csv", "text/csv", csvOf([columns.slice(1), ...rows.all().map((row) => row.slice(1))]));
   return (
     <Panel
       title={plural(list.items.length, "ID")}
@@ -37,17 +60,32 @@ export function ManyIds({
       }
     >
       <p>
-        {reader.knows === "routes"
-          ? "Regions are by the table in this page; nothing was sent."
-          : "The page knows no routes for this role; regions are empty."}
+        {located.length > 0
+          ? `The gateway said the regions of ${countText(located.length)}.`
+          : reader.knows === "routes"
+            ? "Regions are by the table in this page; nothing was sent."
+            : "The page knows no routes for this role. The gateway says the regions."}
         {list.left > 0 && ` ${countText(list.left)} more were left out.`}
       </p>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => void go()}
+          disabled={!session.value || end === "busy" || located.length === list.items.length}
+        >
+          Ask where they go
+        </button>
+        {end === "busy" && (
+          <Busy what={`Asking the gateway: ${located.length} of ${plural(list.items.length, "ID")}`} />
+        )}
+      </div>
+      {typeof end === "object" && <ProblemBox problem={end} onRetry={() => void go()} />}
       <RegionSums rows={rows} />
       <Scroll class="many" label="The pasted IDs" onScroll={setTop}>
         <table aria-rowcount={list.items.length + 1}>
           <thead>
             <tr>
-              {COLUMNS.map((column) => (
+              {columns.map((column) => (
                 <th key={column} scope="col">
                   {column}
                 </th>
@@ -59,7 +97,7 @@ export function ManyIds({
             {Array.from({ length: shown }, (_, at) => (
               <tr key={first + at} aria-rowindex={first + at + 2}>
                 {rows.at(first + at).map((cell, column) => (
-                  <td key={COLUMNS[column]}>
+                  <td key={columns[column]}>
                     {column === 1 ? (
                       <button type="button" class="link" onClick={() => onPick(list.items[first + at] as Pasted)}>
                         {cell}
@@ -83,7 +121,7 @@ export function ManyIds({
 const Gap = ({ rows }: { rows: number }) =>
   rows > 0 ? (
     <tr class="gap">
-      <td colSpan={COLUMNS.length} style={{ height: `${rows * ROW_HEIGHT}px` }} />
+      <td colSpan={COLUMNS.length + 1} style={{ height: `${rows * ROW_HEIGHT}px` }} />
     </tr>
   ) : null;
 
@@ -106,6 +144,16 @@ export function rowReader(items: readonly Pasted[], reader: Reader): Rows {
   return { at, all: () => items.map((_, index) => at(index)) };
 }
 
+/** What the gateway said stands in place of what the page read. */
+function withLocated(rows: Rows, located: readonly Located[]): Rows {
+  if (located.length === 0) return rows;
+  const shown = (row: Row, index: number): Row => {
+    const own = located[index];
+    return own === undefined ? [...row, ""] : [...row.slice(0, REGION), own.region, own.problem];
+  };
+  return { at: (index) => shown(rows.at(index), index), all: () => rows.all().map(shown) };
+}
+
 function readRow(pasted: Pasted, reader: Reader, nowMs: number): Row {
   const reading = reader.read(pasted, nowMs);
   const chosen = chosenOf(reading);
@@ -118,19 +166,20 @@ function readRow(pasted: Pasted, reader: Reader, nowMs: number): Row {
 
 /** How many go to each region. On request: to read all of a long list takes a moment. */
 function RegionSums({ rows }: { rows: Rows }) {
-  const [sums, setSums] = useState<ReadonlyMap<string, number>>();
-  const count = () => {
+  const [isCounted, setCounted] = useState(false);
+  const sums = useMemo(() => {
+    if (!isCounted) return undefined;
     const regions = new Map<string, number>();
     for (const row of rows.all()) {
-      const region = row.at(-1) || "no region";
+      const region = row[REGION] || "no region";
       regions.set(region, (regions.get(region) ?? 0) + 1);
     }
-    setSums(regions);
-  };
+    return regions;
+  }, [rows, isCounted]);
   if (sums === undefined)
     return (
       <p>
-        <button type="button" onClick={count}>
+        <button type="button" onClick={() => setCounted(true)}>
           Count by region
         </button>
       </p>

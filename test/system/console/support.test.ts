@@ -245,6 +245,74 @@ describe("other texts", () => {
   });
 });
 
+describe("a list", () => {
+  const SHORT = `https://api.example.com/person/${PERSON_KEY}`;
+  const rowsOf = async (page: Page): Promise<readonly (readonly string[])[]> => {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as CSV" }).click(),
+    ]);
+    let text = "";
+    for await (const chunk of await download.createReadStream()) text += String(chunk);
+    return text
+      .trim()
+      .split("\r\n")
+      .map((line) => line.split(","));
+  };
+
+  it("is asked at the gateway: IDs, public IDs, short keys on their paths, and what leads nowhere", async () => {
+    const minted = await send("POST", "/mint", { entity: "ticket", country: "KZ" });
+    const { ids } = (await minted.json()) as { ids: readonly string[] };
+    const own = await asSupport({ viewport: { width: 390, height: 800 } });
+    const { page, context } = own;
+    const long = "x".repeat(300);
+    await paste(page, [ID, ids[0], SHORT, PERSON_KEY, "nonsense", long, "https://api.example.com/rest"].join("\n"));
+    await page.getByRole("heading", { name: "7 IDs" }).waitFor();
+    await page.getByText("The page knows no routes for this role.").waitFor();
+    await page.getByRole("button", { name: "Ask where they go" }).click();
+    await page.getByText("The gateway said the regions of 7.").waitFor();
+    const [heading, ...rows] = await rowsOf(page);
+    expect(heading?.slice(-2)).toEqual(["Region", "Problem"]);
+    expect(rows.map((row) => row.slice(-2))).toEqual([
+      ["eu", ""],
+      [expect.stringMatching(/^(?:eu|ap)$/), ""],
+      ["eu", ""],
+      ["", "unknown-id"],
+      ["", "unknown-id"],
+      ["", "malformed-id"],
+      ["", expect.stringMatching(/./)],
+    ]);
+    await page.getByRole("button", { name: "Count by region" }).click();
+    await page.getByText(/no region: 4/).waitFor();
+    expect(await page.getByRole("button", { name: "Ask where they go" }).isDisabled()).toBe(true);
+    await expectSound(own);
+    await context.close();
+  });
+
+  it("goes on where it stopped, and begins anew with another list", async () => {
+    const own = await asSupport();
+    const { page, context } = own;
+    const ids = Array.from({ length: 1_500 }, (_, at) => `${ID.slice(0, -5)}${String(at).padStart(5, "0")}`);
+    const sizes: number[] = [];
+    await page.route("**/any?locate=true", (route) => {
+      sizes.push((route.request().postDataJSON() as readonly string[]).length);
+      return sizes.length === 2 ? route.abort() : route.continue();
+    });
+    await paste(page, ids.join("\n"));
+    await page.getByRole("button", { name: "Ask where they go" }).click();
+    await page.getByText("The gateway does not answer").first().waitFor();
+    await page.getByText("The gateway said the regions of 1,000.").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The gateway said the regions of 1,500.").waitFor();
+    expect(sizes).toEqual([1_000, 500, 500]);
+    expect((await rowsOf(page)).slice(1).every((row) => row.at(-2) === "eu" && row.at(-1) === "")).toBe(true);
+    await paste(page, `${ids[0]}\n${ids[1]}`);
+    await page.getByText("The page knows no routes for this role.").waitFor();
+    expect(await page.getByRole("columnheader").last().textContent()).toBe("Region");
+    await context.close();
+  });
+});
+
 describe("a key of a directory", () => {
   const lease = (owner: string) => ({ owner, operation: `op-${owner}`, region: "ap", leaseSeconds: 600 });
   const email = "ann@example.com";
