@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readPlace } from "../../src/console/app/router.ts";
+import { countText } from "../../src/console/app/words.ts";
 import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import {
@@ -26,6 +27,18 @@ import { readDemoTable } from "../system/demo/demo.ts";
 
 const TEXT = JSON.stringify(readDemoTable());
 const declared = tableIn(TEXT) as DeclaredTable;
+
+describe("counts in words", () => {
+  it.each([
+    [0, "0"],
+    [0.005, "0.005"],
+    [0.0123, "0.012"],
+    [0.1, "0.1"],
+    [1.239, "1.24"],
+    [12_345, "12,345"],
+    [123_456, "123K"],
+  ])("%d is %s", (count, text) => expect(countText(count)).toBe(text));
+});
 
 const NO_FIGURES = { requests: 0, errors: 0, p50: null, p99: null };
 

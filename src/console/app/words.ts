@@ -2,11 +2,14 @@
 
 const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
+const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 });
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
-export const countText = (count: number): string => (count >= 100_000 ? compact.format(count) : numbers.format(count));
+/** Small ones keep two digits, so that no two steps of an axis read alike. */
+export const countText = (count: number): string =>
+  (count >= 100_000 ? compact : Math.abs(count) < 0.1 ? small : numbers).format(count);
 
 /** With every digit. */
 export const wholeText = (count: number): string => numbers.format(count);

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { call, type Problem } from "../app/api.ts";
 import { Choice, Field, Panel, ProblemBox } from "../app/parts.tsx";
 import { goTo } from "../app/router.ts";
@@ -47,7 +47,10 @@ export default function Mint() {
     if (answer.ok) setMinted(answer.value);
     else setProblem(answer.problem);
   };
-  const list = minted && { items: minted.ids.map((id) => ({ source: id, id, path: undefined })), left: 0 };
+  const list = useMemo(
+    () => minted && { items: minted.ids.map((id) => ({ source: id, id, path: undefined })), left: 0 },
+    [minted],
+  );
   return (
     <>
       <h1>Mint</h1>
@@ -103,6 +106,7 @@ export default function Mint() {
       </Panel>
       {list && (
         <ManyIds
+          key={list}
           list={list}
           reader={reader.value}
           onPick={({ source }) => {

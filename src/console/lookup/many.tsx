@@ -63,7 +63,7 @@ export function ManyIds({
         {located.length > 0
           ? `The gateway said the regions of ${countText(located.length)}.`
           : reader.knows === "routes"
-            ? "Regions are by the table in this page; nothing was sent."
+            ? "Regions are by the table in this page."
             : "The page knows no routes for this role. The gateway says the regions."}
         {list.left > 0 && ` ${countText(list.left)} more were left out.`}
       </p>
@@ -75,12 +75,12 @@ export function ManyIds({
         >
           Ask where they go
         </button>
+        <RegionSums rows={rows} />
         {end === "busy" && (
           <Busy what={`Asking the gateway: ${located.length} of ${plural(list.items.length, "ID")}`} />
         )}
       </div>
       {typeof end === "object" && <ProblemBox problem={end} onRetry={() => void go()} />}
-      <RegionSums rows={rows} />
       <Scroll class="many" label="The pasted IDs" onScroll={setTop}>
         <table aria-rowcount={list.items.length + 1}>
           <thead>
@@ -178,11 +178,9 @@ function RegionSums({ rows }: { rows: Rows }) {
   }, [rows, isCounted]);
   if (sums === undefined)
     return (
-      <p>
-        <button type="button" onClick={() => setCounted(true)}>
-          Count by region
-        </button>
-      </p>
+      <button type="button" onClick={() => setCounted(true)}>
+        Count by region
+      </button>
     );
   return <p role="status">{[...sums].map(([region, ids]) => `${region}: ${countText(ids)}`).join(" · ")}</p>;
 }

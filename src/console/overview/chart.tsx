@@ -99,6 +99,8 @@ function optionsFor(
   return {
     width,
     height: HEIGHT,
+    // The last time stands half beyond its tick.
+    padding: [null, 24, null, null],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
