@@ -234,6 +234,8 @@ describe("a page that several people use", () => {
     await page.getByText("What is shown may be old").waitFor();
     expect(await page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
     await context.setOffline(false);
+    // The browser may still end requests because its network changed.
+    await page.getByText("What is shown may be old").waitFor({ state: "hidden" });
     await signOut();
     await page.getByLabel("Token").waitFor();
     expect(await context.cookies(stack.consoleUrl)).toEqual([]);
