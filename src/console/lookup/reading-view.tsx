@@ -30,7 +30,10 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
   const chosen = chosenOf(decided) ?? chosenOf(reading);
   const { layout, words, isShort = false } = chosen === undefined ? {} : bitsOf(reader, chosen, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
-  const others = reading.candidates.filter((each) => each !== chosen);
+  // The gateway's explanation has objects of its own.
+  const others = reading.candidates.filter(
+    ({ layout: name, form, entity }) => name !== chosen?.layout || form !== chosen.form || entity !== chosen.entity,
+  );
   const shortKeys = reader.shortKeyPaths(reading.text);
   const title = titleOf(reading, chosen, asked, shortKeys);
   return (
@@ -87,7 +90,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
         </Panel>
       )}
       {others.length > 0 && (
-        <details>
+        <details class="others">
           <summary>Other readings ({others.length})</summary>
           {others.map((each) => (
             <OtherReading key={`${each.layout} ${each.entity} ${each.form}`} candidate={each} />

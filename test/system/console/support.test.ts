@@ -109,6 +109,8 @@ describe("one ID", () => {
     const lines = JSON.stringify(stack.declared, null, 2).split("\n");
     const line = lines.findIndex((each) => each.startsWith('  "routes"')) + 2;
     await page.getByText(`Line ${line} of the table, revision 1.`).waitFor();
+    // The reading above is not one of the others, asked or not.
+    expect(await page.locator("details.others .other h3", { hasText: "iuid of order" }).count()).toBe(0);
     await page.locator(".region .badge").waitFor();
     await expectSound(own);
     await context.close();
