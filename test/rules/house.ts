@@ -45,7 +45,7 @@ const LATER_SOURCE: readonly { readonly name: string; readonly files: RegExp; re
     name: "the console",
     files:
       /^(?:src\/console\/|src\/(?:edge|gateway|host|demo)\/console\/|src\/edge\/metrics\/(?:history|isolates)|src\/proxy\/session-cookie|src\/published\/console|src\/console-ports|routes\/(?:console\/|lib\/table-canary))/,
-    linesMax: 9_100,
+    linesMax: 9_000,
   },
   { name: "browsers and copies", files: /^src\/(?:(?:routing|gateway)\/(?:cors|copies)|demo\/reach)/, linesMax: 800 },
 ];

@@ -90,13 +90,16 @@ const UNREACHABLE: Problem = {
   members: {},
 };
 
+/** Of the type of a problem. */
+export const slugOf = (type = ""): string => type.slice(type.lastIndexOf("/") + 1);
+
 async function problemIn(response: Response): Promise<Problem> {
   const { status } = response;
   const json: unknown = await response.json().catch(() => undefined);
   const members = typeof json === "object" && json !== null ? (json as Record<string, unknown>) : {};
   const textOf = (name: string, otherwise: string): string =>
     typeof members[name] === "string" ? (members[name] as string) : otherwise;
-  const slug = textOf("type", "").split("/").at(-1) || "unknown";
+  const slug = slugOf(textOf("type", "")) || "unknown";
   return { slug, title: textOf("title", `Status ${status}`), detail: textOf("detail", ""), status, members };
 }
 

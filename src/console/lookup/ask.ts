@@ -1,7 +1,8 @@
 import type { EntityPreview, RuleView } from "../../published/console-api.ts";
 import type { CanaryMember } from "../../published/console-canary.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
-import { type Answer, call, type Problem } from "../app/api.ts";
+import { pathWithId } from "../../routing/lookup/paths.ts";
+import { type Answer, call, type Problem, slugOf } from "../app/api.ts";
 import type { Mood } from "../app/parts.tsx";
 import type { KeyedEntity } from "../app/session.ts";
 import type { Pasted } from "./read-pasted.ts";
@@ -130,7 +131,7 @@ export async function ask(
     const [found, ...others] = keys.filter(({ entry }) => entry.ok);
     const of = others.length === 0 ? keyed.find(({ entity }) => entity === found?.entity) : undefined;
     if (path !== undefined || of === undefined) return;
-    const own = of.pattern.replace(":id", () => encodeURIComponent(id));
+    const own = keyPath(of, id);
     await addPath(own, explainPath(own));
   };
   const addHealth = async (): Promise<void> => {
@@ -147,6 +148,9 @@ export async function ask(
   return undefined;
 }
 
+/** Where requests name a key. */
+export const keyPath = ({ pattern }: KeyedEntity, key: string): string => pathWithId(pattern, encodeURIComponent(key));
+
 /** Redirects of `/any` are followed once: they lead to the entity's own path. */
 async function explainPath(path: string): Promise<WholePath | undefined> {
   const explain = (url: string) => call<WholePath>("/-/explain", { method: "POST", body: { url } });
@@ -162,11 +166,7 @@ export interface Located {
   readonly problem: string;
 }
 
-interface ManyLocated {
-  readonly results: readonly { readonly region?: string; readonly problem?: { readonly type: string } }[];
-}
-
-const slugOf = (type = ""): string => type.slice(type.lastIndexOf("/") + 1);
+type Results = { readonly results: readonly Pick<WholePath, "region" | "problem">[] };
 
 /** As many as the gateway takes in one request. */
 const AT_ONCE_MAX = 1_000;
@@ -176,23 +176,25 @@ const TOO_LONG = "?";
 
 /**
  * Where the IDs of a list go, in its order, from the first that is not known. `show` gets what is known so far, and says whether
- * to go on. Returns the problem that ended it.
+ * to go on. `isFit`: whether an ID fits on its path. Returns the problem that ended it.
  */
 export async function askMany(
   items: readonly Pasted[],
   known: readonly Located[],
+  isFit: (item: Pasted) => boolean,
   show: (located: readonly Located[]) => boolean,
 ): Promise<Problem | undefined> {
   let located = known;
   while (located.length < items.length) {
     const some = items.slice(located.length, located.length + AT_ONCE_MAX);
     const body = some.map(({ id }) => (/^[\x21-\x7e]+$/.test(id) && id.length <= ID_LENGTH_MAX ? id : TOO_LONG));
-    const answer = await call<ManyLocated>("/any?locate=true", { method: "POST", body });
+    const answer = await call<Results>("/any?locate=true", { method: "POST", body });
     if (!answer.ok) return answer.problem;
     const found = answer.value.results.map(({ region = "", problem }) => ({ region, problem: slugOf(problem?.type) }));
-    for (const [at, { path }] of some.entries()) {
-      // Alone a short key or a key of a directory leads nowhere.
-      if (found[at]?.region !== "" || path === undefined) continue;
+    for (const [at, item] of some.entries()) {
+      const { path } = item;
+      // Alone a short key or a key of a directory leads nowhere, and a path may refuse an ID.
+      if (path === undefined || (found[at]?.region !== "" && isFit(item))) continue;
       const { region = "", problem } = (await explainPath(path)) ?? {};
       if (region !== "" || problem !== undefined) found[at] = { region, problem: slugOf(problem?.type) };
     }

@@ -6,7 +6,7 @@ import { Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
 import { fragmentOf, place, setQuery } from "../app/router.ts";
 import { keyed, reader, session } from "../app/session.ts";
 import { asksAtOnce } from "../app/settings.ts";
-import { type Asked, ask, previewOf } from "./ask.ts";
+import { type Asked, ask, keyPath, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
 import { PASTED_CHARACTERS_MAX, type Pasted, readPasted } from "./read-pasted.ts";
 import { chosenOf } from "./reader.ts";
@@ -173,7 +173,7 @@ function Preview({ pasted, asked }: { pasted: Pasted; asked: Asked }) {
   const [shown, setShown] = useState<Loaded<EntityPreview>>({});
   const { explanation } = asked;
   const isKnown = explanation.decision !== undefined || explanation.publicOf !== undefined;
-  const path = isKnown ? undefined : ownPathOf(pasted.id, asked);
+  const path = isKnown ? undefined : ownPathOf(pasted, asked);
   if (!isKnown && path === undefined && chosenOf(explanation) === undefined) return null;
   const open = async () => {
     setShown({ isBusy: true });
@@ -193,11 +193,12 @@ function Preview({ pasted, asked }: { pasted: Pasted; asked: Asked }) {
 }
 
 /** The entity's own path, for a short key or a key of a directory: alone it says no entity. */
-function ownPathOf(id: string, { whole: { owner, region, source } = {} }: Asked): string | undefined {
+function ownPathOf({ id, path }: Pasted, { whole: { owner, region, source } = {} }: Asked): string | undefined {
   if (region === undefined || source !== undefined) return undefined;
-  const isOwner = ({ entity }: { readonly entity: string }): boolean => entity === owner;
-  const pattern = keyed.value.find(isOwner)?.pattern.replace(":id", () => encodeURIComponent(id));
-  return pattern ?? reader.value.shortKeyPaths(id).find(isOwner)?.path;
+  const ofKey = keyed.value.find(({ entity }) => entity === owner);
+  if (ofKey !== undefined) return keyPath(ofKey, id);
+  const own = reader.value.shortKeyPath(owner ?? "", id);
+  return own !== undefined && path?.startsWith(own) ? own : undefined;
 }
 
 function Entity({ preview: { status, region, contentType, text, truncated } }: { preview: EntityPreview }) {

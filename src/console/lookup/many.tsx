@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Problem } from "../app/api.ts";
 import { Busy, download, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
 import { session } from "../app/session.ts";
@@ -28,18 +28,18 @@ export function ManyIds({
   const [top, setTop] = useState(0);
   const [located, setLocated] = useState<readonly Located[]>([]);
   const [end, setEnd] = useState<Problem | "busy">();
-  const isShown = useRef(true);
-  useEffect(
-    () => () => {
-      isShown.current = false;
-    },
-    [],
-  );
+  const [leaving] = useState(() => new AbortController());
+  useEffect(() => () => leaving.abort(), [leaving]);
   const go = async () => {
     setEnd("busy");
-    const problem = await askMany(list.items, located, (more) => {
+    // An entry of a pack is with the gateway alone.
+    const isFit = (item: Pasted): boolean => {
+      const { error } = reader.read(item, Date.now());
+      return error === undefined || "missing" in error;
+    };
+    const problem = await askMany(list.items, located, isFit, (more) => {
       setLocated(more);
-      return isShown.current;
+      return !leaving.signal.aborted;
     });
     setEnd(problem);
   };

@@ -1,14 +1,4 @@
-import {
-  everyLayout,
-  isoTime,
-  type Layout,
-  layoutNamed,
-  luuid,
-  parseShortKey,
-  recognise,
-  textsOf,
-  type Words,
-} from "../../ids/index.ts";
+import { everyLayout, isoTime, type Layout, layoutNamed, recognise, textsOf, type Words } from "../../ids/index.ts";
 import type { DeclaredDirectory } from "../../routing/directory/schema.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import {
@@ -22,9 +12,8 @@ import {
   resolvePath,
 } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
-import { pathWithId, patternFor } from "../../routing/lookup/paths.ts";
+import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { hasPublicForm } from "../../routing/public-ids/codec.ts";
-import { shortKeyOwners } from "../../routing/resolve/describe.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
@@ -48,15 +37,10 @@ export interface Reader extends IdFinder {
   layout(name: string): Layout | undefined;
   /** The ISO code of a country's number. */
   country(number: string): string | undefined;
-  /** The paths on which a text is a short key, one for each entity that has such keys. */
-  shortKeyPaths(text: string): readonly ShortKeyPath[];
+  /** The path on which a text is an entity's short key. */
+  shortKeyPath(entity: string, text: string): string | undefined;
   /** Parts of a layout's key, by name. */
   slices(layout: string, words: Words): readonly ReadSlice[];
-}
-
-export interface ShortKeyPath {
-  readonly entity: string;
-  readonly path: string;
 }
 
 export interface ReadSlice {
@@ -74,7 +58,7 @@ export const bareReader: Reader = {
   onPath: () => undefined,
   layout: layoutNamed,
   country: () => undefined,
-  shortKeyPaths: () => [],
+  shortKeyPath: () => undefined,
   slices: () => [],
   read: ({ id }, nowMs) => {
     const { readings, unreadable } = recognise(
@@ -156,11 +140,10 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
     },
     layout: (name) => shown.layouts.get(name)?.layout,
     country: (number) => codes.get(number),
-    shortKeyPaths: (text) => {
-      const owners = parseShortKey(text).ok ? shortKeyOwners(shown).map(({ entity }) => entity) : [];
-      return [...new Set(owners)].map((entity) => {
-        return { entity: entity.name, path: pathWithId(patternFor(entity, LUUID_SHORT) ?? "", text) };
-      });
+    shortKeyPath: (name, text) => {
+      const entity = shown.entities.get(name);
+      const pattern = entity && primaryPattern(entity, LUUID_SHORT);
+      return pattern && pathWithId(pattern, text);
     },
     slices: (name, words) => slicesOf(shown, name, words),
     read: ({ id, path }, nowMs) => {
@@ -202,12 +185,15 @@ export const wordsOf = (layout: Layout, text: string): Words | undefined => read
 /** The layout of a reading, and its bits. A short key is a part of an LUUID: its random bits are not known, and 0 here. */
 export function bitsOf(reader: Reader, { layout: name, fields }: Candidate, text: string) {
   const isShort = name === LUUID_SHORT;
-  const layout = isShort ? luuid : reader.layout(name);
-  const words = isShort
-    ? shortWords(Number(fields["group"]), Number(fields["primaryKey"]))
-    : layout && wordsOf(layout, text);
-  return { layout, words, isShort };
+  const layout = reader.layout(isShort ? "luuid" : name);
+  const short = isShort ? shortWords(Number(fields["group"]), Number(fields["primaryKey"])) : undefined;
+  return { layout, words: short ?? (layout && wordsOf(layout, text)), isShort };
 }
+
+/** The entities of which it may be a short key. */
+export const shortKeyOwners = ({ candidates }: Pick<Reading, "candidates">): readonly string[] => [
+  ...new Set(candidates.flatMap(({ layout, entity = "" }) => (layout === LUUID_SHORT ? [entity] : []))),
+];
 
 /** The reading to show first: the one that decides, or the only one that is left. */
 export function chosenOf({ candidates, decision }: Pick<Reading, "candidates" | "decision">): Candidate | undefined {

@@ -12,7 +12,7 @@ import type { Asked, WholePath } from "./ask.ts";
 import { BitStrip } from "./bits.tsx";
 import { Keys } from "./keys.tsx";
 import { countryOf } from "./meaning.ts";
-import { bitsOf, chosenOf, type Reader, type Reading, type ShortKeyPath } from "./reader.ts";
+import { bitsOf, chosenOf, type Reader, type Reading, shortKeyOwners } from "./reader.ts";
 import { ruleInWords } from "./rule-words.ts";
 
 interface Props {
@@ -31,11 +31,8 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
   const { layout, words, isShort = false } = chosen === undefined ? {} : bitsOf(reader, chosen, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
   // The gateway's explanation has objects of its own.
-  const others = reading.candidates.filter(
-    ({ layout: name, form, entity }) => name !== chosen?.layout || form !== chosen.form || entity !== chosen.entity,
-  );
-  const shortKeys = reader.shortKeyPaths(reading.text);
-  const title = titleOf(reading, chosen, asked, shortKeys);
+  const others = reading.candidates.filter((each) => each.layout !== chosen?.layout || each.entity !== chosen.entity);
+  const title = titleOf(reading, chosen, asked);
   return (
     <>
       <Panel title={title} class="reading">
@@ -75,7 +72,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
         )}
         <Destination decided={decided} chosen={chosen} asked={asked} />
         {chosen === undefined && asked?.whole?.region === undefined && !isKey(asked) && (
-          <Unclear reading={reading} shortKeys={shortKeys} onPick={onPick} />
+          <Unclear reader={reader} reading={reading} onPick={onPick} />
         )}
       </Panel>
       {asked?.keys && <Keys keys={asked.keys} text={reading.text} health={asked.health} />}
@@ -107,12 +104,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
 
 const isKey = (asked: Asked | undefined): boolean => asked?.keys?.some(({ entry }) => entry.ok) === true;
 
-const titleOf = (
-  reading: Reading,
-  chosen: Candidate | undefined,
-  asked: Asked | undefined,
-  shortKeys: readonly ShortKeyPath[],
-): string => {
+const titleOf = (reading: Reading, chosen: Candidate | undefined, asked: Asked | undefined): string => {
   const owner = asked?.whole?.owner;
   const key = asked?.keys?.find(({ entry }) => entry.ok)?.entity;
   if (chosen?.entity !== undefined) return `This is ${articleOf(chosen.entity)} ${chosen.entity}`;
@@ -121,9 +113,8 @@ const titleOf = (
   if (key !== undefined) return `This is a key of ${key}`;
   if (owner !== undefined) return `This is a path of ${owner}`;
   if (reading.candidates.some(({ excluded }) => !excluded)) return "This can be several things";
-  return shortKeys.length === 0
-    ? "This is no ID that we know"
-    : `This may be a short key of ${shortKeys.map(({ entity }) => entity).join(" or ")}`;
+  const owners = shortKeyOwners(reading);
+  return owners.length === 0 ? "This is no ID that we know" : `This may be a short key of ${owners.join(" or ")}`;
 };
 
 /** Parts of the key that the table names. */
@@ -279,11 +270,7 @@ function useWhy({ decision, forms, text }: Reading, asked: Asked | undefined): W
   }, [table, decision, text, asked?.why]);
 }
 
-function Unclear({
-  reading,
-  shortKeys,
-  onPick,
-}: Pick<Props, "reading" | "onPick"> & { shortKeys: readonly ShortKeyPath[] }) {
+function Unclear({ reader, reading, onPick }: Pick<Props, "reader" | "reading" | "onPick">) {
   const left = reading.candidates.filter(({ excluded }) => !excluded);
   if (left.length > 0) {
     const names = left.map(({ layout, entity }) => (entity === undefined ? layout : `${entity} (${layout})`));
@@ -293,12 +280,13 @@ function Unclear({
   const [fault] = reading.unreadable ?? [];
   const ofKeys = [...new Set(keyed.value.map(({ entity }) => entity))];
   const keyText = ofKeys.length > 0 && ` It may be a key of ${ofKeys.join(" or ")}: the gateway can tell.`;
-  if (shortKeys.length > 0) {
+  const paths = shortKeyOwners(reading).flatMap((entity) => reader.shortKeyPath(entity, reading.text) ?? []);
+  if (paths.length > 0) {
     return (
       <>
         <p>It is no whole ID. Only a path says that a short key is meant.{keyText}</p>
         <div class="actions">
-          {shortKeys.map(({ path }) => (
+          {paths.map((path) => (
             <button type="button" key={path} onClick={() => onPick(path)}>
               Read it as {path}
             </button>

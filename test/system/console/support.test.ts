@@ -268,11 +268,14 @@ describe("a list", () => {
     const own = await asSupport({ viewport: { width: 390, height: 800 } });
     const { page, context } = own;
     const long = "x".repeat(300);
-    await paste(page, [ID, ids[0], SHORT, PERSON_KEY, "nonsense", long, "https://api.example.com/rest"].join("\n"));
-    await page.getByRole("heading", { name: "7 IDs" }).waitFor();
+    await paste(
+      page,
+      [ID, ids[0], SHORT, PERSON_KEY, "nonsense", long, "https://api.example.com/rest", `/rides/${ID}`].join("\n"),
+    );
+    await page.getByRole("heading", { name: "8 IDs" }).waitFor();
     await page.getByText("The page knows no routes for this role.").waitFor();
     await page.getByRole("button", { name: "Ask where they go" }).click();
-    await page.getByText("The gateway said the regions of 7.").waitFor();
+    await page.getByText("The gateway said the regions of 8.").waitFor();
     const [heading, ...rows] = await rowsOf(page);
     expect(heading?.slice(-2)).toEqual(["Region", "Problem"]);
     expect(rows.map((row) => row.slice(-2))).toEqual([
@@ -283,9 +286,10 @@ describe("a list", () => {
       ["", "unknown-id"],
       ["", "malformed-id"],
       ["", expect.stringMatching(/./)],
+      ["", "wrong-entity"],
     ]);
     await page.getByRole("button", { name: "Count by region" }).click();
-    await page.getByText(/no region: 4/).waitFor();
+    await page.getByText(/no region: 5/).waitFor();
     expect(await page.getByRole("button", { name: "Ask where they go" }).isDisabled()).toBe(true);
     await expectSound(own);
     await context.close();
