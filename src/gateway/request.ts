@@ -2,7 +2,7 @@ import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
 import { HOST } from "../proxy/client-network.ts";
-import { AUTHORITY_INDEX_MIN } from "../proxy/origin-request.ts";
+import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -57,7 +57,7 @@ export class RequestContext {
   declare originMs: number | undefined;
   /** Requests sent to origins. */
   declare attempts: number;
-  /** Trace ID of the W3C trace context that origins were told. */
+  /** Trace ID of the W3C trace context that origins were told; without an attempt, the client's is logged. */
   declare trace: string | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
   declare keyUntilMs: number | undefined;
@@ -154,7 +154,7 @@ export class RequestContext {
         ms: atMs - this.arrivedAtMs,
         originMs: this.originMs,
         attempts: this.attempts,
-        trace: this.trace,
+        trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
       },
       waitUntil,
       canary === undefined || table === undefined ? undefined : table === canary ? "canary" : "stable",
@@ -260,4 +260,10 @@ function masked(path: string, start: number, end: number): string {
 
 function upTo(path: string, end: number): string {
   return end < path.length ? path.slice(0, end) + REST : path;
+}
+
+/** What the client calls a request of which no origin was told. */
+function traceIdOf({ headers }: Request): string | undefined {
+  const traceparent = headers.get("traceparent") ?? "";
+  return isTraceparent(traceparent) ? traceparent.slice(3, 35) : undefined;
 }

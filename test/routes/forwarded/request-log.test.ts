@@ -152,3 +152,20 @@ describe("the path of a request that is refused before anybody reads its ID", ()
     expect(redactPath(path, { table: plainTable, canary: undefined, isPlainId: false })).toBe(path);
   });
 });
+
+const TRACE_ID = "64656d6fc0ffee000000000000000001";
+
+it.each([
+  ["a redirect", `/any/${publicRide}`],
+  ["a problem", "/nowhere"],
+  ["a page of the gateway", "/-/health"],
+  ["what an origin was told", `/parcels/${IDS.parcelEu}`],
+])("a line has the client's trace ID: %s", async (_, path) => {
+  const traced = async (traceparent: string) => {
+    await setup.request(path, { redirect: "manual", headers: { traceparent } });
+    return setup.lines.at(-1)?.trace;
+  };
+  expect(await traced(`00-${TRACE_ID}-00f067aa0ba902b7-01`)).toBe(TRACE_ID);
+  // A malformed one is nobody's (W3C Trace Context §3.2.2).
+  expect(await traced(`00-${TRACE_ID}-0000000000000000-01`)).not.toBe(TRACE_ID);
+});
