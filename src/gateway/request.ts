@@ -22,6 +22,10 @@ const LEFT_AFTER_MS = SLOW_MS + 2_000;
 const SWEEP_MS = 1_000;
 let sweepDueMs = 0;
 
+/** When a request was last sent to an origin, Unix ms. */
+let forwardedAtMs = Number.NEGATIVE_INFINITY;
+const BESIDE_MS = 1_000;
+
 /** One request from arrival to response, with what is found out about it on the way. */
 export class RequestContext {
   // Declared alone: a field with an initial value costs a call more for each request.
@@ -111,6 +115,16 @@ export class RequestContext {
   watchClientIfSlow(): void {
     this.watchClientLater();
     setTimeout(() => this.watchClient(), SLOW_MS);
+  }
+
+  /** It is sent to an origin now. */
+  noteForwarded(): void {
+    forwardedAtMs = this.arrivedAtMs;
+  }
+
+  /** Whether others are sent to origins meanwhile. */
+  get isBesideForwarded(): boolean {
+    return Math.abs(this.gateway.clock.nowMs() - forwardedAtMs) < BESIDE_MS;
   }
 
   /** Nothing else of a request runs when its client has left. */

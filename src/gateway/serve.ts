@@ -208,6 +208,7 @@ export async function forward(
     traceparent: undefined,
   };
   context.watchClientLater();
+  context.noteForwarded();
   if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
   const { directories } = table;
   // Whether the answer may change a directory, or has to say how its region was found.

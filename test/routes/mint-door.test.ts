@@ -104,6 +104,9 @@ it("refuses a count above the limit once and for all", async () => {
   expect([problem["status"], problem["field"], problem["max"]]).toEqual([422, "count", "100"]);
 });
 
+/** Far from the clocks of other tests. */
+const BESIDE_AT_MS = Date.UTC(2027, 5, 1);
+
 describe("a large request", () => {
   const mintLarge = async (request: ReturnType<typeof setUp>["request"]) => {
     const body = JSON.stringify({ entity: "order", country: "KZ", count: 1000 });
@@ -135,5 +138,23 @@ describe("a large request", () => {
     expect(pauses[0]).toBeLessThan(24);
     const body = JSON.stringify({ entity: "order", country: "KZ", count: 99 });
     expect([(await request("/mint", { method: "POST", body })).status, pauses.length]).toEqual([201, 1]);
+  });
+
+  it("rests longer beside proxied requests, until the last was a second ago", async () => {
+    const pauses: number[] = [];
+    let nowMs = BESIDE_AT_MS;
+    const clock = { nowMs: () => nowMs };
+    const { request } = setUp({ gateway: { clock, pause: async (ms) => void pauses.push(ms) } });
+    const [id] = await mintLarge(request);
+    expect((await request(`/orders/${id}`)).status).toBe(200);
+    nowMs += 999;
+    await mintLarge(request);
+    nowMs += 1;
+    await mintLarge(request);
+    expect(pauses.map((ms) => [ms >= 8, ms >= 24, ms >= 32, ms < 96])).toEqual([
+      [true, false, false, true],
+      [true, true, true, true],
+      [true, false, false, true],
+    ]);
   });
 });
