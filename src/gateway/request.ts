@@ -11,10 +11,12 @@ import { problemResponse } from "./problem-response.ts";
 const CLIENT_LEFT_STATUS = 499;
 
 /**
- * Requests that wait for an origin, the oldest first, whose client is not watched yet: to read a request's signal costs a
- * tenth of the request (docs/design/performance.md). Their client has left when they no longer run themselves.
+ * Requests that wait for an origin, whose client is not watched yet: to read a request's signal costs a tenth of the
+ * request (docs/design/performance.md). Their client has left when they no longer run themselves. Places are used again: a
+ * `Set` makes new tables all the time, and an old table keeps its requests alive until a full collection.
  */
-const unwatched = new Set<RequestContext>();
+const unwatched: (RequestContext | undefined)[] = [];
+const freePlaces: number[] = [];
 
 /** Far longer than a request that still runs stays unwatched. */
 const LEFT_AFTER_MS = SLOW_MS + 2_000;
@@ -69,6 +71,8 @@ export class RequestContext {
   declare isPlainId: boolean;
   declare private isLogged: boolean;
   declare private isWatched: boolean;
+  /** Among the unwatched; -1 for none. */
+  declare private place: number;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
     const { url } = request;
@@ -89,6 +93,7 @@ export class RequestContext {
     this.isPlainId = false;
     this.isLogged = false;
     this.isWatched = false;
+    this.place = -1;
     this.served = this.table = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
     this.originMs = this.keyUntilMs = undefined;
@@ -97,9 +102,9 @@ export class RequestContext {
 
   /** A client that leaves from now on, before its response begins, is logged at once. */
   watchClient(): void {
-    unwatched.delete(this);
     if (this.isWatched || this.isLogged) return;
     this.isWatched = true;
+    this.#leavePlace();
     const { signal } = this.request;
     const left = (): void => this.log(CLIENT_LEFT_STATUS, "client-left");
     if (signal.aborted) left();
@@ -108,7 +113,16 @@ export class RequestContext {
 
   /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */
   watchClientLater(): void {
-    if (!this.isWatched) unwatched.add(this);
+    if (this.isWatched || this.isLogged || this.place !== -1) return;
+    this.place = freePlaces.pop() ?? unwatched.length;
+    unwatched[this.place] = this;
+  }
+
+  #leavePlace(): void {
+    if (this.place === -1) return;
+    unwatched[this.place] = undefined;
+    freePlaces.push(this.place);
+    this.place = -1;
   }
 
   /** For what may wait and watches nothing itself: most of it ends before a timer that costs less than a signal. */
@@ -131,7 +145,7 @@ export class RequestContext {
   #logThoseWhoLeft(): void {
     sweepDueMs = this.arrivedAtMs + SWEEP_MS;
     for (const left of unwatched) {
-      if (this.arrivedAtMs - left.arrivedAtMs < LEFT_AFTER_MS) break;
+      if (left === undefined || this.arrivedAtMs - left.arrivedAtMs < LEFT_AFTER_MS) continue;
       left.log(CLIENT_LEFT_STATUS, "client-left", left.arrivedAtMs + SLOW_MS, this.waitUntil);
     }
   }
@@ -144,8 +158,8 @@ export class RequestContext {
 
   /** Logs the request when its response begins, or when the client has left before that. */
   log(status: number, outcome = this.outcome, atMs = this.gateway.clock.nowMs(), waitUntil = this.waitUntil): void {
-    unwatched.delete(this);
     if (this.isLogged) return;
+    this.#leavePlace();
     this.isLogged = true;
     const { gateway, table } = this;
     // A request that failed before it had a table may hold a public ID all the same.
