@@ -185,6 +185,12 @@ export async function forward(
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;
+  const { directories } = table;
+  // Whether the answer may change a directory, or has to say how its region was found.
+  const isKeyed =
+    directories !== undefined &&
+    (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT" || directories.fills);
+  const isMirrored = decision.target.shadow !== undefined;
   const proxied: ProxyRequest = {
     request,
     method,
@@ -197,6 +203,7 @@ export async function forward(
     watchClient: () => context.watchClient(),
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: entity.publicFields !== undefined,
+    passesBody: entity.fields === "minimal" && prepared === undefined && !(isKeyed || isRewritten || isMirrored),
     body,
     target,
     decision,
@@ -210,18 +217,13 @@ export async function forward(
   context.watchClientLater();
   context.noteForwarded();
   if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
-  const { directories } = table;
-  // Whether the answer may change a directory, or has to say how its region was found.
-  const isKeyed =
-    directories !== undefined &&
-    (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT" || directories.fills);
   const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
   if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
   const delivered = await deliver(proxied, ports);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
-  if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
+  if (isMirrored) mirrorToShadow(proxied, delivered.value, gateway);
   return (isKeyed ? respondKeyed : respond)(context, table, decision, delivered.value);
 }
 
@@ -258,7 +260,7 @@ function respond(
   let response = original;
   let shown = fields;
   const isMessage = original.status !== 101;
-  if (bytes === undefined && isMessage) {
+  if (bytes === undefined && isMessage && limits.isWatched) {
     const idleMs = bodyIdleMs(limits, fields);
     if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
       body = watchBody(original.body, {

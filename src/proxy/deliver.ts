@@ -80,7 +80,8 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   for (let turn = 1; attempt !== undefined; turn++) {
     const { origin } = attempt;
     const nowMs = clock.nowMs();
-    const limits = limitsFor(entity, attempt.region, deps.deadlines, proxyRequest.arrivedAtMs);
+    const { arrivedAtMs, passesBody } = proxyRequest;
+    const limits = limitsFor(entity, attempt.region, deps.deadlines, arrivedAtMs, passesBody);
     if (retries !== undefined) {
       // One that took too long is not waited for again.
       if (origin === slow || sent >= retries.sendsMax) break;

@@ -116,6 +116,8 @@ export interface ProxyRequest {
   readonly trustsForwarded: boolean;
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
+  /** The client gets the answer's body as it comes, unless the table has a deadline for it. */
+  readonly passesBody?: boolean;
   /** Regions of the table that decided, by name. */
   readonly regions: ReadonlyMap<string, Region>;
   /** Keeps work alive that outlives the response. */

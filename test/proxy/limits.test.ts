@@ -5,15 +5,16 @@ import { tableWith } from "./passages.ts";
 
 const OWN = { firstByteMs: 1, idleMs: 2, totalMs: 3 };
 
-const limits = (eu: object, order: object, fields: Record<string, string> = {}) => {
+const limits = (eu: object, order: object, fields: Record<string, string> = {}, own = OWN, passesBody = false) => {
   const read = readResponseFields(new Headers(fields), fieldRules());
   const table = tableWith(eu, order);
   const [entity, region] = [table.entities.get("order"), table.regions.get("eu")];
   if (entity === undefined || region === undefined) throw new Error("the fixtures lack what this test needs");
-  const { isIdleChosen, ...attempt } = limitsFor(entity, region, OWN, 1000);
+  const { isIdleChosen, isWatched, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
   return {
     attempt,
-    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen }, read),
+    isWatched,
+    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen, isWatched }, read),
   };
 };
 
@@ -47,5 +48,19 @@ describe("the limits of a request", () => {
     ] as const) {
       expect(limits(eu, order, fields).bodyIdleMs).toBe(9);
     }
+  });
+
+  const deadlines = { idleMs: 9 };
+  it.each([
+    { what: "no deadline", eu: {}, order: {}, own: {}, isWatched: false },
+    { what: "none on purpose", eu: {}, order: { deadlines: { idleMs: 0 } }, own: {}, isWatched: false },
+    { what: "an entity's", eu: {}, order: { deadlines }, own: {}, isWatched: true },
+    { what: "a region's", eu: { deadlines }, order: {}, own: {}, isWatched: true },
+    { what: "a total one", eu: {}, order: { deadlines: { totalMs: 9 } }, own: {}, isWatched: true },
+    { what: "the deployment's total one", eu: {}, order: {}, own: { totalMs: 9 }, isWatched: true },
+  ])("of a body that passes as it comes, by $what: watched $isWatched", ({ eu, order, own, isWatched }) => {
+    const given = { ...OWN, totalMs: 0, ...own };
+    expect(limits(eu, order, {}, given, true).isWatched).toBe(isWatched);
+    expect(limits(eu, order, {}, given, false).isWatched).toBe(true);
   });
 });

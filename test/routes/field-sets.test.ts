@@ -74,6 +74,20 @@ describe("the fields that the gateway adds", () => {
     expect(names(down)).toEqual(["content-type"]);
   });
 
+  it("by minimal: an answer passes as it came, half of one too, unless the table has a deadline", async () => {
+    const origin = () => {
+      const { readable, writable } = new FixedLengthStream(4);
+      void writable.getWriter().write(new TextEncoder().encode("ok"));
+      return new Response(readable, { headers: { "content-length": "4" } });
+    };
+    const asked = (more: object) => setUp({ declared: tableWith("minimal", more), origin }).request(PATH);
+    const passed = await asked({});
+    const read = await passed.body?.getReader().read();
+    expect(new TextDecoder().decode(read?.value)).toBe("ok");
+    const order = { ...DECLARED_TABLE.entities.order, deadlines: { firstByteMs: 50, idleMs: 50 } };
+    expect((await asked({ entities: { ...DECLARED_TABLE.entities, order } })).status).toBe(504);
+  });
+
   it("by an entity's word before the table's", async () => {
     const order = { ...DECLARED_TABLE.entities.order, fields: "minimal" };
     const { up } = await added(tableWith("full", { entities: { ...DECLARED_TABLE.entities, order } }));
