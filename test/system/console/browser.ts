@@ -2,8 +2,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as playwright } from "playwright-core";
+import { type Browser, type LaunchOptions, chromium as playwright } from "playwright-core";
 
 /**
  * Not the package's own arguments: those switch the browser's security off. Letters have one colour and one place on
@@ -32,5 +33,20 @@ export async function launchBrowser(): Promise<Browser> {
     `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${folder}</dir><cachedir>${join(folder, "cache")}</cachedir></fontconfig>`,
   );
   const executablePath = await chromium.executablePath();
-  return playwright.launch({ executablePath, args: ARGUMENTS, env: { ...process.env, FONTCONFIG_FILE: file } });
+  return launchWhenUnpacked({ executablePath, args: ARGUMENTS, env: { ...process.env, FONTCONFIG_FILE: file } });
+}
+
+const UNPACKED_LOOKS_MAX = 60;
+const LOOK_EVERY_MS = 500;
+
+/** On a new machine two tests need the browser at once: one unpacks it, and the other cannot run a file that is being written. */
+async function launchWhenUnpacked(options: LaunchOptions): Promise<Browser> {
+  for (let look = 1; ; look++) {
+    try {
+      return await playwright.launch(options);
+    } catch (error) {
+      if (look === UNPACKED_LOOKS_MAX || !String(error).includes("ETXTBSY")) throw error;
+      await setTimeout(LOOK_EVERY_MS);
+    }
+  }
 }
