@@ -260,7 +260,7 @@ function respond(
   let response = original;
   let shown = fields;
   const isMessage = original.status !== 101;
-  if (bytes === undefined && isMessage && limits.isWatched) {
+  if (bytes === undefined && isMessage && limits.isBodyWatched) {
     const idleMs = bodyIdleMs(limits, fields);
     if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
       body = watchBody(original.body, {

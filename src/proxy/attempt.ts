@@ -14,8 +14,8 @@ export interface AttemptLimits {
   readonly idleMs: number;
   /** Whether the table chose the idle deadline: then it holds for every body. */
   readonly isIdleChosen: boolean;
-  /** Whether bodies of answers are read or watched. */
-  readonly isWatched: boolean;
+  /** Whether the body of an answer is read whole or watched to its end; otherwise it passes as it comes. */
+  readonly isBodyWatched: boolean;
   /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
   readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
@@ -34,7 +34,7 @@ export function limitsFor(
     firstByteMs: first.firstByteMs ?? second.firstByteMs ?? own.firstByteMs,
     idleMs: chosenIdleMs ?? own.idleMs,
     isIdleChosen: chosenIdleMs !== undefined,
-    isWatched: !passesBody || (chosenIdleMs ?? 0) > 0 || totalMs > 0,
+    isBodyWatched: !passesBody || (chosenIdleMs ?? 0) > 0 || totalMs > 0,
     total: totalMs === 0 ? undefined : { untilMs: startedMs + totalMs, ms: totalMs },
   };
 }
@@ -88,7 +88,7 @@ export async function attemptOnce(
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
     // The other side of a conversation has no end to wait for. An answer to HEAD has the length of another one's body.
-    const mayRead = limits.isWatched && limits.idleMs > 0 && !asksUpgrade && method !== "HEAD";
+    const mayRead = limits.isBodyWatched && limits.idleMs > 0 && !asksUpgrade && method !== "HEAD";
     const begun =
       typeof head === "string"
         ? head

@@ -10,11 +10,11 @@ const limits = (eu: object, order: object, fields: Record<string, string> = {}, 
   const table = tableWith(eu, order);
   const [entity, region] = [table.entities.get("order"), table.regions.get("eu")];
   if (entity === undefined || region === undefined) throw new Error("the fixtures lack what this test needs");
-  const { isIdleChosen, isWatched, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
+  const { isIdleChosen, isBodyWatched, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
   return {
     attempt,
-    isWatched,
-    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen, isWatched }, read),
+    isBodyWatched,
+    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen, isBodyWatched }, read),
   };
 };
 
@@ -52,15 +52,15 @@ describe("the limits of a request", () => {
 
   const deadlines = { idleMs: 9 };
   it.each([
-    { what: "no deadline", eu: {}, order: {}, own: {}, isWatched: false },
-    { what: "none on purpose", eu: {}, order: { deadlines: { idleMs: 0 } }, own: {}, isWatched: false },
-    { what: "an entity's", eu: {}, order: { deadlines }, own: {}, isWatched: true },
-    { what: "a region's", eu: { deadlines }, order: {}, own: {}, isWatched: true },
-    { what: "a total one", eu: {}, order: { deadlines: { totalMs: 9 } }, own: {}, isWatched: true },
-    { what: "the deployment's total one", eu: {}, order: {}, own: { totalMs: 9 }, isWatched: true },
-  ])("of a body that passes as it comes, by $what: watched $isWatched", ({ eu, order, own, isWatched }) => {
+    { what: "no deadline", eu: {}, order: {}, own: {}, isBodyWatched: false },
+    { what: "none on purpose", eu: {}, order: { deadlines: { idleMs: 0 } }, own: {}, isBodyWatched: false },
+    { what: "an entity's", eu: {}, order: { deadlines }, own: {}, isBodyWatched: true },
+    { what: "a region's", eu: { deadlines }, order: {}, own: {}, isBodyWatched: true },
+    { what: "a total one", eu: {}, order: { deadlines: { totalMs: 9 } }, own: {}, isBodyWatched: true },
+    { what: "the deployment's total one", eu: {}, order: {}, own: { totalMs: 9 }, isBodyWatched: true },
+  ])("of a body that passes as it comes, by $what: watched $isBodyWatched", ({ eu, order, own, isBodyWatched }) => {
     const given = { ...OWN, totalMs: 0, ...own };
-    expect(limits(eu, order, {}, given, true).isWatched).toBe(isWatched);
-    expect(limits(eu, order, {}, given, false).isWatched).toBe(true);
+    expect(limits(eu, order, {}, given, true).isBodyWatched).toBe(isBodyWatched);
+    expect(limits(eu, order, {}, given, false).isBodyWatched).toBe(true);
   });
 });
