@@ -1,10 +1,16 @@
 import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { ANSWER_BYTES_MAX, durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
-import { BYTES_MAX, KEYS_MAX, SCOPE_BYTES_MAX, SCOPE_KEYS_MAX } from "../../../src/edge/idempotency/object.ts";
+import {
+  BYTES_MAX,
+  type IdempotencyKeys as IdempotencyKeysObject,
+  KEYS_MAX,
+  SCOPE_BYTES_MAX,
+  SCOPE_KEYS_MAX,
+} from "../../../src/edge/idempotency/object.ts";
 import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../../src/ports.ts";
 import { fakeKeys } from "./fake-keys.ts";
 
@@ -260,7 +266,14 @@ describe("the Durable Object of keys", () => {
   const rows = <Value>(query: string) =>
     runInDurableObject(stub(), (_, { storage }) => storage.sql.exec(query).toArray() as Value[]);
   const alarmAt = () => runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
-  const totals = () => rows<{ scope: string; keys: number; bytes: number }>("SELECT * FROM totals ORDER BY scope");
+  const TOTALS = "SELECT * FROM totals ORDER BY scope";
+  const totals = () => rows<{ scope: string; keys: number; bytes: number }>(TOTALS);
+  /** What is left after one alarm, before another can come. */
+  const firstPart = () =>
+    runInDurableObject(stub(), async (object, { storage }) => {
+      await (object as IdempotencyKeysObject).alarm();
+      return storage.sql.exec(TOTALS).toArray();
+    });
 
   it("still knows its keys when it begins anew", async () => {
     const first = await begin();
@@ -285,8 +298,9 @@ describe("the Durable Object of keys", () => {
       );
     });
     expect(await totals()).toMatchObject([{ scope: ANN }, { scope: "all", keys: 1502 }, { scope: BOB, keys: 1501 }]);
-    expect(await runDurableObjectAlarm(stub())).toBe(true);
-    expect(await totals()).toMatchObject([{ keys: 1 }, { keys: 502 }, { keys: 501 }]);
+    expect(await firstPart()).toMatchObject([{ keys: 1 }, { keys: 502 }, { keys: 501 }]);
+    // The next part is due at once: the platform starts it by itself.
+    await vi.waitFor(async () => expect(await totals()).toMatchObject([{ keys: 1 }, { keys: 2 }, { keys: 1 }]));
     await elapse(LEASE_MS);
     expect(await runDurableObjectAlarm(stub())).toBe(true);
     expect(await totals()).toMatchObject([
