@@ -48,7 +48,7 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
   const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
   const minted = await mintIds(task, count);
   if (!minted.ok) return context.fail(minted.error);
-  if (count >= LARGE_COUNT) await gateway.pause(restMs(context, count));
+  if (count >= LARGE_COUNT && context.isBesideForwarded) await gateway.pause(restMs(context, count));
   const { join, regions, unclear, byCanary: deciders } = minted.value;
   const region = typeof regions === "string" ? regions : undefined;
   const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
@@ -87,12 +87,11 @@ function jsonAround(head: object, tail: Readonly<Record<string, unknown>>) {
 const LARGE_COUNT = 100;
 
 /**
- * Large mints take about so long for every client: 8 that send one after the other leave most of the isolate to others.
- * Beside proxied requests they take longer: what they leave in memory brings collections, and each holds up all requests.
- * By chance more or less, so that they do not come in step.
+ * Beside proxied requests large mints take about so long: 8 clients that send one after the other leave most of the isolate to others.
+ * What they leave in memory brings collections, and each holds up all requests. By chance more or less, so that they do not come in step.
  */
-const restMs = ({ gateway, isBesideForwarded }: RequestContext, count: number): number =>
-  count * (isBesideForwarded ? 0.064 : 0.016) * (0.5 + gateway.entropy.word() / 2 ** 32);
+const restMs = ({ gateway }: RequestContext, count: number): number =>
+  count * 0.064 * (0.5 + gateway.entropy.word() / 2 ** 32);
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */
 function planFor({ table, canary }: ServedTable, request: MintRequest) {

@@ -144,21 +144,29 @@ class Regions {
     }
     this.count++;
   }
+
+  append({ found, count }: Regions): void {
+    if (this.count === 0 || found === this.found) {
+      this.found = found;
+      this.count += count;
+    } else for (let at = 0; at < count; at++) this.push(typeof found === "string" ? found : (found[at] as string));
+  }
 }
 
 /** Whether their words decide; then their regions stand behind the others. */
 function decideByWords({ served, plan, table, nowMs }: MintTask, minted: WordRows, regions: Regions): boolean {
   const regionOf = served.canary === undefined ? regionByWords(table, plan.entity) : undefined;
   if (regionOf === undefined) return false;
-  const found: string[] = [];
-  const words = plan.enabled.layout.fixed.value.slice();
+  const found = new Regions();
+  // An array of plain doubles: in any other, each word would be an object.
+  const words = Array.from(plan.enabled.layout.fixed.value, () => 0.5);
   for (let from = 0; from < minted.length; from += words.length) {
     for (let word = 0; word < words.length; word++) words[word] = minted[from + word] as number;
     const region = regionOf(words, nowMs);
     if (region === undefined) return false;
     found.push(region);
   }
-  for (const region of found) regions.push(region);
+  regions.append(found);
   return true;
 }
 
