@@ -38,6 +38,8 @@ export interface Sequences {
   take(name: string, count: number, bounds: SequenceBounds): Promise<Result<readonly number[], SequenceError>>;
   /** A number that it may give next; none is taken. */
   peek(name: string, bounds: SequenceBounds): Promise<Result<number, SequenceError>>;
+  /** Why so many are refused, where that is known at once. */
+  refusal(name: string, count: number, bounds: SequenceBounds): SequenceError | undefined;
 }
 
 export interface SequenceBounds {
@@ -286,8 +288,11 @@ export interface Client {
 /** Makes IDs that are never made again, in the order that their layout promises. */
 export interface Minters {
   mint(order: MintOrder, count: number): Promise<Result<WordRows, MintError | SequenceError>>;
-  /** An ID like the next one of an order that takes numbers from a sequence; it takes none. `undefined` for other orders. */
-  sample(order: MintOrder): Promise<Result<Words | undefined, MintError | SequenceError>>;
+  /**
+   * An ID like the next one of an order that takes numbers from a sequence, or why so many are refused; it takes none.
+   * `undefined` for other orders.
+   */
+  sample(order: MintOrder, count: number): Promise<Result<Words | undefined, MintError | SequenceError>>;
 }
 
 /** Public texts of the IDs of public entities. The keys stay behind this port. */

@@ -89,7 +89,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   const rest = restsOf(gateway);
   let droppedCount = 0;
   // What would be refused is refused before it takes numbers.
-  const sample = await gateway.minters.sample(plan.order);
+  const sample = await gateway.minters.sample(plan.order, count);
   if (!sample.ok) return sample;
   const tried = sample.value === undefined ? ok([]) : await checkMinted(task, [sample.value], rest);
   if (!tried.ok) return tried;
@@ -146,10 +146,7 @@ class Regions {
   }
 
   append({ found, count }: Regions): void {
-    if (this.count === 0 || found === this.found) {
-      this.found = found;
-      this.count += count;
-    } else for (let at = 0; at < count; at++) this.push(typeof found === "string" ? found : (found[at] as string));
+    for (let at = 0; at < count; at++) this.push(typeof found === "string" ? found : (found[at] as string));
   }
 }
 

@@ -130,13 +130,13 @@ export function isolateMinters(ports: MinterPorts): Minters {
         case "chance":
           return byChance(order, count);
         case "numbers":
-          return inRows(await mintNumbered(ports, order, count));
+          return inRows<MintError | SequenceError>(await mintNumbered(ports, order, count));
         case "none":
           throw new Error(`a plan has an order for ${name}, which is not minted`);
       }
     },
-    async sample(order) {
-      if (mintingOf(order.layout) === "numbers") return sampleNumbered(ports, order);
+    async sample(order, count) {
+      if (mintingOf(order.layout) === "numbers") return sampleNumbered(ports, order, count);
       if (order.layout.name !== "luuid") return ok(undefined);
       const group = keyOf(order, "group");
       const bounds = luuidBounds(ports);

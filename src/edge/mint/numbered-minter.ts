@@ -5,7 +5,6 @@ import {
   type MintError,
   ok,
   type RandomWords,
-  type Result,
   type Row,
   type Words,
 } from "../../ids/index.ts";
@@ -13,7 +12,6 @@ import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/layout/time.ts";
 import { checkKey, randomValue } from "../../ids/mint/mint.ts";
 import type { KeyRange } from "../../ids/tools/key-range.ts";
 import type { Clock, Sequences } from "../../ports.ts";
-import type { SequenceError } from "../../problems/errors.ts";
 import type { MintOrder } from "../../routing/mint/plan.ts";
 
 /**
@@ -50,37 +48,39 @@ export interface MinterPorts {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-export async function mintNumbered(
-  { clock, entropy, sequences }: MinterPorts,
-  { layout, keys }: MintOrder,
-  count: number,
-): Promise<Result<readonly Words[], MintError | SequenceError>> {
+export async function mintNumbered(ports: MinterPorts, order: MintOrder, count: number) {
+  const call = callFor(ports, order, count);
+  if (!call.ok) return call;
+  const { name, bounds, wordsOf } = call.value;
+  const numbers = await ports.sequences.take(name, count, bounds);
+  return numbers.ok ? ok(numbers.value.map(wordsOf)) : numbers;
+}
+
+/** An ID of the tick that it is now, by a number that is not taken; or why so many are known to be refused. */
+export function sampleNumbered(ports: MinterPorts, order: MintOrder, count: number) {
+  const call = callFor(ports, order, count);
+  if (!call.ok) return call;
+  const { name, bounds, wordsOf } = call.value;
+  const refusal = ports.sequences.refusal(name, count, bounds);
+  return refusal === undefined ? ok(wordsOf(bounds.least)) : err(refusal);
+}
+
+/** What is asked of which sequence, and how its numbers become IDs. */
+function callFor({ clock, entropy }: MinterPorts, { layout, keys }: MintOrder, count: number) {
   const numbering = numberingOf(layout);
   const nowMs = clock.nowMs();
   const fault = clockFault(numbering, nowMs);
   if (fault !== undefined) return err(fault);
-  const name = sequenceName(layout, keys);
   const { max, least, until } = boundsAt(numbering, nowMs);
   const fitting = until === undefined ? count : until - least + 1;
   if (count > fitting) {
-    return err({ reason: "key-out-of-range", field: "count", value: String(count), max: String(fitting) });
+    return err({ reason: "key-out-of-range", field: "count", value: `${count}`, max: `${fitting}` } as const);
   }
   const wordsOf = wordMaker(layout, numbering, keys, entropy);
-  const secondsTo = (number: number): number => {
-    const waitMs = (layout.mintedAtMs?.(wordsOf(number)) ?? 0) - MINT_AHEAD_MS_MAX - nowMs;
-    return Math.max(1, Math.ceil(waitMs / 1000));
-  };
+  const secondsTo = (number: number) =>
+    Math.max(1, Math.ceil(((layout.mintedAtMs?.(wordsOf(number)) ?? 0) - MINT_AHEAD_MS_MAX - nowMs) / 1000));
   const ahead = until === undefined ? {} : { until: { number: until, secondsTo } };
-  const numbers = await sequences.take(name, count, { max, least, ...ahead });
-  return numbers.ok ? ok(numbers.value.map(wordsOf)) : numbers;
-}
-
-/** An ID of the tick that it is now, by a number that is not taken. */
-export function sampleNumbered({ clock, entropy }: MinterPorts, { layout, keys }: MintOrder): Result<Words, MintError> {
-  const numbering = numberingOf(layout);
-  const fault = clockFault(numbering, clock.nowMs());
-  if (fault !== undefined) return err(fault);
-  return ok(wordMaker(layout, numbering, keys, entropy)(boundsAt(numbering, clock.nowMs()).least));
+  return ok({ name: sequenceName(layout, keys), bounds: { max, least, ...ahead }, wordsOf });
 }
 
 /** How far ahead of the clock the time in an ID may be. */

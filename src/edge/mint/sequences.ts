@@ -1,6 +1,7 @@
 import { DurableObject, waitUntil } from "cloudflare:workers";
 import { err, ok } from "../../ids/result.ts";
 import type { SequenceBounds, Sequences } from "../../ports.ts";
+import type { SequenceError } from "../../problems/errors.ts";
 import { type Block, ReservedNumbers } from "./reserved-numbers.ts";
 import { type SequenceUse, useOf } from "./use.ts";
 
@@ -61,31 +62,38 @@ export function durableSequences(
   /** The next numbers of sequences that refused a block: a sequence only rises. */
   const refused = new Map<string, number>();
 
+  /** Why so many numbers are refused without a call. */
+  const refusal = (name: string, count: number, { max, first = 1, until }: SequenceBounds) => {
+    const last = Math.max(refused.get(name) ?? 0, first) + count - 1;
+    if (last <= Math.min(max, until?.number ?? max)) return undefined;
+    if (until === undefined || last > max) return { reason: "sequence-exhausted", name, max } as const;
+    return { reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const;
+  };
+
   /** A block of the first of some sizes that fits. */
-  const reserve = async (name: string, sizes: readonly number[], { max, first = 1, least, until }: SequenceBounds) => {
-    const limit = Math.min(max, until?.number ?? max);
+  const reserve = async (name: string, sizes: readonly number[], bounds: SequenceBounds) => {
+    const { max, first = 1, least, until } = bounds;
     try {
-      let last = 0;
+      let error: SequenceError | undefined;
       for (const size of sizes) {
-        // What is known to go beyond the limit is refused without a call.
-        last = Math.max(refused.get(name) ?? 0, first) + size - 1;
-        if (last > limit) continue;
+        error = refusal(name, size, bounds);
+        if (error !== undefined) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const given = await stub.reserve(size, limit, least ?? first);
+        const given = await stub.reserve(size, Math.min(max, until?.number ?? max), least ?? first);
         const end = given.first + size;
         if (given.isReserved) {
           if (size > 0 && least === undefined) onUse?.(useOf({ name, first: given.first, end }, { first, max }));
           return ok({ next: given.first, end });
         }
         refused.set(name, Math.max(refused.get(name) ?? 0, given.first));
-        last = end - 1;
+        error = refusal(name, size, bounds);
       }
-      if (until === undefined || last > max) return err({ reason: "sequence-exhausted", name, max } as const);
-      return err({ reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const);
+      if (error !== undefined) return err(error);
     } catch {
-      return err({ reason: "sequence-unavailable", name } as const);
+      // As one that cannot tell.
     }
+    return err({ reason: "sequence-unavailable", name } as const);
   };
 
   /** Fetches the next block beside the request, which cannot be waited for by another one. */
@@ -100,6 +108,7 @@ export function durableSequences(
   };
 
   return {
+    refusal,
     async peek(name, bounds) {
       const next = stock.get(name)?.peek();
       if (next !== undefined) return ok(next);

@@ -262,6 +262,7 @@ describe("a time that the field does not hold", () => {
     const sequences = {
       take: () => Promise.reject(new Error(`${++takes}`)),
       peek: () => Promise.reject(new Error("not to be asked")),
+      refusal: () => undefined,
     };
     const isolate = isolateMinters({ clock: { nowMs: () => NOW_MS }, entropy: pooledEntropy(), sequences });
     expect(await isolate.mint(orderOf(layout), 1)).toMatchObject({

@@ -51,7 +51,7 @@ describe("the range of a deployment's primary keys", () => {
   it("begins at its first key, and shows it in a sample", async () => {
     const part = minters(readConfig({ SEQUENCE_RANGE: "2/4" }).primaryKeys);
     const first = 2 ** 47;
-    const sample = await part.sample({ layout: luuid, keys: { group: 1 } });
+    const sample = await part.sample({ layout: luuid, keys: { group: 1 } }, 1);
     expect(sample.ok && sample.value && fieldOf(luuid, "primaryKey").read(sample.value)).toBe(first);
     expect(await keysOf(part, 1, 3)).toEqual([first, first + 1, first + 2]);
   });
@@ -72,7 +72,7 @@ describe("the range of a deployment's primary keys", () => {
     const faulty = minters("faulty");
     const refused = { ok: false, error: { reason: "sequence-unavailable", name: "luuid-3" } };
     expect(await faulty.mint({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
-    expect(await faulty.sample({ layout: luuid, keys: { group: 3 } })).toEqual(refused);
+    expect(await faulty.sample({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
   });
 });
 

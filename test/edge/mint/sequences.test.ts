@@ -98,11 +98,14 @@ describe("sequences out of Durable Objects", () => {
       },
     } as typeof SEQUENCES;
     const sequences = durableSequences(counting);
-    const askFor = (count: number, until: number) =>
-      sequences.take("known", count, { max: MAX, least: 1, until: { number: until, secondsTo: (last) => last } });
+    const upTo = (number: number) => ({ max: MAX, least: 1, until: { number, secondsTo: (last: number) => last } });
+    const askFor = (count: number, until: number) => sequences.take("known", count, upTo(until));
     expect((await askFor(90, 100)).ok).toBe(true);
-    const refused = { ok: false, error: { reason: "sequence-ahead", name: "known", retryAfterSeconds: 110 } };
-    for (let times = 0; times < 5; times++) expect(await askFor(20, 100)).toEqual(refused);
+    expect(sequences.refusal("known", 20, upTo(100))).toBeUndefined();
+    const error = { reason: "sequence-ahead", name: "known", retryAfterSeconds: 110 };
+    for (let times = 0; times < 5; times++) expect(await askFor(20, 100)).toEqual({ ok: false, error });
+    expect(sequences.refusal("known", 20, upTo(100))).toEqual(error);
+    expect(sequences.refusal("known", 10, upTo(100))).toBeUndefined();
     expect(calls).toBe(2);
     expect(await askFor(10, 100)).toMatchObject({ ok: true });
     expect(await askFor(20, 120)).toMatchObject({ ok: true });

@@ -76,7 +76,7 @@ export function worldOf(declared: unknown, store: OriginStore, point?: FaultPoin
       },
       clientClaims: () => wait("claims", async () => ok(undefined), refuse),
       minters: {
-        sample: (order) => wait("sample", () => base.minters.sample(order), noNumbers),
+        sample: (order, count) => wait("sample", () => base.minters.sample(order, count), noNumbers),
         mint: (order, count) => wait("mint", () => base.minters.mint(order, count), noNumbers),
       },
       subtle: {
