@@ -61,9 +61,6 @@ function times(count: number, next: (index: number) => Result<Words, MintError>)
   return ok(rowsOf(ids));
 }
 
-const inRows = <Failure>(ids: Result<readonly Words[], Failure>): Result<WordRows, Failure> =>
-  ids.ok ? ok(rowsOf(ids.value)) : ids;
-
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
 function randomMinter({ clock, entropy }: MinterPorts): Minter {
   const remembered = new Map<string, Remembered>();
@@ -130,7 +127,7 @@ export function isolateMinters(ports: MinterPorts): Minters {
         case "chance":
           return byChance(order, count);
         case "numbers":
-          return inRows<MintError | SequenceError>(await mintNumbered(ports, order, count));
+          return mintNumbered(ports, order, count);
         case "none":
           throw new Error(`a plan has an order for ${name}, which is not minted`);
       }

@@ -9,7 +9,7 @@ import {
   type Words,
 } from "../../ids/index.ts";
 import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/layout/time.ts";
-import { checkKey, randomValue } from "../../ids/mint/mint.ts";
+import { checkKey, randomValue, rowsOf } from "../../ids/mint/mint.ts";
 import type { KeyRange } from "../../ids/tools/key-range.ts";
 import type { Clock, Sequences } from "../../ports.ts";
 import type { MintOrder } from "../../routing/mint/plan.ts";
@@ -53,7 +53,7 @@ export async function mintNumbered(ports: MinterPorts, order: MintOrder, count: 
   if (!call.ok) return call;
   const { name, bounds, wordsOf } = call.value;
   const numbers = await ports.sequences.take(name, count, bounds);
-  return numbers.ok ? ok(numbers.value.map(wordsOf)) : numbers;
+  return numbers.ok ? ok(rowsOf(numbers.value.map(wordsOf))) : numbers;
 }
 
 /** An ID of the tick that it is now, by a number that is not taken; or why so many are known to be refused. */

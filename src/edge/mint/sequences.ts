@@ -62,17 +62,17 @@ export function durableSequences(
   /** The next numbers of sequences that refused a block: a sequence only rises. */
   const refused = new Map<string, number>();
 
-  /** Why so many numbers are refused without a call. */
-  const refusal = (name: string, count: number, { max, first = 1, until }: SequenceBounds) => {
+  const refusal = (name: string, count: number, bounds: SequenceBounds) => {
+    const { max, first = 1, until } = bounds;
     const last = Math.max(refused.get(name) ?? 0, first) + count - 1;
-    if (last <= Math.min(max, until?.number ?? max)) return undefined;
+    if (last <= limitOf(bounds)) return undefined;
     if (until === undefined || last > max) return { reason: "sequence-exhausted", name, max } as const;
     return { reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const;
   };
 
   /** A block of the first of some sizes that fits. */
   const reserve = async (name: string, sizes: readonly number[], bounds: SequenceBounds) => {
-    const { max, first = 1, least, until } = bounds;
+    const { max, first = 1, least } = bounds;
     try {
       let error: SequenceError | undefined;
       for (const size of sizes) {
@@ -80,7 +80,7 @@ export function durableSequences(
         if (error !== undefined) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const given = await stub.reserve(size, Math.min(max, until?.number ?? max), least ?? first);
+        const given = await stub.reserve(size, limitOf(bounds), least ?? first);
         const end = given.first + size;
         if (given.isReserved) {
           if (size > 0 && least === undefined) onUse?.(useOf({ name, first: given.first, end }, { first, max }));
@@ -91,7 +91,7 @@ export function durableSequences(
       }
       if (error !== undefined) return err(error);
     } catch {
-      // As one that cannot tell.
+      // The object could not be reached.
     }
     return err({ reason: "sequence-unavailable", name } as const);
   };
@@ -141,6 +141,9 @@ export function durableSequences(
     },
   };
 }
+
+/** The last number that may be given now. */
+const limitOf = ({ max, until }: SequenceBounds): number => Math.min(max, until?.number ?? max);
 
 const numbersIn = ({ next, end }: Block): readonly number[] =>
   Array.from({ length: end - next }, (_, index) => next + index);
