@@ -14,6 +14,8 @@ export async function limitRate(
   decision?: Decision | Pick<Decision, "entity">,
   count = 1,
 ): Promise<Response | undefined> {
+  // Here the platform is asked; a counter in the isolate answers at once.
+  if (limit.max === undefined) context.watchClientIfSlow();
   const retryAfterSeconds = await limit.waitSeconds(rateKey(context, decision?.entity), count);
   if (retryAfterSeconds === 0) return undefined;
   return context.fail(

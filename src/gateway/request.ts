@@ -104,7 +104,8 @@ export class RequestContext {
   watchClient(): void {
     if (this.isWatched || this.isLogged) return;
     this.isWatched = true;
-    this.#leavePlace();
+    // The place itself is free again when the request is logged.
+    if (this.place !== -1) unwatched[this.place] = undefined;
     const { signal } = this.request;
     const left = (): void => this.log(CLIENT_LEFT_STATUS, "client-left");
     if (signal.aborted) left();
@@ -116,13 +117,6 @@ export class RequestContext {
     if (this.isWatched || this.isLogged || this.place !== -1) return;
     this.place = freePlaces.pop() ?? unwatched.length;
     unwatched[this.place] = this;
-  }
-
-  #leavePlace(): void {
-    if (this.place === -1) return;
-    unwatched[this.place] = undefined;
-    freePlaces.push(this.place);
-    this.place = -1;
   }
 
   /** For what may wait and watches nothing itself: most of it ends before a timer that costs less than a signal. */
@@ -159,8 +153,11 @@ export class RequestContext {
   /** Logs the request when its response begins, or when the client has left before that. */
   log(status: number, outcome = this.outcome, atMs = this.gateway.clock.nowMs(), waitUntil = this.waitUntil): void {
     if (this.isLogged) return;
-    this.#leavePlace();
     this.isLogged = true;
+    if (this.place !== -1) {
+      unwatched[this.place] = undefined;
+      freePlaces.push(this.place);
+    }
     const { gateway, table } = this;
     // A request that failed before it had a table may hold a public ID all the same.
     const inForce = this.served ?? gateway.tables.peek(waitUntil);

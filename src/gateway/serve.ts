@@ -1,5 +1,5 @@
 import { mixWords, type Words } from "../ids/index.ts";
-import type { RateLimit, ServedTable } from "../ports.ts";
+import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
@@ -37,7 +37,7 @@ export function serve(context: RequestContext): Response | Promise<Response> {
 /** The first requests wait for a table, and some for the count of a limit. */
 async function serveLater(context: RequestContext, opened: ReturnType<typeof openRequest>): Promise<Response> {
   const { client, lookup } = context.gateway.rateLimits;
-  if (opened instanceof Promise || isAsked(client) || isAsked(lookup)) context.watchClientIfSlow();
+  if (opened instanceof Promise) context.watchClientIfSlow();
   const served = await opened;
   if (served instanceof Response) return served;
   const isLookup = context.path.startsWith(ANY_PREFIX);
@@ -46,9 +46,6 @@ async function serveLater(context: RequestContext, opened: ReturnType<typeof ope
     (isLookup && lookup ? await limitRate(context, lookup, "lookup") : undefined);
   return limited ?? serveBy(context, served);
 }
-
-/** Whether the platform is asked: a counter in the isolate answers at once. */
-const isAsked = (limit: RateLimit | undefined): boolean => limit !== undefined && limit.max === undefined;
 
 /** Serves a request that is open and within its limits. `decided`: once what the decision needs is loaded. */
 export function serveBy(
@@ -166,7 +163,7 @@ export async function forward(
     return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
   }
   const limit = gateway.rateLimits.entity;
-  if (isAsked(limit) || request.body !== null) context.watchClientIfSlow();
+  if (request.body !== null) context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
