@@ -107,7 +107,11 @@ export async function bundleWorker({ workerPath = WORKER_ENTRY, tableText, minif
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],
     minify,
-    define: loadTableText(tableText, 0).ok ? { CHECKED_DIGEST: JSON.stringify(digestOf(tableText)) } : {},
+    define: {
+      ...(loadTableText(tableText, 0).ok ? { CHECKED_DIGEST: JSON.stringify(digestOf(tableText)) } : {}),
+      // `graphql` asks it for a module of Node at start.
+      "globalThis.process": "undefined",
+    },
     legalComments: "none",
     logLevel: "silent",
     plugins: [bundledTable],
