@@ -1,8 +1,8 @@
 /** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
 export const NGINX_PROGRAM = `
 local decision = require "waybill_decision"
-local find, lower, match = string.find, string.lower, string.match
-local random = math.random
+local find, lower = string.find, string.lower
+local random, exec, method_of, now = math.random, ngx.exec, ngx.req.get_method, ngx.now
 local base, ffi = require "resty.core.base", require "ffi"
 local C = ffi.C
 local cut, field = ffi.new("int[1]"), ffi.typeof("ngx_http_lua_ffi_table_elt_t*")
@@ -21,24 +21,28 @@ for _, region in ipairs(regions) do
 end
 
 -- nginx's own expressions are faster than patterns, which LuaJIT cannot compile.
-local function decide(var)
-  local path = var.waybill_path
+local function decide(path)
   if path == "" then return 0 end
-  return decision.decide_path(path, ngx.now() * 1000)
+  return decision.decide_path(path, now() * 1000)
 end
 
 local SAFE = { GET = true, HEAD = true, OPTIONS = true }
 local IDEMPOTENT = { GET = true, HEAD = true, OPTIONS = true, PUT = true, DELETE = true }
 
-local function is_host(host)
-  local name, port = match(host or "", "^([%w._-]+)(:?%d*)$")
-  return name and #name <= 253 and #port <= 6 and port ~= ":"
+-- Two digits at a time, since LuaJIT compiles no formats.
+local digits, traced, texts = ffi.new("uint16_t[256]"), ffi.new("uint8_t[55]"), {}
+for value = 0, 255 do texts[value + 1] = string.format("%02x", value) end
+ffi.copy(digits, table.concat(texts), 512)
+ffi.copy(traced, "00-" .. string.rep("0", 32) .. "-" .. string.rep("0", 16) .. "-00", 55)
+local function draw(from)
+  local to, word = ffi.cast("uint16_t*", traced + from), random(0, 4294967295)
+  to[0], to[1] = digits[bit.rshift(word, 24)], digits[bit.band(bit.rshift(word, 16), 255)]
+  to[2], to[3] = digits[bit.band(bit.rshift(word, 8), 255)], digits[bit.band(word, 255)]
 end
-
-local function word() return random(0, 4294967295) end
 local function trace(given)
   if given ~= "" then return given end
-  return string.format("00-%08x%08x%08x%08x-%08x%08x-00", word(), word(), word(), word(), word(), word())
+  draw(3) draw(11) draw(19) draw(27) draw(36) draw(44)
+  return ffi.string(traced, 55)
 end
 
 local waybill = {}
@@ -67,7 +71,7 @@ end
 
 local function leave(region)
   if region == -1 and not has_waybill then ngx.var.waybill_status = "unrouted" end
-  return ngx.exec("@waybill")
+  return exec("@waybill")
 end
 
 local function joined(name)
@@ -88,20 +92,30 @@ local function extras(var, method)
   return true
 end
 
--- Whether some name may begin with waybill- or x-forwarded-: the names are looked at where they are.
-local function is_suspect()
+-- By length and first letter: fields that need a look of their own.
+local NEEDED = {}
+for name in string.gmatch("cdn-loop connection content-length id-layout max-forwards traceparent tracestate transfer-encoding upgrade via", "%S+") do
+  NEEDED[#name * 256 + string.byte(name)] = true
+end
+
+-- Whether some name may begin with waybill- or x-forwarded-, and whether there may be such fields: the names are looked at where they are.
+local function look()
   local request = base.get_request()
   local count = C.ngx_http_lua_ffi_req_get_headers_count(request, 0, cut)
   local list = ffi.cast(field, base.get_string_buf(count * ffi.sizeof("ngx_http_lua_ffi_table_elt_t")))
-  if C.ngx_http_lua_ffi_req_get_headers(request, list, count, 1) ~= 0 then return true end
+  if C.ngx_http_lua_ffi_req_get_headers(request, list, count, 1) ~= 0 then return true, true end
+  local is_suspect, is_needed = false, false
   for at = 0, count - 1 do
-    local key = list[at].key
-    if key.len > 8 then
-      local first, third = bit.bor(key.data[0], 32), bit.bor(key.data[2], 32)
-      if first == 119 or first == 120 and third == 102 then return true end
+    local key, value = list[at].key, list[at].value
+    local length, first = key.len, bit.bor(key.data[0], 32)
+    if NEEDED[length * 256 + first] then
+      local text = length == 10 and first == 99 and ffi.string(value.data, value.len)
+      if text ~= "keep-alive" and text ~= "close" then is_needed = true end
+    elseif length > 8 and (first == 119 or first == 120 and bit.bor(key.data[2], 32) == 102) then
+      is_suspect = true
     end
   end
-  return false
+  return is_suspect, is_needed
 end
 
 local function strip()
@@ -148,41 +162,45 @@ local function is_open(at, origin)
 end
 
 local function choose(region, hash, method, var)
-  local list = candidates(region, hash, method, not has_body(var))
-  for _, one in ipairs(list) do
+  local first = decision.origin(region, hash)
+  if not is_open(region, first) then return region, first end
+  for _, one in ipairs(candidates(region, hash, method, not has_body(var))) do
     if not is_open(one[1], one[2]) then return one[1], one[2] end
   end
-  return region, list[1][2]
+  return region, first
 end
 
-local function send(var, region, which, text, a, b, c, d, e)
+local function send(var, is_suspect, given, region, which, text, a, b, c, d, e)
   if region < 1 then return leave(region) end
   local about = ids[which]
   local one = regions[region]
-  if is_suspect() then strip() end
+  if is_suspect then strip() end
   local sent = about.sent
   for at = 1, #sent do ngx.req.set_header(sent[at][1], string.format("%d", sent[at][2](a, b, c, d, e))) end
   var.waybill_id = text
   var.waybill_layout = about.layout
-  var.waybill_traceparent = trace(var.waybill_given_trace)
-  if one.count == 1 and not one.failover[1] then return ngx.exec(names[region][about.entity][1]) end
+  var.waybill_traceparent = trace(given)
+  if one.count == 1 and not one.failover[1] then return exec(names[region][about.entity][1]) end
   if not about.hash then return leave(0) end
   local at, origin = choose(region, about.hash(a, b, c, d, e), var.request_method, var)
-  return ngx.exec(names[at][about.entity][origin])
+  return exec(names[at][about.entity][origin])
+end
+
+-- Apart: LuaJIT compiles no function that makes another one.
+local function route_slowly(var, method, path, is_suspect)
+  local is_left = var.waybill_connection ~= "" or not extras(var, method)
+    or method == "TRACE" or method == "CONNECT" or SAFE[method] and has_body(var)
+  local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
+  if decision.creates(method, path, field) then return leave(0) end
+  if is_left then return leave(decide(path) == -1 and -1 or 0) end
+  return send(var, is_suspect, var.waybill_given_trace, decide(path))
 end
 
 function waybill.route()
   local var = ngx.var
-  local path = var.waybill_plain
-  if path ~= "" then return send(var, decision.decide_path(path, ngx.now() * 1000)) end
-  local method = var.request_method
-  local is_left = not is_host(var.http_host) or var.waybill_connection ~= ""
-    or var.waybill_extra ~= "" and not extras(var, method)
-    or method == "TRACE" or method == "CONNECT" or SAFE[method] and has_body(var)
-  local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
-  if decision.creates(method, var.waybill_path, field) then return leave(0) end
-  if is_left then return leave(decide(var) == -1 and -1 or 0) end
-  return send(var, decide(var))
+  local method, path, is_suspect, is_needed = method_of(), var.waybill_path, look()
+  if is_needed or not SAFE[method] then return route_slowly(var, method, path, is_suspect) end
+  return send(var, is_suspect, "", decide(path))
 end
 
 local function note(at, origin)
@@ -200,7 +218,7 @@ end
 function waybill.failed(status)
   local var = ngx.var
   local name = status == 504 and "origin-timeout" or "origin-unreachable"
-  local region, which, text, a, b, c, d, e = decide(var)
+  local region, which, text, a, b, c, d, e = decide(var.waybill_path)
   if region < 1 or not ids[which].hash then return problem(name) end
   local about = ids[which]
   local list, sends = candidates(region, about.hash(a, b, c, d, e), var.request_method, not has_body(var))
@@ -222,7 +240,7 @@ function waybill.failed(status)
     if not (is_same and status == 504) and (is_same or not is_open(one[1], one[2])) then
       var.waybill_turn = tostring(next)
       var.waybill_status = tostring(sent)
-      return ngx.exec(names[one[1]][about.entity][one[2]])
+      return exec(names[one[1]][about.entity][one[2]])
     end
   end
   return problem(name)

@@ -49,6 +49,7 @@ const mainText = ({
   stateFolder,
 }: ExportOptions): string => `# Generated from a routing table; do not edit.
 # Start: nginx -p <this folder> -c nginx.conf
+pcre_jit on;
 load_module ${nginxString(`${modulesFolder}/ndk_http_module.so`)};
 load_module ${nginxString(`${modulesFolder}/ngx_http_lua_module.so`)};
 worker_processes auto;
@@ -85,15 +86,9 @@ init_worker_by_lua_block { waybill_nginx.seed() }
 # Origins that failed, and those that are passed over.
 lua_shared_dict waybill_failures 1m;
 
-# The path of a target that all programs on the way leave as it is; other targets are for Waybill.
-map $request_uri $waybill_path {
-  "~^(?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
-}
-
-# Fields that need a second look: most requests have none of them.
-map "$http_id_layout$http_upgrade$http_max_forwards$http_tracestate$http_via$http_cdn_loop" $waybill_extra {
-  "" "";
-  default "1";
+# The path of a target that all programs on the way leave as it is, of a good host; other requests are for Waybill.
+map "$http_host $request_uri" $waybill_path {
+  "~^[A-Za-z0-9._-]{1,253}(?::[0-9]{1,5})? (?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
 }
 # Other tokens than these name fields of one connection.
 map $http_connection $waybill_connection {
@@ -101,10 +96,6 @@ map $http_connection $waybill_connection {
   "close" "";
   "keep-alive" "";
   default $http_connection;
-}
-# The same path where nothing else of the request needs a look.
-map "$server_protocol $request_method $http_host $http_id_layout$http_upgrade$http_max_forwards$http_tracestate$http_via$http_cdn_loop$http_transfer_encoding$http_content_length$waybill_connection $request_uri" $waybill_plain {
-  "~^HTTP/1[.][01] (?:GET|HEAD|OPTIONS) [A-Za-z0-9._-]{1,253}(?::[0-9]{1,5})?  (?<waybill_clear>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_clear;
 }
 # W3C Trace Context: one that is not valid is replaced by a new trace.
 map $http_traceparent $waybill_given_trace {
@@ -143,13 +134,9 @@ ${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).j
   proxy_next_upstream error;
   proxy_next_upstream_tries 2;
 
-  set $waybill_id "";
-  set $waybill_layout "";
+${["id", "layout", "traceparent", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
   set $waybill_via "1.1 waybill";
   set $waybill_loop "waybill";
-  set $waybill_traceparent "";
-  set $waybill_turn "";
-  set $waybill_status "";
 
   error_page 404 /-/engine/404;
 ${ENGINE_ERRORS.map(([status]) => `  error_page ${status} /-/engine/${status};`).join("\n")}
@@ -167,14 +154,7 @@ ${places.map((place) => locationsText(place, classes)).join("\n")}
 ${options.waybill === undefined ? `    content_by_lua_block { return waybill_nginx.refuse() }` : waybillText(options.waybill)}
   }
   # No answer of an origin: the next one, or a problem.
-  location @waybill_failed_502 {
-    rewrite_by_lua_block { return waybill_nginx.failed(502) }
-    content_by_lua_block { return ngx.exit(500) }
-  }
-  location @waybill_failed_504 {
-    rewrite_by_lua_block { return waybill_nginx.failed(504) }
-    content_by_lua_block { return ngx.exit(500) }
-  }
+${[502, 504].map((status) => `  location @waybill_failed_${status} {\n    rewrite_by_lua_block { return waybill_nginx.failed(${status}) }\n    content_by_lua_block { return ngx.exit(500) }\n  }`).join("\n")}
 }
 `;
 };
@@ -266,15 +246,14 @@ ${HOP_FIELDS.map((name) => `    proxy_hide_header ${name};`).join("\n")}
 
 const FIELD_SETS: readonly FieldSet[] = ["standard", "full", "minimal"];
 
-const ALL: readonly FieldSet[] = FIELD_SETS;
 const NOT_MINIMAL: readonly FieldSet[] = ["standard", "full"];
 const FULL: readonly FieldSet[] = ["full"];
 
 /** What origins are told, and by which sets. */
 const TOLD: readonly (readonly [name: string, value: string, sets: readonly FieldSet[]])[] = [
-  ["waybill-entity-id", "$waybill_id", ALL],
-  ["X-Forwarded-For", "$remote_addr", ALL],
-  ["cdn-loop", "$waybill_loop", ALL],
+  ["waybill-entity-id", "$waybill_id", FIELD_SETS],
+  ["X-Forwarded-For", "$remote_addr", FIELD_SETS],
+  ["cdn-loop", "$waybill_loop", FIELD_SETS],
   ["X-Forwarded-Host", "$http_host", NOT_MINIMAL],
   ["X-Forwarded-Proto", "$scheme", NOT_MINIMAL],
   ["Via", "$waybill_via", NOT_MINIMAL],
