@@ -20,7 +20,7 @@ for _, region in ipairs(regions) do
   end
 end
 
--- nginx's own expressions are faster than patterns, which LuaJIT cannot compile.
+-- The path is from nginx's own expression: LuaJIT cannot compile patterns. It is empty where Waybill decides.
 local function decide(path)
   if path == "" then return 0 end
   return decision.decide_path(path, now() * 1000)
@@ -92,30 +92,30 @@ local function extras(var, method)
   return true
 end
 
--- By length and first letter: fields that need a look of their own.
-local NEEDED = {}
+-- Fields that few requests have, by length and first letter: another name alike only costs the longer way.
+local RARE = {}
 for name in string.gmatch("cdn-loop connection content-length id-layout max-forwards traceparent tracestate transfer-encoding upgrade via", "%S+") do
-  NEEDED[#name * 256 + string.byte(name)] = true
+  RARE[#name * 256 + string.byte(name)] = true
 end
 
--- Whether some name may begin with waybill- or x-forwarded-, and whether there may be such fields: the names are looked at where they are.
-local function look()
+-- Whether some name may begin with waybill- or x-forwarded-, and whether a field may be a rare one: names are read where they are.
+local function scan_fields()
   local request = base.get_request()
   local count = C.ngx_http_lua_ffi_req_get_headers_count(request, 0, cut)
   local list = ffi.cast(field, base.get_string_buf(count * ffi.sizeof("ngx_http_lua_ffi_table_elt_t")))
   if C.ngx_http_lua_ffi_req_get_headers(request, list, count, 1) ~= 0 then return true, true end
-  local is_suspect, is_needed = false, false
+  local is_suspect, has_rare = false, false
   for at = 0, count - 1 do
     local key, value = list[at].key, list[at].value
     local length, first = key.len, bit.bor(key.data[0], 32)
-    if NEEDED[length * 256 + first] then
+    if RARE[length * 256 + first] then
       local text = length == 10 and first == 99 and ffi.string(value.data, value.len)
-      if text ~= "keep-alive" and text ~= "close" then is_needed = true end
+      if text ~= "keep-alive" and text ~= "close" then has_rare = true end
     elseif length > 8 and (first == 119 or first == 120 and bit.bor(key.data[2], 32) == 102) then
       is_suspect = true
     end
   end
-  return is_suspect, is_needed
+  return is_suspect, has_rare
 end
 
 local function strip()
@@ -198,8 +198,8 @@ end
 
 function waybill.route()
   local var = ngx.var
-  local method, path, is_suspect, is_needed = method_of(), var.waybill_path, look()
-  if is_needed or not SAFE[method] then return route_slowly(var, method, path, is_suspect) end
+  local method, path, is_suspect, has_rare = method_of(), var.waybill_path, scan_fields()
+  if has_rare or not SAFE[method] then return route_slowly(var, method, path, is_suspect) end
   return send(var, is_suspect, "", decide(path))
 end
 
