@@ -176,11 +176,15 @@ describe("a directory that does not serve", () => {
       expect((await request(path)).headers.get("waybill-region"), path).toBe("us");
     }
     await vi.waitFor(() => expect(compared).toHaveLength(3));
-    expect(compared.toSorted((a, b) => (a.outcome < b.outcome ? -1 : 1))).toEqual([
-      { directory: "slug", outcome: "differs", entity: "shop", decided: "us", said: "eu" },
-      { directory: "old", outcome: "differs", entity: "order", decided: "us", said: "eu" },
-      { directory: "slug", outcome: "unknown", entity: undefined, decided: "us", said: undefined },
-    ]);
+    // Comparisons run after their answers, so their order is not fixed.
+    const differs = { outcome: "differs", decided: "us", said: "eu" };
+    expect(compared).toEqual(
+      expect.arrayContaining([
+        { ...differs, directory: "slug", entity: "shop" },
+        { ...differs, directory: "old", entity: "order" },
+        { directory: "slug", outcome: "unknown", entity: undefined, decided: "us", said: undefined },
+      ]),
+    );
   });
 });
 
