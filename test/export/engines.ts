@@ -61,6 +61,22 @@ export async function startEngine(
   waybill: string | undefined,
   change: (text: string) => string = (text) => text,
 ): Promise<RunningEngine> {
+  // Another process may take a free port before the engine does.
+  for (let turn = 1; ; turn++) {
+    try {
+      return await startOnce(engine, declared, waybill, change);
+    } catch (why) {
+      if (turn === 3) throw why;
+    }
+  }
+}
+
+async function startOnce(
+  engine: Engine,
+  declared: DeclaredTable,
+  waybill: string | undefined,
+  change: (text: string) => string,
+): Promise<RunningEngine> {
   const folder = mkdtempSync(join(tmpdir(), `waybill-${engine}-`));
   const port = await freePort();
   const stateFolder = join(folder, "state");
@@ -76,7 +92,7 @@ export async function startEngine(
   return startProgram(engine, folder, port);
 }
 
-export async function startProgram(engine: Engine, folder: string, port: number): Promise<RunningEngine> {
+async function startProgram(engine: Engine, folder: string, port: number): Promise<RunningEngine> {
   const child = spawn(engine, COMMANDS[engine]?.(folder) ?? [], { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => {

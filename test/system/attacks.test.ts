@@ -79,12 +79,19 @@ async function goodTraffic(
 /** Beside twice the time without the attack: attackers and clients share this process, and its processors with the gateway. */
 const NOISE_MS = 250;
 
+/** Other work on the machine slows one try, an attack that works slows all of them. `bench/attacks` has the figures. */
+const TRIES = 3;
+
 async function beside(attack: () => Promise<unknown>, act?: () => Promise<number>) {
-  const alone = await goodTraffic(act);
-  const traffic = goodTraffic(act);
-  const [attacked] = await Promise.all([traffic, loops(8, traffic, attack)]);
-  expect([alone.success, attacked.success >= 0.999]).toEqual([1, true]);
-  expect(attacked.p99).toBeLessThan(2 * alone.p99 + NOISE_MS);
+  const delays: number[] = [];
+  while (delays.length < TRIES && !delays.some((ms) => ms < NOISE_MS)) {
+    const alone = await goodTraffic(act);
+    const traffic = goodTraffic(act);
+    const [attacked] = await Promise.all([traffic, loops(8, traffic, attack)]);
+    expect([alone.success, attacked.success >= 0.999]).toEqual([1, true]);
+    delays.push(attacked.p99 - 2 * alone.p99);
+  }
+  expect(Math.min(...delays)).toBeLessThan(NOISE_MS);
 }
 
 describe("a stranger", () => {

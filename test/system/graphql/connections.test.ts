@@ -139,18 +139,19 @@ describe("a split query", () => {
 });
 
 it("events of a subscription come as they are sent", async () => {
+  // The origin sends the second one when the first has come.
+  let complete = (): void => undefined;
   answer = (_, response) => {
     response.setHeader("content-type", "text/event-stream");
     response.write("event: next\ndata: {}\n\n");
-    setTimeout(() => response.end("event: complete\n\n"), 400);
+    complete = () => response.end("event: complete\n\n");
   };
-  const startedMs = performance.now();
   const response = await post(`subscription { watch(id: "${US}") { id } }`, { accept: "text/event-stream" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const { value } = await reader.read();
   expect(new TextDecoder().decode(value)).toBe("event: next\ndata: {}\n\n");
-  expect(performance.now() - startedMs).toBeLessThan(350);
   expect(seen.at(-1)?.region).toBe("us");
+  complete();
   while (!(await reader.read()).done);
 });
 
