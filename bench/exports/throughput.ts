@@ -9,6 +9,7 @@ import { TABLE_FILE } from "../../src/demo/table.ts";
 import { type Engine, exportTable } from "../../src/export/index.ts";
 import { stopChild } from "../../src/host/child.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
+import type { FieldSet } from "../../src/routing/table.ts";
 import { asOneProcess, COMMANDS, EXPORT_OPTIONS, freePort } from "../../test/export/engines.ts";
 import { processorMs } from "../lib/process-usage.ts";
 import type { BenchOptions, Section } from "../lib/report.ts";
@@ -178,8 +179,14 @@ const EXPRESSION = "^/orders/[0-9a-f]{8}-[0-9a-f]{4}-80[0-9a-f]{2}-[0-9a-f]{4}-[
 
 const COUNTRIES = { "05": "ap", "06": "ap", "0b": "ap", "07": "us", "08": "us", "09": "eu", "0a": "eu" };
 
-function exported(engine: Engine, folder: string, port: number, origin: string): readonly string[] {
-  const table = JSON.parse(readFileSync(TABLE_FILE, "utf8")) as DeclaredTable;
+function exported(
+  engine: Engine,
+  folder: string,
+  port: number,
+  origin: string,
+  fields: FieldSet = "standard",
+): readonly string[] {
+  const table = { ...(JSON.parse(readFileSync(TABLE_FILE, "utf8")) as DeclaredTable), fields };
   const regions = Object.fromEntries(
     Object.keys(table.regions).map((name) => [name, { origins: [{ url: `http://${origin}` }] }]),
   );
@@ -253,6 +260,7 @@ server {`;
     return args;
   },
   exported: (folder, port, origin) => exported("nginx", folder, port, origin),
+  "exported, `minimal` fields": (folder, port, origin) => exported("nginx", folder, port, origin, "minimal"),
 };
 
 const HAPROXY: Readonly<Record<string, Write>> = {
@@ -311,6 +319,7 @@ ${["eu", "us", "ap"].map((name) => `backend ${name}\n  server s ${origin}\n`).jo
     return args;
   },
   exported: (folder, port, origin) => exported("haproxy", folder, port, origin),
+  "exported, `minimal` fields": (folder, port, origin) => exported("haproxy", folder, port, origin, "minimal"),
 };
 
 const subjectsOf = (engine: Engine): Readonly<Record<string, Write>> => (engine === "nginx" ? NGINX : HAPROXY);
