@@ -27,7 +27,7 @@ export interface ExportOptions {
 
 /** Names of fields that stop here, by the proxy's own list. */
 export const STOPPED_NAMES = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
-  (name) => name !== "host" && /^[a-z][a-z0-9-]*$/.test(name),
+  (name) => name !== "host" && /^[a-z-][a-z0-9-]*$/.test(name),
 );
 
 /** Requests of these parts of the table go to Waybill. */

@@ -1,16 +1,16 @@
 /** What surrounds the decision in Envoy. Both scripts decide by the same program: one names the cluster, one the fields. */
 
 const SHARED = `
-local match, lower, gsub = string.match, string.lower, string.gsub
+local find, match, lower, gsub = string.find, string.match, string.lower, string.gsub
 
 local function is_plain(headers)
   local host = headers:get(":authority")
   local name, port = match(host or "", "^([%w._-]+)(:?%d*)$")
   if not name or #name > 253 or #port > 6 or port == ":" then return false end
   local method = headers:get(":method")
-  if method == "TRACE" or method == "CONNECT" then return false end
+  if not find(" GET HEAD OPTIONS POST PUT PATCH DELETE ", " " .. method .. " ", 1, true) then return false end
   if headers:get("id-layout") or headers:get("upgrade") or headers:get("tracestate") or headers:get("max-forwards") then return false end
-  if string.find(lower(headers:get("cdn-loop") or ""), "waybill", 1, true) then return false end
+  if find(lower(headers:get("cdn-loop") or ""), "waybill", 1, true) then return false end
   return true
 end
 

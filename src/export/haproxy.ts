@@ -20,7 +20,7 @@ export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly
   return [
     { name: "haproxy.cfg", text: configText(plan, natives, options) },
     { name: "waybill.lua", text: programText(plan, options) },
-    { name: "unreachable.http", text: rawProblem("origin-unreachable") },
+    ...OWN_ERRORS.map(([, slug]) => ({ name: `${slug}.http`, text: rawProblem(slug) })),
     ...natives.map((native, at) => ({ name: `path-${at + 1}.map`, text: mapText(native, plan, options) })),
     { name: "named.lst", text: [...plan.overrides.values(), ""].flat().join("\n") },
   ];
@@ -28,7 +28,8 @@ export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly
 
 /** What HAProxy does in another way than Waybill. The command prints it. */
 export const HAPROXY_LIMITS: readonly string[] = [
-  "HAProxy answers by itself, as a problem: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB.",
+  "HAProxy answers by itself, in HTML: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB or 256 fields; 422 for transfer codings other than chunked.",
+  "Requests with chunked bodies, which may have trailers, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "After a failed connection another origin of the region gets the host field of the first; a region's failover is used while none of its origins is up, not within a request.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
@@ -60,6 +61,7 @@ const OWN_ERRORS: readonly (readonly [number, ProblemSlug])[] = [
   [408, "request-timeout"],
   [500, "internal-error"],
   [502, "invalid-response"],
+  [503, "origin-unreachable"],
   [504, "origin-timeout"],
 ];
 
@@ -97,6 +99,8 @@ ${leftText(plan, comment)}
 global
   # Each target and each head is another one.
   tune.pattern.cache-size 0
+  # As many fields as Waybill takes.
+  tune.http.maxhdr 256
   lua-load-per-thread ${haproxyWord(`${options.folder}/waybill.lua`)}
 
 defaults
@@ -109,8 +113,7 @@ defaults
   timeout tunnel 1d
   option http-keep-alive
   http-reuse safe
-${OWN_ERRORS.map(([status, slug]) => `  http-error status ${status} content-type application/problem+json string ${haproxyWord(problemText(slug, status))}`).join("\n")}
-  errorfile 503 ${haproxyWord(`${options.folder}/unreachable.http`)}
+${OWN_ERRORS.map(([status, slug]) => `  errorfile ${status} ${haproxyWord(`${options.folder}/${slug}.http`)}`).join("\n")}
 
 frontend waybill_in
   bind ${haproxyWord(options.listen)}
@@ -126,19 +129,22 @@ frontend waybill_in
   acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):
   acl extra req.fhdr(cdn-loop) -m sub -i waybill
   acl extra req.hdr_cnt(host) gt 1
+  # Trailers would pass.
+  acl extra req.fhdr(transfer-encoding) -m found
   # Other tokens than these name fields of one connection.
   acl extra req.fhdr(connection) -m reg -i ^(?!(close|keep-alive)$)
-  acl no_method method TRACE CONNECT
+  acl plain_method method GET HEAD OPTIONS POST PUT PATCH DELETE
   acl reads method GET HEAD OPTIONS
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
   acl with_body req.fhdr(content-length) -m found
   acl known var(txn.waybill) -m found
+  http-request deny deny_status 400 if { req.hdrs -m reg '\\x00' }
 ${createsText(plan)}  http-request set-var(txn.waybill_special) bool(true) if any_special
 ${natives.map((native, at) => nativeText(native, at + 1, options.folder)).join("")}  http-request set-var(txn.waybill_id) path,field(-1,/) if known
-  http-request set-var(txn.waybill) path,lua.waybill if !known !special !no_method !creates plain_target plain_host
+  http-request set-var(txn.waybill) path,lua.waybill if !known !special plain_method !creates plain_target plain_host
   http-request set-var(txn.waybill) path,lua.waybill if special reads !with_body plain_target plain_host !extra
-  http-request set-var(txn.waybill) path,lua.waybill if special !reads !no_method !creates plain_target plain_host !extra
+  http-request set-var(txn.waybill) path,lua.waybill if special !reads plain_method !creates plain_target plain_host !extra
   http-request set-var(txn.waybill_id) var(txn.waybill),field(3,|) if known !{ var(txn.waybill_id) -m found }
   acl decided var(txn.waybill) -m beg waybill_
   acl unrouted var(txn.waybill) -m str unrouted
@@ -243,7 +249,7 @@ const receivedText = (
   acl kept_trace var(txn.waybill_trace) -m found
   http-request disable-l7-retry if !repeats
   http-request disable-l7-retry if special with_body
-  http-request set-var(txn.waybill_trace) req.fhdr(traceparent) if special traced
+  http-request set-var(txn.waybill_trace) req.fhdr(traceparent) if special traced { req.fhdr_cnt(traceparent) eq 1 }
   http-request del-header traceparent if special !kept_trace
   http-request del-header ${haproxyWord(`^${namesExpression(STOPPED_NAMES, "$")}`)} -m reg if special
   http-request add-header waybill-entity-id %[var(txn.waybill_id)]

@@ -5,7 +5,9 @@ local find, lower = string.find, string.lower
 local random, exec, method_of, now = math.random, ngx.exec, ngx.req.get_method, ngx.now
 local base, ffi = require "resty.core.base", require "ffi"
 local C = ffi.C
-local cut, field = ffi.new("int[1]"), ffi.typeof("ngx_http_lua_ffi_table_elt_t*")
+-- Kept for good: what is only in a register may be collected while it is read.
+local FIELDS_MAX = 128
+local cut, fields = ffi.new("int[1]"), ffi.new("ngx_http_lua_ffi_table_elt_t[?]", FIELDS_MAX)
 local failures = ngx.shared.waybill_failures
 local ids = decision.ids
 
@@ -79,9 +81,18 @@ local function joined(name)
   return type(value) == "table" and table.concat(value, ", ") or value
 end
 
+-- Options of connection that name fields: those stop here. A variable would hold the first of two fields alone.
+local function names_fields(var)
+  local options = var.http_connection and joined("connection") or ""
+  if ngx.re.find(options, [[^(?:(?:close|keep-alive)?\\s*(?:,\\s*|$))*$]], "ijo") then return false end
+  var.waybill_connection = options
+  return true
+end
+
 -- Fields that few requests have. False: Waybill looks at them.
 local function extras(var, method)
-  if var.http_id_layout or var.http_upgrade or var.http_tracestate then return false end
+  if names_fields(var) or var.http_id_layout or var.http_upgrade or var.http_tracestate then return false end
+  if var.http_traceparent and find(joined("traceparent"), ",", 1, true) then var.waybill_given_trace = "" end
   if method == "OPTIONS" and var.http_max_forwards then return false end
   if var.http_cdn_loop then
     local loop = joined("cdn-loop")
@@ -98,20 +109,20 @@ for name in string.gmatch("cdn-loop connection content-length id-layout max-forw
   RARE[#name * 256 + string.byte(name)] = true
 end
 
--- Whether some name may begin with waybill- or x-forwarded-, and whether a field may be a rare one: names are read where they are.
+-- Whether some name may begin with waybill- or x-forwarded-, nil for too many to look at; and whether a field may be a rare
+-- one. Names are read where they are.
 local function scan_fields()
   local request = base.get_request()
   local count = C.ngx_http_lua_ffi_req_get_headers_count(request, 0, cut)
-  local list = ffi.cast(field, base.get_string_buf(count * ffi.sizeof("ngx_http_lua_ffi_table_elt_t")))
-  if C.ngx_http_lua_ffi_req_get_headers(request, list, count, 1) ~= 0 then return true, true end
+  if count > FIELDS_MAX or C.ngx_http_lua_ffi_req_get_headers(request, fields, count, 1) ~= 0 then return nil, true end
   local is_suspect, has_rare = false, false
   for at = 0, count - 1 do
-    local key, value = list[at].key, list[at].value
+    local key, value = fields[at].key, fields[at].value
     local length, first = key.len, bit.bor(key.data[0], 32)
     if RARE[length * 256 + first] then
       local text = length == 10 and first == 99 and ffi.string(value.data, value.len)
       if text ~= "keep-alive" and text ~= "close" then has_rare = true end
-    elseif length > 8 and (first == 119 or first == 120 and bit.bor(key.data[2], 32) == 102) then
+    elseif length >= 8 and (first == 119 or first == 120 and bit.bor(key.data[2], 32) == 102) then
       is_suspect = true
     end
   end
@@ -134,16 +145,14 @@ end
 local function candidates(region, hash, method, is_whole)
   local list = {}
   local function add(at)
-    local weights = decision.regions[at].weights
-    local first = decision.origin(at, hash)
+    local weights, first = decision.regions[at].weights, decision.origin(at, hash)
     list[#list + 1] = { at, first }
-    for other = 1, #weights do
-      if other ~= first and weights[other] > 0 then list[#list + 1] = { at, other } end
+    for other, weight in ipairs(weights) do
+      if other ~= first and weight > 0 then list[#list + 1] = { at, other } end
     end
   end
   add(region)
-  local own = #list
-  local one = regions[region]
+  local own, one = #list, regions[region]
   if IDEMPOTENT[method] and (SAFE[method] or one.writes) then
     for _, other in ipairs(one.failover) do add(other) end
   end
@@ -172,8 +181,7 @@ end
 
 local function send(var, is_suspect, given, region, which, text, a, b, c, d, e)
   if region < 1 then return leave(region) end
-  local about = ids[which]
-  local one = regions[region]
+  local about, one = ids[which], regions[region]
   if is_suspect then strip() end
   local sent = about.sent
   for at = 1, #sent do ngx.req.set_header(sent[at][1], string.format("%d", sent[at][2](a, b, c, d, e))) end
@@ -188,8 +196,8 @@ end
 
 -- Apart: LuaJIT compiles no function that makes another one.
 local function route_slowly(var, method, path, is_suspect)
-  local is_left = var.waybill_connection ~= "" or not extras(var, method)
-    or method == "TRACE" or method == "CONNECT" or SAFE[method] and has_body(var)
+  local is_left = not extras(var, method) or is_suspect == nil
+    or not (IDEMPOTENT[method] or method == "POST" or method == "PATCH") or SAFE[method] and has_body(var)
   local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
   if decision.creates(method, path, field) then return leave(0) end
   if is_left then return leave(decide(path) == -1 and -1 or 0) end
@@ -220,9 +228,8 @@ function waybill.failed(status)
   local name = status == 504 and "origin-timeout" or "origin-unreachable"
   local region, which, text, a, b, c, d, e = decide(var.waybill_path)
   if region < 1 or not ids[which].hash then return problem(name) end
-  local about = ids[which]
+  local about, turn = ids[which], tonumber(var.waybill_turn) or 0
   local list, sends = candidates(region, about.hash(a, b, c, d, e), var.request_method, not has_body(var))
-  local turn = tonumber(var.waybill_turn) or 0
   if turn == 0 then
     -- Origins that were passed over come first in the list.
     for at, one in ipairs(list) do

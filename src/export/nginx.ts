@@ -26,7 +26,8 @@ export const nginxFiles = (plan: ExportPlan, options: ExportOptions): readonly E
 /** What nginx does in another way than Waybill. The command prints it. */
 export const NGINX_LIMITS: readonly string[] = [
   "nginx answers by itself, as a problem: 400 for escapes such as %zz and %00, for `..` above the root and for invalid fields; 405 for TRACE; 414 and 431 for more than 64 KiB; 501 for transfer codings other than chunked.",
-  "Fields whose names hold `_` or `.` are dropped.",
+  "Fields are dropped whose names hold more than letters, digits and hyphens; so is expect.",
+  "Requests of more than 128 fields, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Bodies are never kept, so a request with a body is sent once.",
@@ -44,7 +45,6 @@ export const nginxString = (text: string): string => {
 const nginxComment = (text: string): string => `# ${text.replaceAll(/[^\x20-\x7e]/g, "?")}`;
 
 const mainText = ({
-  listen,
   modulesFolder,
   stateFolder,
 }: ExportOptions): string => `# Generated from a routing table; do not edit.
@@ -67,7 +67,6 @@ ${
   lua_package_path "$prefix/?.lua;;";
   include waybill.conf;
 }
-# Listens on ${nginxComment(listen).slice(2)}
 `;
 
 interface Place {
@@ -89,13 +88,6 @@ lua_shared_dict waybill_failures 1m;
 # The path of a target that all programs on the way leave as it is, of a good host; other requests are for Waybill.
 map "$http_host $request_uri" $waybill_path {
   "~^[A-Za-z0-9._-]{1,253}(?::[0-9]{1,5})? (?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
-}
-# Other tokens than these name fields of one connection.
-map $http_connection $waybill_connection {
-  "" "";
-  "close" "";
-  "keep-alive" "";
-  default $http_connection;
 }
 # W3C Trace Context: one that is not valid is replaced by a new trace.
 map $http_traceparent $waybill_given_trace {
@@ -134,12 +126,12 @@ ${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).j
   proxy_next_upstream error;
   proxy_next_upstream_tries 2;
 
-${["id", "layout", "traceparent", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
+${["id", "layout", "traceparent", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
   set $waybill_via "1.1 waybill";
   set $waybill_loop "waybill";
 
   error_page 404 /-/engine/404;
-${ENGINE_ERRORS.map(([status]) => `  error_page ${status} /-/engine/${status};`).join("\n")}
+${ENGINE_ERRORS.map(([status]) => `  error_page ${status}${status === 494 ? " =431" : ""} /-/engine/${status};`).join("\n")}
 ${[[404, "not-found"] as const, ...ENGINE_ERRORS].map(([status, what]) => `  location = /-/engine/${status} {\n    internal;\n    default_type application/problem+json;\n    add_header cache-control no-store always;\n    return ${status === 494 ? 431 : status} '${problemText(what, status === 494 ? 431 : status)}';\n  }`).join("\n")}
 
   # Every request: the raw target decides, never the decoded one of nginx's own locations.
@@ -241,7 +233,7 @@ ${HOP_FIELDS.map((name) => `    proxy_hide_header ${name};`).join("\n")}
     ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}proxy_read_timeout 1d;
     proxy_send_timeout 1d;
     proxy_next_upstream off;
-    error_page 502 504 /-/engine/500;`;
+    error_page 502 504 =500 /-/engine/500;`;
 };
 
 const FIELD_SETS: readonly FieldSet[] = ["standard", "full", "minimal"];

@@ -126,18 +126,14 @@ export async function startOrigins(declared: DeclaredTable) {
       const urls = await Promise.all(
         origins.map(async (origin, at) => {
           const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-            request.resume();
-            const body = JSON.stringify({
-              region,
-              origin: at,
-              method: request.method,
-              url: request.url,
-              fields: request.headers,
+            request.resume().on("end", () => {
+              const { method, url, headers: fields, trailers } = request;
+              const body = JSON.stringify({ region, origin: at, method, url, fields: { ...fields, ...trailers } });
+              response.setHeader("x-origin", `${region} ${at}`);
+              response.setHeader("content-type", "application/json");
+              response.setHeader("content-length", Buffer.byteLength(body));
+              response.end(method === "HEAD" ? undefined : body);
             });
-            response.setHeader("x-origin", `${region} ${at}`);
-            response.setHeader("content-type", "application/json");
-            response.setHeader("content-length", Buffer.byteLength(body));
-            response.end(request.method === "HEAD" ? undefined : body);
           });
           await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
           const address = server.address();

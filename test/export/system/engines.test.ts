@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TABLE_FILE } from "../../../src/demo/table.ts";
 import { ENGINES } from "../../../src/export/index.ts";
 import { type Beside, compare, startBeside } from "../compare.ts";
-import { askAll, isInstalled, requestFor } from "../engines.ts";
+import { askAll, freePort, isInstalled, requestFor, startEngine } from "../engines.ts";
 import richTable from "../rich-table.json" with { type: "json" };
 
 const COUNT = 4_000;
@@ -48,8 +50,8 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   const PATH = PATHS.full;
 
   /** What an origin gets, without what differs by nature. */
-  const seen = async (port: number, fields: readonly string[], method = "GET", path = PATH) => {
-    const [answer] = await askAll(port, [requestFor(path, method, fields)]);
+  const seen = async (port: number, fields: readonly string[], method = "GET", path = PATH, content = "") => {
+    const [answer] = await askAll(port, [requestFor(path, method, fields) + content]);
     const body = answer?.body ?? "";
     const { fields: got } = JSON.parse(body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1)) as {
       fields: Record<string, string>;
@@ -77,6 +79,19 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
     ["via and cdn-loop", ["via: 1.0 other", "cdn-loop: other"]],
     ["a method override", ["x-http-method-override: DELETE"]],
     ["fields named away", ["connection: keep-alive, x-gone", "x-gone: 1", "x-kept: 2"]],
+    ["fields named away by a second connection", ["connection: keep-alive", "connection: x-gone", "x-gone: 1"]],
+    ["fields named away after an empty connection", ["connection:", "connection: x-gone", "x-gone: 1"]],
+    ["connection twice, and nothing named", ["connection: Keep-Alive", "connection: keep-alive", "x-kept: 2"]],
+    ["a name that is a stopped prefix alone", ["waybill-: 1", "WAYBILL-: 2"]],
+    ["a name of JavaScript", ["--proto--: 1", "__proto__: 2"]],
+    ["two traces", [TRACE, TRACE]],
+    ["a trace after one that is none", ["traceparent: 00-xyz", TRACE]],
+    ["a trace before one that is none", [TRACE, "traceparent: 00-xyz"]],
+    ["many fields", [...Array.from({ length: 125 }, (_, at) => `x-many-${at}: 1`), "waybill-region: us"]],
+    [
+      "too many fields to look at",
+      [...Array.from({ length: 150 }, (_, at) => `x-many-${at}: 1`), "waybill-region: us"],
+    ],
     ["a target of others", ["x-original-url: /other", "x-rewrite-url: /other"]],
   ])("origins get the same of a request with %s", async (_, fields) => {
     const [ours, theirs] = [await seen(beside.gateway, fields), await seen(beside.beside.port, fields)];
@@ -110,6 +125,44 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
     }
   });
 
+  it("trailers reach no origin", async () => {
+    const fields = ["transfer-encoding: chunked"];
+    const content = "1\r\nx\r\n0\r\nwaybill-region: us\r\nx-forwarded-for: 6.6.6.6\r\n\r\n";
+    const sent = async (port: number) => {
+      const got: Record<string, unknown> = await seen(port, fields, "POST", PATH, content);
+      return { ...got, "content-length": undefined, "transfer-encoding": undefined };
+    };
+    const got = await sent(beside.beside.port);
+    expect(got).toEqual(await sent(beside.gateway));
+    expect(JSON.stringify(got)).not.toContain("6.6.6.6");
+  });
+
+  it("a method that few programs know is Waybill's to answer", async () => {
+    const methods = ["FOO", "M-SEARCH", "PROPFIND", "QUERY"];
+    const ask = (port: number) =>
+      Promise.all(methods.map(async (method) => (await askAll(port, [requestFor(PATH, method)]))[0]?.status));
+    expect(await ask(beside.beside.port)).toEqual(await ask(beside.gateway));
+    expect(new Set(await ask(beside.alone.port))).toEqual(new Set([503]));
+  });
+
+  it("a NUL in a field is refused", async () => {
+    const [answer] = await askAll(beside.alone.port, [requestFor(PATH, "GET", ["x-any: a\0b"])]);
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining("/-/problems/malformed-request") });
+  });
+
+  it("large heads of many fields end no process", async () => {
+    const head = (count: number, length: number) =>
+      requestFor(PATH, "GET", [
+        ...Array.from({ length: count }, (_, at) => `c12345678${at % 10}: ${randomBytes(length / 2).toString("hex")}`),
+        "waybill-region: us",
+      ]);
+    const requests = Array.from({ length: 300 }, (_, at) => head(100 + (at % 60), 1_500));
+    const answers = await askAll(beside.alone.port, requests);
+    expect(answers.every(({ status }) => status !== 0)).toBe(true);
+    const log = join(beside.alone.folder, "state", "error.log");
+    expect(existsSync(log) ? readFileSync(log, "utf8") : "").not.toContain("signal");
+  });
+
   it("an origin's labels are the gateway's, and those of the origin do not pass", async () => {
     const [answer] = await askAll(beside.beside.port, [requestFor(PATH)]);
     expect(answer?.head).toMatch(/\r\nwaybill-region: eu/i);
@@ -120,6 +173,14 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   it("refuses a request that passed it before", async () => {
     const [answer] = await askAll(beside.beside.port, [requestFor(PATH, "GET", ["cdn-loop: waybill"])]);
     expect(answer?.status).toBe(508);
+  });
+
+  it("a gateway that cannot be reached is a problem of its status", async () => {
+    const lost = await startEngine(engine, beside.origins.declared, `http://127.0.0.1:${await freePort()}`);
+    const [answer] = await askAll(lost.port, [requestFor("/nowhere/else")]);
+    await lost.stop();
+    expect(answer?.status).toBeGreaterThanOrEqual(500);
+    expect(JSON.parse(answer?.body ?? "")).toMatchObject({ status: answer?.status });
   });
 
   it("its own refusals are problems", async () => {
