@@ -92,7 +92,7 @@ end
 -- Fields that few requests have. False: Waybill looks at them.
 local function extras(var, method)
   if names_fields(var) or var.http_id_layout or var.http_upgrade or var.http_tracestate then return false end
-  if var.http_traceparent and find(joined("traceparent"), ",", 1, true) then var.waybill_given_trace = "" end
+  if var.http_traceparent and not find(joined("traceparent"), ",", 1, true) then var.waybill_trace = var.waybill_given_trace end
   if method == "OPTIONS" and var.http_max_forwards then return false end
   if var.http_cdn_loop then
     local loop = joined("cdn-loop")
@@ -201,7 +201,7 @@ local function route_slowly(var, method, path, is_suspect)
   local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
   if decision.creates(method, path, field) then return leave(0) end
   if is_left then return leave(decide(path) == -1 and -1 or 0) end
-  return send(var, is_suspect, var.waybill_given_trace, decide(path))
+  return send(var, is_suspect, var.waybill_trace, decide(path))
 end
 
 function waybill.route()

@@ -126,7 +126,7 @@ ${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).j
   proxy_next_upstream error;
   proxy_next_upstream_tries 2;
 
-${["id", "layout", "traceparent", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
+${["id", "layout", "trace", "traceparent", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
   set $waybill_via "1.1 waybill";
   set $waybill_loop "waybill";
 
@@ -261,7 +261,7 @@ const fieldsText = (set: FieldSet): string => {
   const told = TOLD.flatMap(([name, value, sets]) =>
     sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],
   );
-  const trace = set === "minimal" ? "$waybill_given_trace" : "$waybill_traceparent";
+  const trace = set === "minimal" ? "$waybill_trace" : "$waybill_traceparent";
   return `# Generated. What origins are told, and what clients cannot tell them.
 proxy_set_header Connection "";
 proxy_set_header Upgrade "";
