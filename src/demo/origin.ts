@@ -121,6 +121,7 @@ async function handleDocument(exchange: Exchange): Promise<void> {
     case "PUT": {
       const document = await readJson(request);
       const isNew = !documents.has(path);
+      if (!isNew && request.headers["if-none-match"] === "*") fail(412, "the document exists");
       documents.set(path, document);
       return respond(exchange, isNew ? 201 : 200, { entity: document });
     }

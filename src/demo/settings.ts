@@ -36,8 +36,7 @@ export async function checkPortsFree(first: number, withOrigins: boolean): Promi
   for (let port = first; port <= last; port += 1) {
     if (await isFree(port)) continue;
     const needed = withOrigins ? `The demo needs ports ${first} to ${last}. ` : "";
-    const remedy = "Choose the first port with PORT, for example PORT=9000 npm start.";
-    throw new Error(`Port ${port} is taken. ${needed}${remedy}`);
+    throw new Error(`Port ${port} is taken. ${needed}Choose the first one with PORT, for example PORT=9000 npm start.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 export type NamedText = { readonly name: string; readonly text: string };
 
@@ -15,6 +15,12 @@ export interface FolderCheck {
 
 export type Replaced = "checked" | "not-installed" | "not-asked";
 
+/** The path of a file that is none of a folder's own: it must not be lost with the folder. */
+export function foreignFile(folder: string, own: RegExp): string | undefined {
+  const name = existsSync(folder) ? readdirSync(folder).find((one) => !own.test(one)) : undefined;
+  return name && join(folder, name);
+}
+
 /** Where the new folder is until it is checked. */
 export const newFolder = (out: string): string => `${out}.new`;
 
@@ -25,14 +31,12 @@ export const newFolder = (out: string): string => `${out}.new`;
 export function replaceFolder(out: string, files: readonly NamedText[], check: FolderCheck | undefined): Replaced {
   const made = newFolder(out);
   rmSync(made, { recursive: true, force: true });
-  mkdirSync(dirname(out), { recursive: true });
-  mkdirSync(made);
+  mkdirSync(made, { recursive: true });
   for (const { name, text } of files) writeFileSync(join(made, name), text);
   const replaced = check === undefined ? "not-asked" : runCheck(made, check);
-  const previous = `${out}.previous`;
   if (existsSync(out)) {
-    rmSync(previous, { recursive: true, force: true });
-    renameSync(out, previous);
+    rmSync(`${out}.previous`, { recursive: true, force: true });
+    renameSync(out, `${out}.previous`);
   }
   renameSync(made, out);
   return replaced;

@@ -13,6 +13,7 @@ import {
   readTableText,
   replaceFile,
 } from "./publish/publish.ts";
+import { foreignFile } from "./replace-folder.ts";
 import { readSettings } from "./settings.ts";
 import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
@@ -26,6 +27,8 @@ const BUILT_TABLE = "routing-table.json";
  * each file whole, so an interrupted build leaves a folder that can be served.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
+  const foreign = foreignFile(folder, /^(?:worker\.js|console|routing-table\.json|packs|unfinished\..*)$/);
+  if (foreign !== undefined) return err(`No build wrote ${foreign}. Name another folder with --out.`);
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
   const packsFolder = packsFolderOf(resolve(tableFile));
@@ -34,10 +37,8 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   const worker = await bundleWorker({ tableText: text.value, minify: true });
   const built = packsFolderOf(join(folder, BUILT_TABLE));
   mkdirSync(built, { recursive: true });
-  for (const { sha256 } of packs.value) {
-    const file = `${sha256}.pack`;
-    if (resolve(built) !== packsFolder) copyFileSync(join(packsFolder, file), join(built, file));
-  }
+  for (const { sha256 } of resolve(built) === packsFolder ? [] : packs.value)
+    copyFileSync(join(packsFolder, `${sha256}.pack`), join(built, `${sha256}.pack`));
   await buildConsole(join(folder, CONSOLE_FOLDER));
   replaceFile(folder, BUILT_TABLE, text.value);
   replaceFile(folder, WORKER_FILE, worker);
@@ -79,10 +80,8 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
   report(`ready http://${host}:${gateway.port}, state ${stateFolder}, ${revision}`);
   if (await endedByItself(gateway.exited, first)) return 1;
   const startMs = performance.now();
-  if (await gateway.stop(stopMs, atOnce)) {
-    const seconds = Math.round((performance.now() - startMs) / 1000);
-    report(`requests still ran after ${seconds} s, and were cut off`);
-  }
+  if (await gateway.stop(stopMs, atOnce))
+    report(`requests still ran after ${Math.round((performance.now() - startMs) / 1000)} s, and were cut off`);
   return 0;
 }
 

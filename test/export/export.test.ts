@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -179,6 +179,19 @@ describe("the command", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("Decided by http://127.0.0.1:8787:");
     expect(readdirSync(out)).not.toEqual([]);
+  });
+
+  it.each(["foreign", "foreign.previous"])("replaces no folder that it did not write: %s", async (name) => {
+    const own = join(folder, name);
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "keep.txt"), "mine");
+    const { code, stderr } = await run("nginx", "--out", join(folder, "foreign"), "--without-waybill");
+    expect([code, stderr]).toEqual([
+      1,
+      `error: no export wrote ${join(own, "keep.txt")}. Name another folder with --out. Nothing was written.\n`,
+    ]);
+    expect(readdirSync(own)).toEqual(["keep.txt"]);
+    rmSync(own, { recursive: true });
   });
 
   it.each([

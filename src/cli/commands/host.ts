@@ -32,8 +32,7 @@ Examples:
 /** `HOST:PORT`; an IPv6 address in brackets. */
 const listenAddress = (text: string) => {
   const [, host = "", digits] = /^([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})$/i.exec(text) ?? [];
-  const port = Number(digits);
-  if (host !== "" && port <= 65_535) return { host, port };
+  if (host !== "" && Number(digits) <= 65_535) return { host, port: Number(digits) };
   return fail(`--listen ${text}: write host and port, such as 0.0.0.0:8080.\n`);
 };
 

@@ -54,8 +54,7 @@ export async function serveWorker(worker: string, options: ServeOptions): Promis
   refuseRunning(folder);
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "durable-objects");
-  mkdirSync(durableObjectsFolder, { recursive: true });
-  mkdirSync(kvFolder, { recursive: true });
+  for (const own of [kvFolder, durableObjectsFolder]) mkdirSync(own, { recursive: true });
   // A state with a history but an empty KV gets its table back from the history.
   const isEmpty = !existsSync(join(kvFolder, POINTER_KEY)) && readdirSync(durableObjectsFolder).length === 0;
   await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);

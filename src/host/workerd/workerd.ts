@@ -119,7 +119,8 @@ function listeningPort(child: ChildProcess, lines: readonly string[], exited: Pr
     const fail = (what: string) => {
       clearTimeout(deadline);
       child.kill("SIGKILL");
-      reject(new Error([`workerd ${what}`, ...lines].join("\n")));
+      const advice = /already in use/.test(lines.join()) ? ["Choose another address with --listen."] : [];
+      reject(new Error([`workerd ${what}`, ...lines, ...advice].join("\n")));
     };
     const deadline = setTimeout(() => fail(`does not listen after ${START_DEADLINE_MS} ms`), START_DEADLINE_MS);
     child.once("error", (error) => fail(`cannot be started: ${error.message}`));

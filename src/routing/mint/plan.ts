@@ -201,6 +201,7 @@ function findEntityId(table: CompiledTable, request: MintRequest): Result<Found,
   }
   const [only, second] = fitting;
   if (only === undefined) {
+    if (named?.ids.length === 0) return err(malformed(`The entity ${named.name} has no IDs to mint.`, "/entity"));
     return err(malformed("No entity of the routing table has IDs with this layout, service or group.", "/layout"));
   }
   if (second === undefined) return ok(only);

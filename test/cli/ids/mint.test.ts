@@ -99,6 +99,14 @@ describe.concurrent("waybill mint with a table", () => {
     expect(stderr).toMatch(/^error: .+\n$/);
     expect(stderr).toContain(error);
   });
+
+  it("names an entity that has no IDs of a layout", async () => {
+    const shop = { path: "/shops/:id", directory: "slug" };
+    const directory = { slug: { key: { text: "lower" } } };
+    const table = { ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, shop }, directory };
+    const { stderr, code } = await waybill(["mint", "--entity", "shop"], { files: tableFiles(table) });
+    expect([code, stderr]).toEqual([1, "error: The entity shop has no IDs to mint. (--entity)\n"]);
+  });
 });
 
 describe.concurrent("waybill mint without a table", () => {

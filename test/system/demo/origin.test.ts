@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => origin.stop());
 
-const call = (method: string, path: string, body?: unknown) =>
-  fetch(origin.url + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+const call = (method: string, path: string, body?: unknown, headers = {}) =>
+  fetch(origin.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 
 describe("documents", () => {
   it("are created, read, changed and removed", async () => {
@@ -21,10 +21,12 @@ describe("documents", () => {
     expect((await call("PATCH", ORDER, { a: 1 })).status).toBe(404);
     expect((await call("PUT", ORDER, { a: 1, b: { c: 2 } })).status).toBe(201);
     expect((await call("PUT", ORDER, { a: 1, b: { c: 2 }, d: 3 })).status).toBe(200);
+    expect((await call("PUT", ORDER, {}, { "if-none-match": "*" })).status).toBe(412);
     const patched = await call("PATCH", ORDER, { b: { e: 4 }, d: null });
     expect(await patched.json()).toMatchObject({ entity: { a: 1, b: { c: 2, e: 4 } } });
     expect((await call("DELETE", ORDER)).status).toBe(200);
     expect((await call("DELETE", ORDER)).status).toBe(404);
+    expect((await call("PUT", ORDER, {}, { "if-none-match": "*" })).status).toBe(201);
   });
 
   it("echo what the origin received", async () => {

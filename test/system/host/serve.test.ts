@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -134,4 +135,22 @@ it("serves the console of the build at its host", async () => {
   expect(await ask(INVOICE)).toMatch(/^404 /);
   gateway.signal("SIGTERM");
   expect(await gateway.ended).toBe(0);
+});
+
+it("a build replaces no folder that holds another's files", () => {
+  const folder = join(root, "foreign");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), "{}");
+  const why = `No build wrote ${join(folder, "package.json")}. Name another folder with --out.\nNothing was built.\n`;
+  expect(built(join(root, "table.json"), folder)).toEqual([1, why]);
+  // A build is replaced by the next one.
+  expect(built(join(root, "table.json"), build)).toEqual([0, ""]);
+});
+
+it("says how to listen elsewhere where the address is taken", () => {
+  const { port = 0 } = origin.address() as AddressInfo;
+  const args = ["serve", build, "--state", join(root, "state-taken"), "--listen", `127.0.0.1:${port}`];
+  const { status, stderr } = spawnSync(process.execPath, [fileAt("src/cli/main.ts"), ...args], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/already in use[\s\S]*Choose another address with --listen\.\n$/);
 });

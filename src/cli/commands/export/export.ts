@@ -24,14 +24,7 @@ const listenAddress = (text: string): string => {
 
 const gatewayUrl = (text: string): string => {
   const url = URL.parse(text);
-  if (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.pathname === "/" &&
-    url.search === "" &&
-    url.username === ""
-  )
-    return url.origin;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
   throw new InvalidArgumentError("Write a URL of scheme, host and port, such as http://127.0.0.1:8787.");
 };
 
@@ -80,13 +73,16 @@ Exit code: 0, or 1 if nothing was written.`,
         `error: ${engine} cannot decide ${countOf(left.length, "part")} of the table:\n${linesText(left)}Name a gateway for them with --waybill, or answer them with 503 by --without-waybill. Nothing was written.\n`,
       );
     }
-    const { newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
+    const { foreignFile, newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
+    const foreign = foreignFile(folder, OWN_FILES) ?? foreignFile(`${folder}.previous`, OWN_FILES);
+    if (foreign !== undefined)
+      return fail(`error: no export wrote ${foreign}. Name another folder with --out. Nothing was written.\n`);
     const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(folder));
     let replaced: Replaced;
     try {
       replaced = replaceFolder(folder, made.files, check);
     } catch (error) {
-      return fail(`error: ${error instanceof Error ? error.message : error}\n${folder} is as it was.\n`);
+      return fail(`error: ${error instanceof Error ? error.message : error}\nNothing was replaced.\n`);
     }
     runtime.report(NOTES[replaced](engine));
     await runtime.print(
@@ -102,6 +98,10 @@ Exit code: 0, or 1 if nothing was written.`,
     return EXIT.ok;
   },
 });
+
+/** Files of every engine's export: a folder with others is not replaced. */
+const OWN_FILES =
+  /^(?:(?:nginx|waybill[\w-]*)\.conf|waybill\w*\.lua|haproxy\.cfg|path-\d+\.map|named\.lst|[\w-]+\.http|envoy\.json|left-to-waybill\.txt)$/;
 
 const NOTES: Readonly<Record<Replaced, (engine: Engine) => string>> = {
   checked: (engine) => `${engine} accepts it.\n`,
