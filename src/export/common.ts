@@ -81,3 +81,7 @@ export const waitMs = (region: Deadlines, entity: Deadlines, own: ExportOptions[
   const idle = entity.idleMs ?? region.idleMs ?? own.idleMs;
   return first === 0 || idle === 0 ? 86_400_000 : Math.max(first, idle);
 };
+
+/** The port of a URL's origin, written or not. */
+export const portOf = ({ port, protocol }: URL): number =>
+  port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);

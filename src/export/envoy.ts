@@ -1,7 +1,7 @@
 import { CATALOGUE } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { type ExportFile, type ExportOptions, problemText } from "./common.ts";
+import { type ExportFile, type ExportOptions, portOf, problemText } from "./common.ts";
 import { ENVOY_FILTER, ENVOY_SPECIFIER } from "./envoy-program.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
@@ -38,17 +38,16 @@ const isReachable = ({ origins }: Region): boolean =>
   origins.every(({ url }) => new URL(url).pathname === "/") &&
   new Set(origins.map(({ url }) => new URL(url).protocol)).size === 1;
 
-const TYPE = "type.googleapis.com/";
-
-const typed = (type: string, value: object): object => ({ "@type": `${TYPE}${type}`, ...value });
+const extension = (name: string, type: string, config: object): object => ({
+  name,
+  typed_config: { "@type": `type.googleapis.com/envoy.extensions.${type}`, ...config },
+});
 
 const seconds = (ms: number): string => `${ms / 1000}s`;
 
 const clusterName = (at: number): string => `waybill_${at}`;
 
 const address = (host: string, port: number): object => ({ socket_address: { address: host, port_value: port } });
-
-const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port));
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
@@ -89,9 +88,10 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
     filter_chains: [
       {
         filters: [
-          {
-            name: "envoy.filters.network.http_connection_manager",
-            typed_config: typed("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", {
+          extension(
+            "envoy.filters.network.http_connection_manager",
+            "filters.network.http_connection_manager.v3.HttpConnectionManager",
+            {
               stat_prefix: "waybill",
               codec_type: "AUTO",
               // The raw target decides.
@@ -109,25 +109,19 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
                 },
               },
               http_filters: [
-                {
-                  name: "envoy.filters.http.lua",
-                  typed_config: typed("envoy.extensions.filters.http.lua.v3.Lua", {
-                    default_source_code: { inline_string: decision + settings + ENVOY_FILTER },
-                  }),
-                },
-                {
-                  name: "envoy.filters.http.router",
-                  typed_config: typed("envoy.extensions.filters.http.router.v3.Router", {
-                    suppress_envoy_headers: true,
-                  }),
-                },
+                extension("envoy.filters.http.lua", "filters.http.lua.v3.Lua", {
+                  default_source_code: { inline_string: decision + settings + ENVOY_FILTER },
+                }),
+                extension("envoy.filters.http.router", "filters.http.router.v3.Router", {
+                  suppress_envoy_headers: true,
+                }),
               ],
               route_config: {
                 name: "waybill",
                 virtual_hosts: [{ name: "waybill", domains: ["*"], routes: [route(decision + settings)] }],
               },
-            }),
-          },
+            },
+          ),
         ],
       },
     ],
@@ -138,13 +132,10 @@ const route = (program: string): object => ({
   match: { prefix: "/" },
   route: {
     inline_cluster_specifier_plugin: {
-      extension: {
-        name: "envoy.router.cluster_specifier_plugin.lua",
-        typed_config: typed("envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig", {
-          source_code: { inline_string: program + ENVOY_SPECIFIER },
-          default_cluster: "waybill_refuse",
-        }),
-      },
+      extension: extension("envoy.router.cluster_specifier_plugin.lua", "router.cluster_specifiers.lua.v3.LuaConfig", {
+        source_code: { inline_string: program + ENVOY_SPECIFIER },
+        default_cluster: "waybill_refuse",
+      }),
     },
     timeout: "0s",
     auto_host_rewrite: true,
@@ -156,10 +147,11 @@ const route = (program: string): object => ({
         { name: ":method", string_match: { safe_regex: { regex: "GET|HEAD|OPTIONS|PUT|DELETE" } } },
       ],
       retry_host_predicate: [
-        {
-          name: "envoy.retry_host_predicates.previous_hosts",
-          typed_config: typed("envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate", {}),
-        },
+        extension(
+          "envoy.retry_host_predicates.previous_hosts",
+          "retry.host.previous_hosts.v3.PreviousHostsPredicate",
+          {},
+        ),
       ],
       host_selection_retry_max_attempts: "5",
     },
@@ -222,21 +214,18 @@ const cluster = (
         }),
     ...(isTls
       ? {
-          transport_socket: {
-            name: "envoy.transport_sockets.tls",
-            typed_config: typed("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", {
-              sni: hostOf(first.url),
-              common_tls_context: {
-                validation_context: {
-                  trusted_ca: { filename: caFile },
-                  match_typed_subject_alt_names: used.map(({ url }) => ({
-                    san_type: "DNS",
-                    matcher: { exact: hostOf(url) },
-                  })),
-                },
+          transport_socket: extension("envoy.transport_sockets.tls", "transport_sockets.tls.v3.UpstreamTlsContext", {
+            sni: hostOf(first.url),
+            common_tls_context: {
+              validation_context: {
+                trusted_ca: { filename: caFile },
+                match_typed_subject_alt_names: used.map(({ url }) => ({
+                  san_type: "DNS",
+                  matcher: { exact: hostOf(url) },
+                })),
               },
-            }),
-          },
+            },
+          }),
         }
       : {}),
   };

@@ -1,9 +1,11 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
+import { SESSION_COOKIE } from "../proxy/session-cookie.ts";
 import type { FieldSet, Region } from "../routing/table.ts";
 import {
   type ExportFile,
   type ExportOptions,
   leftText,
+  portOf,
   problemText,
   type RegionClass,
   regionClasses,
@@ -12,7 +14,7 @@ import {
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import { type NativePath, type NativeTime, nativePaths } from "./native.ts";
-import type { ExportPlan } from "./plan.ts";
+import type { ExportPlan, Forwarded } from "./plan.ts";
 
 /** A configuration for HAProxy with Lua. */
 export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => {
@@ -31,7 +33,8 @@ export const HAPROXY_LIMITS: readonly string[] = [
   "HAProxy answers by itself, in HTML: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB or 256 fields; 422 for transfer codings other than chunked.",
   "Requests with chunked bodies, which may have trailers, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
-  "After a failed connection another origin of the region gets the host field of the first; a region's failover is used while none of its origins is up, not within a request.",
+  "After a failed connection another origin of the region gets the host field of the first; one that connects and is silent is waited for. Waybill has a region's failover while none of its origins is up.",
+  "An origin that breaks off before its answer may end the client's connection without one. Interim answers (1xx) and trailers of origins pass.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Requests of more than 16 KiB are sent once.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
@@ -85,6 +88,19 @@ const prefixTree = (words: readonly string[]): string => {
   return parts.length > 1 ? `(?:${parts.join("|")})` : parts.join("");
 };
 
+const usedOrigins = ({ origins }: Region) =>
+  origins
+    .map((origin, at) => ({ at: at + 1, url: new URL(origin.url), weight: origin.weight }))
+    .filter(({ weight }) => weight > 0);
+
+/** An origin that stands in for another gets the path that was written for the other. */
+const isReachable = (region: Region): boolean => new Set(usedOrigins(region).map(({ url }) => url.pathname)).size <= 1;
+
+export const haproxyForwarded = ({ regions }: ExportPlan): readonly Forwarded[] =>
+  regions
+    .filter((region) => !isReachable(region))
+    .map(({ name }) => ({ what: `region ${name}`, why: "origins with different base paths" }));
+
 interface Backend extends RegionClass {
   readonly name: string;
 }
@@ -123,12 +139,13 @@ frontend waybill_in
   acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*${QUERY}$
   acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
   # Fields that stop here, or that need a look.
-  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^${namesExpression([...STOPPED_NAMES, ...LOOKED_AT], ":")}`)}
+  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT], ":")}|cookie:.*${SESSION_COOKIE})`)}
   acl special var(txn.waybill_special) -m found
   # Fields that Waybill looks at.
   acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):
   acl extra req.fhdr(cdn-loop) -m sub -i waybill
   acl extra req.hdr_cnt(host) gt 1
+  acl extra req.fhdr(cookie) -m sub ${SESSION_COOKIE}
   # Trailers would pass.
   acl extra req.fhdr(transfer-encoding) -m found
   # Other tokens than these name fields of one connection.
@@ -166,14 +183,12 @@ const createsText = ({ creates: { collections, putFields } }: ExportPlan): strin
       ? `  acl collection path -m reg ${haproxyWord(`^${path.replaceAll(/[^A-Za-z0-9/:]/g, "[$&]").replace("/:id/", "/[^/]+/")}$`)}\n`
       : `  acl collection path -m str ${haproxyWord(path)}\n`,
   );
-  const fields = putFields?.map((name) => `  acl creating_put req.fhdr(${name}) -m found\n`) ?? [
-    "  acl creating_put always_true\n",
-  ];
+  const fields = putFields?.map((name) => `req.fhdr(${name}) -m found`) ?? ["always_true"];
   const set = (condition: string) => `  http-request set-var(txn.waybill_creates) bool(true) if ${condition}\n`;
   return [
     ...paths,
     ...(paths.length === 0 ? [] : [set("{ method POST } collection")]),
-    ...fields,
+    ...fields.map((one) => `  acl creating_put ${one}\n`),
     ...(fields.length === 0 ? [] : [set("{ method PUT } creating_put")]),
     "  acl creates var(txn.waybill_creates) -m found\n",
   ].join("");
@@ -198,12 +213,8 @@ ${time === undefined ? "" : timeAcls(time)}  http-request set-var(txn.waybill) $
 const mapText = ({ regions, decision }: NativePath, plan: ExportPlan, options: ExportOptions): string => {
   const { placeOf } = regionClasses(plan, options);
   const { entity, layout } = decision;
-  return [...regions]
-    .map(
-      ([digits, region]) =>
-        `${digits} waybill_${placeOf(plan.regions[region - 1] as Region, entity.name)}|${layout.name}\n`,
-    )
-    .join("");
+  const backend = (at: number) => `waybill_${placeOf(plan.regions[at - 1] as Region, entity.name)}`;
+  return [...regions].map(([digits, region]) => `${digits} ${backend(region)}|${layout.name}\n`).join("");
 };
 
 const refusals = (): string => {
@@ -222,19 +233,11 @@ const sentHeaders = (plan: ExportPlan): readonly string[] => [
   ),
 ];
 
-/** While no origin of a region is up, its reads go to the next one that has some. */
+/** While no origin of a region is up, Waybill has its failover. */
 const failovers = (backends: readonly Backend[]): readonly string[] =>
-  backends.flatMap(({ name, region, ms, fields }) =>
-    region.failover.flatMap((other) => {
-      const alike = backends.filter((one) => one.region.name === other && one.fields === fields);
-      const found = alike.find((one) => one.ms === ms) ?? alike[0];
-      if (found === undefined) return [];
-      const who = region.failoverWrites ? "repeats" : "reads";
-      return [
-        `  use_backend ${found.name} if decided ${who} { var(txn.waybill) -m beg ${name}| } { nbsrv(${name}) lt 1 } { nbsrv(${found.name}) gt 0 }`,
-      ];
-    }),
-  );
+  backends
+    .filter(({ region }) => region.failover.length > 0)
+    .map(({ name }) => `  use_backend waybill if decided { var(txn.waybill) -m beg ${name}| } { nbsrv(${name}) lt 1 }`);
 
 /** What stops of the client's fields, and what every origin is told. */
 const receivedText = (
@@ -280,55 +283,49 @@ const backendText = (
   headers: readonly string[],
   { caFile }: ExportOptions,
 ): string => {
-  const { origins, health, breaker, failover } = region;
-  const used = origins
-    .map((origin, at) => ({ ...origin, at: at + 1, url: new URL(origin.url) }))
-    .filter(({ weight }) => weight > 0);
+  const { health, breaker, failover } = region;
+  const used = usedOrigins(region);
   const hasOthers = used.length > 1 || failover.length > 0;
-  const watched =
-    breaker !== undefined && hasOthers ? ` observe layer4 error-limit ${breaker.failures} on-error mark-down` : "";
-  const seconds = Math.max(1, Math.round((breaker?.openMs ?? 10_000) / 1000));
-  const checks = hasOthers ? ` check inter ${health === undefined ? seconds : 15}s fall 2 rise 1${watched}` : "";
-  const lines = used.flatMap(({ at, url }) => {
-    const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
-    const tls =
-      url.protocol === "https:"
-        ? ` ssl verify required ca-file ${haproxyWord(caFile)} sni str(${url.hostname}) check-sni ${url.hostname}`
-        : "";
-    return [`  server origin_${at} ${url.hostname}:${port}${tls}${checks}`];
+  const { failures = 0, openMs = 10_000 } = breaker ?? {};
+  const watched = failures > 0 && hasOthers ? ` observe layer4 error-limit ${failures} on-error mark-down` : "";
+  const seconds = health === undefined ? Math.max(1, Math.round(openMs / 1000)) : 15;
+  const checks = hasOthers ? ` check inter ${seconds}s fall 2 rise 1${watched}` : "";
+  const servers = used.map(({ at, url }) => {
+    const names = `sni str(${url.hostname}) check-sni ${url.hostname}`;
+    const tls = url.protocol === "https:" ? ` ssl verify required ca-file ${haproxyWord(caFile)} ${names}` : "";
+    return `  server origin_${at} ${url.hostname}:${portOf(url)}${tls}${checks}`;
   });
-  const hosts = used.map(({ at, url }) => {
-    const only = used.length === 1 ? "" : ` if { var(txn.waybill),field(4,|) -m str origin_${at} }`;
-    const base = url.pathname.replace(/\/$/, "");
-    return [
-      `  http-request set-header host ${haproxyFormat(url.host)}${only}`,
-      ...(base === "" ? [] : [`  http-request set-pathq ${haproxyFormat(base)}%[pathq]${only}`]),
-    ].join("\n");
-  });
+  const base = used[0]?.url.pathname.replace(/\/$/, "") ?? "";
+  const condition = (at: number) => (used.length > 1 ? ` if { var(txn.waybill),field(4,|) -m str origin_${at} }` : "");
+  const hosts = used.map(({ at, url }) => `  http-request set-header host ${haproxyFormat(url.host)}${condition(at)}`);
+  const choices = used.length > 1 ? used.map(({ at }) => `  use-server origin_${at}${condition(at)}`) : [];
   return `backend ${name} ${comment(region.name)}
   timeout server ${ms}ms
   timeout connect ${Math.min(ms, 75_000)}ms
-  retries 3
+  retries ${used.length > 1 ? 3 : 1}
   retry-on conn-failure empty-response
   option redispatch 1
-${health === undefined || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${receivedText(headers)}
+${health === undefined || used.length > 1 || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(base + health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${receivedText(headers)}
 ${TOLD[fields](region.name)}
 ${hosts.join("\n")}
+${base === "" ? "" : `  http-request set-pathq ${haproxyFormat(base)}%[pathq]`}
+  http-response return status 502 content-type application/problem+json hdr cache-control no-store string ${haproxyWord(problemText("invalid-response", 502))} if { status lt 200 } or { status gt 599 }
+  http-response del-header set-cookie if { res.fhdr(set-cookie) -m sub ${SESSION_COOKIE} }
   http-response del-header waybill- -m beg
   http-response del-header proxy-authenticate
   http-response del-header proxy-connection
   http-response del-header keep-alive
 ${fields === "minimal" ? "" : `  http-response add-header waybill-region ${region.name}`}
 ${fields === "full" ? "  http-response add-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
-${used.length > 1 ? used.map(({ at }) => `  use-server origin_${at} if { var(txn.waybill),field(4,|) -m str origin_${at} }`).join("\n") : ""}
-${lines.join("\n")}
+${choices.join("\n")}
+${servers.join("\n")}
 `;
 };
 
 const waybillText = ({ waybill, caFile }: ExportOptions): string => {
   if (waybill === undefined) return "backend waybill\n";
-  const { protocol, hostname, port } = new URL(waybill);
-  const tls = protocol === "https:" ? ` ssl verify required ca-file ${haproxyWord(caFile)} sni req.hdr(host)` : "";
+  const url = new URL(waybill);
+  const tls = url.protocol === "https:" ? ` ssl verify required ca-file ${haproxyWord(caFile)} sni req.hdr(host)` : "";
   return `# What the table cannot decide here.
 backend waybill
   timeout server 1d
@@ -337,7 +334,7 @@ backend waybill
   http-request set-header x-forwarded-for %[src]
   http-request set-header x-forwarded-proto http if !{ ssl_fc }
   http-request set-header x-forwarded-proto https if { ssl_fc }
-  server waybill ${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}${tls}
+  server waybill ${url.hostname}:${portOf(url)}${tls}
 `;
 };
 
@@ -346,11 +343,11 @@ const programText = (plan: ExportPlan, options: ExportOptions): string => {
   const headers = sentHeaders(plan);
   const entities = [...new Set(plan.patterns.map(({ entity }) => entity.name))];
   const rows = plan.regions.map((region, at) => {
+    if (!isReachable(region)) return "";
     const keys = entities
       .map((entity) => `[${luaString(entity)}] = "waybill_${classes.placeOf(region, entity)}"`)
       .join(", ");
-    const count = region.origins.filter(({ weight }) => weight > 0).length;
-    return `  [${at + 1}] = { count = ${count}, names = { ${keys} } },`;
+    return `  [${at + 1}] = { count = ${usedOrigins(region).length}, names = { ${keys} } },`;
   });
   return `-- Generated from a routing table; do not edit.
 local decision = (function()
@@ -369,8 +366,8 @@ local function decide(path)
   if region == -1 then return "unrouted" end
   if region < 1 then return nil end
   local about = decision.ids[which]
-  local one = regions[region]
-  local origin = ""
+  local one, origin = regions[region], ""
+  if not one then return nil end
   if one.count > 1 then
     if not about.hash then return nil end
     origin = "origin_" .. decision.origin(region, about.hash(a, b, c, d, e))

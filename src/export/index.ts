@@ -1,7 +1,7 @@
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { ExportFile, ExportOptions } from "./common.ts";
 import { ENVOY_LIMITS, envoyFiles, envoyForwarded } from "./envoy.ts";
-import { HAPROXY_LIMITS, haproxyFiles } from "./haproxy.ts";
+import { HAPROXY_LIMITS, haproxyFiles, haproxyForwarded } from "./haproxy.ts";
 import { NGINX_LIMITS, nginxFiles } from "./nginx.ts";
 import { type Forwarded, planExport } from "./plan.ts";
 
@@ -24,8 +24,10 @@ export const exportTable = (engine: Engine, declared: DeclaredTable, options: Ex
   switch (engine) {
     case "nginx":
       return { files: nginxFiles(plan, options), forwarded: plan.forwarded, limits: NGINX_LIMITS };
-    case "haproxy":
-      return { files: haproxyFiles(plan, options), forwarded: plan.forwarded, limits: HAPROXY_LIMITS };
+    case "haproxy": {
+      const forwarded = [...plan.forwarded, ...haproxyForwarded(plan)];
+      return { files: haproxyFiles({ ...plan, forwarded }, options), forwarded, limits: HAPROXY_LIMITS };
+    }
     case "envoy": {
       const forwarded = [...plan.forwarded, ...envoyForwarded(plan)];
       return { files: envoyFiles(plan, options), forwarded, limits: ENVOY_LIMITS };

@@ -1,3 +1,5 @@
+import { SESSION_COOKIE } from "../proxy/session-cookie.ts";
+
 /** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
 export const NGINX_PROGRAM = `
 local decision = require "waybill_decision"
@@ -10,6 +12,7 @@ local FIELDS_MAX = 128
 local cut, fields = ffi.new("int[1]"), ffi.new("ngx_http_lua_ffi_table_elt_t[?]", FIELDS_MAX)
 local failures = ngx.shared.waybill_failures
 local ids = decision.ids
+local SESSION = "${SESSION_COOKIE}"
 
 local names = {}
 for _, region in ipairs(regions) do
@@ -92,6 +95,7 @@ end
 -- Fields that few requests have. False: Waybill looks at them.
 local function extras(var, method)
   if names_fields(var) or var.http_id_layout or var.http_upgrade or var.http_tracestate then return false end
+  if find(var.http_cookie or "", SESSION, 1, true) then return false end
   if var.http_traceparent and not find(joined("traceparent"), ",", 1, true) then var.waybill_trace = var.waybill_given_trace end
   if method == "OPTIONS" and var.http_max_forwards then return false end
   if var.http_cdn_loop then
@@ -122,6 +126,8 @@ local function scan_fields()
     if RARE[length * 256 + first] then
       local text = length == 10 and first == 99 and ffi.string(value.data, value.len)
       if text ~= "keep-alive" and text ~= "close" then has_rare = true end
+    elseif length == 6 and first == 99 then
+      has_rare = has_rare or find(ffi.string(value.data, value.len), SESSION, 1, true) ~= nil
     elseif length >= 8 and (first == 119 or first == 120 and bit.bor(key.data[2], 32) == 102) then
       is_suspect = true
     end
@@ -173,8 +179,11 @@ end
 local function choose(region, hash, method, var)
   local first = decision.origin(region, hash)
   if not is_open(region, first) then return region, first end
-  for _, one in ipairs(candidates(region, hash, method, not has_body(var))) do
-    if not is_open(one[1], one[2]) then return one[1], one[2] end
+  for turn, one in ipairs(candidates(region, hash, method, not has_body(var))) do
+    if not is_open(one[1], one[2]) then
+      var.waybill_turn = turn
+      return one[1], one[2]
+    end
   end
   return region, first
 end
@@ -183,8 +192,7 @@ local function send(var, is_suspect, given, region, which, text, a, b, c, d, e)
   if region < 1 then return leave(region) end
   local about, one = ids[which], regions[region]
   if is_suspect then strip() end
-  local sent = about.sent
-  for at = 1, #sent do ngx.req.set_header(sent[at][1], string.format("%d", sent[at][2](a, b, c, d, e))) end
+  for _, slice in ipairs(about.sent) do ngx.req.set_header(slice[1], string.format("%d", slice[2](a, b, c, d, e))) end
   var.waybill_id = text
   var.waybill_layout = about.layout
   var.waybill_traceparent = trace(given)
@@ -228,15 +236,8 @@ function waybill.failed(status)
   local name = status == 504 and "origin-timeout" or "origin-unreachable"
   local region, which, text, a, b, c, d, e = decide(var.waybill_path)
   if region < 1 or not ids[which].hash then return problem(name) end
-  local about, turn = ids[which], tonumber(var.waybill_turn) or 0
+  local about, turn = ids[which], tonumber(var.waybill_turn) or 1
   local list, sends = candidates(region, about.hash(a, b, c, d, e), var.request_method, not has_body(var))
-  if turn == 0 then
-    -- Origins that were passed over come first in the list.
-    for at, one in ipairs(list) do
-      turn = at
-      if not is_open(one[1], one[2]) then break end
-    end
-  end
   local failed = list[turn]
   note(failed[1], failed[2])
   local sent = (tonumber(var.waybill_status) or 0) + 1
@@ -245,12 +246,22 @@ function waybill.failed(status)
     local is_same = one[1] == failed[1] and one[2] == failed[2]
     if sent >= sends then break end
     if not (is_same and status == 504) and (is_same or not is_open(one[1], one[2])) then
-      var.waybill_turn = tostring(next)
-      var.waybill_status = tostring(sent)
+      var.waybill_turn, var.waybill_status = next, sent
       return exec(names[one[1]][about.entity][one[2]])
     end
   end
   return problem(name)
+end
+
+-- Answers that are none, which nginx would pass, and the console's session, which no origin sets.
+function waybill.filter()
+  if ngx.status < 200 or ngx.status > 599 or ngx.req.http_version() < 1 then return ngx.exit(ngx.ERROR) end
+  local cookies, kept = ngx.header["set-cookie"], {}
+  if not cookies then return end
+  for _, cookie in ipairs(type(cookies) == "table" and cookies or { cookies }) do
+    if not find(cookie, SESSION, 1, true) then kept[#kept + 1] = cookie end
+  end
+  ngx.header["set-cookie"] = kept
 end
 
 return waybill

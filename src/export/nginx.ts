@@ -28,6 +28,7 @@ export const NGINX_LIMITS: readonly string[] = [
   "nginx answers by itself, as a problem: 400 for escapes such as %zz and %00, for `..` above the root and for invalid fields; 405 for TRACE; 414 and 431 for more than 64 KiB; 501 for transfer codings other than chunked.",
   "Fields are dropped whose names hold more than letters, digits and hyphens; so is expect.",
   "Requests of more than 128 fields, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
+  "An answer of an origin that is none, such as 103 or a status of 600, closes the client's connection.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Bodies are never kept, so a request with a body is sent once.",
@@ -114,6 +115,10 @@ server {
   proxy_http_version 1.1;
   proxy_request_buffering off;
   proxy_buffering off;
+  # The head of an answer may be as long.
+  proxy_buffer_size 72k;
+  proxy_buffers 2 72k;
+  proxy_busy_buffers_size 72k;
   proxy_redirect off;
   # Origins must not steer nginx, and their own words reach clients.
   proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset Expires Cache-Control Set-Cookie Vary;
@@ -213,6 +218,7 @@ const locationText = ({ region, ms, fields }: RegionClass, origin: Origin, key: 
     proxy_send_timeout ${ms}ms;
     proxy_connect_timeout ${Math.min(ms, 75_000)}ms;
     proxy_set_header Host ${nginxString(host)};
+    header_filter_by_lua_block { return waybill_nginx.filter() }
 ${fields === "minimal" ? "" : `    proxy_set_header waybill-region ${region.name};\n    add_header waybill-region ${region.name} always;\n`}${fields === "full" ? `    add_header waybill-layout $waybill_layout always;\n    add_header via "1.1 waybill" always;\n` : ""}    include waybill-fields-${fields}.conf;
     ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}    error_page 502 = @waybill_failed_502;
     error_page 504 = @waybill_failed_504;

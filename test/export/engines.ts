@@ -226,6 +226,8 @@ function readAnswer(received: string, isHead: boolean): Answer | undefined {
   const head = received.slice(0, end);
   const rest = received.slice(end + 4);
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0);
+  // An interim answer comes before the answer itself.
+  if (status < 200 && status > 101) return readAnswer(rest, isHead);
   if (isHead || status === 204 || status === 304) return { status, head, body: "" };
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined)

@@ -74,7 +74,7 @@ Exit code: 0, or 1 if nothing was written.`,
       );
     }
     const { foreignFile, newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
-    const foreign = foreignFile(folder, OWN_FILES) ?? foreignFile(`${folder}.previous`, OWN_FILES);
+    const [foreign] = ["", ".previous", ".new"].flatMap((end) => foreignFile(`${folder}${end}`, OWN_FILES) ?? []);
     if (foreign !== undefined)
       return fail(`error: no export wrote ${foreign}. Name another folder with --out. Nothing was written.\n`);
     const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(folder));
@@ -118,30 +118,21 @@ const exported = (engine: Engine, table: DeclaredTable, settings: ExportOptions)
   }
 };
 
-const checkOf = (
-  engine: Engine,
-  table: DeclaredTable,
-  settings: ExportOptions,
-  folder: string,
-): FolderCheck | undefined => {
+const checkOf = (engine: Engine, table: DeclaredTable, settings: ExportOptions, folder: string): FolderCheck => {
   switch (engine) {
     case "nginx": {
       // Without a folder of its own the package's process ID would be touched.
       const global =
         settings.stateFolder === undefined ? ["-g", `pid ${JSON.stringify(join(folder, "check.pid"))};`] : [];
-      return {
-        program: "nginx",
-        args: ["-t", "-q", "-p", folder, "-c", "nginx.conf", ...global],
-        files: [],
-        leaves: ["check.pid"],
-      };
+      const args = ["-t", "-q", "-p", folder, "-c", "nginx.conf", ...global];
+      return { program: "nginx", args, files: [], leaves: ["check.pid"] };
     }
     case "haproxy": {
       // HAProxy loads no Lua of threads in a check; in this copy it is that of the process.
       const { files } = exportTable(engine, table, { ...settings, folder });
       const text = files[0]?.text.replace("lua-load-per-thread", "lua-load") ?? "";
       const file = { name: "check.cfg", text };
-      return { program: "haproxy", args: ["-c", "-q", "-f", join(folder, file.name)], files: [file], leaves: [] };
+      return { program: "haproxy", args: ["-c", "-f", join(folder, file.name)], files: [file], leaves: [] };
     }
     case "envoy":
       return {
