@@ -36,7 +36,7 @@ export const HAPROXY_LIMITS: readonly string[] = [
   "After a failed connection another origin of the region gets the host field of the first; one that connects and is silent is waited for. Waybill has a region's failover while none of its origins is up.",
   "An origin that breaks off before its answer may end the client's connection without one. Interim answers (1xx) and trailers of origins pass.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
-  "Requests of more than 16 KiB are sent once.",
+  "Requests with a body are sent once.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
   "Clients get no waybill-table and server-timing, and origins revision 0.",
 ];

@@ -31,7 +31,7 @@ export const NGINX_LIMITS: readonly string[] = [
   "An answer of an origin that is none, such as 103 or a status of 600, closes the client's connection.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
-  "Bodies are never kept, so a request with a body is sent once.",
+  "Bodies are never kept, so a request with a body goes to one origin.",
   "Origins are not checked actively; one that failed so often within the breaker's time as the table says is passed over, where the region has another.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
   "Clients get no waybill-table and server-timing, and origins revision 0; waybill-* fields of origins other than the known ones pass.",
