@@ -1,5 +1,5 @@
 import { CATALOGUE, type ProblemSlug } from "../problems/catalogue.ts";
-import { SESSION_COOKIE } from "../proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../proxy/headers.ts";
 import type { FieldSet, Region } from "../routing/table.ts";
 import {
   type ExportFile,

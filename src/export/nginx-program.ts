@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from "../proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../proxy/headers.ts";
 
 /** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
 export const NGINX_PROGRAM = `

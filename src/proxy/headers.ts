@@ -1,5 +1,6 @@
 import type { FieldRules } from "../ports.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";
+export { SESSION_COOKIE };
 
 /**
  * Which header fields an intermediary drops, by name in lower case.
