@@ -1,6 +1,5 @@
 import type { FieldRules } from "../ports.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";
-export { SESSION_COOKIE };
 
 /**
  * Which header fields an intermediary drops, by name in lower case.
@@ -49,6 +48,7 @@ export const fieldRules = ({ passesOverride = false, hidesServer = false } = {})
 
 /** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
 const GATEWAY_PREFIX = "waybill-";
+export { SESSION_COOKIE };
 
 /**
  * Whether a field of a client's request stops here. Many origins read `_` and `.` in a name as `-`, so these are taken for
