@@ -16,10 +16,8 @@ export interface FolderCheck {
 export type Replaced = "checked" | "not-installed" | "not-asked";
 
 /** The path of a file that is none of a folder's own: it must not be lost with the folder. */
-export function foreignFile(folder: string, own: RegExp): string | undefined {
-  const name = existsSync(folder) ? readdirSync(folder).find((one) => !own.test(one)) : undefined;
-  return name && join(folder, name);
-}
+export const foreignFile = (folder: string, own: RegExp): string | undefined =>
+  (existsSync(folder) ? readdirSync(folder) : []).flatMap((name) => (own.test(name) ? [] : [join(folder, name)]))[0];
 
 /** Where the new folder is until it is checked. */
 export const newFolder = (out: string): string => `${out}.new`;

@@ -48,6 +48,7 @@ export const fieldRules = ({ passesOverride = false, hidesServer = false } = {})
 
 /** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
 const GATEWAY_PREFIX = "waybill-";
+
 export { SESSION_COOKIE };
 
 /**
