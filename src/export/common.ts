@@ -26,9 +26,10 @@ export interface ExportOptions {
 }
 
 /** Names of fields that stop here, by the proxy's own list. */
-export const STOPPED_NAMES = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter(
-  (name) => name !== "host" && /^[a-z-][a-z0-9-]*$/.test(name),
-);
+export const STOPPED_NAMES = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter((name) => name !== "host");
+
+/** Methods that engines decide; what others are, Waybill knows. */
+export const METHODS = "GET HEAD OPTIONS POST PUT PATCH DELETE";
 
 /** Requests of these parts of the table go to Waybill. */
 export const leftText = ({ forwarded }: ExportPlan, comment: (text: string) => string): string =>
@@ -45,6 +46,9 @@ export const problemText = (what: string, status: number): string =>
       ? { type: problemTypePath(what), title: CATALOGUE[what].title, status }
       : { type: "about:blank", title: what, status },
   ).replaceAll("'", "\\u0027");
+
+/** Where Waybill must decide, and there is none. */
+export const NEEDS_WAYBILL = problemText("Needs Waybill, and this configuration names none", 503);
 
 /** A region under one deadline and one set of fields: engines take neither from a variable. */
 export interface RegionClass {

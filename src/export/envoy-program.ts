@@ -1,3 +1,6 @@
+import { SESSION_COOKIE } from "../proxy/headers.ts";
+import { METHODS } from "./common.ts";
+
 /** What surrounds the decision in Envoy. Both scripts decide by the same program: one names the cluster, one the fields. */
 
 const SHARED = `
@@ -8,8 +11,9 @@ local function is_plain(headers)
   local name, port = match(host or "", "^([%w._-]+)(:?%d*)$")
   if not name or #name > 253 or #port > 6 or port == ":" then return false end
   local method = headers:get(":method")
-  if not find(" GET HEAD OPTIONS POST PUT PATCH DELETE ", " " .. method .. " ", 1, true) then return false end
+  if not find(" ${METHODS} ", " " .. method .. " ", 1, true) then return false end
   if headers:get("id-layout") or headers:get("upgrade") or headers:get("tracestate") or headers:get("max-forwards") then return false end
+  if find(headers:get("cookie") or "", "${SESSION_COOKIE}", 1, true) then return false end
   if find(lower(headers:get("cdn-loop") or ""), "waybill", 1, true) then return false end
   return true
 end
@@ -94,7 +98,7 @@ local function request(handle)
   if set == "full" then
     headers:replace("waybill-layout", about.layout)
     headers:replace("waybill-revision", "0")
-    local node = string.find(plain, ":", 1, true) and '"[' .. plain .. ']"' or plain
+    local node = find(plain, ":", 1, true) and '"[' .. plain .. ']"' or plain
     headers:replace("forwarded", "for=" .. node .. ';host="' .. host .. '";proto=' .. scheme)
     handle:streamInfo():dynamicMetadata():set("waybill", "layout", about.layout)
   end
@@ -122,6 +126,7 @@ function envoy_on_response(handle)
   for _, name in ipairs(gone) do headers:remove(name) end
   headers:remove("proxy-authenticate")
   headers:remove("proxy-connection")
+  if find(headers:get("set-cookie") or "", "${SESSION_COOKIE}", 1, true) then headers:remove("set-cookie") end
   if not about then return end
   headers:replace("waybill-region", about["region"])
   if about["layout"] then

@@ -1,7 +1,6 @@
 import { CATALOGUE } from "../problems/catalogue.ts";
-import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { type ExportFile, type ExportOptions, portOf, problemText } from "./common.ts";
+import { type ExportFile, type ExportOptions, NEEDS_WAYBILL, portOf, problemText, STOPPED_NAMES } from "./common.ts";
 import { ENVOY_FILTER, ENVOY_SPECIFIER } from "./envoy-program.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
@@ -45,8 +44,6 @@ const extension = (name: string, type: string, config: object): object => ({
 
 const seconds = (ms: number): string => `${ms / 1000}s`;
 
-const clusterName = (at: number): string => `waybill_${at}`;
-
 const address = (host: string, port: number): object => ({ socket_address: { address: host, port_value: port } });
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
@@ -56,7 +53,7 @@ const bootstrap = (plan: ExportPlan, options: ExportOptions): object => ({
     listeners: [listener(plan, options)],
     clusters: [
       ...plan.regions.flatMap((region, at) =>
-        isReachable(region) ? [cluster(clusterName(at + 1), region, region.origins, options)] : [],
+        isReachable(region) ? [cluster(`waybill_${at + 1}`, region, region.origins, options)] : [],
       ),
       ...(options.waybill === undefined
         ? []
@@ -75,11 +72,9 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
     `local clusters = { ${plan.regions.map((region) => (isReachable(region) ? "true" : "false")).join(", ")} }`,
     `local names = { ${plan.regions.map(({ name }) => luaString(name)).join(", ")} }`,
     `local sets = { ${[...plan.table.entities.values()].map(({ name, fields }) => `[${luaString(name)}] = ${luaString(fields)}`).join(", ")} }`,
-    `local stopped = { ${stoppedNames()
-      .map((name) => `[${luaString(name)}] = true`)
-      .join(", ")} }`,
+    `local stopped = { ${STOPPED_NAMES.map((name) => `[${luaString(name)}] = true`).join(", ")} }`,
     `local unrouted = ${luaString(problemText("unrouted-path", CATALOGUE["unrouted-path"].status))}`,
-    `local refused = ${luaString(problemText("Needs Waybill, and this configuration names none", 503))}`,
+    `local refused = ${luaString(NEEDS_WAYBILL)}`,
     "",
   ].join("\n");
   return {
@@ -240,6 +235,3 @@ const longestMs = ({ regions, table }: ExportPlan, { deadlines }: ExportOptions)
   const given = all.flatMap(({ firstByteMs, idleMs }) => [firstByteMs ?? 1, idleMs ?? 1]);
   return given.includes(0) ? 86_400_000 : Math.max(...given);
 };
-
-const stoppedNames = (): readonly string[] =>
-  [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter((name) => name !== "host");

@@ -5,6 +5,8 @@ import {
   type ExportFile,
   type ExportOptions,
   leftText,
+  METHODS,
+  NEEDS_WAYBILL,
   portOf,
   problemText,
   type RegionClass,
@@ -31,7 +33,7 @@ export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly
 /** What HAProxy does in another way than Waybill. The command prints it. */
 export const HAPROXY_LIMITS: readonly string[] = [
   "HAProxy answers by itself, in HTML: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB or 256 fields; 422 for transfer codings other than chunked.",
-  "Requests with chunked bodies, which may have trailers, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
+  `Requests with chunked bodies, which may have trailers, and of methods other than ${METHODS} go to Waybill.`,
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "After a failed connection another origin of the region gets the host field of the first; one that connects and is silent is waited for. Waybill has a region's failover while none of its origins is up.",
   "An origin that breaks off before its answer may end the client's connection without one. Interim answers (1xx) and trailers of origins pass.",
@@ -70,9 +72,7 @@ const OWN_ERRORS: readonly (readonly [number, ProblemSlug])[] = [
 
 /** Fields that Waybill looks at, or that rules do. */
 const LOOKED_AT =
-  "id-layout,upgrade,tracestate,max-forwards,cdn-loop,connection,transfer-encoding,content-length,traceparent".split(
-    ",",
-  );
+  "id-layout upgrade tracestate max-forwards cdn-loop connection transfer-encoding content-length traceparent";
 
 /** All names as one expression; a line holds 2,048 characters. Origins read `_` and `.` as `-`. */
 const namesExpression = (names: readonly string[], end: string): string =>
@@ -139,7 +139,7 @@ frontend waybill_in
   acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*${QUERY}$
   acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
   # Fields that stop here, or that need a look.
-  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT], ":")}|cookie:.*${SESSION_COOKIE})`)}
+  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT.split(" ")], ":")}|cookie:.*${SESSION_COOKIE})`)}
   acl special var(txn.waybill_special) -m found
   # Fields that Waybill looks at.
   acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):
@@ -150,7 +150,7 @@ frontend waybill_in
   acl extra req.fhdr(transfer-encoding) -m found
   # Other tokens than these name fields of one connection.
   acl extra req.fhdr(connection) -m reg -i ^(?!(close|keep-alive)$)
-  acl plain_method method GET HEAD OPTIONS POST PUT PATCH DELETE
+  acl plain_method method ${METHODS}
   acl reads method GET HEAD OPTIONS
   acl repeats method GET HEAD OPTIONS PUT DELETE
   acl with_body req.fhdr(transfer-encoding) -m found
@@ -219,19 +219,15 @@ const mapText = ({ regions, decision }: NativePath, plan: ExportPlan, options: E
 
 const refusals = (): string => {
   const unrouted = CATALOGUE["unrouted-path"].status;
-  const refused = problemText("Needs Waybill, and this configuration names none", 503);
   return `  http-request return status ${unrouted} content-type application/problem+json hdr cache-control no-store string ${haproxyWord(problemText("unrouted-path", unrouted))} if unrouted
-  http-request return status 503 content-type application/problem+json hdr cache-control no-store string ${haproxyWord(refused)} if !decided`;
+  http-request return status 503 content-type application/problem+json hdr cache-control no-store string ${haproxyWord(NEEDS_WAYBILL)} if !decided`;
 };
 
 /** Slices that origins are told, in the order of the fields that Lua gives. */
-const sentHeaders = (plan: ExportPlan): readonly string[] => [
-  ...new Set(
-    plan.patterns.flatMap(({ reading }) =>
-      (reading ?? []).flatMap(({ ids }) => ids.flatMap(({ sent }) => sent.map(({ header }) => header))),
-    ),
-  ),
-];
+const sentHeaders = ({ patterns }: ExportPlan): readonly string[] => {
+  const ids = patterns.flatMap(({ reading }) => (reading ?? []).flatMap((reader) => reader.ids));
+  return [...new Set(ids.flatMap(({ sent }) => sent.map(({ header }) => header)))];
+};
 
 /** While no origin of a region is up, Waybill has its failover. */
 const failovers = (backends: readonly Backend[]): readonly string[] =>

@@ -1,4 +1,5 @@
 import { SESSION_COOKIE } from "../proxy/headers.ts";
+import { METHODS } from "./common.ts";
 
 /** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
 export const NGINX_PROGRAM = `
@@ -205,7 +206,7 @@ end
 -- Apart: LuaJIT compiles no function that makes another one.
 local function route_slowly(var, method, path, is_suspect)
   local is_left = not extras(var, method) or is_suspect == nil
-    or not (IDEMPOTENT[method] or method == "POST" or method == "PATCH") or SAFE[method] and has_body(var)
+    or not find(" ${METHODS} ", " " .. method .. " ", 1, true) or SAFE[method] and has_body(var)
   local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
   if decision.creates(method, path, field) then return leave(0) end
   if is_left then return leave(decide(path) == -1 and -1 or 0) end

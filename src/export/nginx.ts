@@ -4,6 +4,9 @@ import {
   type ExportFile,
   type ExportOptions,
   leftText,
+  METHODS,
+  NEEDS_WAYBILL,
+  portOf,
   problemText,
   type RegionClass,
   regionClasses,
@@ -27,7 +30,7 @@ export const nginxFiles = (plan: ExportPlan, options: ExportOptions): readonly E
 export const NGINX_LIMITS: readonly string[] = [
   "nginx answers by itself, as a problem: 400 for escapes such as %zz and %00, for `..` above the root and for invalid fields; 405 for TRACE; 414 and 431 for more than 64 KiB; 501 for transfer codings other than chunked.",
   "Fields are dropped whose names hold more than letters, digits and hyphens; so is expect.",
-  "Requests of more than 128 fields, and of methods other than GET, HEAD, OPTIONS, POST, PUT, PATCH and DELETE, go to Waybill.",
+  `Requests of more than 128 fields, and of methods other than ${METHODS} go to Waybill.`,
   "An answer of an origin that is none, such as 103 or a status of 600, closes the client's connection.",
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
@@ -177,10 +180,7 @@ const ENGINE_ERRORS: readonly (readonly [number, ProblemSlug | string])[] = [
   [505, "Version not supported"],
 ];
 
-const hostOf = (url: string): string => {
-  const { host, protocol, port, hostname } = new URL(url);
-  return port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
-};
+const hostOf = (url: string): string => `${new URL(url).hostname}:${portOf(new URL(url))}`;
 
 const upstreamName = (place: number, origin: number): string => `waybill_${place}_${origin}`;
 
@@ -298,7 +298,7 @@ ${regions.join("\n")}
 }
 local problems = {
 ${problems.join("\n")}
-  ["left"] = { 503, ${luaString(problemText("Needs Waybill, and this configuration names none", 503))} },
+  ["left"] = { 503, ${luaString(NEEDS_WAYBILL)} },
 }
 local has_waybill = ${options.waybill !== undefined}
 ${NGINX_PROGRAM}`;

@@ -1,6 +1,9 @@
 import type { FieldRules } from "../ports.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";
 
+/** For exports, which know the proxy by this file alone. */
+export { SESSION_COOKIE };
+
 /**
  * Which header fields an intermediary drops, by name in lower case.
  * The runtime itself drops Connection, TE, Keep-Alive, Upgrade, Trailer and Transfer-Encoding both ways.
@@ -48,8 +51,6 @@ export const fieldRules = ({ passesOverride = false, hidesServer = false } = {})
 
 /** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
 const GATEWAY_PREFIX = "waybill-";
-
-export { SESSION_COOKIE };
 
 /**
  * Whether a field of a client's request stops here. Many origins read `_` and `.` in a name as `-`, so these are taken for
