@@ -37,7 +37,7 @@ const FLUSH_MS_MAX = 20_000;
 
 /**
  * Counts in this isolate and reports them to the Durable Object, beside requests and one report at a time. A failed report is
- * sent again with the next. A report whose request was cut off is lost; one whose response was lost is counted twice.
+ * sent again at its time. A report whose request was cut off is lost; one whose response was lost is counted twice.
  */
 export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const { store, reportMs, clock, onReportFailure } = options;
@@ -83,8 +83,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 
   const sendAlone = async (to: MetricsStore, nowMs: number): Promise<void> => {
     busyUntilMs = nowMs + REPORT_LOST_MS;
-    await send(to);
+    const isSent = await send(to);
     busyUntilMs = 0;
+    if (!isSent && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
   };
 
   const flush = async (to: MetricsStore, fromMs: number): Promise<void> => {
@@ -94,8 +95,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     const leftMs = Math.min(dueMs, fromMs + FLUSH_MS_MAX) - clock.nowMs();
     if (leftMs > 0) await options.pause(leftMs);
     flushUntilMs = 0;
-    const nowMs = clock.nowMs();
-    if (nowMs >= busyUntilMs) await sendAlone(to, nowMs);
+    if (clock.nowMs() >= busyUntilMs) await sendAlone(to, clock.nowMs());
   };
 
   return {
@@ -187,10 +187,8 @@ class IsolateCounters {
 
   /** Returns all counts as series and resets them. */
   *drain(): IterableIterator<readonly [key: string, by: number]> {
-    const regions = this.#regions;
-    const events = this.#events;
+    const [regions, events, tables] = [this.#regions, this.#events, this.#tables];
     this.#regions = new Map();
-    const tables = this.#tables;
     this.#events = new Map();
     this.#tables = new Map();
     yield* events;

@@ -178,7 +178,9 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
     const served = inMemory ? ok(inMemory) : await this.#tables.load();
     const targets = served.ok ? checkTargets(served.value.table) : [];
-    this.#hasChecks = targets.length > 0;
+    // A cold object may get no table, or the bundled one, while KV is slow: the next alarm finds what came after.
+    const isFound = inMemory !== undefined || (served.ok && served.value.source !== "bundled");
+    this.#hasChecks = targets.length > 0 || !isFound;
     const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge: this.#config.isOnEdge };
     await runChecks(targets, deps, ({ url, path, check }) => {
       // Any response shows that the origin is reachable, even an unhealthy one.

@@ -176,6 +176,19 @@ describe("the reports of an isolate", () => {
     expect([sumOf(reports[1], ...OK), reports[1]?.origins.length]).toEqual([6, 1]);
   });
 
+  it("that fail are tried again although no request comes after them", async () => {
+    const { state, reports, observe, settle, sumOf } = setUp();
+    state.fault = "throws";
+    observe();
+    for (const fault of ["throws", "none", "none"] as const) {
+      await settle();
+      state.fault = fault;
+      state.nowMs += 10_000;
+    }
+    await settle();
+    expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 1, 1]);
+  });
+
   it("stay small, however many series there are, and lose no count", async () => {
     const { state, reports, observe, settle } = setUp();
     observe();

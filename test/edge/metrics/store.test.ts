@@ -196,6 +196,11 @@ describe("the active checks", () => {
     expect((await store.totals()).origins.size).toBe(0);
   });
 
+  it("look again for a table when the first one was the last resort", async () => {
+    await scheduleChecks(TRAFFIC);
+    await checked(async () => expect(await alarmAt()).toBeGreaterThan(Date.now() + 10_000));
+  });
+
   it("begin where there is traffic and no timer of the platform", async () => {
     await publish({ eu: { origins: [{ url: EU }], health: { path: "/" } } });
     await counted(1);
