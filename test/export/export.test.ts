@@ -195,13 +195,17 @@ describe("the command", () => {
   });
 
   it.each([
-    ["caddy"],
-    ["nginx", "--out", "relative"],
-    ["nginx", "--out", "/"],
-    ["nginx", "--out", '/a"b'],
-    ["nginx", "--out", "/a", "--waybill", "http://h/path"],
-  ])("refuses %j %j %j", async (...args) => {
-    expect((await run(...args)).code).toBe(1);
+    ["Write one of", "caddy", "--out", "/a"],
+    ["whole path", "nginx", "--out", "relative"],
+    ["whole path", "nginx", "--out", "/"],
+    ["whole path", "nginx", "--out", '/a"b'],
+    ["Write a URL", "nginx", "--out", "/a", "--waybill", "http://h/path"],
+    ["an address and a port", "nginx", "--out", "/a", "--listen", "0.0.0.0:65536"],
+    ["an address and a port", "nginx", "--out", "/a", "--listen", "0.0.0.0:0"],
+    ["not both", "nginx", "--out", "/a", "--waybill", "http://h:1", "--without-waybill"],
+  ])("says %j to %j %j %j", async (says, ...args) => {
+    const { code, stderr } = await run(...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(says)]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Field, FieldValue, Layout, Role } from "../../ids/index.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { isIssued, keyFieldOf, ownerKeyField, ROUTABLE_BITS_MAX } from "../layouts/fields.ts";
-import { pointerTo } from "../schema/faults.ts";
+import { listNames, pointerTo } from "../schema/faults.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId, Slice } from "../table.ts";
 import { type MintPlanError, type MintRequest, malformed, unknownName } from "./request.ts";
 
@@ -149,8 +149,8 @@ function joinSlices(enabled: EnabledLayout, key: Field, slices: Readonly<Record<
     given += slice.bits;
   }
   if (given === key.bits) return ok(whole);
-  const name = key.name === "shardKey" ? "the shard key" : key.name;
-  return err(malformed(`The slices must give every bit of ${name} once, without gap or overlap.`, "/slices"));
+  const known = listNames(enabled.slices.keys());
+  return err(malformed(`Slices must give every bit of ${key.name} once. There are ${known}.`, "/slices"));
 }
 
 export type { MintPlanError, MintRequest } from "./request.ts";

@@ -18,7 +18,8 @@ const engineNamed = (text: string): Engine => {
 
 /** As the engines read it: an address and a port, an IPv6 address in brackets. */
 const listenAddress = (text: string): string => {
-  if (/^(?:[\w.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i.test(text)) return text;
+  const port = Number(/^(?:[\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})$/i.exec(text)?.[1]);
+  if (port > 0 && port <= 65_535) return text;
   throw new InvalidArgumentError("Write an address and a port, such as 0.0.0.0:8080.");
 };
 
@@ -60,6 +61,7 @@ Exit code: 0, or 1 if nothing was written.`,
     const engine = engineNamed(name);
     const { out: folder, table: file, waybill, withoutWaybill, listen, caFile } = options;
     const { modules: modulesFolder, state: stateFolder } = options;
+    if (waybill !== undefined && withoutWaybill) return fail("error: give --waybill or --without-waybill, not both.\n");
     const { table } = await readTableFile(file, runtime, checkTable);
     const { deadlines } = readConfig({
       FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
