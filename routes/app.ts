@@ -63,21 +63,10 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   pages.use(guardConsole(gateway));
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
-  const own = [
-    many,
-    mint,
-    ids,
-    explain,
-    idempotency,
-    directory,
-    directoryBulk,
-    health,
-    metrics,
-    regions,
-    consolePage,
-    consoleData,
-  ];
-  for (const family of [...own, ...ofTable, problems, openapi]) pages.route("/", family(gateway) as Hono);
+  const ofIds = [many, mint, ids, explain, idempotency, directory, directoryBulk];
+  const ofGateway = [health, metrics, regions, consolePage, consoleData];
+  for (const family of [...ofIds, ...ofGateway, ...ofTable, problems, openapi])
+    pages.route("/", family(gateway) as Hono);
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {
     throw error;

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Tables } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
 import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
-import { claimsOf } from "../src/gateway/places/serve.ts";
+import { claimsOf } from "../src/gateway/places/read.ts";
 import { ok } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import { parseJson } from "../src/routing/index.ts";

@@ -37,6 +37,8 @@ export function readSecret<const Schema extends v.GenericSchema>(
 export const readOr = <Value>(value: Value | undefined, fault: string): Result<Value, string> =>
   value === undefined ? err(fault) : ok(value);
 
+const ACCESS = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS", "ACCESS_SUPPORT"] as const;
+
 export const SETTING_NAMES = [
   "REQUEST_LOG",
   "CLIENT_ADDRESS",
@@ -54,10 +56,7 @@ export const SETTING_NAMES = [
   "PUBLIC_ID_KEYS",
   "ORIGIN_SIGNING_KEYS",
   "ADMIN_TOKENS",
-  "ACCESS_TEAM_DOMAIN",
-  "ACCESS_AUDIENCE",
-  "ACCESS_OPERATORS",
-  "ACCESS_SUPPORT",
+  ...ACCESS,
   "OPEN_PAGES",
   "CONSOLE_HOST",
   "CONSOLE_PREVIEW",
@@ -75,14 +74,7 @@ export const SETTING_NAMES = [
 export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unknown };
 
 /** Unset means open, or the whole range, so an empty value there is an error. */
-const NEVER_EMPTY: readonly string[] = [
-  "ADMIN_TOKENS",
-  "ACCESS_TEAM_DOMAIN",
-  "ACCESS_AUDIENCE",
-  "ACCESS_OPERATORS",
-  "ACCESS_SUPPORT",
-  "SEQUENCE_RANGE",
-];
+const NEVER_EMPTY: readonly string[] = [...ACCESS, "ADMIN_TOKENS", "SEQUENCE_RANGE"];
 
 export const isUnset = (name: string, value: unknown): boolean =>
   value === undefined || (value === "" && !NEVER_EMPTY.includes(name));

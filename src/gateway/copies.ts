@@ -48,7 +48,7 @@ export async function forwardNearest(
   }
   const isWrite = !SAFE.has(proxied.method);
   const wrote = copies.cookie && firstKnown(request.headers.get("cookie") ?? undefined, copies.cookie, WROTE);
-  const mayCopy = said === null && wrote === undefined && isRead(proxied);
+  const mayCopy = said === null && wrote === undefined && proxied.hasOthers !== true && isRead(proxied);
   const region = mayCopy ? nearestCopy(decision, countryOf(context, copies), () => client.continent) : undefined;
   const answer =
     region === undefined || (await isKnownToMove(proxied, gateway))

@@ -113,7 +113,9 @@ function decideByTable(
 ): Outcome {
   if (match === undefined) {
     const entry = table.withoutId.match(path);
-    if (entry !== undefined) return { kind: "without-id", entry, byCanary };
+    // No source may decide about an entity's ID that the origin would read in the path. What the table writes out is meant.
+    if (entry?.entity.paths.includes(path) || (entry !== undefined && table.paths.matchRead(path) === undefined))
+      return { kind: "without-id", entry, byCanary };
     return failure(table, { reason: "unrouted-path", path }, byCanary);
   }
   if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);

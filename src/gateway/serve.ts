@@ -192,6 +192,7 @@ export async function forward(
     request,
     method,
     isRead: prepared?.isRead,
+    hasOthers: prepared?.hasOthers === true || prepared?.ids !== undefined,
     scheme: client.scheme ?? context.scheme,
     host: client.host ?? context.host,
     arrivedAtMs: context.arrivedAtMs,

@@ -191,7 +191,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const { region, move } = target;
   const fenced = move && rejectFenced(proxyRequest.decision, proxyRequest.method, asksUpgrade(proxyRequest));
   if (fenced !== undefined) return err(fenced);
-  const isSettled = target.rule.kind === "moved";
+  const isSettled = target.rule.kind === "moved" || proxyRequest.hasOthers === true;
   const { movedMemory } = deps;
   const memory = isSettled || movedMemory?.isEmpty === true || !isRemembered(proxyRequest) ? undefined : movedMemory;
   if (memory !== undefined) proxyRequest.watchClient();
@@ -205,7 +205,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   if (named === undefined) return answer;
   await discard(answer.value);
   if (known !== undefined) memory?.forget(movedKeyOf(proxyRequest.decision));
-  if (isSettled) return disagree(sent, "the table says that it is there");
+  if (isSettled) return disagree(sent, "the table, or another ID of the request, says that it is there");
   const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
   if (other === sent) return disagree(sent, "it names itself");

@@ -96,6 +96,8 @@ export interface ProxyRequest {
   readonly method: string;
   /** Whether it only reads, whatever its method. */
   readonly isRead?: boolean | undefined;
+  /** Whether it names other entities too, which are in the region that was decided on. */
+  readonly hasOthers?: boolean;
   readonly body: RequestBody;
   /** Unix ms. */
   readonly arrivedAtMs: number;

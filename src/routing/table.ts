@@ -262,6 +262,8 @@ export type Rule =
 export interface PathIndex<Owner = Entity> {
   /** `path`: the raw path of the request without the query. */
   readonly match: (path: string) => PathMatch<Owner> | undefined;
+  /** Whose path servers may read in it that are less exact: escapes decoded, parameters cut, slashes merged, in any case. */
+  readonly matchRead: PathIndex<Owner>["match"];
 }
 
 export interface PathMatch<Owner = Entity> {

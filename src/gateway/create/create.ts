@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
+import { rejectFenced } from "../../proxy/deliver.ts";
 import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
 import { HORIZON_MS } from "../../routing/limits.ts";
 import { planMint } from "../../routing/mint/plan.ts";
@@ -12,6 +13,7 @@ import type { CompiledTable, Create, Decision } from "../../routing/table.ts";
 import { type DecideInput, decideEntity, decidePath } from "../decide.ts";
 import { mintIds } from "../mint.ts";
 import { withPages } from "../pages.ts";
+import { claimsOf } from "../places/read.ts";
 import type { RequestContext } from "../request.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./answer.ts";
 import { clientIdOf, judgeFreshness } from "./client-id.ts";
@@ -31,6 +33,8 @@ export interface Prepared {
   readonly ids: string | undefined;
   /** Whether it only reads, whatever its method: a query of GraphQL. */
   readonly isRead?: boolean;
+  /** Whether it names other entities than the one that it is decided by. */
+  readonly hasOthers?: boolean;
 }
 
 /** Sends a request to the region of a decision. `target`: raw path and query there. */
@@ -51,26 +55,23 @@ export interface Creation {
 }
 
 /** The collection at a raw path; by the canary's table for an entity that is all its own. */
-export function findCreation({ table, canary }: ServedTable, path: string): Creation | undefined {
-  const byCanary = canary?.table.creates?.match(path);
+export function findCreation(
+  { table, canary }: ServedTable,
+  path: string,
+  how: "match" | "matchRead" = "match",
+): Creation | undefined {
+  const byCanary = canary?.table.creates?.[how](path);
   if (canary !== undefined && byCanary !== undefined && canary.ownsEntity(byCanary.entity.entity.name)) {
     return { create: byCanary.entity, table: canary.table, byCanary: true, parentEnd: byCanary.idEnd };
   }
-  const match = table.creates?.match(path);
+  const match = table.creates?.[how](path);
   if (match === undefined || canary?.ownsEntity(match.entity.entity.name) === true) return undefined;
   return { create: match.entity, table, byCanary: false, parentEnd: match.idEnd };
 }
 
-/**
- * Whether an origin may read a collection in a path that the table does not: escapes decoded, slashes merged, parameters cut.
- * It would create without an ID, or take the parent's for the new one.
- */
-export function mayReadCollection(served: ServedTable, path: string): boolean {
-  if (served.table.creates === undefined && served.canary?.table.creates === undefined) return false;
-  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const read = decoded.replace(/;[^/]*/g, "").replace(/[/\\]+/g, "/");
-  return findCreation(served, read.endsWith("/") ? read.slice(0, -1) : read) !== undefined;
-}
+/** Whether an origin may read a collection in the path. It would create without an ID, or take the parent's for the new one. */
+export const mayReadCollection = (served: ServedTable, path: string): boolean =>
+  findCreation(served, path, "matchRead") !== undefined;
 
 /**
  * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the
@@ -93,10 +94,12 @@ export async function createEntity(
   const isKeyed = key.value !== undefined || create.idempotency.isRequired || create.idempotency.byClientId;
   const content = await readContent(context, create, isKeyed);
   if (!content.ok) return fail(content.error);
-  const claims = create.readsToken ? await gateway.clientClaims(request) : ok(undefined);
+  const claims = create.readsToken ? await claimsOf(gateway, request) : ok(undefined);
   if (!claims.ok) return fail(claims.error);
   const parent = await parentOf(context, served, creation);
   if (!parent.ok) return fail(parent.error);
+  const fenced = parent.value && rejectFenced(parent.value.decision, "POST", false);
+  if (fenced !== undefined) return fail(fenced);
   const brought = clientIdOf(create, request, content.value.json);
   const asked = { brought, json: content.value.json, claims: claims.value, parent: parent.value?.decision };
   const born = await bear(context, served, creation, asked);
@@ -318,10 +321,11 @@ async function resume(
     const proposed = born[at];
     const decided = proposed?.text === text ? ok(proposed) : await decideText(context, served, create, text);
     if (!decided.ok) return decided;
-    const { decision } = decided.value;
-    const region = (context.table ?? served.table).regions.get(record.region);
+    const { decision, byCanary } = decided.value;
+    const { regions } = (byCanary ? served.canary?.table : context.table) ?? served.table;
+    const region = regions.get(record.region);
     if (region === undefined) {
-      const known = [...served.table.regions.keys()];
+      const known = [...regions.keys()];
       return err({ reason: "unknown-name", what: "region", name: record.region, known });
     }
     // An entity that was moved by itself is there: its former region would make it anew.

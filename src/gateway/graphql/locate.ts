@@ -3,12 +3,12 @@ import type { FoundId } from "../../graphql/ids.ts";
 import type { FieldFailure, Place, RootField } from "../../graphql/plan.ts";
 import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
-import { movedKeyOf } from "../../proxy/deliver.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import type { CompiledTable, Decision, Graphql } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decideEntity, decidePath, failure, type Outcome } from "../decide.ts";
 import { withPages } from "../pages.ts";
+import { remembered } from "../places/locate.ts";
 import type { RequestContext } from "../request.ts";
 
 /** Where the IDs of an operation are. */
@@ -138,15 +138,4 @@ function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: 
   }
   const outcome = decideAny(input, ANY_PREFIX + text);
   return outcome.kind === "redirect" ? decidePath(input, outcome.path) : outcome;
-}
-
-/** What an origin said of the entity on its own path counts here too. */
-async function remembered({ gateway }: RequestContext, table: CompiledTable, decision: Decision): Promise<Decision> {
-  const { movedMemory } = gateway;
-  const { entity, target } = decision;
-  if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
-  if (entity.rememberMovedSeconds === 0) return decision;
-  const name = await movedMemory.recall(movedKeyOf(decision));
-  const region = name === undefined ? undefined : table.regions.get(name);
-  return region === undefined ? decision : { ...decision, target: { ...target, region } };
 }

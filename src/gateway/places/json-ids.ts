@@ -171,7 +171,7 @@ class IdScanner extends JsonScanner {
     const inside = this.#inside[level] as number;
     for (let bit = 0; inside >>> bit !== 0; bit++) {
       const own = (inside & (1 << bit)) === 0 ? undefined : this.#pointers[bit]?.path[level - 1];
-      if (own?.length === name.length && own !== name && own.toUpperCase() === name.toUpperCase()) return true;
+      if (own?.length === name.length && own !== name && folded(own) === folded(name)) return true;
     }
     return false;
   }
@@ -197,4 +197,7 @@ class IdScanner extends JsonScanner {
 
 /** More digits are no ID, and would be too many arguments of a call. */
 const TOKEN_BYTES_MAX = 1_000;
+
+/** The same for all cases of a name. The Kelvin sign is a `k` in lower case only. */
+const folded = (name: string): string => name.toLowerCase().toUpperCase();
 const KEY_SHOWN_MAX = 100;

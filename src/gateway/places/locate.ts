@@ -1,8 +1,11 @@
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
-import type { Decision, WithoutId } from "../../routing/index.ts";
+import { movedKeyOf } from "../../proxy/deliver.ts";
+import type { CompiledTable, Decision, WithoutId } from "../../routing/index.ts";
 import type { RegionSourceError } from "../../routing/resolve/region-sources.ts";
 import { type DecideInput, decideEntity, type Outcome, type PageNeed } from "../decide.ts";
+import type { RequestContext } from "../request.ts";
 import type { FoundId } from "./read.ts";
 
 /** The decision about all IDs of a request: one region, or a problem that says which do not agree. */
@@ -34,6 +37,32 @@ export function locateIds(
 export interface AgreedId {
   readonly decision: Decision;
   readonly byCanary: boolean;
+}
+
+/** Where each is by what origins said of it alone: an origin that disowns one of several is not followed. */
+export const rememberedEach = (context: RequestContext, { table, canary }: ServedTable, ids: readonly LocatedId[]) =>
+  Promise.all(
+    ids.map(async (id): Promise<LocatedId> => {
+      const { outcome } = id;
+      if (outcome.kind !== "region") return id;
+      const decider = (outcome.byCanary ? canary?.table : undefined) ?? table;
+      return { ...id, outcome: { ...outcome, decision: await remembered(context, decider, outcome.decision) } };
+    }),
+  );
+
+/** What an origin said of the entity on its own path counts here too. */
+export async function remembered(
+  { gateway }: RequestContext,
+  table: CompiledTable,
+  decision: Decision,
+): Promise<Decision> {
+  const { movedMemory } = gateway;
+  const { entity, target } = decision;
+  if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
+  if (entity.rememberMovedSeconds === 0) return decision;
+  const name = await movedMemory.recall(movedKeyOf(decision));
+  const region = name === undefined ? undefined : table.regions.get(name);
+  return region === undefined ? decision : { ...decision, target: { ...target, region } };
 }
 
 /** The decisions of all IDs, which lead to one region; the first one counts. Empty without IDs. */

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { Gateway } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { PLACE_IDS_MAX } from "../../routing/limits.ts";
 import type { IdPlace, IdPlaces } from "../../routing/places/types.ts";
@@ -32,6 +33,16 @@ export type BodyType = "json" | "form";
 export interface FoundId {
   readonly place: Pick<IdPlace, "label" | "entity">;
   readonly text: string;
+}
+
+/** The claims of a request's token. What calls itself a token and is none might name another region. */
+export async function claimsOf(
+  { clientClaims }: Pick<Gateway, "clientClaims">,
+  request: Request,
+): Promise<Result<Readonly<Record<string, unknown>> | undefined, GatewayError>> {
+  const claims = await clientClaims(request);
+  const isToken = /^ *bearer\b/i.test(request.headers.get("authorization") ?? "");
+  return claims.ok && claims.value === undefined && isToken ? err({ reason: "unauthenticated", why: "wrong" }) : claims;
 }
 
 type Reading<Value> = Result<Value, GatewayError>;

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Gateway, ServedTable } from "../../ports.ts";
+import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
@@ -10,9 +10,9 @@ import type { Forward, Prepared } from "../create/create.ts";
 import type { DecideInput, Outcome } from "../decide.ts";
 import { withPages } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
-import { agree, type LocatedId, locateIds, PATH } from "./locate.ts";
+import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
-import { type BodyHead, type BodyType, bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
+import { type BodyHead, type BodyType, bodyTypeOf, claimsOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Requests whose table reads IDs beside the path. */
 
@@ -56,10 +56,15 @@ export async function serveByPlaces(
     own === undefined
       ? []
       : [{ place: PATH, entity: own.entity.name, text: own.id, outcome: outcome as LocatedId["outcome"] }];
-  const agreed = agree([...inPath, ...located.ids]);
+  const all = [...inPath, ...located.ids];
+  const names = all.map(
+    ({ entity, outcome }) => `${entity} ${outcome.kind === "region" && outcome.decision.canonical}`,
+  );
+  const hasOthers = new Set(names).size > 1;
+  const agreed = agree(hasOthers ? await rememberedEach(context, served, all) : all);
   if (!agreed.ok) return fail(agreed.error);
   const [first, ...others] = agreed.value;
-  const prepared = { body, ids: undefined };
+  const prepared = { body, ids: undefined, hasOthers };
   if (first === undefined) return next.forwardWithoutId(context, entry as WithoutId, prepared);
   for (const { decision } of others) {
     const fenced = rejectFenced(decision, method, asksUpgrade({ request }));
@@ -76,16 +81,6 @@ const asDeclared = (entity: Entity, own: Entity): Entity => {
   const { deadlines, replayBytesMax, fields, publicFields, otherBodies, copies } = own;
   return { ...entity, deadlines, replayBytesMax, fields, publicFields, otherBodies, copies };
 };
-
-/** The claims of a request's token. What calls itself a token and is none might name another region. */
-export async function claimsOf(
-  { clientClaims }: Pick<Gateway, "clientClaims">,
-  request: Request,
-): Promise<Result<Readonly<Record<string, unknown>> | undefined, GatewayError>> {
-  const claims = await clientClaims(request);
-  const isToken = /^ *bearer\b/i.test(request.headers.get("authorization") ?? "");
-  return claims.ok && claims.value === undefined && isToken ? err({ reason: "unauthenticated", why: "wrong" }) : claims;
-}
 
 interface ReadRequest {
   readonly ids: readonly FoundId[];

@@ -87,19 +87,8 @@ const isHotguid = ({ name }: Layout): boolean => name === "hotguid" || name === 
 
 /** All fixed bits of UUIDs: COMBs have those of version 4. A HotGuid must not match them. */
 export const MARKED_UUIDS: readonly Layout[] = [
-  iuid,
-  luuid,
-  distributedId128,
-  uuidNil,
-  uuidMax,
-  uuidV1,
-  uuidV2,
-  uuidV3,
-  uuidV4,
-  uuidV5,
-  uuidV6,
-  uuidV7,
-  uuidV8,
+  ...[iuid, luuid, distributedId128, uuidNil, uuidMax],
+  ...[uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8],
 ];
 
 type Started = Result<WordMinter, MinterError | IdentityError>;

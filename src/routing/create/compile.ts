@@ -23,16 +23,17 @@ export const indexCreates = (draft: Draft, entities: ReadonlyMap<string, Entity>
       byEntity.set(name, createOf(entity, declared, declared.create));
     }
   }
-  return byEntity.size === 0 ? undefined : { byEntity, match: matcherOf([...byEntity.values()]) };
+  return byEntity.size === 0 ? undefined : { byEntity, ...matchersOf([...byEntity.values()]) };
 };
 
 /** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
-const matcherOf = (creates: readonly Create[]): CreateIndex["match"] => {
+const matchersOf = (creates: readonly Create[]): Pick<CreateIndex, "match" | "matchRead"> => {
   const index = indexExactPaths(creates.map((create) => ({ create, paths: [create.collection] })));
-  return (path) => {
-    const found = index.match(path);
+  const by = (match: typeof index.match) => (path: string) => {
+    const found = match(path);
     return found && { ...found, entity: found.entity.create };
   };
+  return { match: by(index.match), matchRead: by(index.matchRead) };
 };
 
 const DAY_SECONDS = 86_400;

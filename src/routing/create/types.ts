@@ -47,5 +47,7 @@ export interface CreateIndex<Entity> {
   readonly match: (
     path: string,
   ) => { readonly entity: Create<Entity>; readonly idStart: number; readonly idEnd: number } | undefined;
+  /** As servers may read it that are less exact, see `PathIndex`. */
+  readonly matchRead: CreateIndex<Entity>["match"];
   readonly byEntity: ReadonlyMap<string, Create<Entity>>;
 }

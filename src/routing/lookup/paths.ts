@@ -53,6 +53,20 @@ export const isEncodedGatewayPath = (path: string): boolean => {
   return GATEWAY_SEGMENTS.has(first);
 };
 
+/** A path, or a pattern, as servers read it that decode escapes, cut parameters, merge slashes, resolve dots and know no case. */
+const asServersRead = (path: string): string => {
+  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const segments: string[] = [];
+  for (const segment of decoded
+    .replace(/;[^/\\]*/g, "")
+    .toLowerCase()
+    .split(/[/\\]/)) {
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return `/${segments.join("/")}`;
+};
+
 /** A backslash, or a segment `.` or `..`, plain or encoded (WHATWG URL): the runtime would resolve them after the decision. */
 export const NOT_NORMALIZED = /\\|\/(?:\.|%2e){1,2}(?=\/|$)/i;
 
@@ -120,8 +134,13 @@ const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Own
 type AddPattern<Owner> = (root: Node<Owner>, owner: Owner, pattern: string) => void;
 
 const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPattern<Owner>): PathIndex<Owner> => {
-  const top = newNode<Owner>();
-  for (const owner of owners) for (const pattern of owner.paths) add(top, owner, pattern);
+  const [top, read] = [newNode<Owner>(), newNode<Owner>()];
+  for (const owner of owners) {
+    for (const pattern of owner.paths) {
+      add(top, owner, pattern);
+      add(read, owner, asServersRead(pattern));
+    }
+  }
   /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
   const match = (path: string, node = top, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
     if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
@@ -138,5 +157,5 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
       (node.below && { entity: node.below, idStart, idEnd })
     );
   };
-  return { match };
+  return { match, matchRead: (path) => match(asServersRead(path), read) };
 };

@@ -223,6 +223,14 @@ describe("the owner is asked", () => {
   });
   const NO_FAILOVER = { regions: { ...DECLARED_TABLE.regions, eu: { origins: [{ url: "http://eu.test" }] } } };
 
+  it("for a request with the ID of another entity", async () => {
+    const declared = tableWith({}, { idIn: [{ query: "with", entity: "order" }] });
+    const { request, seen } = setUp({ ...regions({}), declared });
+    await request(`${PATH}?with=${IDS.orderDe}`, from("NA"));
+    await request(`${PATH}?with=${IDS.orderDe.replace(/1$/, "2")}`, from("NA"));
+    expect(hosts(seen)).toEqual(["us", "eu"]);
+  });
+
   it("for an ID that an origin said to have moved", async () => {
     const moved = () => new Response(null, { status: 421, headers: { "waybill-region": "ap" } });
     const { request, seen } = setUp(regions({ eu: moved }));

@@ -248,6 +248,15 @@ describe("a collection below an entity", () => {
   });
 });
 
+it("below a parent whose move is fenced, nothing is created", async () => {
+  const create = { collection: "/orders/:id/items", key: { shardKey: { value: 7 } } };
+  const moves = { [IDS.orderDe]: { from: "eu", to: "us", state: "fenced", epoch: 1 } };
+  const declared = table({ parcel: { ...DECLARED_TABLE.entities.parcel, create } }, { moves });
+  const { request, seen } = setUp({ declared, origin: created });
+  expect(slug(await problemOf(await request(`/orders/${IDS.orderDe}/items`, json({}))))).toBe("entity-moving");
+  expect(seen).toEqual([]);
+});
+
 describe("a path that an origin may read as a collection", () => {
   const parcel = { collection: "/orders/:id/items", key: { shardKey: { value: 7 } } };
   const declared = table(
@@ -262,8 +271,10 @@ describe("a path that an origin may read as a collection", () => {
     `/orders/${IDS.orderDe}/%69tems`,
     `/orders/${IDS.orderDe}/items%2f`,
     `/orders/${IDS.orderDe}/items;v=1`,
+    `/orders/${IDS.orderDe}/Items`,
     "/orders/",
     "/%6frders",
+    "/Orders",
   ])("gets no POST without an ID: %s", async (path) => {
     const { request, seen } = setUp({ declared, origin: created });
     expect(slug(await problemOf(await request(path, json({}))))).toBe("unrouted-path");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "../../../src/ids/result.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { servedBeside, tablesOf } from "../beside.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 
 const declared = (idempotency: object = {}, more: object = {}) => ({
@@ -35,6 +36,22 @@ const post = (
 
 const idOf = (response: Response) => response.headers.get("waybill-entity-id");
 const created = (headers: HeadersInit = {}) => new Response('{"made":true}', { status: 201, headers });
+
+it("a create with a key goes to a region that only the canary's table has", async () => {
+  const table = declared();
+  const canary = {
+    ...table,
+    regions: { ...table.regions, sa: { origins: [{ url: "http://sa.test" }] } },
+    routes: table.routes.map((route) =>
+      "country" in route.when && route.when.country === "KZ" ? { ...route, region: "sa" } : route,
+    ),
+  };
+  const served = servedBeside(table, canary, { countries: ["KZ"] });
+  const { request, seen } = setUp({ gateway: { tables: tablesOf(served) }, origin: () => created() });
+  const key = newKey();
+  for (let attempt = 0; attempt < 2; attempt++) expect((await request("/orders", post(key))).status).toBe(201);
+  expect(new Set(seen.map(({ url }) => new URL(url).host))).toEqual(new Set(["sa.test"]));
+});
 
 describe("a create with a key", () => {
   it("gets the kept answer again", async () => {
@@ -198,18 +215,30 @@ describe("a create with a key", () => {
 
   it("is scoped by a verified claim where the table says so", async () => {
     const key = newKey();
-    const idFor = async (sub: string | undefined, token: string) => {
+    const idFor = async (sub: string | undefined, authorization: string) => {
       const { request } = setUp({
         declared: declared({ keepAnswer: {}, scope: { jwtClaim: "sub" } }),
         origin: () => created(),
         gateway: { clientClaims: async () => ok(sub === undefined ? undefined : { sub }) },
       });
-      return request("/orders", post(key, undefined, { authorization: `Bearer ${token}` }));
+      return request("/orders", post(key, undefined, { authorization }));
     };
-    const [a, renewed, b] = [await idFor("a", "1"), await idFor("a", "2"), await idFor("b", "3")];
+    const [a, renewed, b] = [await idFor("a", "Bearer 1"), await idFor("a", "Bearer 2"), await idFor("b", "Bearer 3")];
     expect([idOf(renewed), idOf(b) === idOf(a)]).toEqual([idOf(a), false]);
-    expect(slug(await problemOf(await idFor(undefined, "4")))).toBe("create-key-missing");
+    expect(slug(await problemOf(await idFor(undefined, "Basic 4")))).toBe("create-key-missing");
   });
+
+  it.each(["Bearer a b", "bearer\tx", "Bearer"])(
+    "has no scope and no key by what is no token: %j",
+    async (authorization) => {
+      const sources = { country: [{ jwtClaim: "country" }, { header: "x-country" }] };
+      const order = { ...DECLARED_TABLE.entities.order, create: { key: sources } };
+      const table = { ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, order } };
+      const { request, seen } = setUp({ declared: table, gateway: { clientClaims: async () => ok(undefined) } });
+      const answer = await request("/orders", post(undefined, undefined, { authorization }));
+      expect([slug(await problemOf(answer)), seen]).toEqual(["unauthenticated", []]);
+    },
+  );
 
   it.each([[["a"]], [{ a: 1 }], [""], [true], [2 ** 53]])(
     "is never scoped by the claim %j, which others may share",

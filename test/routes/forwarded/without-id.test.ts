@@ -68,6 +68,19 @@ describe("a request without an ID goes where a declared source says", () => {
     expect(defects).toEqual([]);
   });
 
+  it.each(["/%6frders/", "/Orders/", "/orders;a=1/", "/orders%2F", "/%2forders/", "/orders%5c", "/x%2f..%2forders/"])(
+    "nor one in which an origin may read an entity's: %s",
+    async (start) => {
+      const rest = { path: ["/**", "/Orders/about"], sources: [{ region: "eu" }] };
+      const { request, seen } = setUp({ declared: { ...DECLARED_TABLE, withoutId: { rest } } });
+      const answer = await request(start + IDS.orderBr, { method: "PUT" });
+      expect(slug(await problemOf(answer))).toMatch(/^(?:unrouted-path|malformed-request)$/);
+      expect(seen).toEqual([]);
+      // What the table writes out is meant, and what leads to no entity goes on.
+      for (const path of ["/Orders/about", "/%6frders", "/shop;a=1/x"]) expect((await request(path)).status).toBe(200);
+    },
+  );
+
   it("an entity's path is never taken for one without an ID", async () => {
     const { request, seen } = gateway();
     const home = { headers: { "x-home-region": "ap" } };

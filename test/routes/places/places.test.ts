@@ -45,6 +45,8 @@ const form = (body: string): RequestInit => ({
 });
 
 const { orderKz, orderBr, orderDe, rideKz } = IDS;
+/** In the region of `orderBr`. */
+const orderUs = orderBr.replace(/1$/, "2");
 const claims = (value: object) => ({ gateway: { clientClaims: async () => ok(value as Record<string, unknown>) } });
 
 describe("a name that differs in its case alone is refused, for many servers read it", () => {
@@ -59,6 +61,17 @@ describe("a name that differs in its case alone is refused, for many servers rea
   ])("%s", async (_, path, init, problem) => {
     const { request, seen } = setUp({ declared: withPath() });
     expect(slug(await problemOf(await request(path, init)))).toBe(problem);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    ["in a member", "/checkout", json({ "bas\u212aet": orderKz }), "malformed-request"],
+    ["escaped in a query", `/checkout?bas%E2%84%AAet=${orderKz}`, {}, "id-unreadable"],
+  ])("and so is the Kelvin sign for a k, %s", async (_, path, init, problem) => {
+    const { request, seen } = setUp({ declared: withPath([{ query: "basket" }, { json: "/basket" }]) });
+    expect(slug(await problemOf(await request(path, { ...init, headers: { "x-home": "us", ...init.headers } })))).toBe(
+      problem,
+    );
     expect(seen).toEqual([]);
   });
 
@@ -289,6 +302,25 @@ describe("IDs beside the path", () => {
       });
       expect(explained).not.toContain(orderBr);
     }
+  });
+
+  it("of several entities follow no origin's word about one of them", async () => {
+    const disowned = (request: Request) => {
+      const isMoved = new URL(request.url).host.startsWith("us") && request.url.includes(orderBr);
+      return isMoved ? new Response(null, { status: 421, headers: { "waybill-region": "eu" } }) : new Response("here");
+    };
+    const declared = withEntity([{ query: "merge", entity: "order" }]);
+    const { request, seen } = setUp({ declared, origin: disowned });
+    const regionOf = async (path: string) => {
+      const answer = await request(path, { method: "PUT" });
+      return answer.headers.get("waybill-region") ?? slug(await problemOf(answer));
+    };
+    expect(await regionOf(`/orders/${orderBr}?merge=${orderUs}`)).toBe("origins-disagree");
+    expect(new URL(seen.at(-1)?.url ?? "").host).toMatch(/^us/);
+    // On its own path it is followed, and what it said counts from then on.
+    expect(await regionOf(`/orders/${orderBr}?merge=${orderBr}`)).toBe("eu");
+    expect(await regionOf(`/orders/${orderBr}?merge=${orderUs}`)).toBe("ids-disagree");
+    expect(await regionOf(`/orders/${orderBr}?merge=${orderDe}`)).toBe("eu");
   });
 
   it("are held to a move: a write is refused while any of them is fenced", async () => {
