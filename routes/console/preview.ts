@@ -41,7 +41,7 @@ export const preview = (gateway: Gateway) =>
     const anyPath = `/any/${id}`;
     const first =
       onPath === undefined
-        ? await withPages(gateway, (found) => decideAny(input(found), anyPath))
+        ? await withPages(gateway, (found) => decideAny(input(found), anyPath), context.client.address)
         : await decideOn(onPath);
     const path = onPath ?? (first.kind === "redirect" ? first.path : anyPath);
     const outcome = first.kind === "redirect" ? await decideOn(path) : first;

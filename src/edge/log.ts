@@ -44,7 +44,7 @@ export const reportBreaker = (region: string, url: string, state: "open" | "clos
 /** Counts that could not be reported, or sums that could not be read. They go with the next report. */
 export const reportMetricsFailure = (why: string): void => write("traffic-report-failed", { why });
 
-/** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
+/** An answer of a directory under verification that the routes do not give. */
 export const reportDirectoryComparison = (comparison: DirectoryComparison): void =>
   write("directory-differs", comparison);
 
@@ -55,6 +55,7 @@ export const reportDirectoryFailure = (error: unknown): void =>
 /** What a published copy could not give; the objects were asked. */
 export const reportCopyFailure = (failure: CopyFailure): void => write("directory-copy-failed", failure);
 
+/** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
 export const reportMissingBindings = (missing: MissingBindings): void => write("bindings-missing", missing);
 
 /** A shadow whose answer was not the client's: what differs, and of what entity. */

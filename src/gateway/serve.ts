@@ -80,7 +80,7 @@ export function serveBy(
     const decideWith = (found?: FoundKeys) => decide({ ...input, found }, path);
     return withPages(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
   }
-  if (context.method === "PUT" && served.table.creates !== undefined) {
+  if (context.method === "PUT" && (served.table.creates ?? served.canary?.table.creates) !== undefined) {
     const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
     if (stale !== undefined) return context.fail(stale);
   }

@@ -100,7 +100,10 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     else if (admission !== undefined) {
       if (sent > 0) {
         proxyRequest.watchClient();
-        if (!deps.retryBudget.spend(region.name)) break;
+        if (!deps.retryBudget.spend(region.name)) {
+          health.release(origin, admission.state);
+          break;
+        }
         await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
       }
       sent += 1;

@@ -51,7 +51,7 @@ export async function pump(
     const piece = await watch.within(reader.read(new Uint8Array(buffer)), "source");
     if (typeof piece === "string") return breakOff(piece);
     if (piece.done) break;
-    const wasFilled = piece.value.byteLength === FIRST_READ_BYTES;
+    const wasFilled = piece.value.byteLength === FIRST_READ_BYTES && piece.value.buffer.byteLength === FIRST_READ_BYTES;
     const taken = await watch.within(writer.write(piece.value), "sink");
     if (typeof taken === "string") return breakOff(taken);
     buffer = wasFilled ? new ArrayBuffer(READ_BYTES) : piece.value.buffer;

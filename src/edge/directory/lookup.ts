@@ -111,7 +111,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
 
   async function cached(from: EdgeCache, plan: DirectoryPlan, key: string): Promise<Entry | undefined> {
     const match = from.match(urlOf(plan.name, key)).then(readEntry, dropEdge);
-    return withTimeout(match, deadlines.cache, () => undefined);
+    return withTimeout(match, deadlines.cache, () => undefined).catch(() => undefined);
   }
 
   /** In memory and, behind the answer, in the edge's cache: for as long as it may count, stale or not. */

@@ -1,6 +1,6 @@
 import { waitUntil } from "cloudflare:workers";
 import type { Clock, MovedKey, MovedMemory } from "../../ports.ts";
-import { setLast } from "../platform.ts";
+import { setLast, withTimeout } from "../platform.ts";
 
 /** What the isolates of one location share, and how one of them works with it. */
 export interface LocationOptions {
@@ -28,6 +28,8 @@ const RESTLESS_MS = 5 * 60_000;
 /** What is remembered in the edge's cache says itself when it ends, for clocks and caches that differ. */
 const UNTIL_FIELD = "waybill-until";
 
+const RECALL_MS = 100;
+
 type Entry = Readonly<{ region: string; untilMs: number }>;
 
 export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
@@ -54,7 +56,9 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: LocationOpti
     memory.isEmpty = false;
   };
   const recallFrom = async (from: EdgeCache, entity: string, url: string): Promise<string | undefined> => {
-    const entry = await from.match(url).then(readEntry, dropEdge);
+    const match = from.match(url).then(readEntry, dropEdge);
+    // A hint that cannot be read, or comes late, is none.
+    const entry = await withTimeout(match, RECALL_MS, () => undefined).catch(() => undefined);
     if (entry === undefined || entry.untilMs <= clock.nowMs()) return undefined;
     hold(entity, url, entry);
     return entry.region;

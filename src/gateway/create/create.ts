@@ -5,6 +5,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
 import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
+import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { HORIZON_MS } from "../../routing/limits.ts";
 import { planMint } from "../../routing/mint/plan.ts";
 import { fieldsOf } from "../../routing/resolve/describe.ts";
@@ -276,14 +277,15 @@ const parentField = (table: CompiledTable, { layout, words }: Decision, field: s
 
 /** The decision for an ID on its entity's own path. */
 async function decideText(
-  { gateway, arrivedAtMs }: RequestContext,
+  { gateway, arrivedAtMs, client }: RequestContext,
   served: ServedTable,
   { entity, layout }: Create,
   text: string,
   nowMs = arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
   const input = inputOf(gateway, served, nowMs);
-  const outcome = await withPages(gateway, (found) => decideEntity({ ...input, found }, entity.name, text, layout));
+  const decide = (found?: FoundKeys) => decideEntity({ ...input, found }, entity.name, text, layout);
+  const outcome = await withPages(gateway, decide, client.address);
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region") throw new Error(`the ID of ${entity.name} is on a path of another`);
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });

@@ -13,7 +13,7 @@ import {
 } from "../../graphql/request.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
-import type { GatewayError } from "../../problems/index.ts";
+import { type GatewayError, problemOf } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
 import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
@@ -225,7 +225,9 @@ class Serving {
     if (!registered.ok) return registered.error;
     const planned = await this.#plan(registered.value);
     if (!planned.ok) return planned.error;
-    const { plan, operation } = planned.value;
+    const { plan, operation, locations } = planned.value;
+    const fenced = operation.definition.operation === "mutation" ? this.#fenced(plan, locations, region) : undefined;
+    if (fenced !== undefined) return { code: fenced.reason, message: problemOf(fenced).detail };
     if (plan.whole === region || (plan.parts.length === 0 && plan.failed.size === 0)) return undefined;
     if (plan.failed.size > 0) return whyNotWhole(plan, operation.definition.operation);
     return disagree(plan.parts, `This WebSocket is to ${region}`);

@@ -175,7 +175,7 @@ export class RegionList {
     const outcome = decide();
     if (outcome.kind !== "page") return this.#take(this.#itemOf(outcome, item, text));
     return this.#lookAhead()
-      .then(() => withPages(gateway, decide))
+      .then(() => withPages(gateway, decide, context.client.address))
       .then((later) => this.#take(this.#itemOf(later, item, text)));
   }
 
@@ -183,14 +183,13 @@ export class RegionList {
   async #lookAhead(): Promise<void> {
     if (this.#at <= this.#lookedUpTo) return;
     const { list, served, context } = this.#world;
-    const { gateway, arrivedAtMs } = context;
+    const { gateway, arrivedAtMs, client } = context;
     const input = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs: arrivedAtMs };
     const texts = this.#items?.slice(this.#at, this.#at + LOOK_AHEAD) ?? [];
     this.#lookedUpTo = this.#at + texts.length;
     const ids = texts.flatMap((text) => idTextOf(parseJson(text), text, list.id) ?? []);
-    const looked = ids.map((id) =>
-      withPages(gateway, (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id)),
-    );
+    const decide = (id: string) => (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id);
+    const looked = ids.map((id) => withPages(gateway, decide(id), client.address));
     await Promise.all(looked);
   }
 

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../../problems/index.ts";
-import { collect } from "../../proxy/body.ts";
+import { collect, decodeUtf8 } from "../../proxy/body.ts";
+import { parseJson } from "../../routing/index.ts";
 
 /** One body among many. `text`: a member `body` as JSON text, with all digits of its numbers. `error`: `undefined` where it broke off. */
 type BodyMembers =
@@ -12,7 +13,7 @@ const JSON_TYPE = /^[^\s/,;]+\/(?:[^\s/,;]+\+)?json\s*(?:;|$)/i;
 
 /** Reads a body for a JSON object: JSON as it is, other text as a text, all else in base64. */
 export async function bodyMembers(response: Response, budget: { bytesLeft: number }): Promise<BodyMembers> {
-  const bytesMax = Math.min(BODY_BYTES_MAX, budget.bytesLeft);
+  const bytesMax = Math.max(0, Math.min(BODY_BYTES_MAX, budget.bytesLeft));
   let bytes: ArrayBuffer | undefined;
   try {
     bytes = await collect(response.body ?? [], bytesMax);
@@ -25,30 +26,13 @@ export async function bodyMembers(response: Response, budget: { bytesLeft: numbe
   const coding = response.headers.get("content-encoding") ?? undefined;
   const members = { contentType: type, contentEncoding: coding };
   if (bytes.byteLength === 0) return { members, text: "" };
-  const text = coding === undefined ? decoded(bytes) : undefined;
-  if (text !== undefined && type !== undefined && JSON_TYPE.test(type) && isJson(text)) {
+  const text = coding === undefined ? decodeUtf8(bytes)?.replace(/^\ufeff/, "") : undefined;
+  if (text !== undefined && type !== undefined && JSON_TYPE.test(type) && parseJson(text) !== undefined) {
     // Line ends stand between values only.
     return { members, text: `"body":${text.trim().replaceAll(/[\r\n]+/g, " ")}` };
   }
   if (text !== undefined) return { members: { ...members, text }, text: "" };
   return { members: { ...members, base64: base64Of(new Uint8Array(bytes)) }, text: "" };
-}
-
-function decoded(bytes: ArrayBuffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A call of a function takes so many arguments in every engine. */

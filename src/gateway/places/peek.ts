@@ -72,7 +72,8 @@ async function readUpTo(
     }
     kept.set(value, at);
     at += value.byteLength;
-    scratch = value.byteLength === FIRST_BYTES ? new ArrayBuffer(READ_BYTES) : value.buffer;
+    const wasFilled = value.byteLength === FIRST_BYTES && value.buffer.byteLength === FIRST_BYTES;
+    scratch = wasFilled ? new ArrayBuffer(READ_BYTES) : value.buffer;
   }
   watch.stop();
   reader.releaseLock();

@@ -8,17 +8,9 @@ import * as uuid from "./uuid.ts";
 
 /** All layouts, in documentation order. To keep a bundle small, import single layouts instead. */
 export const everyLayout: readonly Layout[] = [
-  iuid,
-  hotguid,
-  hotguidSql,
-  luuid,
-  distributed.distributedId,
-  distributed.distributedId128,
-  comb.shortPrefixComb,
-  comb.shortSuffixComb,
-  comb.combPrefix,
-  comb.combSuffix,
-  comb.combSqlLegacy,
+  ...[iuid, hotguid, hotguidSql, luuid],
+  ...[distributed.distributedId, distributed.distributedId128],
+  ...[comb.shortPrefixComb, comb.shortSuffixComb, comb.combPrefix, comb.combSuffix, comb.combSqlLegacy],
   comb.orderedUuid,
   ...[uuid.uuidV1, uuid.uuidV2, uuid.uuidV3, uuid.uuidV4, uuid.uuidV5, uuid.uuidV6, uuid.uuidV7, uuid.uuidV8],
   uuid.uuidNil,

@@ -53,6 +53,15 @@ describe("what an isolate remembers of moved entities", () => {
     expect(memory.recall(order(ID))).toBeUndefined();
   });
 
+  it.each(["breaks off", "never comes"])("is nothing where what the cache has %s", async (how) => {
+    const broken = new ReadableStream({ start: (controller) => controller.error(new Error("broken")) });
+    const match = () => (how === "breaks off" ? Promise.resolve(new Response(broken)) : new Promise(() => undefined));
+    const { isolate } = location({ ...countedCache().cache, match } as unknown as EdgeCache);
+    const memory = isolate();
+    memory.remember(order("iuid:9.9.9.9"), "us", 60);
+    expect(await memory.recall(order(ID))).toBeUndefined();
+  });
+
   it("is not begun for 0 seconds", () => {
     const { cache, asked } = countedCache();
     const memory = location(cache).isolate();

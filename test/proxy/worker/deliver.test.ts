@@ -134,6 +134,23 @@ describe("what is sent again when an origin does not answer", () => {
     expect(asked).toEqual([`GET ${eu}`]);
   });
 
+  it("that is not paid for gives back the probe of an origin whose breaker waits for one", async () => {
+    const held: string[] = [];
+    const { world: given } = deps(table, EU_DOWN);
+    const originHealth = {
+      ...given.originHealth,
+      admit: ({ url }: { url: string }) => {
+        held.push(url);
+        return { state: "probe" } as const;
+      },
+      report: (_: unknown, { url }: { url: string }) => void held.splice(held.indexOf(url), 1),
+      release: ({ url }: { url: string }) => void held.splice(held.indexOf(url), 1),
+    };
+    const budget = { isFull: false, earn: () => undefined, spend: () => false };
+    await deliver(proxyRequest(table, order()), { ...given, retryBudget: budget, originHealth });
+    expect(held).toEqual([]);
+  });
+
   it("is no answer of an origin's own, whatever its status", async () => {
     const { world: given, asked } = deps(table, () => new Response(null, { status: 503 }));
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({

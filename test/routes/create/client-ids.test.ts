@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { servedBeside, tablesOf } from "../beside.ts";
 import { problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 const NOW_MS = 1_756_893_600_000;
@@ -43,6 +44,14 @@ const ways = {
     { method: "POST", headers: { "x-order-id": id, ...more } },
   ],
 } as const;
+
+it("an old ID is refused by PUT where only the canary's table creates", async () => {
+  const served = servedBeside(DECLARED_TABLE, declared(), { entities: ["order"] });
+  const { request, seen } = setUp({ gateway: { tables: tablesOf(served) }, nowMs: NOW_MS });
+  const [path, init] = ways["PUT, if-none-match"](idAt(NOW_MS - HOUR_MS));
+  expect((await problemOf(await request(path as string, init as RequestInit)))["status"]).toBe(422);
+  expect(seen).toEqual([]);
+});
 
 describe.each(Object.entries(ways))("an ID that a client brings by %s", (_, way) => {
   const send = (world: ReturnType<typeof setUpAt>, id: string, more?: object) => {

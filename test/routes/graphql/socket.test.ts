@@ -26,8 +26,8 @@ function echoOrigin(protocol = PROTOCOL) {
   return { got, origin, send: (text: string) => socket?.send(text) };
 }
 
-async function open(echo: ReturnType<typeof echoOrigin>, headers: Record<string, string> = {}) {
-  const world = setUpGraphql({ origin: echo.origin });
+async function open(echo: ReturnType<typeof echoOrigin>, headers: Record<string, string> = {}, table: object = {}) {
+  const world = setUpGraphql({ origin: echo.origin, table });
   const response = await world.request("/graphql", {
     headers: {
       upgrade: "websocket",
@@ -54,6 +54,17 @@ async function open(echo: ReturnType<typeof echoOrigin>, headers: Record<string,
 const subscribe = (id: string, query: string) => JSON.stringify({ id, type: "subscribe", payload: { query } });
 
 describe("a WebSocket", () => {
+  it("carries no mutation of an entity whose move is fenced", async () => {
+    const echo = echoOrigin();
+    const moves = { [orderBr]: { from: "us", to: "eu", state: "fenced", epoch: 3 } };
+    const { send, messages, until } = await open(echo, {}, { moves });
+    send(subscribe("1", `mutation { cancel(id: "${orderBr}") { id } }`));
+    send(subscribe("2", `{ order(id: "${orderBr}") { id } }`));
+    await until(() => messages.length >= 2);
+    expect(echo.got).toEqual([subscribe("2", `{ order(id: "${orderBr}") { id } }`)]);
+    expect(messages.some((text) => text.includes("entity-moving"))).toBe(true);
+  });
+
   it("goes to one region, and operations of others are refused on it", async () => {
     const echo = echoOrigin();
     const { response, send, messages, until, seen } = await open(echo);
