@@ -97,6 +97,10 @@ function run(node, script, args) {
     cwd: (isInCallersFolder && process.env.INIT_CWD) || process.cwd(),
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // The shell of npx dies by a signal that it does not hand on.
+  const parent = process.ppid;
+  const orphaned = () => process.ppid !== parent && child.kill("SIGTERM");
+  if (process.env.npm_command === "exec") setInterval(orphaned, 250).unref();
   child.once("error", (error) => stop(`${node} cannot be started: ${error.message}`));
   child.once("exit", (code, signal) => {
     process.exitCode = code ?? 128 + constants.signals[signal];

@@ -32,7 +32,7 @@ describe("a rule in words", () => {
   });
 
   it("names the route alone where its text is not known", () => {
-    expect(ruleInWords({ kind: "route", index: 2 }, undefined)).toBe("Route 3 takes it.");
+    expect(ruleInWords({ kind: "route", index: 2 }, undefined)).toBe("/routes/2 takes it.");
   });
 
   it("names its place in the table", () => {

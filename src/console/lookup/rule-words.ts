@@ -16,11 +16,11 @@ export function ruleInWords(rule: Rule, route: DeclaredRoute | undefined): strin
     case "directory":
       return `Directory ${rule.directory} says the region.${rule.state === undefined ? "" : ` ${DOUBTS[rule.state]}`}`;
     case "canary":
-      return `The canary of route ${rule.index + 1} takes it${routeText(route)}`;
+      return `The canary of /routes/${rule.index} takes it${routeText(route)}`;
     case "route": {
       const part = rule.part === undefined ? "" : ` It is in part ${rule.part} of the split.`;
       const pack = rule.pack === undefined ? "" : ` Pack ${rule.pack} has its key.`;
-      return `Route ${rule.index + 1} takes it${routeText(route)}${part}${pack}`;
+      return `/routes/${rule.index} takes it${routeText(route)}${part}${pack}`;
     }
     default:
       return "The table decides.";

@@ -10,6 +10,7 @@ import { collect, decodeUtf8 } from "../../proxy/body.ts";
 import { watchBody } from "../../proxy/client-response.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import { isTraceparent, newTraceparent, type ProxyRequest } from "../../proxy/origin-request.ts";
+import { SESSION_COOKIE } from "../../proxy/session-cookie.ts";
 import type { Graphql } from "../../routing/table.ts";
 import { Gate } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
@@ -102,7 +103,7 @@ async function askPart(
 }
 
 const fieldsOf = (headers: Headers): PartFields => ({
-  cookies: headers.getSetCookie(),
+  cookies: headers.getSetCookie().filter((cookie) => !cookie.includes(SESSION_COOKIE)),
   cors: [...headers].filter(([name]) => name.startsWith("access-control-")),
 });
 

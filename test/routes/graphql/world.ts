@@ -79,9 +79,11 @@ export async function graphqlOrigin(request: Request): Promise<Response> {
       rename: entity,
     },
   });
-  return new Response(JSON.stringify(result), {
-    headers: { ...type, "set-cookie": `at=${region}; Path=/`, "access-control-allow-origin": "https://app.test" },
-  });
+  const headers = new Headers({ ...type, "access-control-allow-origin": "https://app.test" });
+  headers.append("set-cookie", `at=${region}; Path=/`);
+  // The console's: no client gets it from an origin.
+  headers.append("set-cookie", "__Host-waybill-session=x; Path=/");
+  return new Response(JSON.stringify(result), { headers });
 }
 
 type Options = NonNullable<Parameters<typeof setUp>[0]>;

@@ -84,7 +84,7 @@ describe("support", () => {
     expect(await page.locator(".bits li").count()).toBe(7);
     await page.getByRole("button", { name: "Ask where it goes" }).click();
     await page.locator(".region strong", { hasText: "eu" }).waitFor();
-    await page.getByText(/^Route 1 takes it: IDs in layout iuid minted before/).waitFor();
+    await page.getByText(/^\/routes\/0 takes it: IDs in layout iuid minted before/).waitFor();
     await page.getByRole("button", { name: "Show the entity" }).click();
     await page.locator(".facts.nested").first().waitFor();
     await expectSound(own);
@@ -141,7 +141,7 @@ describe("a viewer", () => {
     }
     // Other work on the machine makes a turn longer, never shorter.
     expect(Math.min(...times)).toBeLessThan(50);
-    await page.getByText(/^Route 1 takes it: IDs in layout iuid minted before/).waitFor();
+    await page.getByText(/^\/routes\/0 takes it: IDs in layout iuid minted before/).waitFor();
     await page.getByText(/Line \d\d+ of the table/).waitFor();
     expect(page.url()).toContain(`#/look-up?id=${ID}`);
     await page.goto("about:blank");

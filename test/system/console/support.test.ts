@@ -104,7 +104,7 @@ describe("one ID", () => {
     await paste(page, ID);
     await ask(page);
     await page
-      .getByText("Route 1 takes it: IDs in layout iuid minted before 2026-06-01T00:00:00Z with country KZ go to eu.")
+      .getByText("/routes/0 takes it: IDs in layout iuid minted before 2026-06-01T00:00:00Z with country KZ go to eu.")
       .waitFor();
     const lines = JSON.stringify(stack.declared, null, 2).split("\n");
     const line = lines.findIndex((each) => each.startsWith('  "routes"')) + 2;

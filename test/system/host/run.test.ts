@@ -139,6 +139,24 @@ describe("the file", () => {
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(5);
   });
 
+  it("ends with a shell of npx, which hands no signal on", async () => {
+    writeFileSync(
+      join(house, "wait.ts"),
+      `process.on("SIGTERM", () => { console.log("stopped"); process.exit(); }); setInterval(() => {}, 1000); console.log("waiting");`,
+    );
+    const command = `"${process.execPath}" "${join(house, "src/host/run.mjs")}" wait.ts; true`;
+    const shell = spawn("sh", ["-c", command], { env: { ...env(), npm_command: "exec" } });
+    let text = "";
+    await new Promise<void>((resolve) => {
+      shell.stdout.on("data", (chunk: Buffer) => {
+        if (text === "") shell.kill("SIGTERM");
+        text += chunk.toString();
+      });
+      shell.stdout.once("end", resolve);
+    });
+    expect(text).toBe("waiting\nstopped\n");
+  });
+
   it("must be named", () => {
     const { status, stderr } = run();
     expect(status).toBe(1);
