@@ -29,6 +29,7 @@ export function rewriteResponse(
         path: ownPath(entity, layout, new URL(requestUrl).pathname),
         show: shown,
       }),
+    keepsTag: entity.public === undefined && entity.publicFields === undefined,
     otherBodies: entity.otherBodies,
     onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
   });

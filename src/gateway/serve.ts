@@ -244,6 +244,9 @@ async function respondKeyed(...[context, table, decision, answer]: Parameters<ty
   return markState(decision, respond(context, table, decision, answer));
 }
 
+/** Fields in which the answer of any entity may name a public one. */
+const REFERENCES = ["location", "content-location"];
+
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
 function respond(
   context: RequestContext,
@@ -271,7 +274,8 @@ function respond(
       });
     }
   }
-  const isRewritten = isMessage && (isDecoded || entity.public !== undefined);
+  const mayRefer = table.withoutPublic !== undefined && REFERENCES.some((name) => original.headers.has(name));
+  const isRewritten = isMessage && (isDecoded || entity.public !== undefined || mayRefer);
   if (isRewritten) {
     const { status, statusText, headers } = original;
     const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });

@@ -9,6 +9,8 @@ export interface PublicResponseOptions {
   /** `undefined`: no field is declared, and bodies go by as they are. */
   readonly paths: FieldPaths | undefined;
   readonly toPublic: ToPublic;
+  /** Whether nothing but references is turned: the answer of an entity that is not public itself. */
+  readonly keepsTag?: boolean;
   /** What clients may see of a `location` or `content-location`; `undefined` takes the field away. */
   readonly toPublicReference: (reference: string) => string | undefined;
   /** A body that is not JSON, in which no ID is sought. */
@@ -42,7 +44,7 @@ export function publicResponse(answer: Response, options: PublicResponseOptions)
     if (shown === undefined) headers.delete(name);
     else headers.set(name, shown);
   }
-  const tag = headers.get("etag");
+  const tag = options.keepsTag ? null : headers.get("etag");
   if (tag?.startsWith('"')) headers.set("etag", `W/${tag}`);
 
   const init = { status: answer.status, statusText: answer.statusText, headers };

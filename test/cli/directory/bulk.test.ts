@@ -86,6 +86,27 @@ describe("waybill directory import", () => {
     expect((await run(world, args, { files })).stderr).toContain("is no state of this command");
   });
 
+  it("reads rows again that were not written, once they are mended", async () => {
+    const world = fakeDirectory();
+    const args = ["import", "slug", "a.ndjson", "--resume", "a.state"];
+    const files = MemoryFiles.of({
+      "a.ndjson": ndjson([
+        { key: "ada", region: "eu" },
+        { key: "x", region: "mars" },
+      ]),
+    });
+    expect((await run(world, args, { files })).code).toBe(1);
+    files.write(
+      "a.ndjson",
+      ndjson([
+        { key: "ada", region: "eu" },
+        { key: "x", region: "eu" },
+      ]),
+    );
+    expect((await run(world, args, { files })).stderr).toContain("1 added, 1 unchanged");
+    expect(world.entries.get("x")?.region).toBe("eu");
+  });
+
   it("ends at Ctrl-C, and goes on", async () => {
     const world = fakeDirectory();
     const files = MemoryFiles.of({ "a.ndjson": ndjson(rowsOf(60_000)) });

@@ -76,6 +76,20 @@ describe("a reference in an answer", () => {
     routes: [{ when: {}, region: "eu" }],
   };
 
+  it("of an entity that is not public names a public one as clients know it", async () => {
+    const headers = { location: `/orders/${IDS.orderKz}/notes/1`, "content-location": "/rides/1", etag: '"1"' };
+    const { request } = setUp({ declared, publicKeys, origin: () => new Response("made", { status: 201, headers }) });
+    const answer = await request(`/rides/${IDS.rideKz}`, { method: "POST" });
+    const location = answer.headers.get("location") ?? "";
+    expect([await answer.text(), answer.status, answer.headers.get("etag")]).toEqual(["made", 201, '"1"']);
+    expect([location.includes(IDS.orderKz), location]).toEqual([
+      false,
+      expect.stringMatching(/^\/orders\/.+\/notes\/1$/),
+    ]);
+    expect((await request(location)).status).toBe(201);
+    expect(answer.headers.get("content-location")).toBe("/rides/1");
+  });
+
   /** What becomes of a `location`, in which `I` stands for the internal and `P` for the public ID of the order. */
   async function locationOf(reference: string, prefix: string): Promise<string | null> {
     let internal = "";

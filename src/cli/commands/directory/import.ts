@@ -99,7 +99,8 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
         await sendBlock(client, `/-/import${query === "" ? "" : `?${query}`}`, block, sums, tell, runtime);
         block = [];
         length = 0;
-        if (options.dryRun !== true) save({ ...first, lines });
+        // What was not written is read again: the rows before it are unchanged then.
+        if (options.dryRun !== true && sums.faults + sums.conflicts === 0) save({ ...first, lines });
       };
       for await (const text of linesOf(counted(chunks, progress))) {
         lines++;
