@@ -4,7 +4,7 @@ import { NO_BODY } from "../../proxy/body.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import type { List, Target } from "../../routing/table.ts";
-import type { Gate } from "../many/shares.ts";
+import type { Gate, Load } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
@@ -25,9 +25,9 @@ export interface ListWorld {
   pagesLeft: number;
   /** Whether it asks for what regions failed to give alone. */
   readonly isGap: boolean;
-  /** Set when nothing more is wanted. */
-  isOver: boolean;
   readonly gate: Gate;
+  /** Over when nothing more is wanted. */
+  readonly load: Load;
 }
 
 /** A region's answer that is no page. `own`: a refusal of the origin, which the client may get as it is. */
@@ -54,20 +54,18 @@ export async function fetchPage(
   world: ListWorld,
   target: Target,
   cursor: string | undefined,
+  reserve: (bytes: number) => boolean,
 ): Promise<Page | PageFailure> {
   return world.gate.pass<Page | PageFailure>(() => {
     const { list } = world;
-    if (world.isOver) return Promise.resolve({ fault: "timeout" });
-    let stop: () => void = () => undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    if (!reserve(0)) return Promise.resolve({ fault: "overloaded" });
+    const stop = new AbortController();
     const late = new Promise<PageFailure>((resolve) => {
-      timer = setTimeout(() => {
-        stop();
-        resolve({ fault: "timeout" });
-      }, list.regionDeadlineMs);
+      stop.signal.addEventListener("abort", () => resolve({ fault: "timeout" }));
     });
-    const page = readFrom(world, target, cursor, (cancel) => (stop = cancel));
-    return Promise.race([page, late]).finally(() => clearTimeout(timer as ReturnType<typeof setTimeout>));
+    const timer = setTimeout(() => stop.abort(), list.regionDeadlineMs);
+    const page = readFrom(world, target, cursor, reserve, stop.signal);
+    return Promise.race([page, late]).finally(() => clearTimeout(timer));
   });
 }
 
@@ -75,10 +73,9 @@ async function readFrom(
   world: ListWorld,
   target: Target,
   cursor: string | undefined,
-  onStop: (cancel: () => void) => void,
+  reserve: (bytes: number) => boolean,
+  late: AbortSignal,
 ): Promise<Page | PageFailure> {
-  let isStopped = false;
-  onStop(() => (isStopped = true));
   const { context, list } = world;
   const proxied = proxyRequestOf(world, target, cursor);
   const delivered = await deliver(proxied, context.gateway);
@@ -86,7 +83,7 @@ async function readFrom(
   context.trace ??= proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return { fault: delivered.error.reason };
   const { response, bytes, fields } = delivered.value;
-  if (isStopped || world.isOver) {
+  if (late.aborted || world.load.isOver) {
     void response.body?.cancel().catch(() => undefined);
     return { fault: "timeout" };
   }
@@ -102,7 +99,7 @@ async function readFrom(
     if (bytes === undefined) void response.body?.cancel().catch(() => undefined);
     return { fault };
   }
-  const text = await textOf(bytes ?? response.body, list.pageBytesMax, onStop);
+  const text = await textOf(new Response(bytes ?? response.body).body, list.pageBytesMax, reserve, late);
   if (typeof text !== "string") return text;
   const read = readPage(text, list.items);
   if (read === undefined) return { fault: "malformed-page" };
@@ -122,32 +119,26 @@ async function readFrom(
 const isRefusal = (status: number): boolean => [400, 401, 402, 403, 404, 405, 406, 410, 422, 451].includes(status);
 
 async function textOf(
-  body: ArrayBuffer | ReadableStream<Uint8Array> | null,
+  body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
-  onStop: (cancel: () => void) => void,
+  reserve: (bytes: number) => boolean,
+  late: AbortSignal,
 ): Promise<string | PageFailure> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   try {
     if (body === null) return "";
-    if (body instanceof ArrayBuffer) {
-      return body.byteLength > bytesMax ? { fault: "page-too-large" } : decoder.decode(body);
-    }
     const reader = body.getReader();
-    let isStopped = false;
-    onStop(() => {
-      isStopped = true;
-      void reader.cancel().catch(() => undefined);
-    });
+    late.addEventListener("abort", () => void reader.cancel().catch(() => undefined));
     let text = "";
     let bytes = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      if (isStopped) return { fault: "timeout" };
+      if (late.aborted) return { fault: "timeout" };
       if (done) return text + decoder.decode();
       bytes += value.byteLength;
-      if (bytes > bytesMax) {
+      if (bytes > bytesMax || !reserve(value.byteLength)) {
         void reader.cancel().catch(() => undefined);
-        return { fault: "page-too-large" };
+        return { fault: bytes > bytesMax ? "page-too-large" : "overloaded" };
       }
       text += decoder.decode(value, { stream: true });
     }
@@ -176,13 +167,11 @@ function proxyRequestOf(world: ListWorld, target: Target, cursor: string | undef
     id: "",
     revision: served.table.revision,
     // No other region's list would do.
-    regions: NO_REGIONS,
+    regions: new Map(),
     attempts: 0,
     traceparent: undefined,
   };
 }
-
-const NO_REGIONS: ProxyRequest["regions"] = new Map();
 
 function queryOf({ list, sent }: ListWorld, cursor: string | undefined): string {
   const { next, pageSizeQuery, pageSize } = list;

@@ -4,7 +4,7 @@ import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
-import { Gate } from "../many/shares.ts";
+import { Gate, Load } from "../many/shares.ts";
 import { limitRate, rateKey } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
@@ -12,6 +12,7 @@ import { AT_ONCE_MAX, type ListWorld, pageRequest } from "./fetch.ts";
 import { Merge, type Part } from "./merge.ts";
 import { bindingOf, type ListQuery, readQuery } from "./query.ts";
 import { RegionList } from "./source.ts";
+import { streamTexts } from "./stream.ts";
 
 /** Lists over all regions: one answer, merged from the pages of each. */
 
@@ -68,9 +69,10 @@ export async function answerList(
     isGap: from.value.isGap,
     mayAsk: async () => limit === undefined || (await limit.waitSeconds(rateKey(context, list.entity))) === 0,
     pagesLeft: list.pagesMax,
-    isOver: false,
     gate: new Gate(AT_ONCE_MAX, gateway.clock.nowMs),
+    load: new Load(gateway),
   };
+  context.request.signal.addEventListener("abort", world.load.end);
   const answer = new Answer(world, query.value, from.value, sealing, isLines);
   const first = await answer.begin();
   if (!first.ok) return answer.refusal ?? context.fail(first.error);
@@ -136,6 +138,8 @@ const NEW = { state: "open", page: undefined, taken: 0, after: undefined } as co
 /** Bytes of an answer that must be whole: so much is held back until its end is known. */
 const HELD_UNITS = 1024 * 1024;
 
+const unitsOf = ({ items }: Part): number => items.reduce((sum, { length }) => sum + length, 0);
+
 class Answer {
   readonly #world: ListWorld;
   readonly #lists: readonly RegionList[];
@@ -190,50 +194,37 @@ class Answer {
       const failed = this.#failed();
       const hasNone = parts.every(({ items }) => items.length === 0);
       const isLost =
-        failed.length > 0 && (!mayBePartial || (hasNone && this.#lists.every(({ state }) => state === "missing")));
+        failed.some(([, fault]) => !mayBePartial || fault === "overloaded") ||
+        (failed.length > 0 && hasNone && this.#lists.every(({ state }) => state === "missing"));
       if (isLost) {
-        this.#world.isOver = true;
+        this.#world.load.end();
         return err({ reason: "list-incomplete", entity: entity.name, regions: Object.fromEntries(failed) });
       }
-      units += part.items.reduce((sum, { length }) => sum + length, 0);
+      units += unitsOf(part);
+      this.#world.load.add(unitsOf(part));
       if (part.isEnd || mayBePartial || units > HELD_UNITS) return ok(parts);
     }
   }
 
   stream(first: readonly Part[]): ReadableStream<Uint8Array> {
-    const encoder = new TextEncoder();
+    const { load, list, context } = this.#world;
     const parts = [...first];
-    let isOpen = false;
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          const part = parts.shift() ?? (await this.#merge.next());
-          if (!this.#world.list.mayBePartial && this.#failed().length > 0) {
-            // An answer that wants all or nothing is cut off: it never ends like a whole one.
-            this.#world.isOver = true;
-            this.#world.context.gateway.logBrokenBody(this.#world.list.entity.name, "list-incomplete");
-            controller.error(new Error("a region of the list failed"));
-            return;
-          }
-          const text = `${isOpen ? "" : this.#opening()}${this.#shown(part.items)}`;
-          isOpen = true;
-          if (!part.isEnd) {
-            if (text !== "") controller.enqueue(encoder.encode(text));
-            return;
-          }
-          this.#world.isOver = true;
-          controller.enqueue(encoder.encode(text + (await this.#closing())));
-          controller.close();
-        },
-        cancel: () => {
-          this.#world.isOver = true;
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    let opening = this.#isLines ? "" : `{${JSON.stringify(list.answer.items)}:[`;
+    const next = async () => {
+      const early = parts.shift();
+      load.add(early === undefined ? 0 : -unitsOf(early));
+      const part = early ?? (await this.#merge.next());
+      if (!list.mayBePartial && this.#failed().length > 0) {
+        // An answer that wants all or nothing is cut off: it never ends like a whole one.
+        context.gateway.logBrokenBody(list.entity.name, "list-incomplete");
+        throw new Error("a region of the list failed");
+      }
+      const text = opening + this.#shown(part.items);
+      opening = "";
+      return part.isEnd ? { text: text + (await this.#closing()), isEnd: true } : { text, isEnd: false };
+    };
+    return streamTexts(load, context.gateway.deadlines.idleMs, next);
   }
-
-  #opening = (): string => (this.#isLines ? "" : `{${JSON.stringify(this.#world.list.answer.items)}:[`);
 
   #shown(items: readonly string[]): string {
     if (this.#isLines) return items.map((item) => `${item}\n`).join("");

@@ -6,6 +6,7 @@ import { JsonScanner } from "../../routing/schema/json-scanner.ts";
 /** Why a region's list cannot go on: the gateway's slug for an origin's failure, `status-503`, or what is wrong with a page. */
 export type RegionFault =
   | "timeout"
+  | "overloaded"
   | "page-too-large"
   | "too-many-items"
   | "malformed-page"

@@ -1,5 +1,6 @@
 import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { parseJson } from "../../routing/index.ts";
+import { PAGE_BYTES_MAX, PAGES_BYTES_MAX } from "../../routing/lists/limits.ts";
 import type { ListOrder } from "../../routing/lists/types.ts";
 import type { Target } from "../../routing/table.ts";
 import { decideEntity, type Outcome } from "../decide.ts";
@@ -41,6 +42,8 @@ export class RegionList {
   readonly #target: Target;
   #page: string | undefined;
   #next: string | undefined;
+  /** Bytes of the page in use, and of one that is read. */
+  #bytes = 0;
   /** `undefined` before the page in use was read. */
   #items: readonly string[] | undefined;
   #at = 0;
@@ -125,7 +128,14 @@ export class RegionList {
     return undefined;
   }
 
+  /** Counts bytes of a page; false without room. A list that goes on has more than one that begins. */
+  readonly #reserve = (bytes: number): boolean => {
+    this.#bytes += bytes;
+    return this.#world.load.add(bytes) <= (this.given === 0 ? PAGES_BYTES_MAX : PAGES_BYTES_MAX + PAGE_BYTES_MAX);
+  };
+
   #fail(fault: RegionFault, refusal?: Response): void {
+    this.#reserve(-this.#bytes);
     this.fault = fault;
     this.refusal = refusal;
     this.state = "missing";
@@ -143,12 +153,13 @@ export class RegionList {
       this.#emptyPages++;
     }
     this.#items = undefined;
+    this.#reserve(-this.#bytes);
     this.#lookedUpTo = 0;
     if (this.#pages.has(this.#page) || this.#emptyPages > EMPTY_PAGES_MAX) return this.#fail("endless-pages");
     this.#pages.add(this.#page);
     this.#at = 0;
     this.#world.pagesLeft--;
-    const page = await fetchPage(this.#world, this.#target, this.#page);
+    const page = await fetchPage(this.#world, this.#target, this.#page, this.#reserve);
     if ("fault" in page) return this.#fail(page.fault, this.given === 0 ? (page as PageFailure).own : undefined);
     this.#items = page.items;
     this.#next = page.next;

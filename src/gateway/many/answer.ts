@@ -4,12 +4,13 @@ import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import { decideAny, decidePath } from "../decide.ts";
+import { streamTexts } from "../lists/stream.ts";
 import { withPages } from "../pages.ts";
 import { RequestContext } from "../request.ts";
 import { serveBy } from "../serve.ts";
 import { bodyMembers } from "./body.ts";
 import type { ManyRequest } from "./request.ts";
-import { hasShare, takeShare } from "./shares.ts";
+import { hasShare, Load, takeShare } from "./shares.ts";
 
 /** Many IDs, each decided and fetched as `/any/:id` is. */
 
@@ -19,13 +20,6 @@ const AT_ONCE_OF_REGION_MAX = 6;
 
 /** So far ahead of the answer in order results may be there. With the largest bodies they take 8 MB. */
 const AHEAD_MAX = 32;
-
-/**
- * What all answers of an isolate share, beside their requests: characters of results that clients have not taken yet.
- * Beyond it an answer has one result at a time.
- */
-const SHARED_CHARACTERS_MAX = 16 * 1024 * 1024;
-const shared = { characters: 0 };
 
 /** Bytes of all bodies of an answer. */
 const BODIES_BYTES_MAX = 32 * 1024 * 1024;
@@ -82,8 +76,10 @@ const refused = (error: GatewayError): Entry => {
 
 export function answerMany(context: RequestContext, served: ServedTable, wanted: ManyRequest): Response {
   const { isLines } = wanted;
-  const encoder = new TextEncoder();
-  const entries = wanted.isLocate ? locatedEntries(context, served, wanted) : fetchedEntries(context, served, wanted);
+  const load = new Load(context.gateway);
+  const entries = wanted.isLocate
+    ? locatedEntries(context, served, wanted)
+    : fetchedEntries(context, served, wanted, load);
   let count = 0;
   const regions: Record<string, number> = Object.create(null); // A region may be called toString.
   const problems: Record<string, number> = {};
@@ -94,38 +90,16 @@ export function answerMany(context: RequestContext, served: ServedTable, wanted:
     count++;
     return `${before}${text}${isLines ? "\n" : ""}`;
   };
-  const { idleMs } = context.gateway.deadlines;
-  let idle: ReturnType<typeof setTimeout> | undefined;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        clearTimeout(idle ?? null);
-        const { value, done } = await entries.next();
-        if (done !== true) {
-          controller.enqueue(encoder.encode(shown(value)));
-          if (idleMs === 0) return;
-          // What waits for a client takes memory from others.
-          idle = setTimeout(() => {
-            controller.error(new Error("the client takes nothing"));
-            void entries.return(undefined);
-          }, idleMs);
-          return;
-        }
-        // Without its summary an answer was cut off.
-        const summary = JSON.stringify({ count, regions, problems });
-        controller.enqueue(encoder.encode(isLines ? `{"summary":${summary}}\n` : `],"summary":${summary}}\n`));
-        controller.close();
-      },
-      cancel: async () => {
-        clearTimeout(idle ?? null);
-        await entries.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const next = async () => {
+    const { value, done } = await entries.next();
+    if (done !== true) return { text: shown(value), isEnd: false };
+    // Without its summary an answer was cut off.
+    const summary = JSON.stringify({ count, regions, problems });
+    return { text: isLines ? `{"summary":${summary}}\n` : `],"summary":${summary}}\n`, isEnd: true };
+  };
   const type = isLines ? "application/x-ndjson" : "application/json";
   const headers = { "content-type": type, "cache-control": "no-store", "waybill-table": context.tableLabel ?? "" };
-  return new Response(body, { headers });
+  return new Response(streamTexts(load, context.gateway.deadlines.idleMs, next), { headers });
 }
 
 interface Result {
@@ -146,7 +120,7 @@ async function* locatedEntries(
   context: RequestContext,
   served: ServedTable,
   { ids }: ManyRequest,
-): AsyncGenerator<Result, undefined, undefined> {
+): AsyncGenerator<Result, void, undefined> {
   for (let from = 0; from < ids.length; from += AT_ONCE_LOCATED) {
     const part = ids.slice(from, from + AT_ONCE_LOCATED);
     for (const [at, located] of (await locateAll(context, served, part)).entries()) {
@@ -156,7 +130,6 @@ async function* locatedEntries(
         : resultOf(from + at, id, located.region, located.shown);
     }
   }
-  return undefined;
 }
 
 /** Fetches a few at a time, by region, and gives what is there: in order, or as it comes. */
@@ -164,7 +137,8 @@ async function* fetchedEntries(
   context: RequestContext,
   served: ServedTable,
   { ids, isLines }: ManyRequest,
-): AsyncGenerator<Result, undefined, undefined> {
+  load: Load,
+): AsyncGenerator<Result, void, undefined> {
   const { nowMs } = context.gateway.clock;
   const places: Located[] = [];
   for (let from = 0; from < ids.length; from += AT_ONCE_LOCATED) {
@@ -176,22 +150,19 @@ async function* fetchedEntries(
   const done = new Map<number, Result>();
   const budget = { bytesLeft: BODIES_BYTES_MAX };
   let given = 0;
-  let isOver = false;
   const keep = (at: number, result: Result): void => {
-    if (isOver) return;
     done.set(at, result);
-    shared.characters += result.text.length;
+    load.add(result.text.length);
   };
   const take = (at: number): Result => {
     const result = done.get(at) as Result;
     done.delete(at);
-    shared.characters -= result.text.length;
+    load.add(-result.text.length);
     return result;
   };
   const next = (): number | undefined => (isLines ? done.keys().next().value : done.has(given) ? given : undefined);
   const hasRoom = (): boolean =>
-    (running.size === 0 && next() === undefined) ||
-    (running.size < AT_ONCE_MAX && hasShare(nowMs()) && shared.characters < SHARED_CHARACTERS_MAX);
+    (running.size === 0 && next() === undefined) || (running.size < AT_ONCE_MAX && hasShare(nowMs()));
   const start = (at: number): void => {
     const id = ids[at] as string;
     const place = places[at] as Located;
@@ -215,24 +186,18 @@ async function* fetchedEntries(
     });
     running.set(at, work);
   };
-  try {
-    while (given < ids.length) {
-      for (const at of waiting) {
-        if (!hasRoom() || (!isLines && at >= given + AHEAD_MAX)) break;
-        const place = places[at] as Located;
-        if (place.path === undefined || (ofRegion.get(place.region) ?? 0) < AT_ONCE_OF_REGION_MAX) start(at);
-      }
-      const first = next();
-      if (first === undefined) await Promise.race(running.values());
-      else {
-        given++;
-        yield take(first);
-      }
+  while (given < ids.length) {
+    for (const at of waiting) {
+      if (!hasRoom() || (!isLines && at >= given + AHEAD_MAX)) break;
+      const place = places[at] as Located;
+      if (place.path === undefined || (ofRegion.get(place.region) ?? 0) < AT_ONCE_OF_REGION_MAX) start(at);
     }
-    return undefined;
-  } finally {
-    isOver = true;
-    for (const at of [...done.keys()]) take(at);
+    const first = next();
+    if (first === undefined) await Promise.race(running.values());
+    else {
+      given++;
+      yield take(first);
+    }
   }
 }
 

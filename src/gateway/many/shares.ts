@@ -1,3 +1,5 @@
+import type { Gateway } from "../../ports.ts";
+
 /**
  * Requests to origins at a time, of all answers of an isolate that need several: of many IDs, lists and split operations of
  * GraphQL. An answer without any may always have one: it is slow then, and never stands still.
@@ -9,10 +11,52 @@ const HELD_MS = 60_000;
 
 const held = new Set<{ readonly untilMs: number }>();
 
+/** Characters of results and bytes of pages that all these answers have in memory. Beyond it, each has one request at a time. */
+const WEIGHT_MAX = 16 * 1024 * 1024;
+
+/** So long, and as long as clients may take nothing, a load counts that does not change: longer than any region's deadline. */
+const LOAD_MS = 360_000;
+
+const loads = new Set<Load>();
+let weight = 0;
+
 export function hasShare(nowMs: number): boolean {
-  if (held.size < SHARES_MAX) return true;
+  const hasRoom = (): boolean => held.size < SHARES_MAX && weight < WEIGHT_MAX;
+  if (hasRoom()) return true;
   for (const share of held) if (share.untilMs <= nowMs) held.delete(share);
-  return held.size < SHARES_MAX;
+  for (const load of loads) if (load.untilMs <= nowMs) load.end();
+  return hasRoom();
+}
+
+/** What one answer has in memory, until its end. */
+export class Load {
+  isOver = false;
+  untilMs = 0;
+  #weight = 0;
+  readonly #gateway: Pick<Gateway, "clock" | "deadlines">;
+
+  constructor(gateway: Pick<Gateway, "clock" | "deadlines">) {
+    this.#gateway = gateway;
+  }
+
+  /** Returns the weight of all answers. */
+  add(more: number): number {
+    if (this.isOver) return Infinity;
+    const nowMs = this.#gateway.clock.nowMs();
+    this.untilMs = nowMs + LOAD_MS + this.#gateway.deadlines.idleMs;
+    this.#weight += more;
+    weight += more;
+    loads.add(this);
+    hasShare(nowMs); // Ends loads that count no longer.
+    return weight;
+  }
+
+  readonly end = (): void => {
+    this.isOver = true;
+    weight -= this.#weight;
+    this.#weight = 0;
+    loads.delete(this);
+  };
 }
 
 /** Counts a request until what it returns is called. */

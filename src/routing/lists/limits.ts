@@ -5,7 +5,7 @@ export const PAGE_SIZE_MAX = 10_000;
 /** A page is held as text while its items are read. */
 export const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The pages of all regions at once: a quarter of an isolate's memory. */
+/** The pages of all regions at once, in one answer and in all of an isolate: a quarter of its memory. */
 export const PAGES_BYTES_MAX = 32 * 1024 * 1024;
 
 export const ITEMS_MAX = 100_000;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ok } from "../../../src/ids/result.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 import { type Listed, listTable, orderId, pagingOrigin } from "./regions.ts";
@@ -123,6 +123,68 @@ describe("a region that gives what it should not", () => {
     }
     expect(most).toBeLessThanOrEqual(64 + 60);
     expect(most).toBeGreaterThan(20);
+  });
+
+  const MIB = 1024 * 1024;
+  const large = listTable({ pageBytesMax: 4 * MIB });
+  const largePages = (request: Request) =>
+    json({
+      items: Array.from({ length: 7 }, (_, at) => ({ ...item(regionOf(request), at), pad: "x".repeat(MIB / 2) })),
+    });
+
+  /** A client that takes the first part and no more. */
+  const stalled = async (answer: Response) => {
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).done).toBe(false);
+    return reader;
+  };
+
+  it("has pages of all answers together up to 32 MiB, and frees them at every end", async () => {
+    let isGood = true;
+    const origin = (request: Request) => (isGood ? largePages(request) : new Response("", { status: 500 }));
+    const { request } = setUp({ declared: large, origin, deadlines: { idleMs: 0 } });
+    const isRefused = async () => {
+      const answer = await request("/orders");
+      const problem = await problemOf(answer);
+      expect([answer.status, slug(problem)]).toEqual([503, "list-incomplete"]);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(Object.values(problem["regions"] as object)).toContain("overloaded");
+    };
+    const readers = [];
+    for (let count = 0; count < 3; count++) readers.push(await stalled(await request("/orders")));
+    await isRefused();
+    // Room comes from a client that leaves, from an answer that ends, and from one that fails.
+    await readers[0]?.cancel();
+    const whole = await request("/orders");
+    await isRefused();
+    expect((await whole.json<Listed>()).items).toHaveLength(21);
+    isGood = false;
+    expect((await request("/orders")).status).toBe(503);
+    isGood = true;
+    readers.push(await stalled(await request("/orders")));
+    await isRefused();
+    for (const reader of readers) await reader.cancel();
+    expect((await (await request("/orders")).json<Listed>()).items).toHaveLength(21);
+  });
+
+  it("cuts a client off that takes nothing, and frees its pages", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { request } = setUp({ declared: large, origin: largePages, deadlines: { idleMs: 5000 } });
+      const readers = [];
+      for (let count = 0; count < 3; count++) readers.push(await stalled(await request("/orders")));
+      expect((await request("/orders")).status).toBe(503);
+      vi.advanceTimersByTime(4999);
+      // Who takes something in time goes on.
+      expect((await readers[0]?.read())?.done).toBe(false);
+      vi.advanceTimersByTime(1);
+      for (const reader of readers.slice(1)) await expect(reader.read()).rejects.toThrow("takes nothing");
+      expect((await readers[0]?.read())?.done).toBe(false);
+      expect((await (await request("/orders")).json<Listed>()).items).toHaveLength(21);
+      await readers[0]?.cancel();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("asks no other region for a region's list", async () => {

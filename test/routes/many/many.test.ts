@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasShare, takeShare } from "../../../src/gateway/many/shares.ts";
+import { hasShare, Load, takeShare } from "../../../src/gateway/many/shares.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 import { orderId } from "../lists/regions.ts";
@@ -147,6 +147,21 @@ describe("POST /any", () => {
     expect(hasShare(61_000)).toBe(true);
     for (const giveBack of given) giveBack();
     expect(hasShare(1000)).toBe(true);
+  });
+
+  it("counts what an answer has in memory until its end, and never for ever", () => {
+    let nowMs = 1000;
+    const gateway = { clock: { nowMs: () => nowMs }, deadlines: { firstByteMs: 0, idleMs: 60_000, totalMs: 0 } };
+    const [left, ended] = [new Load(gateway), new Load(gateway)];
+    // Other files of tests may have left answers unread.
+    const others = left.add(0);
+    expect([left.add(9 << 20) - others, ended.add(8 << 20) - others]).toEqual([9 << 20, 17 << 20]);
+    expect(hasShare(nowMs)).toBe(false);
+    ended.end();
+    expect([hasShare(nowMs), ended.add(1), left.add(8 << 20) - others]).toEqual([true, Infinity, 17 << 20]);
+    nowMs += 419_999;
+    expect(hasShare(nowMs)).toBe(false);
+    expect([hasShare(nowMs + 1), left.isOver]).toEqual([true, true]);
   });
 
   it("keeps little for clients that take nothing, and not for long", async () => {
