@@ -248,6 +248,56 @@ describe("a collection below an entity", () => {
   });
 });
 
+describe("under a split or a canary, new IDs are drawn until they are together", () => {
+  const { orderDe, orderBr } = IDS;
+  const regions = ["eu", "us", "ap"];
+  const item = {
+    path: "/items/:id",
+    ids: [{ layout: "iuid", service: 9 }],
+    create: { collection: "/orders/:id/items", key: { country: { parent: "country" } } },
+  };
+  const routes = (rest: object) => [
+    { when: { entity: "item" }, region: "eu", ...rest },
+    { when: { entity: "order", country: "BR" }, region: "us" },
+    ...DECLARED_TABLE.routes,
+  ];
+  const split = { region: undefined, split: { by: "hash", parts: 3, regions } };
+  const canary = { canary: { region: "us", percent: 10 } };
+
+  it.each([
+    ["a split", split],
+    ["a canary", canary],
+  ])("with the parent: %s", async (_, rest) => {
+    const declared = table({ item }, { routes: routes(rest).map((route) => JSON.parse(JSON.stringify(route))) });
+    const { request } = setUp({ declared, origin: created });
+    for (const [parent, region] of [
+      [orderDe, "eu"],
+      [orderBr, "us"],
+    ] as const) {
+      for (let count = 0; count < 12; count++) {
+        const answer = await request(`/orders/${parent}/items`, json({}));
+        expect([answer.status, answer.headers.get("waybill-region")]).toEqual([201, region]);
+        const id = answer.headers.get("waybill-entity-id");
+        expect((await request(`/items/${id}`)).headers.get("waybill-region")).toBe(region);
+      }
+    }
+  });
+
+  it("with each other, where several are created", async () => {
+    const bulk = { ...order({ bulk: { array: "/orders", max: 20 } }) };
+    const own = [{ when: { entity: "order" }, split: split.split }];
+    const { request } = setUp({
+      declared: table(bulk, { routes: [...own, ...DECLARED_TABLE.routes.slice(1)] }),
+      origin: created,
+    });
+    for (let count = 0; count < 5; count++) {
+      const body = { orders: Array.from({ length: 20 }, () => ({})) };
+      const answer = await request("/orders", json(body, { "x-country": "KZ" }));
+      expect(answer.status).toBe(201);
+    }
+  });
+});
+
 it("below a parent whose move is fenced, nothing is created", async () => {
   const create = { collection: "/orders/:id/items", key: { shardKey: { value: 7 } } };
   const moves = { [IDS.orderDe]: { from: "eu", to: "us", state: "fenced", epoch: 1 } };
