@@ -10,7 +10,11 @@ import * as uuid from "./uuid.ts";
 export const everyLayout: readonly Layout[] = [
   ...[iuid, hotguid, hotguidSql, luuid],
   ...[distributed.distributedId, distributed.distributedId128],
-  ...[comb.shortPrefixComb, comb.shortSuffixComb, comb.combPrefix, comb.combSuffix, comb.combSqlLegacy],
+  comb.shortPrefixComb,
+  comb.shortSuffixComb,
+  comb.combPrefix,
+  comb.combSuffix,
+  comb.combSqlLegacy,
   comb.orderedUuid,
   ...[uuid.uuidV1, uuid.uuidV2, uuid.uuidV3, uuid.uuidV4, uuid.uuidV5, uuid.uuidV6, uuid.uuidV7, uuid.uuidV8],
   uuid.uuidNil,
