@@ -35,7 +35,7 @@ export const HAPROXY_LIMITS: readonly string[] = [
   "HAProxy answers by itself, in HTML: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB or 256 fields; 422 for transfer codings other than chunked.",
   `Requests with chunked bodies, which may have trailers, and of methods other than ${METHODS} go to Waybill.`,
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
-  "After a failed connection another origin of the region gets the host field of the first; one that connects and is silent is waited for. Waybill has a region's failover while none of its origins is up.",
+  "After a failed connection another origin of the region gets the host field of the first; one that connects and is silent is waited for. A region's reads get 502 until all its origins are marked as down; then Waybill fails over, and without Waybill nothing does.",
   "An origin that breaks off before its answer may end the client's connection without one. Interim answers (1xx) and trailers of origins pass.",
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Requests with a body are sent once.",

@@ -59,7 +59,7 @@ export const CATALOGUE = {
   }),
   "unrouted-path": problem(404, "No entity for this path", {
     meaning: "The path is neither one of the gateway's own nor one that the routing table gives to an entity.",
-    remedy: "Check the path, or declare an entity for it in the routing table.",
+    remedy: "Check the path, or declare an entity, or its `create`, in the routing table.",
   }),
   "unknown-id": problem(404, "Unknown ID", {
     meaning:

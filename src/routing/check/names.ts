@@ -4,7 +4,7 @@ import { type Draft, overridesIn } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 
 export const noSuchCountry = (code: string): string =>
-  `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
+  `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code, such as "KZ" or, for the United Kingdom, "GB"; correct it.`;
 
 /** Each country has its ISO 3166-1 code and a number of its own. */
 export const checkCountries = (draft: Draft, report: Report): void => {

@@ -123,7 +123,8 @@ const reportContradiction = ({ draft, plans, report }: RouteContext, { index, ro
     const why = `IDs of layout ${layouts.join(", ")} have no ${key}, so no ID can match;`;
     fault([key], `${why} remove this condition or correct the layout.`);
   } else {
-    const why = "These conditions contradict each other or the entity's own numbers, so no ID can match;";
+    const why =
+      "No ID can match: the conditions contradict each other, or no entity has such a class, service or group;";
     fault([], `${why} remove or correct one.`);
   }
 };

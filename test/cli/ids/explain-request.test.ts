@@ -49,6 +49,7 @@ test("a whole request, with every place and its ID", async () => {
 test.each([
   [["--body-file", "-", "--header", "content-type: application/json"], "ap"],
   [["--body", `{"order":"${ORDER}"}`, "--header", "content-type: application/json"], "ap"],
+  [["--body", `{"order":"${ORDER}"}`], "ap"],
   [["--claims", `{"order":"${ORDER}"}`], "ap"],
   [["--client-country", "KZ"], "ap"],
 ])("%j", async (args, region) => {
@@ -103,7 +104,12 @@ test("a gateway is asked for what only it knows, and its problem is shown", asyn
   expect(asked).toEqual([
     [
       "http://127.0.0.1:1/-/explain",
-      { method: "POST", url: "/checkout", headers: { "x-order": [ORDER, "b"] }, body: "{}" },
+      {
+        method: "POST",
+        url: "/checkout",
+        headers: { "x-order": [ORDER, "b"], "content-type": ["application/json"] },
+        body: "{}",
+      },
     ],
   ]);
   const audience = { countries: ["KZ", "PL"] };

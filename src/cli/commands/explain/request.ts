@@ -21,7 +21,7 @@ export const REQUEST_OPTIONS = [
   option("--url <url>", "explain a whole request: a path, or a URL with its host"),
   option("--method <method>", "its method (default: GET, or POST with a body)"),
   option("--header <field>", "a header of it, such as 'x-order-id: 17'; may be repeated", collect),
-  option("--body <text>", "its body"),
+  option("--body <text>", "its body; JSON needs no content-type"),
   option("--body-file <file>", "its body from a file; - is stdin"),
   option("--claims <json>", "the claims of its token, which is not verified here"),
   option("--client-country <code>", "where its client is, ISO 3166-1 alpha-2"),
@@ -47,6 +47,9 @@ export async function explainUrl(
     options.bodyFile === undefined
       ? new TextEncoder().encode(options.body ?? "")
       : await readBytes(options.bodyFile, runtime);
+  const hasType = headers.some(([name]) => name === "content-type");
+  if (!hasType && parseJson(new TextDecoder().decode(body)) !== undefined)
+    headers.push(["content-type", "application/json"]);
   const method = options.method?.toUpperCase() ?? (body.length > 0 ? "POST" : "GET");
   const text = { method, url, headers, body, country, continent };
   let explained: Shown;
