@@ -277,7 +277,9 @@ async function bear(
       if (!again.ok) return again;
       const decided = await decideText(context, served, create, again.value.texts()[0] as string);
       if (!decided.ok) return decided;
-      born[at] = decided.value;
+      // At the end, since IDs rise.
+      born.splice(at, 1);
+      born.push(decided.value);
     }
   }
   const regions = new Set(born.map(({ decision }) => decision.target.region.name));

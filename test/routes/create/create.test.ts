@@ -294,6 +294,8 @@ describe("under a split or a canary, new IDs are drawn until they are together",
       const body = { orders: Array.from({ length: 20 }, () => ({})) };
       const answer = await request("/orders", json(body, { "x-country": "KZ" }));
       expect(answer.status).toBe(201);
+      const ids = answer.headers.get("waybill-entity-id")?.split(", ");
+      expect([ids?.length, ids]).toEqual([20, ids?.toSorted()]);
     }
   });
 });
