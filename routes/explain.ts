@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import type { Tables } from "../src/gateway/decide.ts";
-import { withPages } from "../src/gateway/pages.ts";
+import { decideFor } from "../src/gateway/pages.ts";
 import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
 import { claimsOf } from "../src/gateway/places/read.ts";
 import { ok } from "../src/ids/result.ts";
@@ -97,10 +97,9 @@ export const explain = (gateway: Gateway) =>
     const request = wholeRequest({ method, url, headers, body: bytes, country, continent }, claims);
     if (request === undefined) return malformed("url is a path, or a URL with a host.");
     const layoutName = request.header("id-layout");
-    const input = { tables: served, publicIds: gateway.publicIds, layoutName, nowMs: context.arrivedAtMs };
     const withHost = request.host === "" ? { ...request, host: context.host } : request;
     const explainBy = (tables: Tables) =>
-      withPages(gateway, (found) => explainRequest({ ...input, tables, found }, withHost), context.client.address);
+      decideFor(context, tables, (input) => explainRequest(input, withHost), layoutName);
     const explained = await explainBy(served);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
@@ -111,7 +110,7 @@ export const explain = (gateway: Gateway) =>
     return jsonResponse({ ...shown, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });
 
-function requestLedBy(explained: Awaited<ReturnType<typeof withPages<ExplainedRequest>>>): LedHere {
+function requestLedBy(explained: Awaited<ReturnType<typeof decideFor<ExplainedRequest>>>): LedHere {
   const { byCanary } = explained;
   if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
   const { region, problem } = explained;

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { explainId, type Tables } from "../src/gateway/decide.ts";
-import { withPages } from "../src/gateway/pages.ts";
+import { decideFor } from "../src/gateway/pages.ts";
 import type { Gateway } from "../src/ports.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
 import { requireScope } from "./lib/auth.ts";
@@ -18,14 +18,8 @@ export const ids = (gateway: Gateway) =>
     const { path } = context;
     const id = path.slice(PREFIX.length);
     if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
-    const input = {
-      tables: served,
-      publicIds: gateway.publicIds,
-      layoutName: c.req.raw.headers.get("id-layout") ?? undefined,
-      nowMs: context.arrivedAtMs,
-    };
-    const explainBy = (tables: Tables) =>
-      withPages(gateway, (found) => explainId({ ...input, tables, found }, id), context.client.address);
+    const layoutName = c.req.header("id-layout");
+    const explainBy = (tables: Tables) => decideFor(context, tables, (input) => explainId(input, id), layoutName);
     const explained = await explainBy(served);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);

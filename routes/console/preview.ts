@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { type DecideInput, decideAny, decidePath } from "../../src/gateway/decide.ts";
-import { withPages } from "../../src/gateway/pages.ts";
+import { decideAny, decidePath } from "../../src/gateway/decide.ts";
+import { decideFor } from "../../src/gateway/pages.ts";
 import { RequestContext } from "../../src/gateway/request.ts";
 import { serve } from "../../src/gateway/serve.ts";
 import type { Gateway } from "../../src/ports.ts";
@@ -27,21 +27,13 @@ export const preview = (gateway: Gateway) =>
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
     const layoutName = c.req.header("id-layout");
-    const input = (found: DecideInput["found"]): DecideInput => ({
-      tables: served,
-      publicIds: gateway.publicIds,
-      layoutName,
-      nowMs: context.arrivedAtMs,
-      found,
-    });
     const onPath = c.req.query("path");
     const id = context.path.slice(PREFIX.length);
-    const decideOn = (path: string) =>
-      withPages(gateway, (found) => decidePath(input(found), path), context.client.address);
+    const decideOn = (path: string) => decideFor(context, served, (input) => decidePath(input, path), layoutName);
     const anyPath = `/any/${id}`;
     const first =
       onPath === undefined
-        ? await withPages(gateway, (found) => decideAny(input(found), anyPath), context.client.address)
+        ? await decideFor(context, served, (input) => decideAny(input, anyPath), layoutName)
         : await decideOn(onPath);
     const path = onPath ?? (first.kind === "redirect" ? first.path : anyPath);
     const outcome = first.kind === "redirect" ? await decideOn(path) : first;

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { RevisionContent } from "../../src/admin-ports.ts";
-import { type DecideInput, decidePath, explainId, type Outcome } from "../../src/gateway/decide.ts";
-import { withPages } from "../../src/gateway/pages.ts";
+import { decidePath, explainId, type Outcome } from "../../src/gateway/decide.ts";
+import { decideFor } from "../../src/gateway/pages.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { RuleView } from "../../src/published/console-api.ts";
 import { lineOf, pointerOf, valueAt } from "../../src/published/console-positions.ts";
@@ -26,19 +26,13 @@ export const rule = (gateway: Gateway) =>
     const context = contextOf(c);
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
-    const input = (found: DecideInput["found"]): DecideInput => ({
-      tables: served,
-      publicIds: gateway.publicIds,
-      layoutName: c.req.header("id-layout"),
-      nowMs: context.arrivedAtMs,
-      found,
-    });
     const id = context.path.slice(PREFIX.length);
     const path = c.req.query("path");
-    const decided = await withPages<Outcome | ReturnType<typeof explainId>>(
-      gateway,
-      (found) => (path === undefined ? explainId(input(found), id) : decidePath(input(found), path)),
-      context.client.address,
+    const decided = await decideFor<Outcome | ReturnType<typeof explainId>>(
+      context,
+      served,
+      (input) => (path === undefined ? explainId(input, id) : decidePath(input, path)),
+      c.req.header("id-layout"),
     );
     if (decided.kind === "error") return context.fail(decided.error);
     const decision = "decided" in decided ? decided.decided : decided.kind === "region" ? decided.decision : undefined;

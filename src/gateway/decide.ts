@@ -99,6 +99,10 @@ export function decidePath(input: DecideInput, path: string): Outcome {
   return isCanarys ? decideByTable(input, canary.table, path, true) : outcome;
 }
 
+/** The table that made a decision. */
+export const deciderOf = ({ table, canary }: Tables, byCanary: boolean): CompiledTable =>
+  byCanary && canary !== undefined ? canary.table : table;
+
 function ownsPath(table: CompiledTable, canary: TableCanary, path: string): boolean {
   const match = table.paths.match(path) ?? canary.table.paths.match(path);
   return match !== undefined && canary.ownsEntity(match.entity.name);

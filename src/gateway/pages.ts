@@ -1,7 +1,8 @@
 import type { Gateway } from "../ports.ts";
 import type { TableError } from "../problems/index.ts";
 import { answerName, type FoundKeys, type KeyAnswer } from "../routing/directory/compile.ts";
-import type { DecideFailure, PageNeed } from "./decide.ts";
+import type { DecideFailure, DecideInput, PageNeed, Tables } from "./decide.ts";
+import type { RequestContext } from "./request.ts";
 
 /** One page for each reading of a text, and for each of the IDs that are minted at once. */
 const PAGES_MAX = 128;
@@ -39,4 +40,15 @@ export async function withPages<Value extends { readonly kind: string }>(
     decided = decide(found);
   }
   return decided as Exclude<Value, PageNeed>;
+}
+
+/** The same for a request, whose client is the caller. `layoutName`: what it says of an ID that the client wrote. */
+export function decideFor<Value extends { readonly kind: string }>(
+  { gateway, arrivedAtMs, client }: Pick<RequestContext, "gateway" | "arrivedAtMs" | "client">,
+  tables: Tables,
+  decide: (input: DecideInput) => Value | PageNeed,
+  layoutName?: string,
+): Promise<Exclude<Value, PageNeed> | LoadFailure> {
+  const input = { tables, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs };
+  return withPages(gateway, (found) => decide({ ...input, found }), client.address);
 }

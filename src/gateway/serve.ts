@@ -8,6 +8,7 @@ import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { deliver } from "../proxy/deliver.ts";
 import { readResponseFields } from "../proxy/headers.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
+import { REFERENCE_FIELDS } from "../proxy/public-ids/response.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import type { FoundKeys } from "../routing/directory/compile.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
@@ -244,9 +245,6 @@ async function respondKeyed(...[context, table, decision, answer]: Parameters<ty
   return markState(decision, respond(context, table, decision, answer));
 }
 
-/** Fields in which the answer of any entity may name a public one. */
-const REFERENCES = ["location", "content-location"];
-
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
 function respond(
   context: RequestContext,
@@ -274,7 +272,7 @@ function respond(
       });
     }
   }
-  const mayRefer = table.withoutPublic !== undefined && REFERENCES.some((name) => original.headers.has(name));
+  const mayRefer = table.withoutPublic !== undefined && REFERENCE_FIELDS.some((name) => original.headers.has(name));
   const isRewritten = isMessage && (isDecoded || entity.public !== undefined || mayRefer);
   if (isRewritten) {
     const { status, statusText, headers } = original;

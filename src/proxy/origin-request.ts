@@ -97,7 +97,7 @@ export interface ProxyRequest {
   /** Whether it only reads, whatever its method. */
   readonly isRead?: boolean | undefined;
   /** Whether it names other entities too, which are in the region that was decided on. */
-  readonly hasOthers?: boolean;
+  readonly hasOthers?: boolean | undefined;
   readonly body: RequestBody;
   /** Unix ms. */
   readonly arrivedAtMs: number;

@@ -5,15 +5,14 @@ import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
 import { countOf, mintRequestOf, textAt } from "../../routing/create/request.ts";
-import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { HORIZON_MS } from "../../routing/limits.ts";
 import { planMint } from "../../routing/mint/plan.ts";
 import { fieldsOf } from "../../routing/resolve/describe.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import type { CompiledTable, Create, Decision } from "../../routing/table.ts";
-import { type DecideInput, decideEntity, decidePath } from "../decide.ts";
+import { decideEntity, decidePath, deciderOf } from "../decide.ts";
 import { mintIds } from "../mint.ts";
-import { withPages } from "../pages.ts";
+import { decideFor } from "../pages.ts";
 import { claimsOf } from "../places/read.ts";
 import type { RequestContext } from "../request.ts";
 import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "./answer.ts";
@@ -35,7 +34,7 @@ export interface Prepared {
   /** Whether it only reads, whatever its method: a query of GraphQL. */
   readonly isRead?: boolean;
   /** Whether it names other entities than the one that it is decided by. */
-  readonly hasOthers?: boolean;
+  readonly hasOthers?: boolean | undefined;
 }
 
 /** Sends a request to the region of a decision. `target`: raw path and query there. */
@@ -185,25 +184,13 @@ const proposalOf = ({ entity }: Create, born: readonly Born[], { revision }: Com
 
 /** Where the entity above a collection is. `path`: its own, with the internal ID. */
 async function parentOf(context: RequestContext, served: ServedTable, { parentEnd }: Creation) {
-  const { gateway, path, arrivedAtMs } = context;
+  const { path } = context;
   if (parentEnd === 0) return ok(undefined);
-  const input = inputOf(gateway, served, arrivedAtMs);
-  const outcome = await withPages(
-    gateway,
-    (found) => decidePath({ ...input, found }, path.slice(0, parentEnd)),
-    context.client.address,
-  );
+  const outcome = await decideFor(context, served, (input) => decidePath(input, path.slice(0, parentEnd)));
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region") return err({ reason: "unrouted-path", path } as const);
   return ok({ decision: outcome.decision, path: outcome.path });
 }
-
-const inputOf = ({ publicIds }: Pick<DecideInput, "publicIds">, tables: ServedTable, nowMs: number): DecideInput => ({
-  tables,
-  publicIds,
-  layoutName: undefined,
-  nowMs,
-});
 
 const targetOf = ({ path }: RequestContext, parent: { readonly path: string } | undefined, { parentEnd }: Creation) =>
   parent === undefined ? path : parent.path + path.slice(parentEnd);
@@ -216,80 +203,94 @@ interface Asked {
   readonly parent: Decision | undefined;
 }
 
-/** The IDs of the new entities: the client's own, or minted for the key that the request's sources give. */
+/** The IDs of the new entities, in one region: the client's own, or minted for the key that the request's sources give. */
 async function bear(
   context: RequestContext,
   served: ServedTable,
-  { create, table }: Creation,
-  { brought, json, claims, parent }: Asked,
+  creation: Creation,
+  asked: Asked,
 ): Promise<Result<readonly Born[], GatewayError>> {
-  const { gateway, request, client, arrivedAtMs } = context;
+  const { create } = creation;
+  const { brought, json, parent } = asked;
   if (!brought.ok) return brought;
+  const { name } = create.entity;
   const own = brought.value;
   const count = countOf(create, json) ?? 1;
-  let texts: readonly string[];
-  let mint: ((count: number) => ReturnType<typeof mintIds>) | undefined;
-  if (own === undefined) {
-    const wanted = mintRequestOf(table, create, {
-      header: (name) => request.headers.get(name) ?? undefined,
-      claims,
-      json,
-      country: () => client.country,
-      parent: (field) => parent && parentField(table, parent, field),
-    });
-    if (!wanted.ok) return wanted;
-    const plan = planMint(table, wanted.value);
-    if (!plan.ok) return plan;
-    mint = (each) => mintIds({ gateway, served, plan: plan.value, table, nowMs: arrivedAtMs }, each);
-    const minted = await mint(count);
-    if (!minted.ok) return minted;
-    texts = minted.value.texts();
-  } else if (count > 1) {
-    return err({ reason: "create-count", entity: create.entity.name, count, max: 1 });
-  } else texts = [own];
-  const born: Born[] = [];
-  for (const text of texts) {
-    const decided = await decideText(context, served, create, text);
-    if (!decided.ok) {
-      const far =
-        own !== undefined && decided.error.reason === "unknown-id"
-          ? await decideText(context, served, create, text, HORIZON_MS)
-          : decided;
-      const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, text, true) : undefined;
-      return stale === undefined ? decided : err(stale);
-    }
-    born.push(decided.value);
-  }
-  if (own !== undefined) {
-    const { decision, byCanary } = born[0] as Born;
-    const decider = byCanary ? (served.canary?.table ?? table) : table;
-    const stale = judgeFreshness(context, create, decider, decision, own);
-    if (stale !== undefined) return err(stale);
-  }
-  const home = parent ?? (born.find(({ decision }) => decision.target.rule.kind !== "canary") ?? born[0])?.decision;
-  let draws = DRAWS_MAX + 8 * count;
-  for (let at = 0; mint !== undefined && at < born.length && draws > 0; ) {
-    const { target } = (born[at] as Born).decision;
-    if (target.region.name === home?.target.region.name || !isByChance(target)) at++;
-    else {
-      draws--;
-      const again = await mint(1);
-      if (!again.ok) return again;
-      const decided = await decideText(context, served, create, again.value.texts()[0] as string);
-      if (!decided.ok) return decided;
-      // At the end, since IDs rise.
-      born.splice(at, 1);
-      born.push(decided.value);
-    }
-  }
-  const regions = new Set(born.map(({ decision }) => decision.target.region.name));
+  if (own !== undefined && count > 1) return err({ reason: "create-count", entity: name, count, max: 1 });
+  const born =
+    own === undefined
+      ? await mintTogether(context, served, creation, asked, count)
+      : await bornOf(context, served, creation, own);
+  if (!born.ok) return born;
+  const regions = new Set(born.value.map(regionOf));
   if (parent !== undefined) regions.add(parent.target.region.name);
-  if (regions.size > 1) return err({ reason: "create-regions", entity: create.entity.name, regions: [...regions] });
-  return ok(born);
+  return regions.size > 1 ? err({ reason: "create-regions", entity: name, regions: [...regions] }) : born;
+}
+
+const regionOf = ({ decision }: Pick<Born, "decision">): string => decision.target.region.name;
+
+/** The client's own ID, if it is fresh. */
+async function bornOf(context: RequestContext, served: ServedTable, { create, table }: Creation, own: string) {
+  const decided = await decideText(context, served, create, own);
+  if (decided.ok) {
+    const { decision, byCanary } = decided.value;
+    const stale = judgeFreshness(context, create, deciderOf(served, byCanary), decision, own);
+    return stale === undefined ? ok([decided.value]) : err(stale);
+  }
+  if (decided.error.reason !== "unknown-id") return decided;
+  const far = await decideText(context, served, create, own, HORIZON_MS);
+  const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, own, true) : undefined;
+  return stale === undefined ? decided : err(stale);
 }
 
 /** A canary of 1 % is missed once in 20,000 times, and all draws take some 30 ms. Many IDs have some more. */
 const DRAWS_MAX = 1_000;
+
+/** Mints IDs, and draws those again that a split or a canary has in another region than the others or their parent. */
+async function mintTogether(
+  context: RequestContext,
+  served: ServedTable,
+  { create, table }: Creation,
+  { json, claims, parent }: Asked,
+  count: number,
+): Promise<Result<readonly Born[], GatewayError>> {
+  const { gateway, request, client, arrivedAtMs: nowMs } = context;
+  const wanted = mintRequestOf(table, create, {
+    header: (name) => request.headers.get(name) ?? undefined,
+    claims,
+    json,
+    country: () => client.country,
+    parent: (field) => parent && parentField(table, parent, field),
+  });
+  if (!wanted.ok) return wanted;
+  const plan = planMint(table, wanted.value);
+  if (!plan.ok) return plan;
+  const born: Born[] = [];
+  const draw = async (more: number): Promise<GatewayError | undefined> => {
+    const minted = await mintIds({ gateway, served, plan: plan.value, table, nowMs }, more);
+    if (!minted.ok) return minted.error;
+    for (const text of minted.value.texts()) {
+      const decided = await decideText(context, served, create, text);
+      if (!decided.ok) return decided.error;
+      born.push(decided.value);
+    }
+    return undefined;
+  };
+  let fault = await draw(count);
+  const first = born.find(({ decision }) => decision.target.rule.kind !== "canary") ?? born[0];
+  const home = parent?.target.region.name ?? (first && regionOf(first));
+  for (let at = 0, draws = DRAWS_MAX + 8 * count; fault === undefined && at < born.length && draws > 0; ) {
+    const one = born[at] as Born;
+    if (regionOf(one) === home || !isByChance(one.decision.target)) at++;
+    else {
+      draws--;
+      // Its successor stands at the end, since IDs rise.
+      born.splice(at, 1);
+      fault = await draw(1);
+    }
+  }
+  return fault === undefined ? ok(born) : err(fault);
+}
 
 /** Whether another ID of the same key may be in another region. */
 const isByChance = ({ canary, rule }: Decision["target"]): boolean =>
@@ -302,15 +303,15 @@ const parentField = (table: CompiledTable, { layout, words }: Decision, field: s
 
 /** The decision for an ID on its entity's own path. */
 async function decideText(
-  { gateway, arrivedAtMs, client }: RequestContext,
+  context: RequestContext,
   served: ServedTable,
   { entity, layout }: Create,
   text: string,
-  nowMs = arrivedAtMs,
+  nowMs = context.arrivedAtMs,
 ): Promise<Result<Born, GatewayError>> {
-  const input = inputOf(gateway, served, nowMs);
-  const decide = (found?: FoundKeys) => decideEntity({ ...input, found }, entity.name, text, layout);
-  const outcome = await withPages(gateway, decide, client.address);
+  const outcome = await decideFor(context, served, (input) =>
+    decideEntity({ ...input, nowMs }, entity.name, text, layout),
+  );
   if (outcome.kind === "error") return err(outcome.error);
   if (outcome.kind !== "region") throw new Error(`the ID of ${entity.name} is on a path of another`);
   return ok({ text, decision: outcome.decision, byCanary: outcome.byCanary });
@@ -349,7 +350,7 @@ async function resume(
     const decided = proposed?.text === text ? ok(proposed) : await decideText(context, served, create, text);
     if (!decided.ok) return decided;
     const { decision, byCanary } = decided.value;
-    const { regions } = (byCanary ? served.canary?.table : context.table) ?? served.table;
+    const { regions } = deciderOf(served, byCanary);
     const region = regions.get(record.region);
     if (region === undefined) {
       const known = [...regions.keys()];

@@ -8,7 +8,7 @@ import type { CompiledTable, Decision } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decidePath } from "../decide.ts";
-import { withPages } from "../pages.ts";
+import { decideFor } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
 
 /** What a forwarded request has to do with directories: moves that origins tell of, keys that they register, comparisons. */
@@ -114,27 +114,20 @@ export function markState({ target: { rule } }: Decision, answer: Response): Res
 
 /** What the directories to verify would have decided, beside the region that the request goes to. */
 export async function compareVerified(
-  { gateway, path, client, request, arrivedAtMs }: RequestContext,
+  context: RequestContext,
   verified: CompiledTable,
   { target: { region } }: Decision,
 ): Promise<void> {
-  const input: DecideInput = {
-    tables: { table: verified, canary: undefined },
-    publicIds: gateway.publicIds,
-    layoutName: request.headers.get("id-layout") ?? undefined,
-    nowMs: arrivedAtMs,
-  };
+  const { gateway, path, request } = context;
   const decide = path.startsWith(ANY_PREFIX) ? decideAny : decidePath;
+  const layoutName = request.headers.get("id-layout") ?? undefined;
   let asked: DirectoryPlan | undefined;
-  const outcome = await withPages(
-    gateway,
-    (found) => {
-      const decided = decide({ ...input, found }, path);
-      if (decided.kind === "page" && "lookup" in decided.needs) asked = decided.needs.lookup.plan;
-      return decided;
-    },
-    client.address,
-  );
+  const decideAndNote = (input: DecideInput) => {
+    const decided = decide(input, path);
+    if (decided.kind === "page" && "lookup" in decided.needs) asked = decided.needs.lookup.plan;
+    return decided;
+  };
+  const outcome = await decideFor(context, { table: verified, canary: undefined }, decideAndNote, layoutName);
   // The rest of the table decides about it in both modes.
   if (asked?.mode !== "verify") return;
   const said = outcome.kind === "region" ? outcome.decision.target.region.name : undefined;

@@ -6,14 +6,16 @@ import { type GatewayError, problemOf } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import type { CompiledTable, Decision, Graphql } from "../../routing/table.ts";
-import { type DecideInput, decideAny, decideEntity, decidePath, failure, type Outcome } from "../decide.ts";
-import { withPages } from "../pages.ts";
+import { type DecideInput, decideAny, decideEntity, decidePath, deciderOf, failure, type Outcome } from "../decide.ts";
+import { decideFor } from "../pages.ts";
 import { remembered } from "../places/locate.ts";
 import type { RequestContext } from "../request.ts";
 
 /** Where the IDs of an operation are. */
 
 export interface Located {
+  /** Whether it stands for several IDs. */
+  readonly hasOthers?: boolean | undefined;
   readonly decision: Decision;
   readonly table: CompiledTable;
 }
@@ -115,13 +117,11 @@ async function locateOne(
   graphql: Graphql,
   id: FoundId,
 ): Promise<Located | FieldFailure> {
-  const { gateway, arrivedAtMs: nowMs, client } = context;
-  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
-  const outcome = await withPages(gateway, (found) => decideId({ ...input, found }, graphql, id), client.address);
+  const outcome = await decideFor(context, served, (input) => decideId(input, graphql, id));
   if (outcome.kind === "error") return failureOf(outcome.error);
   if (outcome.kind !== "region") return failureOf({ reason: "unknown-id", id: id.text, candidates: [] });
   const { decision, byCanary } = outcome;
-  const table = byCanary && served.canary !== undefined ? served.canary.table : served.table;
+  const table = deciderOf(served, byCanary);
   return { decision: await remembered(context, table, decision), table };
 }
 

@@ -67,7 +67,7 @@ async function askPart(
   request: Request,
   part: Part,
   body: string,
-  { decision, table }: Located,
+  { decision, table, hasOthers }: Located,
   traceparent: string,
 ): Promise<PartResult> {
   const { gateway, client } = context;
@@ -75,6 +75,7 @@ async function askPart(
     request,
     method: "POST",
     isRead: true,
+    hasOthers,
     scheme: client.scheme ?? context.scheme,
     host: client.host ?? context.host,
     arrivedAtMs: context.arrivedAtMs,

@@ -163,11 +163,11 @@ class Serving {
     // Nothing but `__typename`, or nothing at all: each region answers it.
     if (plan.parts.length === 0 && plan.failed.size === 0) return this.#passHome(passed, this.#graphql.introspection);
     if (plan.whole !== undefined) {
-      const { decision, table } = this.#deciderOf(plan, locations, plan.whole);
+      const { decision, table, hasOthers } = this.#deciderOf(plan, locations, plan.whole);
       const fenced = isRead ? undefined : this.#fenced(plan, locations, plan.whole);
       if (fenced !== undefined) return context.fail(fenced);
       if (table !== this.#served.table) context.takeCanary();
-      return this.#passing.forward(context, decision, context.path + context.query, passed);
+      return this.#passing.forward(context, decision, context.path + context.query, { ...passed, hasOthers });
     }
     const refused = isRead ? whySplitIsRefused(operation, plan, limits.regionsMax) : whyNotWhole(plan, kind);
     if (refused !== undefined) {
@@ -251,8 +251,12 @@ class Serving {
     const { entity } = this.#graphql;
     if (second !== undefined) {
       // An origin that disowns one of them is not followed: the others are not where that one is.
-      const own = { ...target, move: undefined, shadow: undefined, rule: SETTLED };
-      return { decision: { ...decision, entity, layout: "", id: "", canonical: "", target: own }, table };
+      const own = { ...target, move: undefined, shadow: undefined };
+      return {
+        decision: { ...decision, entity, layout: "", id: "", canonical: "", target: own },
+        table,
+        hasOthers: true,
+      };
     }
     // A fence stops writes; a query comes by POST too.
     const move = target.move?.state === "fenced" ? ({ ...target.move, state: "started" } as const) : target.move;
@@ -303,8 +307,6 @@ class Serving {
     return allowOrigin(context, response);
   }
 }
-
-const SETTLED = Object.freeze({ kind: "moved" } as const);
 
 interface Planned {
   readonly operation: Operation;

@@ -1,10 +1,9 @@
-import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { parseJson } from "../../routing/index.ts";
 import { PAGE_BYTES_MAX, PAGES_BYTES_MAX } from "../../routing/lists/limits.ts";
 import type { ListOrder } from "../../routing/lists/types.ts";
 import type { Target } from "../../routing/table.ts";
-import { decideEntity, type Outcome } from "../decide.ts";
-import { type LoadFailure, withPages } from "../pages.ts";
+import { type DecideInput, decideEntity, deciderOf, type Outcome } from "../decide.ts";
+import { decideFor, type LoadFailure } from "../pages.ts";
 import type { LastItem, Mark, SourceState } from "./cursor.ts";
 import { fetchPage, type ListWorld, type PageFailure } from "./fetch.ts";
 import { comparePositions, idTextOf, keyTextOf, type Position, positionOf } from "./order.ts";
@@ -180,13 +179,12 @@ export class RegionList {
     }
     const id = idTextOf(item, text, list.id);
     if (id === undefined) return this.#take("item-without-id");
-    const { gateway, arrivedAtMs } = context;
-    const input = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs: arrivedAtMs };
-    const decide = (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id);
-    const outcome = decide();
+    const { gateway, arrivedAtMs: nowMs } = context;
+    const decide = (input: DecideInput) => decideEntity(input, list.entity.name, id);
+    const outcome = decide({ tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs });
     if (outcome.kind !== "page") return this.#take(this.#itemOf(outcome, item, text));
     return this.#lookAhead()
-      .then(() => withPages(gateway, decide, context.client.address))
+      .then(() => decideFor(context, served, decide))
       .then((later) => this.#take(this.#itemOf(later, item, text)));
   }
 
@@ -194,14 +192,11 @@ export class RegionList {
   async #lookAhead(): Promise<void> {
     if (this.#at <= this.#lookedUpTo) return;
     const { list, served, context } = this.#world;
-    const { gateway, arrivedAtMs, client } = context;
-    const input = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs: arrivedAtMs };
     const texts = this.#items?.slice(this.#at, this.#at + LOOK_AHEAD) ?? [];
     this.#lookedUpTo = this.#at + texts.length;
     const ids = texts.flatMap((text) => idTextOf(parseJson(text), text, list.id) ?? []);
-    const decide = (id: string) => (found?: FoundKeys) => decideEntity({ ...input, found }, list.entity.name, id);
-    const looked = ids.map((id) => withPages(gateway, decide(id), client.address));
-    await Promise.all(looked);
+    const { name } = list.entity;
+    await Promise.all(ids.map((id) => decideFor(context, served, (input) => decideEntity(input, name, id))));
   }
 
   #take(item: Item | RegionFault | undefined): undefined {
@@ -246,8 +241,6 @@ export class RegionList {
     { path, type }: ListOrder,
   ): string | undefined {
     if (path !== undefined) return keyTextOf(item, text, path, type);
-    const { served } = this.#world;
-    const table = byCanary ? served.canary?.table : served.table;
-    return table?.layouts.get(layout)?.layout.mintedAtMs?.(words).toString();
+    return deciderOf(this.#world.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words).toString();
   }
 }

@@ -1,11 +1,10 @@
 import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
-import type { FoundKeys } from "../../routing/directory/compile.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import { decideAny, decidePath } from "../decide.ts";
 import { streamTexts } from "../lists/stream.ts";
-import { withPages } from "../pages.ts";
+import { decideFor } from "../pages.ts";
 import { RequestContext } from "../request.ts";
 import { serveBy } from "../serve.ts";
 import { bodyMembers } from "./body.ts";
@@ -36,21 +35,12 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
   if (!ID_TEXT.test(id) || id === "." || id === "..") {
     return { path: undefined, error: { reason: "malformed-id", id, faults: [] } };
   }
-  const { gateway, request, arrivedAtMs, client } = context;
-  const layoutName = request.headers.get("id-layout") ?? undefined;
-  const input = { tables: served, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs };
+  const layoutName = context.request.headers.get("id-layout") ?? undefined;
   const path = ANY_PREFIX + id;
-  const any = await withPages(gateway, (found?: FoundKeys) => decideAny({ ...input, found }, path), client.address);
+  const any = await decideFor(context, served, (input) => decideAny(input, path), layoutName);
   // What a client would be sent on to is asked at once.
   const own = any.kind === "redirect" ? any.path : path;
-  const outcome =
-    any.kind === "redirect"
-      ? await withPages(
-          gateway,
-          (found?: FoundKeys) => decidePath({ ...input, layoutName: undefined, found }, own),
-          client.address,
-        )
-      : any;
+  const outcome = any.kind === "redirect" ? await decideFor(context, served, (input) => decidePath(input, own)) : any;
   if (outcome.kind === "error") return { path: undefined, error: outcome.error };
   if (outcome.kind !== "region") return { path: undefined, error: { reason: "unknown-id", id, candidates: [] } };
   const { entity, layout, target } = outcome.decision;

@@ -197,7 +197,7 @@ class IdScanner extends JsonScanner {
 
 /** More digits are no ID, and would be too many arguments of a call. */
 const TOKEN_BYTES_MAX = 1_000;
+const KEY_SHOWN_MAX = 100;
 
 /** The same for all cases of a name. The Kelvin sign is a `k` in lower case only. */
 const folded = (name: string): string => name.toLowerCase().toUpperCase();
-const KEY_SHOWN_MAX = 100;

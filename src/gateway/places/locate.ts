@@ -4,7 +4,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import { movedKeyOf } from "../../proxy/deliver.ts";
 import type { CompiledTable, Decision, WithoutId } from "../../routing/index.ts";
 import type { RegionSourceError } from "../../routing/resolve/region-sources.ts";
-import { type DecideInput, decideEntity, type Outcome, type PageNeed } from "../decide.ts";
+import { type DecideInput, decideEntity, deciderOf, type Outcome, type PageNeed } from "../decide.ts";
 import type { RequestContext } from "../request.ts";
 import type { FoundId } from "./read.ts";
 
@@ -40,13 +40,13 @@ export interface AgreedId {
 }
 
 /** Where each is by what origins said of it alone: an origin that disowns one of several is not followed. */
-export const rememberedEach = (context: RequestContext, { table, canary }: ServedTable, ids: readonly LocatedId[]) =>
+export const rememberedEach = (context: RequestContext, served: ServedTable, ids: readonly LocatedId[]) =>
   Promise.all(
     ids.map(async (id): Promise<LocatedId> => {
       const { outcome } = id;
       if (outcome.kind !== "region") return id;
-      const decider = (outcome.byCanary ? canary?.table : undefined) ?? table;
-      return { ...id, outcome: { ...outcome, decision: await remembered(context, decider, outcome.decision) } };
+      const table = deciderOf(served, outcome.byCanary);
+      return { ...id, outcome: { ...outcome, decision: await remembered(context, table, outcome.decision) } };
     }),
   );
 

@@ -7,8 +7,8 @@ import { asksUpgrade } from "../../proxy/origin-request.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import type { Decision, Entity, WithoutId } from "../../routing/table.ts";
 import type { Forward, Prepared } from "../create/create.ts";
-import type { DecideInput, Outcome } from "../decide.ts";
-import { withPages } from "../pages.ts";
+import type { Outcome } from "../decide.ts";
+import { decideFor } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
 import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
@@ -33,7 +33,7 @@ export async function serveByPlaces(
   places: IdPlaces,
   next: Next,
 ): Promise<Response> {
-  const { gateway, request, method } = context;
+  const { request, method } = context;
   context.watchClient();
   const entry = outcome.kind === "without-id" ? outcome.entry : undefined;
   // The method is refused there.
@@ -44,13 +44,8 @@ export async function serveByPlaces(
   const read = await readRequest(context, places, (entry ?? (own as Decision)).entity, next);
   if (!read.ok) return fail(read.error);
   const { ids, body } = read.value;
-  const input: DecideInput = {
-    tables: served,
-    publicIds: gateway.publicIds,
-    layoutName: request.headers.get("id-layout") ?? undefined,
-    nowMs: context.arrivedAtMs,
-  };
-  const located = await withPages(gateway, (found) => locateIds({ ...input, found }, ids), context.client.address);
+  const layoutName = request.headers.get("id-layout") ?? undefined;
+  const located = await decideFor(context, served, (input) => locateIds(input, ids), layoutName);
   if (located.kind === "error") return fail(located.error);
   const inPath: readonly LocatedId[] =
     own === undefined

@@ -1,4 +1,5 @@
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
+import { unescaped } from "../../routing/lookup/paths.ts";
 import { allOwners, type LayoutHint } from "../../routing/resolve/match.ts";
 import type { CompiledTable, Entity } from "../../routing/table.ts";
 
@@ -33,9 +34,6 @@ export const publicReference = (reference: string, deps: ReferenceDeps): string 
 };
 
 const wordsIn = (reference: string): readonly string[] => reference.match(WORD) ?? [];
-
-const unescaped = (reference: string): string =>
-  reference.replace(/%([0-7][0-9A-Fa-f])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** The ID that the path names by its entity, which settles of whom it is. Another entity's ID at its place is none. */
 const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceDeps) => {

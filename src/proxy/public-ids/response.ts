@@ -22,6 +22,9 @@ export interface PublicResponseOptions {
 /** `not-json`: a body that was said to be nothing, and is something. */
 export type BodyError = JsonError | { readonly reason: "not-json" };
 
+/** Fields in which any answer may name a public entity. */
+export const REFERENCE_FIELDS = ["location", "content-location"] as const;
+
 /** Types of JSON lines. */
 const LINE_TYPE = /^application\/((x-)?ndjson|jsonl|(x-)?jsonlines)$/;
 
@@ -38,7 +41,7 @@ const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-
 export function publicResponse(answer: Response, options: PublicResponseOptions): Result<Response, string> {
   const { paths, toPublic, onBroken } = options;
   const headers = new Headers(answer.headers);
-  for (const name of ["location", "content-location"]) {
+  for (const name of REFERENCE_FIELDS) {
     const reference = headers.get(name);
     const shown = reference === null ? undefined : options.toPublicReference(reference);
     if (shown === undefined) headers.delete(name);

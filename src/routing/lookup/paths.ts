@@ -46,18 +46,22 @@ export const ANY_PREFIX = "/any/";
 /** Raw paths that the gateway answers itself, and no origin is asked. */
 export const GATEWAY_PATH = /^\/(?:(?:any|mint)$|-(?:\/|$))/;
 
+/** With the escapes of ASCII decoded, as no table reads a path. */
+export const unescaped = (text: string): string =>
+  text.replace(/%([0-7][0-9A-Fa-f])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
 /** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
 export const isEncodedGatewayPath = (path: string): boolean => {
-  const read = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const [first = ""] = read.replace(/^[/\\]+/, "").split(/[/\\]/, 1);
+  const [first = ""] = unescaped(path)
+    .replace(/^[/\\]+/, "")
+    .split(/[/\\]/, 1);
   return GATEWAY_SEGMENTS.has(first);
 };
 
 /** A path, or a pattern, as servers read it that decode escapes, cut parameters, merge slashes, resolve dots and know no case. */
 const asServersRead = (path: string): string => {
-  const decoded = path.replace(/%([2-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   const segments: string[] = [];
-  for (const segment of decoded
+  for (const segment of unescaped(path)
     .replace(/;[^/\\]*/g, "")
     .toLowerCase()
     .split(/[/\\]/)) {
@@ -134,13 +138,14 @@ const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Own
 type AddPattern<Owner> = (root: Node<Owner>, owner: Owner, pattern: string) => void;
 
 const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPattern<Owner>): PathIndex<Owner> => {
-  const [top, read] = [newNode<Owner>(), newNode<Owner>()];
-  for (const owner of owners) {
-    for (const pattern of owner.paths) {
-      add(top, owner, pattern);
-      add(read, owner, asServersRead(pattern));
-    }
-  }
+  const all = [...owners];
+  const treeOf = (spelling: (pattern: string) => string): Node<Owner> => {
+    const root = newNode<Owner>();
+    for (const owner of all) for (const pattern of owner.paths) add(root, owner, spelling(pattern));
+    return root;
+  };
+  const top = treeOf((pattern) => pattern);
+  let read: Node<Owner> | undefined;
   /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
   const match = (path: string, node = top, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
     if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
@@ -157,5 +162,9 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
       (node.below && { entity: node.below, idStart, idEnd })
     );
   };
-  return { match, matchRead: (path) => match(asServersRead(path), read) };
+  const matchRead = (path: string) => {
+    read ??= treeOf(asServersRead);
+    return match(asServersRead(path), read);
+  };
+  return { match, matchRead };
 };

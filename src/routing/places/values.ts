@@ -26,7 +26,8 @@ const LIKE: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
 export function nearTest(name: string): NameTest {
   const both = Array.from(name, (character) => {
     const [upper, lower] = [character.toUpperCase(), character.toLowerCase()];
-    const forms = upper === lower || upper.length !== lower.length ? [character] : [upper, lower, LIKE[lower] ?? lower];
+    const forms =
+      upper === lower || upper.length !== lower.length ? [character] : [upper, lower, ...(LIKE[lower] ?? "")];
     return `(?:${forms.map((form) => nameTest(form).source.slice(1, -1)).join("|")})`;
   });
   return new RegExp(`^${both.join("")}$`, "iu");
