@@ -52,7 +52,7 @@ const slowTimeouts = { testTimeout: 600_000, hookTimeout: 60_000 };
 
 /**
  * `unit`: pure code and the command, in process. `rules`: what holds the house and its contract. `worker`: what needs the Workers runtime. `system`: black-box tests of
- * running processes. `slow*`: large sizes, and properties with many cases.
+ * running processes. `slow*`: large sizes, and properties with many cases. Projects of unlike workers need groups of their own.
  */
 export default defineConfig({
   test: {
@@ -62,20 +62,38 @@ export default defineConfig({
         test: {
           ...onNode,
           name: "unit",
+          sequence: { groupOrder: 0 },
           include: UNIT,
           exclude: [...ON_WORKERD, ...SLOW],
           provide: once,
         },
       },
-      { test: { ...onNode, name: "rules", include: RULES, exclude: [...ON_WORKERD, ...SLOW], provide: once } },
+      {
+        test: {
+          ...onNode,
+          name: "rules",
+          sequence: { groupOrder: 1 },
+          include: RULES,
+          exclude: [...ON_WORKERD, ...SLOW],
+          provide: once,
+        },
+      },
       {
         plugins: [workerd()],
-        test: { ...onWorkerd, name: "worker", include: ON_WORKERD, exclude: SLOW, provide: once },
+        test: {
+          ...onWorkerd,
+          name: "worker",
+          sequence: { groupOrder: 2 },
+          include: ON_WORKERD,
+          exclude: SLOW,
+          provide: once,
+        },
       },
       {
         test: {
           ...timeouts,
           name: "system",
+          sequence: { groupOrder: 3 },
           // They wait for processes more than they compute.
           maxWorkers: 2,
           include: SYSTEM,
@@ -88,13 +106,20 @@ export default defineConfig({
           ...onNode,
           ...slowTimeouts,
           name: "slow",
+          sequence: { groupOrder: 4 },
           include: [...SLOW, ...stateProperties(UNIT, ON_WORKERD)],
           exclude: [...SYSTEM, ...ON_WORKERD],
           provide: often,
         },
       },
       {
-        test: { ...slowTimeouts, name: "slow-system", include: ["test/system/**/*.slow.test.ts"], provide: often },
+        test: {
+          ...slowTimeouts,
+          name: "slow-system",
+          sequence: { groupOrder: 5 },
+          include: ["test/system/**/*.slow.test.ts"],
+          provide: often,
+        },
       },
       {
         plugins: [workerd()],
@@ -102,6 +127,7 @@ export default defineConfig({
           ...onWorkerd,
           ...slowTimeouts,
           name: "slow-worker",
+          sequence: { groupOrder: 6 },
           include: ["test/{edge,routes}/**/*.slow.test.ts", ...stateProperties(ON_WORKERD)],
           provide: often,
         },

@@ -8,9 +8,7 @@ import {
   privateWords,
   projectFiles,
   README_WORDS_MAX,
-  sourceLines,
   words,
-  wordsMax,
 } from "./house.ts";
 
 /** `npm run house`: how large the house is, and what one warm request passes. `--list` names the functions. */
@@ -24,11 +22,7 @@ const show = (name: string, value: number, most: number): void =>
 const sources = files.filter(({ path }) => /^(?:src|routes)\/.*\.ts$/.test(path) && !path.includes("/data/"));
 show("files in a folder", Math.max(...filesPerFolder(files).values()), 16);
 show("lines of a file", Math.max(...sources.map(linesOf)), 400);
-const parts = sourceLines(files);
-for (const { name, lines, linesMax } of parts) show(`lines of ${name}`, lines, linesMax);
-console.log(`      lines of all source ${parts.reduce((sum, { lines }) => sum + lines, 0)}`);
 show("words of the README", words(files, /^README\.md$/), README_WORDS_MAX);
-show("words of README and docs", words(files, /^(?:README|docs\/.*)\.md$/), wordsMax(files));
 show("lines with private words", privateWords(files).length, 0);
 for (const { path, files: passed, functions } of await passedBy([`/orders/${ID}`, `/any/${ID}`])) {
   const name = `of one warm GET ${path.replace(ID, "<iuid>")}`;

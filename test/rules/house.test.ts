@@ -8,7 +8,6 @@ import {
   longFiles,
   privateWords,
   projectFiles,
-  sourceLines,
 } from "./house.ts";
 
 const files = projectFiles();
@@ -31,15 +30,6 @@ describe("the house", () => {
     const many = Array.from({ length: FOLDER_FILES_MAX + 1 }, (_, at) => planted(`src/full/${at}.ts`, 1));
     expect(fullFolders(many)).toEqual(["src/full has 17 files"]);
     expect(fullFolders(many.slice(1))).toEqual([]);
-  });
-
-  it("has no more lines than its bounds, and later features have their own", () => {
-    expect(sourceLines(files).filter(({ lines, linesMax }) => lines > linesMax)).toEqual([]);
-    const grown = [planted("src/a.ts", 37_301), planted("src/export/a.ts", 10), planted("test/a.ts", 10)];
-    const [rest, exports, ...others] = sourceLines(grown);
-    expect(rest).toEqual({ name: "src and routes", lines: 37_301, linesMax: 37_300 });
-    expect(exports).toMatchObject({ lines: 10 });
-    for (const { lines } of others) expect(lines).toBe(0);
   });
 
   it("has no little file that one other file uses", () => {
