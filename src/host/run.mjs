@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Runs a TypeScript file of this project on a machine with only npm and Node 20: installs missing packages, then
-// starts a Node that runs TypeScript. Plain JavaScript, because nothing is installed yet.
+// Runs a TypeScript file or an installed tool of this project on a machine with only npm and Node 20: installs missing
+// packages, then starts a Node that runs TypeScript. Plain JavaScript, because nothing is installed yet.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The first Node with type stripping and SQLite enabled by default. */
@@ -22,15 +22,25 @@ const QUIET = {
 /** For files that take relative paths: npm runs every script in the top folder, not in the caller's. */
 const IN_CALLERS_FOLDER = "--in-callers-folder";
 
+/** The name of a package's command follows, in place of a file. */
+const TOOL = "--tool";
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const args = process.argv.slice(2);
 const isInCallersFolder = args[0] === IN_CALLERS_FOLDER;
-const [file, ...rest] = isInCallersFolder ? args.slice(1) : args;
-if (file === undefined) stop(`usage: node src/host/run.mjs [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]`);
+const isTool = args[0] === TOOL;
+const [file, ...rest] = isInCallersFolder || isTool ? args.slice(1) : args;
+if (file === undefined) {
+  stop(`usage: node src/host/run.mjs [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]
+       node src/host/run.mjs ${TOOL} NAME [ARGUMENT...]`);
+}
 
 const missing = findMissing();
 if (missing !== undefined) install(missing);
-run(findNode(), file, rest);
+const node = findNode();
+// Node prints a warning about type stripping and SQLite at each start.
+if (isTool) run(node, file, rest);
+else run(node, node, ["--disable-warning=ExperimentalWarning", join(root, file), ...rest]);
 
 /** Why `npm ci` is needed, if it is. npm records what it installed in node_modules/.package-lock.json. */
 function findMissing() {
@@ -66,10 +76,13 @@ function install(reason) {
   if (result.status !== 0) stop("npm ci failed, see above; it needs the npm registry, or npm's cache, once");
 }
 
-/** The current Node if it is new enough, else the one from the optional package for Linux. */
+/**
+ * The current Node if it is new enough, else the one from the optional package for this Linux, in that package's folder:
+ * npm 10 links no `.bin/node`, since the packages of two processors claim that name.
+ */
 function findNode() {
   if (isEnough(process.versions.node) && existsSync(process.execPath)) return process.execPath;
-  const packaged = join(root, "node_modules", ".bin", "node");
+  const packaged = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
   const version = spawnSync(packaged, ["--version"], { encoding: "utf8" }).stdout?.trim().replace(/^v/, "");
   if (version && isEnough(version)) return packaged;
   const wanted = NODE_MIN.join(".");
@@ -85,13 +98,12 @@ function isEnough(version) {
   return major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
 }
 
-/** @param {string} node @param {string} script @param {string[]} args */
-function run(node, script, args) {
-  const bin = join(root, "node_modules", ".bin");
-  const env = { ...QUIET, ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
-  // Node prints a warning about type stripping and SQLite at each start.
-  const child = spawn(node, ["--disable-warning=ExperimentalWarning", join(root, script), ...args], {
-    env,
+/** @param {string} node @param {string} program @param {string[]} args */
+function run(node, program, args) {
+  // The tools are scripts that take the first `node` on PATH.
+  const path = [dirname(node), join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
+  const child = spawn(program, args, {
+    env: { ...QUIET, ...process.env, PATH: path },
     stdio: "inherit",
     // npm sets INIT_CWD; without npm the working folder is the caller's.
     cwd: (isInCallersFolder && process.env.INIT_CWD) || process.cwd(),
@@ -101,7 +113,7 @@ function run(node, script, args) {
   const parent = process.ppid;
   const orphaned = () => process.ppid !== parent && child.kill("SIGTERM");
   if (process.env.npm_command === "exec") setInterval(orphaned, 250).unref();
-  child.once("error", (error) => stop(`${node} cannot be started: ${error.message}`));
+  child.once("error", (error) => stop(`${program} cannot be started: ${error.message}`));
   child.once("exit", (code, signal) => {
     process.exitCode = code ?? 128 + constants.signals[signal];
     process.exit();

@@ -8,14 +8,16 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-const RUN = fileURLToPath(new URL("../../../src/host/run.mjs", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const RUN = join(ROOT, "src/host/run.mjs");
 
 const LOCK = {
   packages: {
@@ -42,7 +44,7 @@ beforeEach(() => {
   writeFileSync(
     join(house, "hello.ts"),
     `const args: string[] = process.argv.slice(2);
-     console.log(JSON.stringify({ args, path: process.env.PATH?.split(":")[0], metrics: process.env.WRANGLER_SEND_METRICS }));
+     console.log(JSON.stringify({ args, path: process.env.PATH?.split(":").slice(0, 2), metrics: process.env.WRANGLER_SEND_METRICS }));
      process.exitCode = 7;`,
   );
 });
@@ -103,11 +105,23 @@ describe("what is missing", () => {
 describe("the file", () => {
   beforeEach(() => write("node_modules/.package-lock.json", INSTALLED));
 
-  it("gets its arguments, the project's commands first on PATH, and quiet tools; its exit code is passed on", () => {
+  it("gets its arguments, its Node and the project's commands first on PATH, and quiet tools; its exit code is passed on", () => {
     const { status, stdout } = run("hello.ts", "a", "--b");
     expect(status).toBe(7);
-    const path = join(house, "node_modules/.bin");
+    const path = [dirname(process.execPath), join(house, "node_modules/.bin")];
     expect(JSON.parse(stdout)).toEqual({ args: ["a", "--b"], path, metrics: "false" });
+  });
+
+  it("may be a tool of a package, which runs on the same Node", () => {
+    mkdirSync(join(house, "node_modules/.bin"), { recursive: true });
+    const tool = join(house, "node_modules/.bin/tool");
+    writeFileSync(
+      tool,
+      "#!/usr/bin/env node\nconsole.log(process.execPath, ...process.argv.slice(2)); process.exit(3);\n",
+    );
+    chmodSync(tool, 0o755);
+    const { status, stdout } = run("--tool", "tool", "--in-callers-folder", "a");
+    expect([status, stdout]).toEqual([3, `${process.execPath} --in-callers-folder a\n`]);
   });
 
   it("runs in the folder of the caller where it takes paths, and else where it was started", () => {
@@ -122,9 +136,7 @@ describe("the file", () => {
     expect(where({ INIT_CWD: caller }, "--in-callers-folder", "where.ts")).toBe(caller);
     expect(where({ INIT_CWD: "" }, "--in-callers-folder", "where.ts")).toBe(top);
     expect(where({ INIT_CWD: caller }, "where.ts")).toBe(top);
-    const { scripts } = JSON.parse(
-      readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"),
-    );
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const marked = Object.keys(scripts).filter((name) => scripts[name].includes("--in-callers-folder"));
     expect(marked).toEqual(["start", "dev", "waybill", "publish"]);
   });
@@ -164,16 +176,53 @@ describe("the file", () => {
   });
 });
 
-describe("the sample of docs/start.md", () => {
-  it("runs on the Node that the page names", () => {
-    const root = fileURLToPath(new URL("../../../", import.meta.url));
-    const page = readFileSync(join(root, "docs/start.md"), "utf8");
-    const [, node = ""] = /`(\S+\/node) sample\.ts`/.exec(page) ?? [];
-    const [, code = ""] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
-    const { stdout } = spawnSync(join(root, node), ["--input-type=module-typescript", "-e", code], {
-      cwd: root,
+describe("an old Node", () => {
+  // Stands in for Node 20: the runner believes what `process.versions` says.
+  const asNode20 = `Object.defineProperty(process.versions, "node", { value: "20.20.2" });`;
+  const folder = `node_modules/node-${process.platform}-${process.arch}/bin`;
+  const runOld = (...args: string[]) => {
+    writeFileSync(join(house, "old.mjs"), asNode20);
+    return spawnSync(process.execPath, ["--import", join(house, "old.mjs"), join(house, "src/host/run.mjs"), ...args], {
+      env: env(),
       encoding: "utf8",
     });
+  };
+  beforeEach(() => write("node_modules/.package-lock.json", INSTALLED));
+
+  it("starts the Node of this machine's package, which npm 10 links nowhere", () => {
+    mkdirSync(join(house, folder), { recursive: true });
+    symlinkSync(process.execPath, join(house, folder, "node"));
+    const { status, stdout } = runOld("hello.ts", "a");
+    expect(status).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({
+      args: ["a"],
+      path: [join(house, folder), join(house, "node_modules/.bin")],
+    });
+  });
+
+  it("says what to do where no package has a newer one", () => {
+    const { status, stderr } = runOld("hello.ts");
+    expect(status).toBe(1);
+    expect(stderr).toContain("Waybill needs Node 22.18 or later; this is 20.20.2");
+  });
+
+  it("is met by no script that leaves the choice of Node to PATH", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const commands = Object.values(scripts).flatMap((script) => script.split(" && "));
+    expect(commands.filter((command) => !/^(?:exec )?node src\/host\/run\.mjs /.test(command))).toEqual([]);
+  });
+});
+
+describe("the sample of docs/start.md", () => {
+  it("runs as the page says", () => {
+    const page = readFileSync(join(ROOT, "docs/start.md"), "utf8");
+    const [, runner = ""] = /`node (\S+) sample\.ts`/.exec(page) ?? [];
+    const [, code = ""] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+    const sample = join(house, "sample.ts");
+    writeFileSync(sample, code.replaceAll('"./', `"${ROOT}`));
+    const { stdout } = spawnSync(process.execPath, [join(ROOT, runner), relative(ROOT, sample)], { encoding: "utf8" });
     expect(stdout).toContain("mintedAt: 1730616064560");
   });
 });
