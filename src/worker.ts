@@ -108,7 +108,6 @@ function compose(env: Env) {
   const keyOptions = {
     clock,
     fetch: (target: string | Request, init?: RequestInit) => fetch(target, init),
-    subtle: crypto.subtle,
     reportKeyFailure: log.reportKeyFailure,
   };
   const consolePort = edgeConsole({
@@ -117,6 +116,7 @@ function compose(env: Env) {
   });
   const authenticate = authenticator({
     ...keyOptions,
+    subtle: crypto.subtle,
     sessions: consolePort,
     settings: config.auth,
     reportRefused: log.reportRefusedCredentials,

@@ -1,10 +1,22 @@
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
 import * as v from "valibot";
 import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Fetch, Gateway } from "../../ports.ts";
 import type { AuthError } from "../../problems/errors.ts";
 import { collect } from "../../proxy/body.ts";
+import { TOKEN_LENGTH_MAX } from "../../routing/limits.ts";
+import { bearerToken } from "../../routing/resolve/region-sources.ts";
 import { withTimeout } from "../platform.ts";
 import { type AccessSettings, type JwtSettings, type MintDoor, scopeOf } from "./settings.ts";
 
@@ -14,7 +26,6 @@ export interface JwtOptions {
   readonly settings: JwtSettings;
   readonly fetch: Fetch;
   readonly clock: Clock;
-  readonly subtle: Pick<typeof crypto.subtle, "importKey">;
   readonly reportKeyFailure: (why: string) => void;
   readonly fetchDeadlineMs?: number;
 }
@@ -38,16 +49,19 @@ const KEYS_MAX = 16;
 
 const KEY_SET = v.object({ keys: v.array(v.unknown()) });
 
-/** A key that can verify RS256, and that a token can name. */
-const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() });
+/** What the library's resolver takes for a key of RS256 signatures: their purpose in `use`, `key_ops`, `alg` (RFC 7517 §4.2 to §4.4). */
+const USABLE_KEY = v.looseObject({
+  kty: v.literal("RSA"),
+  use: v.exactOptional(v.literal("sig")),
+  key_ops: v.exactOptional(v.pipe(v.array(v.string()), v.includes("verify"))),
+  alg: v.exactOptional(v.literal("RS256")),
+  kid: v.exactOptional(v.string()),
+});
 
-/**
- * Finds Access's signing keys by ID: fetched on demand, at most once a minute, and retained during outages. `unknown`: Access
- * has no such key. `unavailable`: the keys could not be fetched.
- */
-function accessKeys(options: Required<JwtOptions>) {
+/** An issuer's signing keys: fetched on demand, at most once a minute, and retained during outages. */
+function issuerKeys(options: Required<JwtOptions>) {
   const { clock, fetchDeadlineMs } = options;
-  let keys: ReadonlyMap<string, CryptoKey> = new Map();
+  let keys: JWTVerifyGetKey | undefined;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let isLastGood = false;
@@ -66,19 +80,21 @@ function accessKeys(options: Required<JwtOptions>) {
     isLastGood = true;
   };
 
-  return async (keyId: string): Promise<Result<CryptoKey, "unknown" | "unavailable">> => {
-    if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
-      if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
-      // The fetch may belong to another request and end with it, so each request has its own timeout.
-      await withTimeout(running, fetchDeadlineMs, () => undefined);
-    }
-    const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
-    if (key !== undefined) return ok(key);
-    return err(isLastGood ? "unknown" : "unavailable");
+  return {
+    /** The keys at hand; fetched before where they are old, or `lacksOne`. */
+    async current(lacksOne = false): Promise<JWTVerifyGetKey | undefined> {
+      if (lacksOne || !isWithin(fetchedAtMs, FRESH_MS)) {
+        if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
+        // The fetch may belong to another request and end with it, so each request has its own timeout.
+        await withTimeout(running, fetchDeadlineMs, () => undefined);
+      }
+      return isWithin(fetchedAtMs, KEPT_MS) ? keys : undefined;
+    },
+    isLastGood: () => isLastGood,
   };
 }
 
-async function fetchKeys(options: Required<JwtOptions>): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
+async function fetchKeys(options: Required<JwtOptions>): Promise<Result<JWTVerifyGetKey, string>> {
   const { settings, fetchDeadlineMs } = options;
   const signal = AbortSignal.timeout(fetchDeadlineMs);
   try {
@@ -91,36 +107,30 @@ async function fetchKeys(options: Required<JwtOptions>): Promise<Result<Readonly
     const parsed = v.safeParse(KEY_SET, JSON.parse(new TextDecoder().decode(body)));
     if (!parsed.success) return err("no set of keys");
     const published = parsed.output.keys;
-    const keys = await usableKeys(published, options.subtle);
-    return keys.size > 0 ? ok(keys) : err(`none of its ${published.length} keys is an RSA key with an ID`);
+    const keys = await usableKeys(published);
+    return keys.length > 0
+      ? ok(createLocalJWKSet({ keys }))
+      : err(`none of its ${published.length} keys is an RSA key that verifies ${ALGORITHM}`);
   } catch (error) {
     if (signal.aborted) return err(`no answer within ${fetchDeadlineMs} ms`);
     return err(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** The first usable keys. Unusable keys are ignored (RFC 7517 §5). A key is used for RS256 only, whatever its other members say. */
-async function usableKeys(
-  published: readonly unknown[],
-  subtle: AccessOptions["subtle"],
-): Promise<ReadonlyMap<string, CryptoKey>> {
-  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-  const keys = new Map<string, CryptoKey>();
+/** The first usable keys. Unusable keys are ignored (RFC 7517 §5). */
+async function usableKeys(published: readonly unknown[]): Promise<JWK[]> {
+  const keys: JWK[] = [];
   for (const one of published) {
     const key = v.safeParse(USABLE_KEY, one);
-    if (!key.success || keys.size === KEYS_MAX) continue;
-    const { kid, n, e } = key.output;
-    const imported = subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
-    await imported.then((usable) => keys.set(kid, usable)).catch(() => undefined);
+    if (!key.success || keys.length === KEYS_MAX) continue;
+    const imported = await importJWK(key.output, ALGORITHM).catch(() => undefined);
+    if (imported instanceof CryptoKey && imported.type === "public") keys.push(key.output);
   }
   return keys;
 }
 
 /** `wrong`: the token is invalid; only the log has the reason. `unavailable`: the keys could not be fetched. */
 export type AccessFault = { readonly kind: "wrong"; readonly why: string } | { readonly kind: "unavailable" };
-
-/** Access's tokens have some 1 to 2 KB; groups can make them longer. */
-const TOKEN_LENGTH_MAX = 8_192;
 
 /** The only algorithm of Access. Tokens with another one, or without a signature, are rejected before the key lookup. */
 const ALGORITHM = "RS256";
@@ -170,7 +180,7 @@ type ReadPayload<Read> = (payload: JWTPayload) => Result<Read, AccessFault>;
 function bearerReader<Read>(options: JwtOptions, read: ReadPayload<Read>) {
   const check = jwtCheck(options, read);
   return async ({ headers }: Request): Promise<Result<Read | undefined, AuthError>> => {
-    const [, token] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
+    const token = bearerToken(headers.get("authorization") ?? "");
     if (token === undefined) return ok(undefined);
     const checked = await check(token);
     if (checked.ok) return checked;
@@ -180,28 +190,74 @@ function bearerReader<Read>(options: JwtOptions, read: ReadPayload<Read>) {
 
 function jwtCheck<Read>(options: JwtOptions, read: ReadPayload<Read>) {
   const { settings, clock } = options;
-  const findKey = accessKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
+  const keys = issuerKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
+  const optionsNow = (): JWTVerifyOptions => ({
+    algorithms: [ALGORITHM],
+    issuer: settings.issuer,
+    audience: [...settings.audiences],
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    currentDate: new Date(clock.nowMs()),
+    requiredClaims: ["exp"],
+  });
   return async (token: string): Promise<Result<Read, AccessFault>> => {
     if (token.length > TOKEN_LENGTH_MAX) return wrong("too long");
     try {
-      const { alg, kid } = decodeProtectedHeader(token);
-      if (alg !== ALGORITHM) return wrong("another algorithm");
-      if (typeof kid !== "string") return wrong("no key ID");
-      const key = await findKey(kid);
-      if (!key.ok) return key.error === "unavailable" ? err({ kind: "unavailable" }) : wrong("unknown key");
-      const { payload } = await jwtVerify(token, key.value, {
-        algorithms: [ALGORITHM],
-        issuer: settings.issuer,
-        audience: [...settings.audiences],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        currentDate: new Date(clock.nowMs()),
-        requiredClaims: ["exp"],
-      });
-      return read(payload);
-    } catch (error) {
-      return wrong(whyOf(error));
+      if (decodeProtectedHeader(token).alg !== ALGORITHM) return wrong("another algorithm");
+    } catch {
+      return wrong("malformed");
     }
+    const atHand = await keys.current();
+    let verified = atHand && (await verify(token, atHand, optionsNow()));
+    if (verified?.ok === false && verified.error === UNKNOWN_KEY) {
+      const fresh = await keys.current(true);
+      verified = fresh && (await verify(token, fresh, optionsNow()));
+    }
+    if (verified?.ok === true) return read(verified.value);
+    if (verified === undefined || (verified.error === UNKNOWN_KEY && !keys.isLastGood()))
+      return err({ kind: "unavailable" });
+    return wrong(verified.error);
   };
+}
+
+/** A key that is published by now might verify the token. */
+const UNKNOWN_KEY = "unknown key";
+
+async function verify(
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<Result<JWTPayload, string>> {
+  // The ID is optional (RFC 7515 §4.1.4), and needed where several keys fit (OpenID Connect Core §10.1).
+  const { kid } = decodeProtectedHeader(token);
+  try {
+    return ok((await jwtVerify(token, keys, options)).payload);
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return err(UNKNOWN_KEY);
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
+      return kid === undefined ? err("no key ID, and several keys fit") : verifyByEach(token, error, options);
+    }
+    // Without an ID only the signature shows that the issuer has another key by now.
+    const mayBeNew = kid === undefined && error instanceof errors.JWSSignatureVerificationFailed;
+    return err(mayBeNew ? UNKNOWN_KEY : whyOf(error));
+  }
+}
+
+/** Keys may share an ID (RFC 7517 §4.5): each of them is the issuer's. */
+async function verifyByEach(
+  token: string,
+  keys: AsyncIterable<CryptoKey>,
+  options: JWTVerifyOptions,
+): Promise<Result<JWTPayload, string>> {
+  let last = UNKNOWN_KEY;
+  for await (const key of keys) {
+    try {
+      return ok((await jwtVerify(token, key, options)).payload);
+    } catch (error) {
+      last = whyOf(error);
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+    }
+  }
+  return err(last);
 }
 
 /** A service token has a name and no e-mail address; its scope is viewer. */

@@ -33,7 +33,7 @@ const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\
 
 export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;
-  readonly subtle: TokenCrypto & AccessOptions["subtle"];
+  readonly subtle: TokenCrypto;
   /** The console, and what reads its sessions. */
   readonly sessions?: ConsoleSessions | undefined;
   /** Receives rejections, without the credentials. */

@@ -10,9 +10,13 @@ const [first, second] = [await makeKey("k1"), await makeKey("k2")];
 
 const ellipticKey = { ...(await exportJWK((await generateKeyPair("ES256")).publicKey)), kid: "e1" };
 
+const privateKey = { ...(await exportJWK(first.privateKey)), kid: "k1" };
+
 /** Good whenever it is shown. */
-const tokenOf = (key: TestKey) => signWith(key, { ...goodClaims(), exp: NOW_SECONDS + 3600 * 24 * 30 });
+const tokenOf = (key: TestKey, header: object = {}) =>
+  signWith(key, { ...goodClaims(), exp: NOW_SECONDS + 3600 * 24 * 30 }, header);
 const [token, newToken] = [await tokenOf(first), await tokenOf(second)];
+const [anonymous, ofSecond] = [await tokenOf(first, { kid: undefined }), await tokenOf(second, { kid: undefined })];
 
 const known = { ok: true };
 const wrong = { ok: false, error: { reason: "unauthenticated" } };
@@ -123,7 +127,8 @@ describe("the keys of Access", () => {
     ["no keys", body({ keys: [] })],
     ["something else", body([first.jwk])],
     ["a secret", body({ keys: [{ kty: "oct", kid: "k1", k: "AAAA" }] })],
-    ["keys without IDs", body({ keys: [{ ...first.jwk, kid: undefined }] })],
+    ["keys for encryption alone", body({ keys: [{ ...first.jwk, use: "enc", alg: undefined }] })],
+    ["private keys", body({ keys: [privateKey] })],
     ["a key that is none", body({ keys: [{ ...first.jwk, n: "!" }] })],
     ["a set that is none", body({ keys: first.jwk })],
     ["very much", body({ keys: [first.jwk], public_certs: "x".repeat(70_000) })],
@@ -140,6 +145,13 @@ describe("the keys of Access", () => {
     ["that is a secret", { kty: "oct", kid: "x", k: "AAAA" }],
     ["of a kind that is still to come", { kty: "ML-DSA", kid: "x" }],
     ["without an ID", { ...second.jwk, kid: undefined }],
+    // RFC 7517 §4.2 to §4.4: their purpose is another.
+    ["of the same ID, for encryption", { ...second.jwk, kid: "k1", use: "enc" }],
+    ["of the same ID, for another algorithm", { ...second.jwk, kid: "k1", alg: "RS512" }],
+    ["of the same ID, that may only sign", { ...second.jwk, kid: "k1", key_ops: ["sign"] }],
+    // §4.5: keys may share an ID.
+    ["of the same ID, for signatures too", { ...second.jwk, kid: "k1" }],
+    ["of the same ID and another type", { ...ellipticKey, kid: "k1" }],
     ["with an ID that is no text", { ...second.jwk, kid: 7 }],
     ["without a modulus", { ...second.jwk, n: undefined }],
     ["that cannot be read", { ...second.jwk, n: "!" }],
@@ -167,8 +179,49 @@ describe("the keys of Access", () => {
 
   it("are none where none can be used, and the log says so", async () => {
     const { world, present } = accessWorld([]);
-    world.answer = body({ keys: [ellipticKey, { ...first.jwk, kid: undefined }] });
+    world.answer = body({ keys: [ellipticKey, { ...first.jwk, use: "enc" }] });
     expect(await present(token)).toMatchObject(unavailable);
-    expect(world.keyFailures).toEqual(["none of its 2 keys is an RSA key with an ID"]);
+    expect(world.keyFailures).toEqual(["none of its 2 keys is an RSA key that verifies RS256"]);
+  });
+
+  const purposes: Readonly<Record<string, object>> = {
+    "for encryption": { use: "enc", alg: undefined },
+    "for another algorithm": { alg: "PS256" },
+    "for wrapping keys": { use: undefined, key_ops: ["wrapKey"] },
+  };
+  it.each(Object.entries(purposes))("verify nothing where they are %s (RFC 8725 §3.1)", async (_, purpose) => {
+    const { world, present } = accessWorld([second]);
+    world.answer = body({ keys: [second.jwk, { ...first.jwk, ...purpose }] });
+    expect(await present(token)).toMatchObject(wrong);
+    expect(await present(newToken)).toMatchObject(known);
+  });
+
+  describe("and a token that names none (RFC 7515 §4.1.4)", () => {
+    it("are tried where one alone fits, with and without an ID of its own", async () => {
+      for (const kid of ["k1", undefined]) {
+        const { world, present } = accessWorld([]);
+        world.answer = body({ keys: [{ ...first.jwk, kid }, { ...second.jwk, use: "enc" }, ellipticKey] });
+        expect(await present(anonymous)).toMatchObject(known);
+        expect(await present(ofSecond)).toMatchObject(wrong);
+      }
+    });
+
+    it("are not chosen from where several fit (OpenID Connect Core §10.1)", async () => {
+      const { world, present } = accessWorld([first, second]);
+      expect(await present(anonymous)).toMatchObject(wrong);
+      expect(world.refused).toMatchObject([{ why: "no key ID, and several keys fit" }]);
+    });
+
+    it("are fetched again where the one key does not verify it, once a minute at most", async () => {
+      const { world, present } = accessWorld([first]);
+      expect(await present(anonymous)).toMatchObject(known);
+      world.keys = [second];
+      for (let at = 0; at < 5; at++) expect(await present(ofSecond)).toMatchObject(wrong);
+      expect(world.fetched).toHaveLength(1);
+      world.nowMs += MINUTE_MS;
+      expect(await present(ofSecond)).toMatchObject(known);
+      expect(await present(anonymous)).toMatchObject(wrong);
+      expect(world.fetched).toHaveLength(2);
+    });
   });
 });

@@ -93,7 +93,7 @@ describe("a token of Cloudflare Access", () => {
     ],
     "another key ID": [() => signWith(key, goodClaims(), { kid: "another" }), "unknown key"],
     "a key ID that objects have": [() => signWith(key, goodClaims(), { kid: "__proto__" }), "unknown key"],
-    "no key ID": [() => signWith(key, goodClaims(), { kid: undefined }), "no key ID"],
+    "no key ID, by another key": [() => signWith(other, goodClaims(), { kid: undefined }), "unknown key"],
     "a critical extension": [
       () => `${encoded({ alg: "RS256", kid: key.kid, crit: ["x"], x: 1 })}.e30.e30`,
       "ERR_JOSE_NOT_SUPPORTED",
@@ -106,7 +106,7 @@ describe("a token of Cloudflare Access", () => {
       async () => `${(await parts())[0]}.${(await parts())[1]}.`,
       "ERR_JWS_SIGNATURE_VERIFICATION_FAILED",
     ],
-    huge: [() => claimsWith({ groups: "x".repeat(10_000) }), "too long"],
+    huge: [() => claimsWith({ groups: "x".repeat(13_000) }), "too long"],
     "no token": [() => "jane@acme.com", "malformed"],
     "two parts": [async () => (await parts()).slice(0, 2).join("."), "malformed"],
     "two fields": [async () => `${await signWith(key)}, ${await signWith(key)}`, "ERR_JWS_INVALID"],
