@@ -6,7 +6,7 @@ import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAut
 import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
-import { readOr, readValid, type SettingFault, type Settings } from "./settings.ts";
+import { readOr, readValid, type SettingFault, type Settings, textOf } from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 const wholeNumber = (min: number, max: number) =>
@@ -55,8 +55,8 @@ export function readConfig(env: Settings) {
   const read = readValid(ENV, env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
   const readText = <Keys>(setting: keyof Settings, parse: (text: string) => Result<Keys, string>, none: Keys): Keys => {
-    const given = env[setting] ?? undefined;
-    const parsed = given === undefined ? ok(none) : parse(String(given));
+    const given = textOf(setting, env);
+    const parsed = !given.ok ? given : given.value === undefined ? ok(none) : parse(given.value);
     if (!parsed.ok) faults.push({ setting, why: parsed.error });
     return parsed.ok ? parsed.value : none;
   };

@@ -16,12 +16,22 @@ export function readValid<const Schema extends v.GenericSchema<Readonly<Record<s
   const valid: Record<string, unknown> = { ...env };
   for (const issue of parsed.issues) {
     const setting = String(issue.path?.[0]?.key);
-    // The library's own messages quote the value.
-    const message = issue.message.startsWith("Invalid ") ? `must be ${issue.expected}` : issue.message;
-    faults.push({ setting, why: `${setting}: ${message}` });
+    faults.push({ setting, why: `${setting}: ${messageOf(issue)}` });
     delete valid[setting];
   }
   return v.parse(schema, valid);
+}
+
+/** The library's own messages quote the value. */
+export const messageOf = ({ message, expected }: v.BaseIssue<unknown>): string => {
+  if (!message.startsWith("Invalid ")) return message;
+  return `must be ${expected === "string" ? "a text" : expected}`;
+};
+
+/** The text of a setting; `undefined` where it is unset. Variables of the platform may hold other JSON, such as a table. */
+export function textOf(setting: keyof Settings, env: Settings): Result<string | undefined, string> {
+  const given = env[setting] ?? undefined;
+  return given === undefined || typeof given === "string" ? ok(given) : err(`${setting}: must be a text`);
 }
 
 /** What a secret says; `undefined` when it is not as it must be, without saying how: it is secret. */

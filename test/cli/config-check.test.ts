@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { ADMIN_TOKENS_FAULT } from "../../src/edge/auth/settings.ts";
+import { SETTING_NAMES } from "../../src/edge/settings.ts";
 import { waybill } from "./fake-runtime.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
@@ -63,6 +65,26 @@ it("refuses lines that are no setting, and takes empty values as the host does",
   expect((await waybill(["config", "check", "open.env"], { files })).stderr).toMatch(/^error: ADMIN_TOKENS/);
   const env = { PUBLIC_ID_KEYS: "", REQUEST_LOG: "" };
   expect(await waybill(["config", "check"], { env })).toMatchObject({ code: 0, stderr: "" });
+});
+
+it("reads lines that end in CRLF, and a byte order mark, as others", async () => {
+  const read = (text: string) => waybill(["config", "check", "a.env"], { files: MemoryFiles.of({ "a.env": text }) });
+  const lines = "# a\r\n\r\nMINT=open\r\nADMIN_TOKENS='[\r\n]'\r\nREQUEST_LOG=\"json\"\r\n";
+  for (const text of [lines, `\uFEFF${lines}`]) {
+    const { stderr } = await read(text);
+    expect(stderr).toBe(`error: ${ADMIN_TOKENS_FAULT}\n`);
+  }
+  expect(await read("MINT=open\r\n")).toMatchObject({ code: 0, stdout: "settings: no faults; MINT set\n" });
+  expect((await read("MINT=open\r\nMINT open\r\n")).stderr).toContain("line 2 is not NAME=value");
+  expect((await read("MINT=open\rREQUEST_LOG=off")).stderr).toContain("line 1 is not NAME=value");
+});
+
+it.each(SETTING_NAMES.filter((name) => !/RATE_LIMIT$/.test(name)))("names %s where it is no text", async (name) => {
+  for (const value of [`{ a = 1 }`, "7", "true", '["on"]']) {
+    const { code, stderr } = await check(`[vars]\n${name} = ${value}\n`);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^error: ${name}[: ]`))]);
+    expect(stderr).not.toContain("internal error");
+  }
 });
 
 it("says why a file cannot be read", async () => {

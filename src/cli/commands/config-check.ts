@@ -47,12 +47,13 @@ async function readSettings(path: string, env: string | undefined, runtime: Runt
   if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);
   const file = runtime.readFile(path);
   if (!file.ok) return unreadable(path, file.error);
-  const text = new TextDecoder().decode(file.value);
+  // As Node reads lines that end in CRLF. The decoder drops a byte order mark.
+  const text = new TextDecoder().decode(file.value).replaceAll("\r\n", "\n");
   // What the parser skips in silence would count as checked. Quoted values may have several lines.
   const lines = text
     .replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${"\n".repeat(quoted.split("\n").length - 1)}`)
     .split("\n");
-  const at = lines.findIndex((line) => !/^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/.test(line));
+  const at = lines.findIndex((line) => !/^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=[^\r]*)?$/.test(line));
   return at === -1 ? withoutUnset(parseEnv(text)) : unreadable(path, `line ${at + 1} is not NAME=value`);
 }
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Scope } from "../../admin-ports.ts";
 import { ok, type Result } from "../../ids/result.ts";
-import { readOr, readSecret, readValid, type SettingFault, type Settings } from "../settings.ts";
+import { messageOf, readOr, readSecret, readValid, type SettingFault, type Settings, textOf } from "../settings.ts";
 
 /** Whose tokens are accepted, signed by RS256. */
 export interface JwtSettings {
@@ -172,10 +172,11 @@ export function readAuthSettings(env: Settings, faults: SettingFault[]): AuthSet
   const access = v.safeParse(accessSettings, env);
   for (const issue of access.issues ?? []) {
     const setting = String(issue.path?.[0]?.key ?? ACCESS_NAMES.find((name) => env[name] !== undefined));
-    found.push({ setting, why: `${setting}: ${issue.message}` });
+    found.push({ setting, why: `${setting}: ${messageOf(issue)}` });
   }
-  const tokens = env.ADMIN_TOKENS == null ? [] : parseAdminTokens(String(env.ADMIN_TOKENS));
-  if (tokens === undefined) found.push({ setting: "ADMIN_TOKENS", why: ADMIN_TOKENS_FAULT });
+  const text = textOf("ADMIN_TOKENS", env);
+  const tokens = !text.ok ? undefined : text.value === undefined ? [] : parseAdminTokens(text.value);
+  if (tokens === undefined) found.push({ setting: "ADMIN_TOKENS", why: text.ok ? ADMIN_TOKENS_FAULT : text.error });
   const isGuarded = env.ADMIN_TOKENS != null || env.ACCESS_TEAM_DOMAIN != null;
   if (open === "on" && isGuarded) {
     const why = "OPEN_PAGES conflicts with ADMIN_TOKENS and Access; set one or the other";
