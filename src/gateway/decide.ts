@@ -291,8 +291,8 @@ function settlePlain(input: DecideInput, table: CompiledTable, error: DecideErro
   return settled.ok ? ({ kind: "plain", decision: settled.value } as const) : failure(table, settled.error, byCanary);
 }
 
-/** No ID has one, and it cannot be percent-encoded. */
-const LONE_SURROGATE = /\p{Cs}/u;
+/** Half a surrogate pair: no ID has one, and it cannot be percent-encoded. */
+export const LONE_SURROGATE = /\p{Cs}/u;
 
 const NO_HINT = ok(undefined);
 

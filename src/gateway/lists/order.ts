@@ -2,6 +2,7 @@ import { memberText } from "../../routing/index.ts";
 import { KEY_BYTES_MAX } from "../../routing/lists/limits.ts";
 import type { KeyType, ListOrder } from "../../routing/lists/types.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
+import { timeKey } from "./time.ts";
 
 /** The total order of a list: by a key, then by the text of the ID. */
 
@@ -27,7 +28,7 @@ export const positionOf = (keyText: string, id: string, type: KeyType): Position
 
 const keyOf = (text: string, type: KeyType): Key | undefined => {
   if (type === "string") return text;
-  return type === "number" ? numberOf(text) : nanosecondsOf(text);
+  return type === "number" ? numberOf(text) : timeKey(text);
 };
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -41,14 +42,6 @@ const numberOf = (text: string): Key | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
-
-const nanosecondsOf = (text: string): bigint | undefined => {
-  const [, whole, fraction = "", offset] = TIME.exec(text) ?? [];
-  const ms = whole === undefined ? Number.NaN : Date.parse(`${whole}${offset}`);
-  return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
-};
-
 /** The text of an item's key; `undefined` where the item has none. A number keeps all its digits. */
 export function keyTextOf(item: unknown, text: string, path: readonly string[], type: KeyType): string | undefined {
   const value = path.reduce(memberOf, item);
@@ -57,8 +50,8 @@ export function keyTextOf(item: unknown, text: string, path: readonly string[], 
   return Number.isSafeInteger(value) ? String(value) : exactText(text, path);
 }
 
-/** A member of an item as it is written there. */
-const exactText = (text: string, path: readonly string[]): string | undefined =>
+/** What a path leads to in a JSON text, as it is written there. */
+export const exactText = (text: string, path: readonly string[]): string | undefined =>
   path.reduce((rest: string | undefined, name) => rest && memberText(rest.trim(), name), text)?.trim();
 
 /** The text of an item's ID. */

@@ -1,7 +1,10 @@
-import { duplicateKey } from "../../routing/index.ts";
+import { duplicateKey, parseJson } from "../../routing/index.ts";
 import type { NextPage } from "../../routing/lists/types.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import { JsonScanner } from "../../routing/schema/json-scanner.ts";
+import { LONE_SURROGATE } from "../decide.ts";
+import { nextOfLink } from "./link-header.ts";
+import { exactText } from "./order.ts";
 
 /** Why a region's list cannot go on: the gateway's slug for an origin's failure, `status-503`, or what is wrong with a page. */
 export type RegionFault =
@@ -28,14 +31,15 @@ export interface Page {
 export function readPage(
   text: string,
   path: readonly string[],
-): { items: readonly string[]; rest: unknown } | undefined {
+): { items: readonly string[]; rest: string } | undefined {
   try {
     const found = sliceItems(text, path);
     if (found === undefined) return undefined;
     // What is around the items must be JSON too. Each item is read when its turn comes.
     const rest = `${text.slice(0, found.start)}${text.slice(found.end)}`;
     if (isDeep(rest) || duplicateKey(rest) !== undefined) return undefined;
-    return { items: found.items, rest: JSON.parse(rest) };
+    JSON.parse(rest);
+    return { items: found.items, rest };
   } catch {
     return undefined;
   }
@@ -114,33 +118,24 @@ interface NextIn {
   readonly charactersMax: number;
 }
 
-/** The cursor of the next page, or the whole query of its URL; `undefined` at the end, `null` where it cannot be followed. */
-export function nextIn(
-  rest: unknown,
-  { next, link, paths, origins, charactersMax }: NextIn,
-): string | null | undefined {
+/**
+ * The cursor of the next page, or the whole query of its URL; `undefined` at the end, `null` where it cannot be followed.
+ * `rest`: the JSON text around the items.
+ */
+export function nextIn(rest: string, { next, link, paths, origins, charactersMax }: NextIn): string | null | undefined {
   if (next.kind === "none") return undefined;
   if (next.kind === "link") {
     const url = link === null ? undefined : nextOfLink(link);
     return url && queryOf(url, paths, origins, charactersMax);
   }
-  const value = next.path.reduce(memberOf, rest);
+  const value = next.path.reduce(memberOf, parseJson(rest));
   if (value === undefined || value === null || value === "") return undefined;
-  const text = typeof value === "string" || Number.isSafeInteger(value) ? String(value) : null;
-  if (text === null || next.kind === "member") return text && queryOf(text, paths, origins, charactersMax);
+  // A number is followed as it is written: 64 bits are more than a double holds (RFC 8259 §6).
+  const text = typeof value === "string" ? value : typeof value === "number" ? exactText(rest, next.path) : undefined;
+  if (text === undefined || LONE_SURROGATE.test(text)) return null;
+  if (next.kind === "member") return queryOf(text, paths, origins, charactersMax);
   return JSON.stringify(encodeURIComponent(text)).length - 2 <= charactersMax ? text : null;
 }
-
-/** A target of a `link` header (RFC 8288 §3) with the relation `next`. */
-function nextOfLink(link: string): string | undefined {
-  for (const [, target, parameters = ""] of link.matchAll(LINK)) {
-    const rel = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
-    if ((rel?.[1] ?? rel?.[2] ?? "").toLowerCase().split(/\s+/).includes("next")) return target;
-  }
-  return undefined;
-}
-
-const LINK = /<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
 
 /** The query of a URL that leads to the same list. Of another place nothing is asked. */
 function queryOf(url: string, paths: readonly string[], origins: readonly string[], max: number): string | null {

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
-import { parseTime } from "../../routing/layouts/fields.ts";
 import { cookieValues } from "../../routing/places/values.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import type { List, Target } from "../../routing/table.ts";
 import { scopeOf, scopeOfClaim } from "../create/idempotency-key.ts";
 import type { RequestContext } from "../request.ts";
+import { timeMs } from "./time.ts";
 
 /** What a client asks of a list. */
 export interface ListQuery {
@@ -105,11 +105,9 @@ function readTargets(
   return ok(new Map([...all].filter(([name]) => mayOwn(name) && (regions === undefined || regions.includes(name)))));
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-
 function readMoment(query: string | undefined, text: string | undefined): Result<number | undefined, GatewayError> {
   if (text === undefined) return ok(undefined);
-  const ms = /^\d{1,15}$/.test(text) ? Number(text) : MOMENT.test(text) ? parseTime(text) : undefined;
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) : timeMs(text);
   return ms === undefined ? malformed(`${query} is a time such as 2026-01-01T00:00:00Z, or in Unix ms.`) : ok(ms);
 }
 

@@ -140,17 +140,23 @@ export const duplicateKey = (text: string): string | undefined => {
   return undefined;
 };
 
-/** The text of a member of an object, with the white space around it. The text must be valid JSON without duplicate keys. */
+/** The text of a member of an object, or of an item of an array, with the white space around it. The text must be valid JSON without duplicate keys. */
 export const memberText = (text: string, name: string): string | undefined => {
   const scanner = new JsonScanner(text);
   let depth = 0;
   let start: number | undefined;
+  /** Of the next item; `undefined` in an object. */
+  let index: number | undefined;
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
     if (token === "{" || token === "[") depth++;
     else if (token === "}" || token === "]") depth--;
-    else if (token === ":" && depth === 1 && scanner.key() === name) start = scanner.end;
     const isOver = (depth === 1 && token === ",") || depth === 0;
     if (start !== undefined && isOver) return text.slice(start, scanner.at);
+    if (depth !== 1) continue;
+    if (token === "[") index = 0;
+    else if (token === "," && index !== undefined) index++;
+    const isFound = index === undefined ? token === ":" && scanner.key() === name : String(index) === name;
+    if (isFound) start ??= scanner.end;
   }
   return undefined;
 };

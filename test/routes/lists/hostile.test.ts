@@ -49,6 +49,10 @@ describe("a region that gives what it should not", () => {
     ["empty pages without end", "endless-pages", (_, turn) => json({ items: [], next: String(turn) })],
     ["a cursor that is too long", "malformed-next", () => json({ items: [], next: "x".repeat(5000) })],
     ["a cursor that is none", "malformed-next", () => json({ items: [], next: { a: 1 } })],
+    ["a cursor with half a surrogate pair", "malformed-next", () => new Response('{"items":[],"next":"\\ud800"}')],
+    ["a cursor with the other half", "malformed-next", () => new Response('{"items":[],"next":"a\\udc00b"}')],
+    ["an ID with half a surrogate pair", "item-without-id", () => new Response('{"items":[{"id":"\\ud800","at":1}]}')],
+    ["a cursor that is true", "malformed-next", () => json({ items: [], next: true })],
     ["another status", "status-302", () => new Response(null, { status: 302, headers: { location: "/x" } })],
     ["no answer", "timeout", () => new Promise(() => undefined)],
     ["an answer that stops", "timeout", () => new Response(stopping())],
@@ -94,6 +98,48 @@ describe("a region that gives what it should not", () => {
     const { summary } = await (await request("/orders")).json<Listed>();
     expect(summary.regions["us"]).toMatchObject({ fault: "malformed-next" });
     expect(seen).toHaveLength(3);
+  });
+
+  // RFC 8259 §6: a number is a text first, and 2^53 is where doubles cease to be exact.
+  it.each([
+    "0",
+    "-0",
+    "7",
+    "2097152000000135168",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "1.0",
+    "1.50",
+    "1e3",
+    "1E+400",
+    "-1e-7",
+  ])("the number %s is followed as it is written", async (next) => {
+    const us = ({ url }: Request) =>
+      url.includes("after=")
+        ? json({ items: [item("us", 2)] })
+        : new Response(`{"items":[],"page":[0,{"next": ${next} }]}`);
+    const declared = listTable({ next: { cursor: "/page/1/next", query: "after" } });
+    const { request, seen } = setUp({ declared, origin: withUs(us) });
+    const { items, summary } = await (await request("/orders")).json<Listed>();
+    expect(summary.regions["us"]).toEqual({ state: "done", items: 1 });
+    expect(items).toContainEqual(item("us", 2));
+    const after = seen.map(({ url }) => /[?&]after=([^&]*)/.exec(url)?.[1]).filter((each) => each !== undefined);
+    expect(after).toEqual([encodeURIComponent(next)]);
+  });
+
+  it.each<[string, string | null | undefined]>([
+    ['</orders?page=1>; title="; rel=next"; rel="prev"', undefined],
+    ['</orders?page=0>; rel="prev", </orders?page=2>; rel="next"', "page=2"],
+    ["</orders?page=0>; rel=prev; rel=next", undefined],
+    ["garbage", null],
+  ])("of the links %s the next is %s", async (link, query) => {
+    const us = ({ url }: Request) =>
+      url.endsWith("/orders") ? json({ items: [] }, { link }) : json({ items: [item("us", 2)] });
+    const { request, seen } = setUp({ declared: listTable({ next: { link: true } }), origin: withUs(us) });
+    const { summary } = await (await request("/orders")).json<Listed>();
+    expect(summary.regions["us"]?.fault).toBe(query === null ? "malformed-next" : undefined);
+    const asked = seen.map(({ url }) => new URL(url)).filter(({ host }) => host.startsWith("us"));
+    expect(asked.map(({ search }) => search)).toEqual(["", ...(query ? [`?${query}`] : [])]);
   });
 
   it("keeps every digit and every member as it is written", async () => {
