@@ -1,15 +1,16 @@
 import { Hono } from "hono";
-import { explainId, type Tables } from "../src/gateway/decide.ts";
+import type { Tables } from "../src/gateway/decide.ts";
+import { explainId } from "../src/gateway/explain-id.ts";
 import { decideFor } from "../src/gateway/pages.ts";
 import type { Gateway } from "../src/ports.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
-import { requireScope } from "./lib/auth.ts";
+import { callerOf, requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv } from "./lib/http.ts";
 import { idLedBy, tableCanaryOf } from "./lib/table-canary.ts";
 
 const PREFIX = "/-/ids/";
 
-/** `GET /-/ids/:id`: every reading of the text, where it would go and why; of public entities nothing. No origin is asked; `learned`: what one said in a 421. */
+/** `GET /-/ids/:id`: every reading of the text, where it would go and why. Of a public ID only operators learn where it goes. No origin is asked; `learned`: what one said in a 421. */
 export const ids = (gateway: Gateway) =>
   new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "support")).get("/-/ids/*", async (c) => {
     const context = contextOf(c);
@@ -19,7 +20,9 @@ export const ids = (gateway: Gateway) =>
     const id = path.slice(PREFIX.length);
     if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
     const layoutName = c.req.header("id-layout");
-    const explainBy = (tables: Tables) => decideFor(context, tables, (input) => explainId(input, id), layoutName);
+    const isOperator = callerOf(c).scope === "operator";
+    const explainBy = (tables: Tables) =>
+      decideFor(context, tables, (input) => explainId(input, id, isOperator), layoutName);
     const explained = await explainBy(served);
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { RevisionContent } from "../../src/admin-ports.ts";
-import { decidePath, explainId, type Outcome } from "../../src/gateway/decide.ts";
+import { decidePath, type Outcome } from "../../src/gateway/decide.ts";
+import { explainId } from "../../src/gateway/explain-id.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { RuleView } from "../../src/published/console-api.ts";
@@ -9,7 +10,7 @@ import type { TableRevision } from "../../src/published/table-api.ts";
 import { PAGE_ENTRIES_MAX } from "../../src/published/table-requests.ts";
 import { type Decision, parseTableText } from "../../src/routing/index.ts";
 import { pointerTo } from "../../src/routing/schema/faults.ts";
-import { requireScope } from "../lib/auth.ts";
+import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../lib/http.ts";
 
 const PREFIX = "/-/console/rule/";
@@ -19,7 +20,8 @@ const REVISIONS_MAX = 1_000;
 
 /**
  * `GET /-/console/rule/:id`: the one entry of the table that decides about an ID, where it stands, and who wrote it when the
- * entity was moved. `?path=`: the path that the ID stands on. Of public IDs it says nothing.
+ * entity was moved. `?path=`: the path that the ID stands on. Of public IDs only
+ * operators learn the rule; the internal ID is never shown.
  */
 export const rule = (gateway: Gateway) =>
   new Hono<PageEnv>().get(`${PREFIX}:id`, requireScope(gateway, "support"), async (c) => {
@@ -28,21 +30,23 @@ export const rule = (gateway: Gateway) =>
     if (served instanceof Response) return served;
     const id = context.path.slice(PREFIX.length);
     const path = c.req.query("path");
+    const isOperator = callerOf(c).scope === "operator";
     const decided = await decideFor<Outcome | ReturnType<typeof explainId>>(
       context,
       served,
-      (input) => (path === undefined ? explainId(input, id) : decidePath(input, path)),
+      (input) => (path === undefined ? explainId(input, id, isOperator) : decidePath(input, path)),
       c.req.header("id-layout"),
     );
     if (decided.kind === "error") return context.fail(decided.error);
     const decision = "decided" in decided ? decided.decided : decided.kind === "region" ? decided.decision : undefined;
-    if (decision === undefined || decision.entity.public !== undefined) {
+    const isPublic = decision?.entity.public !== undefined;
+    if (decision === undefined || (isPublic && !isOperator)) {
       return context.fail({ reason: "not-found", path: context.path });
     }
     const revision = (decided.byCanary ? served.canary?.table : served.table)?.revision;
     const content = await gateway.controlPlane.text(revision);
     if (!content.ok) return respond(c, content);
-    const texts = new Set([decision.id, decision.canonical]);
+    const texts = new Set(isPublic ? [] : [decision.id, decision.canonical]);
     if (decided.kind === "explanation") for (const { text } of decided.explanation.forms) texts.add(text);
     return jsonResponse(await ruleView(gateway, decision, content.value, texts));
   });

@@ -1,4 +1,4 @@
-import type { Explained } from "../../src/gateway/decide.ts";
+import type { Explained } from "../../src/gateway/explain-id.ts";
 import type { withPages } from "../../src/gateway/pages.ts";
 import type { ServedTable } from "../../src/ports.ts";
 import type { CanaryMember } from "../../src/published/console-canary.ts";

@@ -5,8 +5,6 @@ import {
   type CompiledTable,
   type Decision,
   type Entity,
-  type Explanation,
-  explain,
   hintNamed,
   type PathMatch,
   primaryPattern,
@@ -17,7 +15,6 @@ import {
 } from "../routing/index.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
-import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import type { KeyLookup } from "../routing/table.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
@@ -149,7 +146,7 @@ function undecided(
     : failure(table, settled.error, byCanary);
 }
 
-function settleError<Other extends DecideError>(
+export function settleError<Other extends DecideError>(
   { found }: DecideInput,
   error: Other,
 ): Result<Decision, Other | RoutingError> {
@@ -247,6 +244,16 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   return outcome.kind === "region" && other?.matches(outcome.decision) ? decideAny(input, path, true) : outcome;
 }
 
+/** Where `/any` leads an ID; a redirect to the entity's own path is followed. */
+export function decideId(input: DecideInput, id: string): Exclude<Outcome, { kind: "redirect" }> {
+  const any = decideAny(input, ANY_PREFIX + id);
+  if (any.kind !== "redirect") return any;
+  const own = decidePath({ ...input, layoutName: undefined }, any.path);
+  // Only `/any` redirects.
+  if (own.kind === "redirect") throw new Error(`${any.path} redirects once more`);
+  return own;
+}
+
 const ownsAny = ({ table, ownsEntity }: TableCanary): boolean => [...table.entities.keys()].some(ownsEntity);
 
 /**
@@ -297,7 +304,7 @@ export const LONE_SURROGATE = /\p{Cs}/u;
 const NO_HINT = ok(undefined);
 
 /** An error lists no layout that public entities alone have. */
-function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {
+export function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {
   const hint = hintNamed(table, layoutName);
   return hint.ok ? hint : hintNamed(table.withoutPublic ?? table, layoutName);
 }
@@ -318,64 +325,3 @@ export const failure = (
     : "lookup" in error
       ? { kind: "page", table, needs: { lookup: error.lookup }, error, entity, byCanary }
       : { kind: "error", error, entity, byCanary };
-
-/** The outcome of explaining an ID. */
-export type Explained =
-  | {
-      readonly kind: "explanation";
-      readonly explanation: Explanation;
-      readonly decided: Decision | undefined;
-      readonly byCanary: boolean;
-    }
-  | DecideFailure
-  | PageNeed;
-
-/** The same on a path of an entity, by one table. */
-export const explainOnPath = (input: DecideInput, id: string, path: string): Explained =>
-  explainByTable(input, input.tables.table, id, false, path);
-
-/**
- * All readings of an ID, where `/any` would lead it and why, by the table that decides. Internal IDs of public
- * entities are unknown here too, and a public ID is shown as such only: no key is used.
- */
-export function explainId(input: DecideInput, id: string): Explained {
-  const { table, canary } = input.tables;
-  const explained = explainByTable(input, table, id, false);
-  if (canary === undefined || explained.kind !== "explanation") return explained;
-  const hint = hintFor(table, input.layoutName);
-  const read = hint.ok ? resolveAny(table.withoutPublic ?? table, id, input.nowMs, hint.value) : hint;
-  const decided = read.ok ? read : settleError(input, read.error);
-  if (decided.ok) return canary.matches(decided.value) ? explainByTable(input, canary.table, id, true) : explained;
-  const second = explainByTable(input, canary.table, id, false);
-  if (second.kind === "page") return second;
-  const entity = second.kind === "error" ? undefined : second.explanation.decision?.entity;
-  return entity !== undefined && canary.ownsEntity(entity) ? explainByTable(input, canary.table, id, true) : explained;
-}
-
-function explainByTable(
-  input: DecideInput,
-  table: CompiledTable,
-  id: string,
-  byCanary: boolean,
-  path?: string,
-): Explained {
-  const { layoutName, nowMs } = input;
-  const hint = hintFor(table, layoutName);
-  if (!hint.ok) return failure(table, hint.error, byCanary);
-  const shown = table.withoutPublic ?? table;
-  const match = path === undefined ? undefined : table.paths.match(path);
-  const read =
-    path === undefined || match === undefined || match.entity.public !== undefined
-      ? resolveAny(shown, id, nowMs, hint.value)
-      : match.entity.directory !== undefined
-        ? err(readTextKey(match, match.entity.directory, path, layoutName))
-        : resolvePath(shown, match, path, nowMs, hint.value);
-  const resolved = read.ok ? read : settleError(input, read.error);
-  const explanation = explain(shown, id, nowMs, hint.value, resolved);
-  const { error } = explanation;
-  if (error !== undefined && ("missing" in error || "lookup" in error)) return failure(table, error, byCanary);
-  const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, id));
-  const shownAs = publicOf.length === 0 ? {} : { publicOf: publicOf.map(({ name }) => name) };
-  const decided = resolved.ok ? resolved.value : undefined;
-  return { kind: "explanation", explanation: { ...explanation, ...shownAs }, decided, byCanary };
-}

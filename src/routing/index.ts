@@ -14,7 +14,7 @@ export { formatEntryFault, partsOfFile, verifyPack } from "./packs/pack.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "./public-ids/codec.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-sources.ts";
-export { type Explanation, explain, hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
+export { type Explanation, explain, hintNamed, plainDecision, resolveAny, resolvePath } from "./resolve/resolve.ts";
 export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
 export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";
 export type { Fault } from "./schema/faults.ts";

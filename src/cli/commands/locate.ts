@@ -1,10 +1,8 @@
 import { InvalidArgumentError } from "commander";
-import { decideAny, decidePath, type Outcome } from "../../gateway/decide.ts";
+import { decideId } from "../../gateway/decide.ts";
 import type { PublicIdOpener } from "../../gateway/public-ids.ts";
-import { ok } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
-import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import { command, option, withDefault } from "../command.ts";
 import {
   formatFailure,
@@ -18,6 +16,7 @@ import { linesOf, openInput } from "../lib/input.ts";
 import { counted, countOf, escapeControls, formatCount, startProgress } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../runtime.ts";
+import { openerOf } from "./public-id.ts";
 
 /** Where an ID belongs, or the slug of the problem. `canary`: the revision of the canary that decided. */
 interface Place {
@@ -56,8 +55,9 @@ Examples:
   $ waybill locate ids.txt --gateway https://api.example.com --only-problems
 
 Columns: id, region, entity, layout, problem, canary (its revision). A summary by region follows on stderr.
-With --gateway the gateway is asked, ${formatCount(BATCH_IDS_MAX)} IDs at a time; no origin is. It reads public IDs and directories, which a table alone
-cannot. A rate limit is waited for. A token is read only from ${TOKEN_VARIABLE}.
+With --gateway the gateway is asked, ${formatCount(BATCH_IDS_MAX)} IDs at a time; no origin is. It reads directories, which a table alone
+cannot. Public IDs are read with the keys in PUBLIC_ID_KEYS, or by the gateway. A rate limit is waited for. A token is read only
+from ${TOKEN_VARIABLE}.
 Exit code: 0 if every ID has a region, else 1.`,
   run: async (runtime, [path = ""], options) => {
     if (options.gateway !== undefined && options.table !== undefined) {
@@ -126,20 +126,17 @@ const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.repl
 
 type Find = (ids: readonly string[]) => Promise<readonly Place[]>;
 
-/** Without keys a public ID is like any text that nothing reads. */
-const BLIND: PublicIdOpener = { open: () => ok(undefined) };
-
 async function byTable(path: string | undefined, runtime: Runtime): Promise<Find> {
   const table = await openTable(path, runtime);
   if (table === undefined) return fail("error: no routing-table.json here; use --table or --gateway\n");
-  return async (ids) => ids.map((id) => placeBy(table, id, runtime.nowMs()));
+  const publicIds = openerOf(runtime);
+  return async (ids) => ids.map((id) => placeBy(table, id, publicIds, runtime.nowMs()));
 }
 
-function placeBy(table: CompiledTable, id: string, nowMs: number): Place {
+function placeBy(table: CompiledTable, id: string, publicIds: PublicIdOpener, nowMs: number): Place {
   if (id.length > ID_LENGTH_MAX || id.includes("/")) return { id, problem: "malformed-id" };
-  const input = { tables: { table, canary: undefined }, publicIds: BLIND, layoutName: undefined, nowMs };
-  const any: Outcome = decideAny(input, ANY_PREFIX + id);
-  const outcome = any.kind === "redirect" ? decidePath(input, any.path) : any;
+  const input = { tables: { table, canary: undefined }, publicIds, layoutName: undefined, nowMs };
+  const outcome = decideId(input, id);
   if (outcome.kind === "region") {
     const { entity, layout, target } = outcome.decision;
     return { id, region: target.region.name, entity: entity.name, layout };

@@ -1,5 +1,6 @@
+import type { PublicIdOpener } from "../../gateway/public-ids.ts";
 import { err, ok } from "../../ids/index.ts";
-import { type CompiledTable, parsePublicKeys } from "../../routing/index.ts";
+import { type CompiledTable, type Entity, NO_PUBLIC_KEYS, parsePublicKeys } from "../../routing/index.ts";
 import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts";
 import { command, group, option, required } from "../command.ts";
 import { malformed } from "../lib/errors.ts";
@@ -39,6 +40,20 @@ export const publicIds = group("public", "convert between public and internal ID
   convertCommand("open", "print the internal IDs of public IDs", "no key decrypts it"),
   convertCommand("show", "print the public IDs of internal IDs", "it is not an ID of the entity"),
 ]);
+
+/** Opens public IDs where the environment has the keys of their entity. Without them they are like any text that nothing reads. */
+export const openerOf = ({ env }: Pick<Runtime, "env">): PublicIdOpener => {
+  const publicIdKeys = env("PUBLIC_ID_KEYS");
+  const keys = publicIdKeys === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(publicIdKeys);
+  if (!keys.ok) return malformed(keys.error);
+  const codecs = new Map<Entity, PublicCodec | undefined>();
+  return {
+    open(entity, text) {
+      if (!codecs.has(entity)) codecs.set(entity, publicCodec(entity, keys.value));
+      return ok(codecs.get(entity)?.open(text));
+    },
+  };
+};
 
 /** The codec of a public entity with the keys of the environment. */
 export const codecOf = (table: CompiledTable | undefined, name: string, { env }: Runtime): PublicCodec => {

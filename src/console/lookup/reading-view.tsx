@@ -109,6 +109,8 @@ const titleOf = (reading: Reading, chosen: Candidate | undefined, asked: Asked |
   const key = asked?.keys?.find(({ entry }) => entry.ok)?.entity;
   if (chosen?.entity !== undefined) return `This is ${articleOf(chosen.entity)} ${chosen.entity}`;
   if (chosen !== undefined) return `This reads as ${chosen.layout}`;
+  const opened = asked?.explanation.publicOf && asked.explanation.decision?.entity;
+  if (opened !== undefined) return `This is a public ID of ${opened}`;
   if (reading.publicOf !== undefined) return `This has the form of a public ID of ${reading.publicOf.join(" or ")}`;
   if (key !== undefined) return `This is a key of ${key}`;
   if (owner !== undefined) return `This is a path of ${owner}`;

@@ -4,9 +4,8 @@ import type { FieldFailure, Place, RootField } from "../../graphql/plan.ts";
 import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
-import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
 import type { CompiledTable, Decision, Graphql } from "../../routing/table.ts";
-import { type DecideInput, decideAny, decideEntity, decidePath, deciderOf, failure, type Outcome } from "../decide.ts";
+import { type DecideInput, decideEntity, decideId, deciderOf, failure, type Outcome } from "../decide.ts";
 import { decideFor } from "../pages.ts";
 import { remembered } from "../places/locate.ts";
 import type { RequestContext } from "../request.ts";
@@ -117,7 +116,7 @@ async function locateOne(
   graphql: Graphql,
   id: FoundId,
 ): Promise<Located | FieldFailure> {
-  const outcome = await decideFor(context, served, (input) => decideId(input, graphql, id));
+  const outcome = await decideFor(context, served, (input) => decideNamed(input, graphql, id));
   if (outcome.kind === "error") return failureOf(outcome.error);
   if (outcome.kind !== "region") return failureOf({ reason: "unknown-id", id: id.text, candidates: [] });
   const { decision, byCanary } = outcome;
@@ -125,7 +124,7 @@ async function locateOne(
   return { decision: await remembered(context, table, decision), table };
 }
 
-function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: FoundId): Outcome {
+function decideNamed(input: DecideInput, { globalIds }: Graphql, { entity, text }: FoundId): Outcome {
   const { table } = input.tables;
   if (entity !== undefined) return decideEntity(input, entity, text);
   if (globalIds !== undefined) {
@@ -136,6 +135,5 @@ function decideId(input: DecideInput, { globalIds }: Graphql, { entity, text }: 
   if (text === "" || text.includes("/")) {
     return failure(table, { reason: "malformed-id", id: text, faults: [] }, false);
   }
-  const outcome = decideAny(input, ANY_PREFIX + text);
-  return outcome.kind === "redirect" ? decidePath(input, outcome.path) : outcome;
+  return decideId(input, text);
 }

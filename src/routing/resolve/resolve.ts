@@ -245,7 +245,7 @@ export const explain = (
     candidates: [...own, ...shortCandidates(table, text, hint, where)],
     unreadable: faultsOf(unreadable, text),
     forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
-    decision: resolved.ok ? plain(resolved.value) : undefined,
+    decision: resolved.ok ? plainDecision(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
   };
 };
@@ -276,11 +276,11 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
   return [...forms.values()];
 };
 
-const plain = (decision: Decision): PlainDecision => {
+/** `text`: the ID as the client wrote it. */
+export const plainDecision = (decision: Decision, text = decision.id): PlainDecision => {
   const {
     entity,
     layout,
-    id,
     target: { region, rule, move, shadow },
   } = decision;
   const readCopies = plainCopies(decision);
@@ -292,7 +292,7 @@ const plain = (decision: Decision): PlainDecision => {
     ...(move === undefined ? {} : { move }),
     ...(shadow === undefined ? {} : { shadow: { region: shadow.region.name, percent: percentOf(shadow.share) } }),
     ...(readCopies === undefined ? {} : { readCopies }),
-    path: pathWithId(primaryPattern(entity, layout) ?? "", id),
+    path: pathWithId(primaryPattern(entity, layout) ?? "", text),
   };
 };
 

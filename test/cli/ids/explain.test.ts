@@ -68,7 +68,7 @@ describe.concurrent("waybill explain with a table", () => {
     expect(objectsOf(json.stdout)).toMatchObject([{ decision: { shadow: { region: "us", percent: 0.5 } } }]);
   });
 
-  it("takes a URL, a path and a short key", async () => {
+  it("takes a URL and a path, also of a short key", async () => {
     for (const text of [
       `https://api.example.com/orders/${ORDER_KZ}/events?limit=20#top`,
       `/orders/${ORDER_KZ}`,
@@ -78,10 +78,14 @@ describe.concurrent("waybill explain with a table", () => {
       const { stdout, code } = await waybill(["explain", text], { files });
       expect([stdout.split("\n")[2], code]).toEqual([`  iuid → order → /routes/0 → ap   /orders/${ORDER_KZ}`, 0]);
     }
-    for (const text of ["17", "/person/17", "https://api.example.com/person/17"]) {
+    for (const text of ["/person/17", "https://api.example.com/person/17"]) {
       const { stdout, code } = await waybill(["explain", text], { files });
       expect([stdout.split("\n")[2], code]).toEqual(["  luuid-short → person → /routes/5 → eu   /person/17", 0]);
     }
+    const alone = await waybill(["explain", "17"], { files });
+    expect(alone.code).toBe(1);
+    expect(alone.stdout).toContain("luuid-short of person, ruled out");
+    expect(alone.stderr).toContain("it may be a short key: explain /person/17\n");
     const astray = await waybill(["explain", "https://api.example.com/nowhere/17", `/rides/${ORDER_KZ}`], { files });
     expect(astray.code).toBe(1);
     expect(astray.stderr.match(/^error: .*$/gm)).toEqual([

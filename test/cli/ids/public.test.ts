@@ -69,4 +69,19 @@ describe.concurrent("the other commands, where entities are public", () => {
     const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { files });
     expect(objectsOf(stdout)).toMatchObject([{ publicOf: ["ticket"] }]);
   });
+
+  it("explain and locate lead a public ID to its region where the keys are in the environment", async () => {
+    const id = (await waybill(["public", "show", "--entity", "order", ULID], { files, env })).stdout.trim();
+    for (const text of [id, `/orders/${id}`]) {
+      const explained = await waybill(["explain", text], { files, env });
+      expect(explained).toMatchObject({ stderr: "", code: 0 });
+      expect(explained.stdout).toMatch(/ulid → order → .* → \w+ {3}\/orders\/\w{44}\n/);
+      expect(explained.stdout).not.toContain(ULID);
+    }
+    const located = await waybill(["locate", "-", "--format", "ndjson"], { files, env, stdin: `${id}\n` });
+    expect(objectsOf(located.stdout)).toMatchObject([{ id, entity: "order" }]);
+    expect((await waybill(["explain", id], { files })).stderr).toContain("it looks like a public ID of order");
+    const wrong = await waybill(["explain", id], { files, env: { PUBLIC_ID_KEYS: "{" } });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("PUBLIC_ID_KEYS is not a JSON object.") });
+  });
 });

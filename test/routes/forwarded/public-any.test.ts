@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ok } from "../../../src/ids/result.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 const key = (byte: string): string => btoa(byte.repeat(32));
@@ -70,14 +71,44 @@ describe("a text on /any that opens to a public ID without a proof", () => {
   });
 });
 
-it("/-/ids says of a public ID whose it may be, and reveals nothing else", async () => {
+describe("/-/ids of a public ID", () => {
   const entities = { order: { path: "/orders/:id", ids: [{ layout: "ulid" }], public: true } };
-  const { request } = setUp({ declared: { regions, entities, routes: [], default: "eu" }, publicKeys });
-  const [id = ""] = await mint(request, { entity: "order" });
-  const shown = await (await request(`/-/ids/${id}`)).json<Record<string, unknown>>();
-  expect(shown).toMatchObject({ publicOf: ["order"], candidates: [], error: { reason: "malformed-id" } });
-  expect(shown).not.toHaveProperty("decision");
-  expect(await (await request("/-/ids/x")).json()).not.toHaveProperty("publicOf");
+  const DECLARED = { regions, entities, routes: [], default: "eu" };
+  const as = (scope: "support" | "viewer" | "operator", declared: object = DECLARED) =>
+    setUp({ declared, publicKeys, gateway: { authenticate: async () => ok({ name: "x", scope, by: "token" }) } })
+      .request;
+  const shownTo = async (scope: Parameters<typeof as>[0], id: string) =>
+    (await as(scope)(`/-/ids/${id}`)).json<Record<string, unknown>>();
+
+  it("shows operators region and rule, and nobody the internal ID", async () => {
+    const [id = ""] = await mint(as("operator"), { entity: "order" });
+    const shown = await shownTo("operator", id);
+    expect(shown).toMatchObject({ publicOf: ["order"], candidates: [], forms: [] });
+    const rule = { kind: "default" };
+    expect(shown["decision"]).toEqual({ entity: "order", layout: "ulid", region: "eu", rule, path: `/orders/${id}` });
+    expect(shown).not.toHaveProperty("error");
+    expect((await as("operator")(`/any/${id}`)).headers.get("waybill-region")).toBe("eu");
+  });
+
+  it.each(["support", "viewer"] as const)("shows %s whose it may be, and nothing else", async (scope) => {
+    const [id = ""] = await mint(as("operator"), { entity: "order" });
+    const shown = await shownTo(scope, id);
+    expect(shown).toMatchObject({ publicOf: ["order"], candidates: [], error: { reason: "malformed-id" } });
+    expect(shown).not.toHaveProperty("decision");
+    expect(await shownTo(scope, "x")).not.toHaveProperty("publicOf");
+  });
+
+  it("decides as /any does where a text is two things", async () => {
+    const box = { path: "/boxes/:id", ids: [{ layout: "hotguid" }] };
+    const declared = { regions, layouts, entities: { noise, box }, routes: [], default: "eu" };
+    for (const scope of ["operator", "support"] as const) {
+      const request = as(scope, declared);
+      expect(slug(await problemOf(await request(`/any/${IDS.parcelEu}`)))).toBe("ambiguous-id");
+      const shown = await (await request(`/-/ids/${IDS.parcelEu}`)).json<Record<string, unknown>>();
+      expect(shown).toMatchObject({ publicOf: ["noise"], error: { reason: "ambiguous-id" } });
+      expect(shown).not.toHaveProperty("decision");
+    }
+  });
 });
 
 it("a public entity without proofs leaves /any to the IDs of others, and others to it", async () => {

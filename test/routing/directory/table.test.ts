@@ -5,10 +5,10 @@ import {
   decideAny,
   decideEntity,
   decidePath,
-  explainId,
   type Outcome,
   type TableCanary,
 } from "../../../src/gateway/decide.ts";
+import { explainId } from "../../../src/gateway/explain-id.ts";
 import { withPages } from "../../../src/gateway/pages.ts";
 import { destinationOf, replay } from "../../../src/gateway/replay.ts";
 import { err, ok } from "../../../src/ids/result.ts";
@@ -107,7 +107,7 @@ describe("a decision by a directory", () => {
       const refused = await decideBy(keys, (found) => decideEntity(inputOf(table, { found }), "shop", bad));
       expect(refused.shown[0], bad).toBe("error");
     }
-    const need = explainId(inputOf(table), UUID);
+    const need = explainId(inputOf(table), UUID, true);
     expect(need).toMatchObject({ kind: "page", needs: { lookup: { key: UUID, plan: { name: "old" } } } });
   });
 

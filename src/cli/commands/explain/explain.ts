@@ -1,17 +1,17 @@
-import { explainId, explainOnPath } from "../../../gateway/decide.ts";
-import { err, fieldOf, type Layout, luuid, ok, parseShortKey, type Role, type Words } from "../../../ids/index.ts";
+import { explainId, explainOnPath } from "../../../gateway/explain-id.ts";
+import type { PublicIdOpener } from "../../../gateway/public-ids.ts";
+import { err, fieldOf, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
 import { tableCanaryInWords } from "../../../published/console-canary.ts";
 import {
   type Candidate,
   type CompiledTable,
+  type Entity,
   explain,
   LUUID_SHORT,
   type RoutingError,
   type Rule,
 } from "../../../routing/index.ts";
 import { patternFor } from "../../../routing/lookup/paths.ts";
-import { shortKeyOwners } from "../../../routing/resolve/describe.ts";
-import { allOwners } from "../../../routing/resolve/match.ts";
 import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
 import { command, option } from "../../command.ts";
 import { openGateway, type PublishedTable, readRevision } from "../../gateway/client.ts";
@@ -23,6 +23,7 @@ import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { alignColumns, escapeControls, indented, jsonText, section } from "../../lib/output.ts";
 import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts";
 import { fail, type Runtime, type Style } from "../../runtime.ts";
+import { openerOf } from "../public-id.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
 import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./without-table.ts";
 
@@ -73,7 +74,7 @@ const formatExplanation = (
   { paint, isWatched }: Runtime,
 ): string => {
   const { text, candidates, forms, decision, tableCanary } = explanation;
-  if (candidates.length === 0) return "";
+  if (candidates.length === 0 && decision === undefined) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
   // Without a table most layouts are excluded: one line each is enough.
@@ -112,7 +113,7 @@ type Decision = NonNullable<Explained["decision"]>;
 /** First `iuid → order → /routes/3 → eu`. */
 const decisionLines = ({ declared, learned }: Explained, decision: Decision, paint: Runtime["paint"]) => {
   const { entity, layout, rule, region, path, shadow, readCopies } = decision;
-  const pointer = `${declared?.pointer ?? ""}${ruleAddition(rule)}`;
+  const pointer = `${declared?.pointer ?? rule.kind}${ruleAddition(rule)}`;
   const where = learned && `an origin said with a 421 that it is in ${learned.region}; requests go there first`;
   return [
     `${[layout, entity, pointer, paint(["bold", "green"], region)].join(" → ")}   ${paint("dim", path)}`,
@@ -148,22 +149,25 @@ const declaredRule = (
   rule: Rule,
   isOwn: (text: string) => boolean,
   { name, bytes }: TableFile<unknown>,
-): DeclaredRule => {
+): DeclaredRule | undefined => {
   const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
   const at = (value: unknown, key: string | number): unknown =>
     objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
   const place = placeOf(rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
+  if (place === undefined) return undefined;
   const pointer = pointerTo(place);
   return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
 };
 
-const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place => {
+const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place | undefined => {
   if (rule.kind === "route") return ["routes", rule.index];
   if (rule.kind === "canary") return ["routes", rule.index, "canary"];
   if (rule.kind === "default") return ["default"];
   if (rule.kind === "directory") return ["directory", rule.directory];
   const part = rule.kind === "moving" ? "moves" : "moved";
-  return [part, idIn(part) ?? ""];
+  const key = idIn(part);
+  // The entry of a public ID has the internal ID as its key.
+  return key === undefined ? undefined : [part, key];
 };
 
 const diagramOf = ({ layout: name }: Candidate, text: string, layouts: readonly Layout[], paint: Runtime["paint"]) => {
@@ -266,18 +270,23 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     else if (table === undefined)
       runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
     const routed = hint === undefined || enabled !== undefined ? file : undefined;
+    const publicIds = openerOf(runtime);
     const explainOne = async (text: string): Promise<Explained> => {
       if (routed === undefined && hint !== undefined) return explainNamed(text, hint, runtime.nowMs());
       if (routed === undefined) return explainBare(text, layouts, runtime.nowMs());
-      const { id, onPath } = locate(routed.table, text);
+      const { id, onPath, owner } = locate(routed.table, text);
       const unrouted = { reason: "unrouted-path", path: onPath ?? text } as const;
       if (id === undefined) return { text, candidates: [], forms: [], decision: undefined, error: unrouted };
       const layoutName = enabled?.layout.name;
-      const byTable = () => withRule(explainByTable(routed.table, id, onPath, runtime.nowMs(), layoutName), routed);
+      const byTable = () => explainByTable(routed, id, onPath, runtime.nowMs(), layoutName, publicIds);
       if (gateway === undefined) return byTable();
       const { explanation, revision } = answerOf(gateway, await gateway.explain(id, layoutName));
-      // The gateway explains an ID as on /any.
-      if (explanation.error !== undefined && onPath !== undefined) return byTable();
+      if (owner !== undefined) {
+        // The gateway explains an ID as on /any: it counts for a path only where the path's owner takes the ID too.
+        const here = byTable();
+        const knowsMore = owner.public !== undefined || here.error === undefined;
+        if (explanation.decision?.entity !== owner.name || !knowsMore) return here;
+      }
       const isOther =
         explanation.decision !== undefined && revision !== (routed as PublishedTable<CompiledTable>).revision;
       return withRule(explanation, isOther ? await readRevision(gateway, revision, compile) : routed);
@@ -289,26 +298,24 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       const text = formatExplanation(explanation, routed?.table, layouts, runtime);
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,
-        report: (error === undefined ? "" : formatError(error)) + formatHints(explanation),
+        report: (error === undefined ? "" : formatError(error)) + formatHints(explanation, routed?.table),
         failed: error !== undefined,
       };
     });
   },
 });
 
-/** The ID in a URL or a path. A short key gets the path of the one entity that has such keys. */
-const locate = (table: CompiledTable, text: string): { readonly id: string | undefined; readonly onPath?: string } => {
+/** The ID in a URL or a path. A text alone is read as on `/any`, so that all commands and the gateway decide alike. */
+const locate = (
+  table: CompiledTable,
+  text: string,
+): { readonly id: string | undefined; readonly onPath?: string; readonly owner?: Entity | undefined } => {
   const [, path] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(text) ?? [];
-  if (path === undefined) {
-    const owners = [...new Set(shortKeyOwners(table).map(({ entity }) => entity))];
-    const pattern = owners[0] && patternFor(owners[0], LUUID_SHORT);
-    const isShort = parseShortKey(text).ok && owners.length === 1 && allOwners(table, text, 0).length === 0;
-    return isShort && pattern !== undefined ? { id: text, onPath: pattern.replace(":id", text) } : { id: text };
-  }
+  if (path === undefined) return { id: text };
   const [, byId] = /^\/(?:any|-\/ids)\/([^/]*)/.exec(path) ?? [];
   if (byId !== undefined) return { id: byId };
   const match = table.paths.match(path);
-  return { id: match && path.slice(match.idStart, match.idEnd), onPath: path };
+  return { id: match && path.slice(match.idStart, match.idEnd), onPath: path, owner: match?.entity };
 };
 
 /** An override of an LUUID is its short key's, too. */
@@ -318,27 +325,30 @@ const hasShortKey = (text: string, { group, primaryKey }: Candidate["fields"]): 
   return words.ok && luuid.fits(words.value) && textOf("group") === group && textOf("primaryKey") === primaryKey;
 };
 
-const withRule = (explained: Explained, file: TableFile<CompiledTable>): Explained => {
+/** `canonical`: the internal text of a public ID, where the keys told it. */
+const withRule = (explained: Explained, file: TableFile<CompiledTable>, canonical = explained.text): Explained => {
   const { decision, text, forms } = explained;
   if (decision === undefined) return explained;
-  const texts = new Set([text, ...forms.map((form) => form.text)]);
+  const texts = new Set([text, canonical, ...forms.map((form) => form.text)]);
   const fields = explained.candidates.find(({ layout }) => layout === decision.layout)?.fields;
   const isOwn = (key: string): boolean =>
     texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
   return { ...explained, declared: declaredRule(decision.rule, isOwn, file) };
 };
 
-/** As the gateway decides, except for public IDs: their keys are not available here. */
+/** As the gateway decides; public IDs where their keys are in the environment. */
 const explainByTable = (
-  table: CompiledTable,
+  file: TableFile<CompiledTable>,
   id: string,
   onPath: string | undefined,
   nowMs: number,
   layoutName: string | undefined,
+  publicIds: PublicIdOpener,
 ): Explained => {
-  const input = { tables: { table, canary: undefined }, publicIds: { open: () => ok(undefined) }, layoutName, nowMs };
-  const explained = onPath === undefined ? explainId(input, id) : explainOnPath(input, id, onPath);
-  if (explained.kind === "explanation") return explained.explanation;
+  const { table } = file;
+  const input = { tables: { table, canary: undefined }, publicIds, layoutName, nowMs };
+  const explained = onPath === undefined ? explainId(input, id, true) : explainOnPath(input, id, onPath, true);
+  if (explained.kind === "explanation") return withRule(explained.explanation, file, explained.decided?.canonical);
   // Only a gateway has the directory.
   if (explained.kind === "page" && "lookup" in explained.needs) {
     return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
@@ -346,13 +356,24 @@ const explainByTable = (
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
-const formatHints = ({ error, otherTimes = [], publicOf = [] }: Explained): string => {
+const formatHints = (
+  { text, candidates, error, decision, otherTimes = [], publicOf = [] }: Explained,
+  table: CompiledTable | undefined,
+): string => {
   const ways = otherTimes.map((name) => `--layout ${name}`).join(" or ");
   const times = `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${ways}\n`;
   const open = `waybill public open --entity ${publicOf[0]} can tell, with the keys`;
+  const paths = candidates.flatMap(({ layout, entity = "" }) => {
+    const owner = layout === LUUID_SHORT ? table?.entities.get(entity) : undefined;
+    return (owner && patternFor(owner, LUUID_SHORT)?.replace(":id", text)) ?? [];
+  });
+  const isPublic = publicOf.includes(decision?.entity ?? "");
   return (
     (error === undefined || otherTimes.length === 0 ? "" : times) +
-    (publicOf.length === 0 ? "" : `it looks like a public ID of ${publicOf.join(", ")}; ${open}\n`)
+    (error === undefined || paths.length === 0
+      ? ""
+      : `it may be a short key: explain ${[...new Set(paths)].join(" or ")}\n`) +
+    (publicOf.length === 0 || isPublic ? "" : `it looks like a public ID of ${publicOf.join(", ")}; ${open}\n`)
   );
 };
 

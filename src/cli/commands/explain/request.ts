@@ -12,6 +12,7 @@ import { objectOf } from "../../lib/json-text.ts";
 import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { readBytes } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { openerOf } from "../public-id.ts";
 
 /** `waybill explain --url …`: where a whole request would go. */
 
@@ -66,7 +67,7 @@ export async function explainUrl(
     if (request === undefined) return malformed("--url is a path, or a URL with a host.");
     const input = {
       tables: { table: by, canary: undefined },
-      publicIds: { open: () => ok(undefined) },
+      publicIds: openerOf(runtime),
       layoutName: options.layout,
       nowMs: runtime.nowMs(),
     };
