@@ -57,10 +57,10 @@ async function check(request: WaybillRequest, options: WaybillOriginOptions): Pr
   return undefined;
 }
 
-/** Unsafe methods, RFC 9110 §9.2.1. A WebSocket may write whatever its method. */
+/** Unsafe methods, RFC 9110 §9.2.1. A WebSocket may write whatever its method; another upgrade is ignored (§7.8). */
 function isWrite(request: WaybillRequest): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
-  return !isRead || headerOf(request, "upgrade") !== undefined;
+  return !isRead || /\bwebsocket\b/i.test(headerOf(request, "upgrade") ?? "");
 }
 
 const isFunction = (value: unknown): boolean => typeof value === "function";

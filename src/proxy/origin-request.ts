@@ -132,8 +132,18 @@ export interface ProxyRequest {
   traceparent: string | undefined;
 }
 
-/** Whether it names a protocol to change to: what follows would be a conversation. */
-export const asksUpgrade = ({ request }: Pick<ProxyRequest, "request">): boolean => request.headers.has("upgrade");
+/**
+ * Whether it opens a WebSocket, the only protocol that the runtime can change to. A server may ignore any other upgrade
+ * (RFC 9110 §7.8), and so the request is the same as without it. A handshake is a GET without a body (RFC 6455 §4.1).
+ * `connection` must name the change where it can be seen at all: some platforms keep the field to themselves.
+ */
+export function asksUpgrade({ request }: Pick<ProxyRequest, "request">): boolean {
+  const { headers, method } = request;
+  if (headers.get("upgrade")?.toLowerCase() !== "websocket" || method !== "GET") return false;
+  if (request.body !== null && headers.get("content-length") !== "0") return false;
+  const connection = headers.get("connection");
+  return connection === null || /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
+}
 
 /** How this gateway names itself in `via` and `cdn-loop`. */
 export const GATEWAY_NAME = "waybill";
@@ -203,6 +213,7 @@ export function originRequest(
   if (signature !== undefined) fields[SIGNATURE_FIELD] = signature;
   if (client.country !== undefined && !isMinimal) fields["waybill-client-country"] = client.country;
   let connection: string | undefined;
+  let upgrade: string | undefined;
   let loops = false;
   let isLossy = false;
   let count = 0;
@@ -245,8 +256,7 @@ export function originRequest(
         if (proxyRequest.trustsForwarded) fields[name] = value;
         break;
       case "upgrade":
-        // WebSocket is the only protocol that the runtime can change to (RFC 9110 §7.8); others go no further.
-        if (value.toLowerCase() === "websocket") fields["upgrade"] = value;
+        upgrade = value;
         break;
       default:
         if (!isDropped(name, stopped)) fields[name] = value;
@@ -262,12 +272,13 @@ export function originRequest(
   }
   if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
   proxyRequest.traceparent ??= fields["traceparent"];
-  if (fields["upgrade"] !== undefined && !mayUpgrade(proxyRequest, connection)) delete fields["upgrade"];
+  const isUpgrade = upgrade !== undefined && asksUpgrade(proxyRequest);
+  if (isUpgrade) fields["upgrade"] = "websocket";
   const headers = isLossy ? withBytesOf(request.headers, fields) : fields;
   // A coded answer is read as it is, unless IDs are sought in it.
   const encodeResponseBody = proxyRequest.asksReadable ? "automatic" : "manual";
   const init = { method: proxyRequest.method, headers, redirect: "manual", encodeResponseBody } as const;
-  return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: "upgrade" in fields };
+  return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: isUpgrade };
 }
 
 /** An IPv6 address stands in brackets and quotes (RFC 7239 §6). */
@@ -287,14 +298,6 @@ export const signableOf = (
   epoch: decision.target.move?.epoch ?? 0,
   clientAddress: client.address ?? UNKNOWN_ADDRESS,
 });
-
-/**
- * Only a GET without a body can change the protocol (RFC 6455 §4.1); any other method would arrive as GET. `connection`
- * must name the change where it can be seen at all: some platforms keep the field to themselves.
- */
-function mayUpgrade({ method, body }: ProxyRequest, connection: string | undefined): boolean {
-  return method === "GET" && body.kind === "none" && (connection === undefined || /\bupgrade\b/i.test(connection));
-}
 
 /** Stands in a text for bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";

@@ -178,14 +178,21 @@ describe("with the guard", () => {
     expect(statuses).toEqual([503, 503, 200]);
   });
 
-  it("takes an upgrade for a write", async () => {
+  it.each([
+    ["websocket", 503],
+    ["WebSocket", 503],
+    ["h2c, websocket", 503],
+    ["h2c", 200],
+    ["TLS/1.0", 200],
+    ["foo", 200],
+  ])("takes an upgrade for a write if it is one to a WebSocket: %s", async (upgrade, status) => {
     const epochs = createEpochGuard(memoryEpochStore());
     await epochs.fence("1", 2);
-    const headers = { ...headersOf({ ...PARTS, method: "GET" }), upgrade: "websocket" };
+    const headers = { ...headersOf({ ...PARTS, method: "GET" }), upgrade };
     const response = { statusCode: 200, setHeader: () => undefined, end: () => undefined };
     const verify = waybillOrigin({ ...OPTIONS, epochs });
-    await verify({ method: "GET", url: PARTS.target, headers }, response, () => expect.unreachable());
-    expect(response.statusCode).toBe(503);
+    await verify({ method: "GET", url: PARTS.target, headers }, response, () => undefined);
+    expect(response.statusCode).toBe(status);
   });
 
   it("hands a failing store to the application's error handler", async () => {
