@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { allowOrigin } from "../src/gateway/cors.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
-import { RequestContext } from "../src/gateway/request.ts";
+import { hostError, RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
@@ -40,12 +40,14 @@ export function createApp(gateway: Gateway): App {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
-        const atConsole = gateway.console !== undefined && isAtConsole(context);
+        const malformed = hostError(context);
+        const atConsole = malformed === undefined && gateway.console !== undefined && isAtConsole(context);
         const isOwn = atConsole || GATEWAY_PATH.test(context.path);
         if (isOwn) context.watchClientIfSlow();
         // The router, and what stands before all pages, cost more than an ID.
         const isMint = context.path === "/mint" && context.method === "POST" && gateway.mintDoor === "open";
-        if (isMint && !atConsole) response = await answerMint(context);
+        if (malformed !== undefined) response = context.fail(malformed);
+        else if (isMint && !atConsole) response = await answerMint(context);
         else response = await (isOwn ? own().fetch(request, { context }, execution) : serve(context));
       } catch (error) {
         gateway.logDefect(error);

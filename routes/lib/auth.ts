@@ -1,8 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Caller, Scope, TableAction } from "../../src/admin-ports.ts";
-import { type RequestContext, targetError } from "../../src/gateway/request.ts";
+import { pathError, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
+import { isSameOrigin } from "../../src/proxy/host.ts";
 import { contextOf } from "./http.ts";
 
 /** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */
@@ -27,7 +28,7 @@ export function isCrossSite(
   // What a region serves at the gateway's own host could act for the operator who looks at it.
   if (atConsole === false) return true;
   // Behind a proxy that terminates TLS the gateway sees http where the browser sees https.
-  const isOwn = origin === null || origin === `https://${host}` || origin === `${scheme}://${host}`;
+  const isOwn = origin === null || [`https://${host}`, `${scheme}://${host}`].some((own) => isSameOrigin(origin, own));
   return (site !== null && site !== "same-origin") || !isOwn;
 }
 
@@ -39,8 +40,7 @@ type Guard = Pick<Gateway, "authenticate" | "counters">;
 export function requireScope(gateway: Guard, ...scopes: readonly [Scope, ...Scope[]]): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
-    // A malformed host can shift the path and so reach this page.
-    const error = targetError(context.host, context.path);
+    const error = pathError(context.path);
     if (error !== undefined) return context.fail(error);
     const caller = await gateway.authenticate(context);
     if (caller.ok) c.set(KEY, caller.value);

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { Client } from "../ports.ts";
-import { groupsOf, HOST } from "../proxy/client-network.ts";
+import { groupsOf } from "../proxy/client-network.ts";
 
 /** Proxies of the operator before this one, and how they name the client. */
 export interface TrustedProxies {
@@ -84,7 +84,8 @@ export function behindProxies(read: (request: Request) => Client, trusted: Trust
       country: undefined,
       continent: undefined,
       scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
-      host: host !== undefined && HOST.test(host) ? host : undefined,
+      // Unchecked, as the `host` field is here.
+      host: host || undefined,
     };
   };
 }
@@ -111,11 +112,12 @@ function* lastElements(list: string): Generator<string> {
   yield list.slice(0, end).trim();
 }
 
-/** Proxies set `x-forwarded-proto` and `-host` once; a list would not say whose word is which. */
+/** Proxies set `x-forwarded-proto` and `-host` once; a list would not say whose word is which, and says nothing. */
 function* readForwardedFor(list: string, headers: Headers): Generator<Told> {
   const scheme = headers.get("x-forwarded-proto")?.toLowerCase();
-  const host = headers.get("x-forwarded-host") ?? undefined;
-  for (const text of lastElements(list)) yield { address: addressOf(text), scheme, host };
+  const host = headers.get("x-forwarded-host") ?? "";
+  for (const text of lastElements(list))
+    yield { address: addressOf(text), scheme, host: host.includes(",") ? "" : host };
 }
 
 /** RFC 7239 §4; an empty element says nothing (RFC 9110 §5.6.1). */

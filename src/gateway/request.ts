@@ -1,7 +1,7 @@
 import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
-import { HOST } from "../proxy/client-network.ts";
+import { isHost } from "../proxy/host.ts";
 import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
@@ -35,7 +35,7 @@ export class RequestContext {
   declare readonly request: Request;
   declare readonly method: string;
   declare readonly scheme: "http" | "https";
-  /** Value of the client's `host` header, unchecked until `openRequest`. */
+  /** Value of the client's `host` header; `hostError` checks it before anything else. */
   declare readonly host: string;
   /** Raw path, from its first slash. The router uses it too: nothing that it would decode may lead to a page. */
   declare readonly path: string;
@@ -204,16 +204,13 @@ export class RequestContext {
 }
 
 /**
- * Checks the request's target and takes the tables in force. Only the first requests of an isolate wait for a table.
+ * Checks the request's path and takes the tables in force. Only the first requests of an isolate wait for a table.
  * Gives the problem response where either is not to be had.
  */
 export function openRequest(context: RequestContext): ServedTable | Response | Promise<ServedTable | Response> {
-  const { gateway, host, path } = context;
-  if (host !== lastHost || NOT_NORMALIZED.test(path)) {
-    const error = targetError(host, path);
-    if (error !== undefined) return context.fail(error);
-    lastHost = host;
-  }
+  const { gateway, path } = context;
+  const error = pathError(path);
+  if (error !== undefined) return context.fail(error);
   const served = gateway.tables.peek(context.waitUntil);
   if (served === undefined) return loadTable(context);
   context.served = served;
@@ -236,16 +233,24 @@ async function loadTable(context: RequestContext): Promise<ServedTable | Respons
 let lastHost: string | undefined;
 
 /**
- * workerd puts the `host` header into the URL unchecked, so a host with a slash or a question mark would move the path:
- * such a request is refused.
+ * workerd puts the `host` header into the URL unchecked: one with a slash or a question mark would move the path, and some
+ * make a URL that cannot be parsed (RFC 9112 §3.2). A trusted proxy's word is held to the same.
  */
-export function targetError(host: string, path: string): RequestError | undefined {
-  if (!HOST.test(host)) return { reason: "malformed-request", detail: "The host header is not a host." };
-  if (NOT_NORMALIZED.test(path)) {
-    return { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." };
+export function hostError({ host, client }: Pick<RequestContext, "host" | "client">): RequestError | undefined {
+  if (host !== lastHost) {
+    if (!isHost(host)) return { reason: "malformed-request", detail: `The host header ${NO_HOST}` };
+    lastHost = host;
   }
-  return undefined;
+  if (client.host === undefined || isHost(client.host)) return undefined;
+  return { reason: "malformed-request", detail: `The host that a trusted proxy names ${NO_HOST}` };
 }
+
+const NO_HOST = "is not a host that a URL can have.";
+
+export const pathError = (path: string): RequestError | undefined =>
+  NOT_NORMALIZED.test(path)
+    ? { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." }
+    : undefined;
 
 /** Stands for the part of a path that is not shown. */
 const REST = "/*";

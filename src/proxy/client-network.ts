@@ -11,9 +11,6 @@ export function clientNetwork(address: string | undefined): string {
   return ipv4In(groups) ?? `${groups.slice(0, NETWORK_GROUPS).join(":")}::/64`;
 }
 
-/** A host name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 9110 §7.2). */
-export const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
-
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 

@@ -48,7 +48,7 @@ it("takes scheme and host from the proxy, and from nobody else", () => {
   const headers = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https", "x-forwarded-host": "api.test" };
   expect(clientBy("10.0.0.1", "10.0.0.1", headers)).toMatchObject({ scheme: "https", host: "api.test" });
   expect(clientBy("10.0.0.1", "10.0.0.2", headers)).not.toHaveProperty("scheme");
-  const odd = { ...headers, "x-forwarded-proto": "https, http", "x-forwarded-host": "a/b" };
+  const odd = { ...headers, "x-forwarded-proto": "https, http", "x-forwarded-host": "a, b" };
   expect(clientBy("10.0.0.1", "10.0.0.1", odd)).toMatchObject({ scheme: undefined, host: undefined });
   const forwarded = 'for=6.6.6.6;proto=http;host=evil, for="203.0.113.9:81" ; PROTO=https;host="api.test:8443"';
   expect(clientBy("10.0.0.1, field=forwarded", "10.0.0.1", { ...headers, forwarded })).toEqual({

@@ -372,12 +372,6 @@ describe("a page that changes something", () => {
     expect(refused).toEqual(["forbidden", "forbidden"]);
   });
 
-  it("is 400 for a host that leads to it", async () => {
-    const { send } = changingPage();
-    const response = await send({ headers: { ...bearer(OPERATOR), host: "gw.test/-/change?" } });
-    expect(slug(await problemOf(response))).toBe("malformed-request");
-  });
-
   it("that asks who it was without having looked is a defect", async () => {
     const app = new Hono().get("/", (c) => c.json(callerOf(c)));
     expect((await app.onError((error) => new Response(error.message, { status: 599 })).request("/")).status).toBe(599);

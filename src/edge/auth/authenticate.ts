@@ -29,7 +29,7 @@ export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) 
 }
 
 /** A name of the loopback address (RFC 6761 §6.3) or an IP address, with or without a port. */
-const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d*)?$/i;
 
 export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;

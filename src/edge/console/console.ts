@@ -32,7 +32,7 @@ export function edgeConsole({
     }));
   return {
     host,
-    isAt: (asked) => (hasPort || !asked.includes(":") ? asked : asked.replace(/:\d{1,5}$/, "")).toLowerCase() === host,
+    isAt: (asked) => (hasPort || !asked.includes(":") ? asked : asked.replace(/:\d*$/, "")).toLowerCase() === host,
     // The host of this URL is any: the binding has one service.
     file: (name) => files?.fetch(`http://console/${name}`),
     read: (cookies) => sessions().read(cookies),

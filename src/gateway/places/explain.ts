@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../problems/index.ts";
-import { HOST } from "../../proxy/client-network.ts";
+import { isHost } from "../../proxy/host.ts";
 import { chooseRegion, type RequestSays } from "../../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
@@ -92,8 +92,11 @@ const NOTHING: ExplainedRequest = { kind: "explained", byCanary: false, places: 
 
 export function explainRequest(input: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
   const { path, method } = request;
-  if (!HOST.test(request.host) || NOT_NORMALIZED.test(path)) {
-    const error = { reason: "malformed-request", detail: "The host is none, or the path is not resolved." } as const;
+  if (!isHost(request.host) || NOT_NORMALIZED.test(path)) {
+    const error = {
+      reason: "malformed-request",
+      detail: "No URL can have the host, or the path is not resolved.",
+    } as const;
     return { ...NOTHING, problem: problemOf(error) };
   }
   const own = OWN_PAGES.get(path);
