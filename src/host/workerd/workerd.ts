@@ -63,6 +63,12 @@ export function refuseRunning(stateFolder: string): void {
   if (pid !== undefined) throw new Error(`${what}. Stop it, or use another --state.`);
 }
 
+/**
+ * The lines that workerd prints for each CONNECT, which it answers with 500 itself. A handler of our own would be worse: the
+ * runtime opens a tunnel before it asks it, by a 200 (RFC 9110 §9.3.6).
+ */
+const OF_CONNECT = /^(?:Received a connect event|workerd\/.*: Handler does not export a connect\(\) function)/;
+
 /** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
@@ -83,6 +89,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   }
   const lines: string[] = [];
   const keep = (line: string) => {
+    if (OF_CONNECT.test(line)) return;
     if (lines.push(line) > LINES_MAX) lines.shift();
     options.onLogLine?.(line);
   };

@@ -54,14 +54,38 @@ describe("tricks with the target", () => {
     expect(origins.recorded.every(({ region, url }) => region === "eu" && url === `/orders/${ID}`)).toBe(true);
   });
 
-  it.each(["gw/admin", "gw?x", "gw#x", "a@gw", "gw\\x"])("a host field of %s is a 400", async (host) => {
-    const answer = await sendRaw(
-      stack.gateway.port,
-      `GET /orders/${ID} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
-    );
-    expect([400, 500]).toContain(answer.status);
-    expect(answer.status).toBe(400);
+  const withHost = (host: string, target: string) =>
+    sendRaw(stack.gateway.port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+
+  it.each([
+    ...["gw/admin", "gw?x", "gw#x", "a@gw", "gw\\x", "a%41", "a!b"],
+    ...["web.1", "1.2.3.999", "0x7f.1.1", "127.1", "[::1", "[1.2.3.4]", "gw:65536", "gw::"],
+  ])("a host field of %s is a 400 on every path", async (host) => {
+    for (const target of [`/orders/${ID}`, `/any/${ID}`, "/-/health", "/-/openapi.json", "/"]) {
+      expect((await withHost(host, target)).status).toBe(400);
+    }
     expect(origins.recorded).toEqual([]);
+    expect(stack.gateway.lines.filter((line) => /defect|exception/i.test(line))).toEqual([]);
+  });
+
+  it("a port may be empty, or have leading zeros (RFC 3986 §3.2.3)", async () => {
+    for (const host of ["gw.test:", "gw.test:00080", "[::1]:"]) {
+      expect((await withHost(host, `/orders/${ID}`)).status).toBe(200);
+      expect(origins.recorded.at(-1)?.headers["x-forwarded-host"]).toBe(host);
+    }
+  });
+
+  it("the runtime puts the host field in place of an absolute target's host", async () => {
+    await rawRequest(stack.gateway.port, "GET", `http://eu.example.com/orders/${ID}`);
+    expect(origins.recorded[0]?.headers["x-forwarded-host"]).toBe("gw.test");
+  });
+
+  it("CONNECT opens no tunnel, and leaves no line in the log (RFC 9110 §9.3.6)", async () => {
+    for (const target of ["eu.example.com:443", "127.0.0.1:22", `/orders/${ID}`]) {
+      const answer = await sendRaw(stack.gateway.port, `CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n\r\n`);
+      expect(answer.status).toBe(500);
+    }
+    expect(stack.gateway.lines.filter((line) => /connect|exception/i.test(line))).toEqual([]);
   });
 
   it("TRACE is refused, since it would show the client what the gateway adds", async () => {
