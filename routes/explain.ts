@@ -7,7 +7,7 @@ import { claimsOf } from "../src/gateway/places/read.ts";
 import { ok } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import { parseJson } from "../src/routing/index.ts";
-import { requireScope } from "./lib/auth.ts";
+import { requireScope, siteOf } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
 import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./lib/table-canary.ts";
 import { json, operation } from "./openapi/table.ts";
@@ -97,7 +97,7 @@ export const explain = (gateway: Gateway) =>
     const request = wholeRequest({ method, url, headers, body: bytes, country, continent }, claims);
     if (request === undefined) return malformed("url is a path, or a URL with a host.");
     const layoutName = request.header("id-layout");
-    const withHost = request.host === "" ? { ...request, host: context.host } : request;
+    const withHost = request.host === "" ? { ...request, host: siteOf(context).host } : request;
     const explainBy = (tables: Tables) =>
       decideFor(context, tables, (input) => explainRequest(input, withHost), layoutName);
     const explained = await explainBy(served);

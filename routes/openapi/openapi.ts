@@ -8,7 +8,7 @@ import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { ty
 import { consolePaths, SESSION_SCHEME } from "../console/openapi.ts";
 import { directoryPaths } from "../directory/openapi.ts";
 import { EXPLAIN } from "../explain.ts";
-import { requireScope } from "../lib/auth.ts";
+import { requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { TABLE_CANARY } from "../lib/table-canary.ts";
 import { withCollections } from "./creates.ts";
@@ -21,7 +21,8 @@ export const openapi = (gateway: Gateway) =>
     const context = contextOf(c);
     const served = await openRequest(context);
     if (served instanceof Response) return served;
-    const server = `${context.scheme}://${context.host}`;
+    const { scheme, host } = siteOf(context);
+    const server = `${scheme}://${host}`;
     return jsonResponse(describe(served.table, server), { "waybill-table": served.label });
   });
 

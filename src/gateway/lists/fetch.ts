@@ -109,10 +109,17 @@ async function readFrom(
     next: list.next,
     link: response.headers.get("link"),
     paths: [list.path, ...urls.map(({ pathname }) => pathname.replace(/\/$/, "") + list.path)],
-    origins: [...urls.map(({ origin }) => origin), `https://${context.host}`, `http://${context.host}`],
+    origins: [...urls.map(({ origin }) => origin), ...sentOrigins(context)],
     charactersMax: list.pageCursorMax,
   });
   return next === null ? { fault: "malformed-next" } : { items: read.items, next };
+}
+
+/** Where an origin was told that its list is: the hosts in `x-forwarded-host`, by either scheme. */
+function sentOrigins({ client, host, request, gateway }: RequestContext): readonly string[] {
+  const told = gateway.trustsForwarded ? (request.headers.get("x-forwarded-host")?.split(",") ?? []) : [];
+  const hosts = [client.host ?? host, host, ...told.map((one) => one.trim())];
+  return hosts.flatMap((one) => [`https://${one}`, `http://${one}`]);
 }
 
 /** Of the caller, and not of the moment: credentials, parameters or rights. */

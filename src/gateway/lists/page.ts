@@ -1,3 +1,4 @@
+import { isSameOrigin } from "../../proxy/host.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
 import type { NextPage } from "../../routing/lists/types.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
@@ -140,7 +141,7 @@ export function nextIn(rest: string, { next, link, paths, origins, charactersMax
 /** The query of a URL that leads to the same list. Of another place nothing is asked. */
 function queryOf(url: string, paths: readonly string[], origins: readonly string[], max: number): string | null {
   const authority = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? "";
-  if (authority !== "" && !origins.includes(authority.toLowerCase())) return null;
+  if (authority !== "" && !origins.some((one) => isSameOrigin(authority, one))) return null;
   const target = url.slice(authority.length);
   const at = target.indexOf("?");
   if (at === -1 || (!(at === 0 && authority === "") && !paths.includes(target.slice(0, at)))) return null;
