@@ -20,10 +20,10 @@ export interface WorkerdSettings {
 export const COMPATIBILITY_DATE = "2026-10-20";
 
 /**
- * From 2026-08-04 the date alone enables Node's modules, which Waybill does not need and which slow the start. The
- * request's signal reports a client that disconnects while the origin is silent.
+ * From 2026-08-04 the date alone enables Node's modules by two flags, and each "no" clears only its own. Waybill does not
+ * need them, and they slow the start. The request's signal reports a client that disconnects while the origin is silent.
  */
-export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "enable_request_signal"];
+export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "no_nodejs_compat_v2", "enable_request_signal"];
 
 /** Binding, class and unique key, which names the objects on disk. It never changes: under another the state is lost. */
 const DURABLE_OBJECTS = [

@@ -23,6 +23,10 @@ const HOSTILE = [
   "'",
 ];
 
+/** With and without their prefix. workerd has `node:process` under all flags, so it is not here. */
+const NODE_NAMES = ["buffer", "fs", "events", "async_hooks", "crypto", "path", "util", "module", "net", "http"];
+const NODE_MODULES = ["process", ...NODE_NAMES, ...NODE_NAMES.map((name) => `node:${name}`)];
+
 const settings = (vars: Record<string, string>) => ({
   address: "127.0.0.1:0",
   kvFolder: "/kv",
@@ -77,6 +81,32 @@ describe("the configuration of workerd", () => {
       await gateway.stop();
     }
     expect(await gateway.exited).toBe(0);
+  });
+
+  it("gives the Worker no globals and no modules of Node", async () => {
+    const workerPath = join(folder, "node.ts");
+    writeFileSync(
+      workerPath,
+      `export class SequenceBlocks {}
+       export class TrafficReports {}
+       export class TableTruth {}
+       export class IdempotencyKeys {}
+       export class DirectoryKeys {}
+       const modules = ${JSON.stringify(NODE_MODULES)};
+       const load = (name) => import(name).then(() => name, () => undefined);
+       export default { fetch: async () => Response.json({
+         globals: ["process", "Buffer", "global", "setImmediate", "clearImmediate", "require"].filter((name) => name in globalThis),
+         timer: typeof setTimeout(() => undefined, 0),
+         modules: (await Promise.all(modules.map(load))).filter((name) => name !== undefined),
+       }) };`,
+    );
+    const tableText = JSON.stringify(DECLARED_TABLE);
+    const gateway = await startGateway({ port: 0, tableText, stateFolder: join(folder, "node"), workerPath });
+    try {
+      expect(await (await fetch(gateway.url)).json()).toEqual({ globals: [], timer: "number", modules: [] });
+    } finally {
+      await gateway.stop();
+    }
   });
 
   it("agrees with wrangler.toml", () => {
