@@ -35,6 +35,14 @@ export async function answerOnce(
     ttlMs: TTL_MS,
     leaseMs: 0,
   };
+  return context.finishAlways(makeOnce(context, call, make));
+}
+
+async function makeOnce(
+  context: RequestContext,
+  call: Omit<BeginCall, "proposal">,
+  make: () => Promise<Response>,
+): Promise<Response> {
   // A retry gets its answer even if the table of today could not make it.
   const known = await begin(context, { ...call, proposal: NOTHING_YET, ttlMs: 0 });
   if (known instanceof Response) return known;

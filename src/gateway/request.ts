@@ -69,6 +69,8 @@ export class RequestContext {
   declare keyUntilMs: number | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
   declare isPlainId: boolean;
+  /** Aborts when the rest of the answer is for no one; `undefined`: when the client has left. */
+  declare unwanted: AbortSignal | undefined;
   declare private isLogged: boolean;
   declare private isWatched: boolean;
   /** Among the unwatched; -1 for none. */
@@ -96,7 +98,7 @@ export class RequestContext {
     this.place = -1;
     this.served = this.table = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
-    this.originMs = this.keyUntilMs = undefined;
+    this.originMs = this.keyUntilMs = this.unwanted = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
 
@@ -106,10 +108,23 @@ export class RequestContext {
     this.isWatched = true;
     // The place itself is free again when the request is logged.
     if (this.place !== -1) unwatched[this.place] = undefined;
+    this.onClientLeft(() => this.log(CLIENT_LEFT_STATUS, "client-left"));
+  }
+
+  onClientLeft(act: () => void): void {
     const { signal } = this.request;
-    const left = (): void => this.log(CLIENT_LEFT_STATUS, "client-left");
-    if (signal.aborted) left();
-    else signal.addEventListener("abort", left);
+    if (signal.aborted) act();
+    else signal.addEventListener("abort", act);
+  }
+
+  /**
+   * Work that ends what it has begun in a store. A connection that is reset ends its request at once, unlike one that is
+   * closed (RFC 9293 §3.10.7); a key would stay in use for the whole lease.
+   */
+  finishAlways(work: Promise<Response>): Promise<Response> {
+    const ended = () => undefined;
+    this.waitUntil(work.then(ended, ended));
+    return work;
   }
 
   /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */

@@ -267,7 +267,7 @@ function respond(
         nowMs: gateway.clock.nowMs,
         waitUntil: context.waitUntil,
         onBroken: (end) => gateway.logBrokenBody(entity.name, end),
-        left: context.request.signal,
+        left: context.unwanted ?? context.request.signal,
         length: isDecoded ? undefined : fields.contentLength,
       });
     }

@@ -1,4 +1,4 @@
-import type { BeginCall } from "../../idempotency-ports.ts";
+import type { BeginCall, KeptAnswer } from "../../idempotency-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
@@ -127,7 +127,9 @@ export async function createEntity(
   };
   const fingerprint = await fingerprintOf(payload, gateway.subtle);
   const keyed = { scope: scope.value, key: keyText, fingerprint, attempt: attemptToken(gateway.entropy) };
-  return createOnce(context, served, creation, keyed, born, (all) => send(context, forward, all, target, bytes));
+  return context.finishAlways(
+    createOnce(context, served, creation, keyed, born, (all) => send(context, forward, all, target, bytes)),
+  );
 }
 
 /** The same once for each key: what is about to be made is written down before the origin is asked. */
@@ -140,7 +142,7 @@ async function createOnce(
   sendAll: (born: readonly Born[]) => Promise<Response>,
 ): Promise<Response> {
   const { gateway } = context;
-  const { ttlMs, leaseMs } = create.idempotency;
+  const { ttlMs, leaseMs, keep } = create.idempotency;
   const begun = await gateway.idempotency.begin({
     ...keyed,
     proposal: proposalOf(create, born.ok ? born.value : [], table),
@@ -157,19 +159,32 @@ async function createOnce(
     context.keyUntilMs = undefined;
     return context.fail(born.error);
   }
-  // A retry has the ID and the region of its first attempt, whatever the table says by now.
-  const resumed = await resume(context, served, create, value.record, born.ok ? born.value : []);
-  const answer = resumed.ok ? labelled(await sendAll(resumed.value), resumed.value) : context.fail(resumed.error);
-  const kept = keepAnswer(context, create, answer);
+  const { record, untilMs } = value;
   const { scope, key, attempt } = keyed;
-  const ended = kept.answer.then((whole) =>
-    gateway.idempotency.finish({ scope, key, attempt, ...(whole === undefined ? {} : { answer: whole }) }),
-  );
-  // A short answer is safe before the client has it. No client waits for the end of a stream.
-  if (kept.isShort) await ended;
-  else context.waitUntil(ended);
-  if (kept.isResult && !kept.isShort) await Promise.race([ended, gateway.pause(KEEP_WAIT_MS)]);
-  return withKeyFields(kept.response, value.untilMs, kept.isResult);
+  const finish = (answer?: KeptAnswer) =>
+    gateway.idempotency.finish({ scope, key, attempt, ...(answer === undefined ? {} : { answer }) });
+  try {
+    return await answerKeyed();
+  } catch (defect) {
+    await finish();
+    throw defect;
+  }
+
+  async function answerKeyed(): Promise<Response> {
+    // A retry has the ID and the region of its first attempt, whatever the table says by now.
+    const resumed = await resume(context, served, create, record, born.ok ? born.value : []);
+    const unwanted = new AbortController();
+    if (keep !== undefined) context.unwanted = unwanted.signal;
+    const answer = resumed.ok ? labelled(await sendAll(resumed.value), resumed.value) : context.fail(resumed.error);
+    const kept = keepAnswer(context, create, answer);
+    void kept.answer.then(() => context.onClientLeft(() => unwanted.abort()));
+    const ended = kept.answer.then(finish);
+    // A short answer is safe before the client has it. No client waits for the end of a stream.
+    if (kept.isShort) await ended;
+    else context.waitUntil(ended);
+    if (kept.isResult && !kept.isShort) await Promise.race([ended, gateway.pause(KEEP_WAIT_MS)]);
+    return withKeyFields(kept.response, untilMs, kept.isResult);
+  }
 }
 
 /** Most answers of unknown length have come by then, and a retry that follows at once finds them kept. */
