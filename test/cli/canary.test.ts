@@ -145,6 +145,37 @@ describe("a step", () => {
   });
 });
 
+describe("comments of a route", () => {
+  const route = (text: string) => `{ "routes": [\n${text}\n] }`;
+
+  it.each([
+    ['{ "region": "eu" // home\n }', '{ "region": "eu", // home\n      "canary": { "region": "us", "percent": 5 }\n }'],
+    [
+      '{\n  "region": "eu", /* home */ // all\n}',
+      '{\n  "region": "eu", /* home */ // all\n  "canary": { "region": "us", "percent": 5 },\n}',
+    ],
+    [
+      '{ /* a */ "region": "eu" /* b */, "when": {} }',
+      '{ /* a */ "region": "eu", /* b */ "canary": { "region": "us", "percent": 5 }, "when": {} }',
+    ],
+  ])("stay with their member when a canary is added to %j", (before, after) => {
+    const edited = rewriteRoute(route(before), 0, { region: "eu", canary: { region: "us", percent: 5 } });
+    expect(edited).toEqual({ text: route(after), removed: [] });
+  });
+
+  it("stay, but for those of the canary, when it ends", () => {
+    const before =
+      '{\n  "region": "eu", // home\n  "canary": { "region": "us", /* of */ "percent": 5 }, // trial\n  "when": {} // all\n}';
+    expect(rewriteRoute(route(before), 0, { region: "eu" })).toEqual({
+      text: route('{\n  "region": "eu", // home\n  "when": {} // all\n}'),
+      removed: ["/* of */", "// trial"],
+    });
+    expect(rewriteRoute(route(before), 0, { region: "eu", canary: { region: "us", percent: 9 } }).text).toBe(
+      route(before.replace("5", "9")),
+    );
+  });
+});
+
 describe("an edited text", () => {
   const layouts = [
     (table: object) => JSON.stringify(table),
@@ -178,12 +209,12 @@ describe("an edited text", () => {
             return isCanaryFirst ? { canary: share, ...route } : { ...route, canary: share };
           };
           const text = write({ a: 1, routes: ways.map(routeOf), z: ["routes"] });
-          const edited = rewriteRoute(text, index, before, after);
+          const edited = rewriteRoute(text, index, after).text;
           const routes: unknown[] = ways.map(routeOf);
           routes[index] = routeOf(after);
           expect(JSON.parse(edited)).toEqual({ a: 1, routes, z: ["routes"] });
           if (JSON.stringify(before) === JSON.stringify(after)) expect(edited).toBe(text);
-          const back = rewriteRoute(edited, index, after, before);
+          const back = rewriteRoute(edited, index, before).text;
           if (before.canary === undefined || after.canary !== undefined) expect(back).toBe(text);
         },
       ),

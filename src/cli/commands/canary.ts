@@ -1,9 +1,9 @@
-import { applyEdits, findNodeAtLocation, modify, parseTree } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { percentMoved } from "../../routing/diff/outcome.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { command, type OptionsOf, option } from "../command.ts";
 import { percent } from "../lib/input.ts";
+import { type Edited, editJson } from "../lib/json-edit.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
 import { EXIT, fail } from "../runtime.ts";
@@ -43,36 +43,13 @@ const rampTo = (
   return ok({ region, canary: { region: to, percent } });
 };
 
-/** Rewrites region or canary of one route; every other byte stays. The text must be a valid table, and `before` its route. */
-export const rewriteRoute = (text: string, index: number, before: RouteTarget, after: RouteTarget): string => {
-  let edited = text;
-  const set = (place: readonly string[], value: unknown): void => {
-    // Without formatting options, `modify` changes only the value.
-    edited = applyEdits(edited, modify(edited, ["routes", index, ...place], value, {}));
-  };
-  if (after.canary === undefined) {
-    if (before.canary !== undefined) set(["canary"], undefined);
-  } else if (before.canary === undefined) {
-    edited = insertCanary(edited, index, after.canary);
-  } else {
-    if (before.canary.region !== after.canary.region) set(["canary", "region"], after.canary.region);
-    if (before.canary.percent !== after.canary.percent) set(["canary", "percent"], after.canary.percent);
-  }
-  if (before.region !== after.region) set(["region"], after.region);
-  return edited;
-};
-
-/** Inserts after the route's region, on its own line if the region has one. */
-const insertCanary = (text: string, index: number, { region, percent }: NonNullable<RouteTarget["canary"]>): string => {
-  const root = parseTree(text);
-  const property = root && findNodeAtLocation(root, ["routes", index, "region"])?.parent;
-  if (property === undefined) throw new Error("the table was not checked");
-  const [gap = ""] = /\s*$/.exec(text.slice(0, property.offset)) ?? [];
-  const space = text[property.offset + '"region":'.length] === " " ? " " : "";
-  const members = [`"region":${space}${JSON.stringify(region)}`, `"percent":${space}${percent}`];
-  const canary = `"canary":${space}{${space}${members.join(`,${space}`)}${space}}`;
-  const end = property.offset + property.length;
-  return `${text.slice(0, end)},${gap}${canary}${text.slice(end)}`;
+/** Rewrites region or canary of one route; every other byte stays. The text must be a valid table. */
+export const rewriteRoute = (text: string, index: number, { region, canary }: RouteTarget): Edited => {
+  const route = new Map<string, unknown>([
+    ["region", region],
+    ["canary", canary],
+  ]);
+  return editJson(text, new Map([["routes", new Map([[index, route]])]]));
 };
 
 const OPTIONS = [
@@ -120,10 +97,10 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
     const target = { region, ...(canary === undefined ? {} : { canary }) };
     const after = rampRoute(target, options);
     if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`);
-    const edited = rewriteRoute(text, index, target, after.value);
+    const edited = rewriteRoute(text, index, after.value);
     saveTable(opened, edited, options.dryRun === true, runtime);
     await runtime.print(formatChange(index, target, after.value, options.json === true));
-    runtime.report(`${file}: ${outcomeOf(text === edited, options)}\n`);
+    runtime.report(`${file}: ${outcomeOf(text === edited.text, options)}\n`);
     return EXIT.ok;
   },
 });

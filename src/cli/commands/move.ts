@@ -9,8 +9,9 @@ import type { CompiledTable, TargetOrNone } from "../../routing/table.ts";
 import { command, group, type OptionsOf, option, required } from "../command.ts";
 import { detailOf } from "../lib/errors.ts";
 import { countingNumber, idsOf } from "../lib/input.ts";
+import { type Edited, editJson } from "../lib/json-edit.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
-import { editEntries, openForEdit, saveTable, setNumber } from "../lib/table-edit.ts";
+import { openForEdit, saveTable } from "../lib/table-edit.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 
 /**
@@ -72,14 +73,27 @@ const overridden = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: st
 };
 
 /** The table's text with new locations of entities, by canonical ID, and a new `epochFloor` unless that is 0. */
-export const rewriteTable = (text: string, changes: ReadonlyMap<string, EntityLocation>, epochFloor: number) => {
+export const rewriteTable = (
+  text: string,
+  changes: ReadonlyMap<string, EntityLocation>,
+  epochFloor: number,
+): Edited => {
   const edits = new Map<OverridePart, Map<string, unknown>>(OVERRIDE_PARTS.map((part) => [part, new Map()]));
   for (const [id, after] of changes) {
     const entry = entryOf(after);
     for (const [part, values] of edits) values.set(id, entry?.part === part ? entry.value : undefined);
   }
-  const edited = [...edits].reduce((before, [part, values]) => editEntries(before, part, values), text);
-  return epochFloor === 0 ? edited : setNumber(edited, "epochFloor", epochFloor);
+  return editJson(
+    text,
+    new Map<string, unknown>([...edits, ...(epochFloor === 0 ? [] : [["epochFloor", epochFloor] as const])]),
+  );
+};
+
+/** Where the written table has an entity whose step led there. */
+const placeIn = (written: DeclaredTable, id: string, after: EntityLocation): EntityLocation => {
+  const place = overridden(written, id);
+  if ((place === undefined) !== (entryOf(after) === undefined)) throw new Error(`the table was not written for ${id}`);
+  return place ?? after;
 };
 
 export const formatLocation = (id: string, at: EntityLocation): readonly string[] => {
@@ -172,24 +186,25 @@ const takeSteps =
     const { epochFloor = 0 } = table;
     const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
     const locate = locator(table, runtime.nowMs());
-    const done = new Set<string>();
+    const seen = new Set<string>();
     const { found: changes, refusals } = findAll(ids, (text) => {
       const located = locate(text);
       if (!located.ok) return located;
       const { id, at: before, routed } = located.value;
-      if (done.has(id)) return err("it is named twice");
+      if (seen.has(id)) return err("it is named twice");
       const after = takeStep(stepOf(name, routed, to, epochMin), before);
-      if (after.ok) done.add(id);
+      if (after.ok) seen.add(id);
       return after.ok ? ok({ id, before, after: after.value }) : after;
     });
     if (refusals !== "") fail(`${refusals}error: nothing was written\n`);
 
     const entries = changes.flatMap(({ id, before, after }) => (before === after ? [] : [[id, after] as const]));
     const edited = rewriteTable(text, new Map(entries), Math.max(epochFloor, droppedEpoch(changes)));
-    saveTable(opened, edited, dryRun, runtime);
-    const rows = changes.map(({ id, after }) => formatLocation(id, after));
-    await runtime.print(json ? jsonText(...changes) : linesText(alignColumns(rows)));
-    const isSame = text === edited;
+    const written = saveTable(opened, edited, dryRun, runtime);
+    const done = changes.map((change) => ({ ...change, after: placeIn(written, change.id, change.after) }));
+    const rows = done.map(({ id, after }) => formatLocation(id, after));
+    await runtime.print(json ? jsonText(...done) : linesText(alignColumns(rows)));
+    const isSame = text === edited.text;
     runtime.report(summaryOf(file, isSame, changes.length, options) + formatNext(name, isSame));
     return EXIT.ok;
   };

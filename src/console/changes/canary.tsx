@@ -151,8 +151,8 @@ function StartCanary({ running, onChange }: { running: Running | null; onChange:
       before: known.declared,
       after,
       send: async (note) => {
-        // The table's text goes as it is: to parse it and write it again could change it.
-        const body = `{"table":${own},${JSON.stringify({ ...audience, note }).slice(1)}`;
+        // The table's text goes as it is: to parse it and write it again could change it. A comment may end it.
+        const body = `{"table":${own}\n,${JSON.stringify({ ...audience, note }).slice(1)}`;
         const sent = await post("/-/table/canary", running?.revision ?? known.revision, {}, body);
         if (sent.ok) draft.value = undefined;
         return sent;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { editEntries } from "../../../src/cli/lib/table-edit.ts";
+import { editJson } from "../../../src/cli/lib/json-edit.ts";
 
 const edit = (text: string, edits: Readonly<Record<string, unknown>>, part = "moved") =>
-  editEntries(text, part, new Map(Object.entries(edits)));
+  editJson(text, new Map([[part, new Map(Object.entries(edits))]])).text;
 
 const TABLE = `{
     "a": [1,   2],
@@ -68,7 +68,7 @@ describe("edits of a table's text", () => {
       table.replace("  },\n}", '  },\n  "gone": {\n    "z": { "epoch": 1 }\n  },\n}'),
     );
     const trailing = '{\n  "moved": {\n    "x": "eu", // only\n  },\n}';
-    expect(edit(trailing, { y: "us" })).toBe('{\n  "moved": {\n    "x": "eu",\n    "y": "us", // only\n  },\n}');
+    expect(edit(trailing, { y: "us" })).toBe('{\n  "moved": {\n    "x": "eu", // only\n    "y": "us",\n  },\n}');
   });
 
   it("keep line ends of two characters, and tables on one line", () => {

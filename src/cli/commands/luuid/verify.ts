@@ -6,7 +6,7 @@ import type { CompiledTable } from "../../../routing/table.ts";
 import { command, group, type OptionsOf, option, withDefault } from "../../command.ts";
 import { countingNumber, writeOutput } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
-import { type OpenTable, openForEdit } from "../../lib/table-edit.ts";
+import { type OpenTable, openForEdit, reportRemoved } from "../../lib/table-edit.ts";
 import { checkText, compile, valid } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 import { locator, rewriteTable } from "../move.ts";
@@ -280,8 +280,10 @@ const answer = async (
     if (!isDecided) runtime.report(`error: ${escapeControls(out)} was not written: first decide what is listed\n`);
     else {
       const edited = rewriteTable(opened.text, changes, 0);
-      valid(out, checkText(new TextEncoder().encode(edited), compile), "stderr", "error: nothing was written\n");
-      writeOutput(out, edited, runtime);
+      const bytes = new TextEncoder().encode(edited.text);
+      valid(out, checkText(bytes, compile), "stderr", "error: nothing was written\n");
+      writeOutput(out, bytes, runtime);
+      reportRemoved(edited.removed, runtime);
       runtime.report(`${escapeControls(out)}: ${countOf(changes.size, "entry", "entries")} changed\n`);
     }
   }

@@ -10,11 +10,12 @@ import { openGateway } from "../../gateway/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
+import { editJson } from "../../lib/json-edit.ts";
 import { objectOf } from "../../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
 import { packFile, sha256 } from "../../lib/packs.ts";
-import { editEntries, type OpenTable, openAs } from "../../lib/table-edit.ts";
+import { type OpenTable, openAs } from "../../lib/table-edit.ts";
 import { checkText, compile, formatFaults, idlePacks, readPublishable } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime, Stop } from "../../runtime.ts";
 
@@ -43,7 +44,7 @@ const withoutPack = (json: unknown, name: string): unknown => {
 
 /** The text with the entry, and whether no route names the pack yet. The text is not written yet, so faults have no line. */
 const withEntry = ({ name, text }: PackTable, pack: string, entry: object) => {
-  const edited = editEntries(text, "packs", new Map([[pack, entry]]));
+  const edited = editJson(text, new Map([["packs", new Map([[pack, entry]])]])).text;
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
   if (checked.ok) return { text: edited, isIdle: idlePacks(checked.value).includes(pack) };
   const lines = checked.error.map(({ pointer, message }) => `${escapeControls(`${pointer}: ${message}`)}\n`);
