@@ -12,7 +12,7 @@ import { explain } from "./explain.ts";
 import { health } from "./health.ts";
 import { idempotency } from "./idempotency.ts";
 import { ids } from "./ids.ts";
-import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
+import { answerUnchanged, type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
 import { many } from "./many.ts";
 import { metrics, regions } from "./metrics.ts";
 import { answerMint, mint } from "./mint.ts";
@@ -55,6 +55,9 @@ export function createApp(gateway: Gateway): App {
         response = problemResponse({ reason: "internal-error" });
       }
       if (context.outcome !== "answered" && !isAtConsole(context)) response = await allowOrigin(context, response);
+      // The runtime adds none; an origin's answer keeps its own (RFC 9110 §6.6.1).
+      if (context.outcome !== "answered" && response.status !== 101)
+        response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
       context.log(response.status);
       return response;
     },
@@ -64,6 +67,7 @@ export function createApp(gateway: Gateway): App {
 function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   pages.use(guardConsole(gateway));
+  pages.use(answerUnchanged);
   const ofTable = [table, tableRevisions, tableReplay, tablePacks];
   const ofIds = [many, mint, ids, explain, idempotency, directory, directoryBulk];
   const ofGateway = [health, metrics, regions, consolePage, consoleData];

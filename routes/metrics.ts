@@ -1,7 +1,8 @@
 import { type Context, Hono } from "hono";
+import { chooseType } from "../src/gateway/negotiate.ts";
 import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
 import { callerOf, requireScope } from "./lib/auth.ts";
-import { jsonResponse, wantedType } from "./lib/http.ts";
+import { jsonResponse } from "./lib/http.ts";
 
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
 export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
@@ -27,15 +28,19 @@ async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapsho
 }
 
 const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+const VARIED = { vary: "accept" };
 
 /** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */
 export const metrics = (gateway: Gateway) =>
   new Hono().use("/-/metrics", requireScope(gateway, "viewer")).get("/-/metrics", async (c) => {
     const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
-    if (wantedType(c.req.raw, "text/plain", "application/json") === "application/json")
-      return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
+    if (
+      chooseType(c.req.raw.headers.get("accept"), ["text/plain;version=0.0.4", "application/json"]) ===
+      "application/json"
+    )
+      return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics }, VARIED);
     return new Response(formatMetrics(metrics), {
-      headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
+      headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", ...VARIED },
     });
   });
 

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { mintIds, shortKeysOf } from "../src/gateway/mint.ts";
+import { chooseType } from "../src/gateway/negotiate.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import type { RequestContext } from "../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
@@ -7,7 +8,7 @@ import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
 import { requireScope } from "./lib/auth.ts";
-import { contextOf, openLimited, type PageEnv, readBody, wantedType } from "./lib/http.ts";
+import { contextOf, openLimited, type PageEnv, readBody } from "./lib/http.ts";
 import { answerOnce } from "./lib/once.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
@@ -64,8 +65,11 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
     ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
   };
   const created = (type: string, ids: ReturnType<typeof join>) =>
-    new Response(ids, { status: 201, headers: { "content-type": type, "cache-control": "no-store", ...fields } });
-  if (wantedType(context.request, "application/json", "text/plain") === "text/plain") {
+    new Response(ids, {
+      status: 201,
+      headers: { "content-type": type, "cache-control": "no-store", vary: "accept", ...fields },
+    });
+  if (chooseType(context.request.headers.get("accept"), ["application/json", "text/plain"]) === "text/plain") {
     return created("text/plain; charset=utf-8", join({ before: "", separator: "\n", after: "\n" }));
   }
   // A batch may straddle the border of two routes; then each ID's region stands beside it.

@@ -1,8 +1,12 @@
 import { Hono } from "hono";
 import { html } from "hono/html";
+import { chooseType } from "../src/gateway/negotiate.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
 import { jsonResponse } from "./lib/http.ts";
+
+const TYPES = ["text/html", "application/json"] as const;
+const VARIED = { vary: "accept" };
 
 /** `GET /-/problems/:slug`: what a problem type means and what to do, for people, or as JSON where that is asked for. */
 export const problems = () =>
@@ -11,8 +15,12 @@ export const problems = () =>
     .get("/-/problems/:slug", (c) => {
       const slug = c.req.param("slug");
       if (!isSlug(slug)) return problemResponse({ reason: "not-found", path: c.req.path });
-      if (c.req.header("accept")?.includes("json")) return jsonResponse(describe(slug));
+      const type = chooseType(c.req.raw.headers.get("accept"), TYPES);
+      if (type !== "text/html") return jsonResponse(describe(slug), VARIED);
       const { title, status, meaning, remedy } = CATALOGUE[slug];
+      // The text changes with a deployment alone.
+      c.header("cache-control", "no-cache");
+      c.header("vary", VARIED.vary);
       // Nothing is loaded and nothing runs: the page is text.
       c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
       return c.html(html`<!doctype html>

@@ -1,6 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as v from "valibot";
 import type { ConsolePort } from "../../src/console-ports.ts";
+import { chooseCoding } from "../../src/gateway/negotiate.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
@@ -161,15 +162,14 @@ async function asset(c: Context, home: ConsolePort): Promise<Response> {
   const [name, hash, kind = ""] = ASSET.exec(c.req.param("name") ?? "") ?? [];
   const type = TYPES[kind];
   if (name === undefined || type === undefined) return notFound(c);
+  const isCoded = chooseCoding(c.req.raw.headers.get("accept-encoding")) === "gzip";
   const headers = {
     "content-type": type,
     "cache-control": "public, max-age=31536000, immutable",
-    etag: `"${hash}"`,
+    // Of two codings each has its own (RFC 9110 §8.8.3.3).
+    etag: isCoded ? `"${hash}.gz"` : `"${hash}"`,
     vary: "accept-encoding",
   };
-  if (c.req.header("if-none-match")?.includes(`"${hash}"`) === true)
-    return new Response(null, { status: 304, headers });
-  const isCoded = /(?:^|[\s,])gzip(?:$|[\s,;])/.test(c.req.header("accept-encoding") ?? "");
   const file = await home.file(isCoded ? `${name}.gz` : name);
   if (file === undefined) return context.fail({ reason: "console-unavailable", why: "not-built" });
   if (!file.ok) return notFound(c);

@@ -1,5 +1,4 @@
-import type { Context, Hono } from "hono";
-import { accepts } from "hono/accepts";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
 import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
@@ -38,13 +37,6 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
   });
 }
 
-/** Which of a page's media types the client wants; the first where it does not say. */
-export function wantedType({ headers }: Request, ...supports: readonly [string, string]): string {
-  const req = { header: (name: string) => headers.get(name) ?? undefined };
-  if (!headers.has("accept")) return supports[0];
-  return accepts({ req } as Context, { header: "Accept", supports: [...supports], default: supports[0] });
-}
-
 /** The tables in force, for a page with a rate limit; a response where there are none, or the limit is reached. */
 export async function openLimited(context: RequestContext, which: "client" | "lookup") {
   const served = await openRequest(context);
@@ -53,6 +45,26 @@ export async function openLimited(context: RequestContext, which: "client" | "lo
     ? served
     : ((await limitRate(context, limit, which)) ?? served);
 }
+
+/** Fields of a 304 that the 200 would have (RFC 9110 §15.4.5), and what the console's host guards with. */
+const OF_CONTENT = /^content-(?!location$|security-policy$)/;
+
+/** Answers GET and HEAD with 304 where the client has the page already, by a weak comparison (RFC 9110 §13.1.2). */
+export const answerUnchanged: MiddlewareHandler = async (c, next) => {
+  await next();
+  const { res, req } = c;
+  const known = req.raw.headers.get("if-none-match");
+  const tag = res.headers.get("etag");
+  const isRead = req.method === "GET" || req.method === "HEAD";
+  if (!isRead || known === null || tag === null || res.status !== 200 || !hasTag(known, tag)) return;
+  void res.body?.cancel();
+  const fields = [...res.headers].filter(([name]) => !OF_CONTENT.test(name));
+  c.res = undefined;
+  c.res = new Response(null, { status: 304, headers: fields.map(([name, value]) => [name, value]) });
+};
+
+const hasTag = (field: string, tag: string): boolean =>
+  field.trim() === "*" || [...field.matchAll(/"[^"]*"/g)].some(([known]) => known === tag.replace(/^W\//, ""));
 
 /** What came to pass as a response, by default as JSON; an error as its problem. */
 export const respond = <Value>(

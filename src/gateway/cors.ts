@@ -16,7 +16,16 @@ const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
 /** All that the gateway sends and the Fetch standard hides from a page. */
 export const EXPOSED_HEADERS = [
-  ...["allow", "idempotent-replayed", "location", "proxy-status", "retry-after", "server-timing", "www-authenticate"],
+  ...[
+    "allow",
+    "date",
+    "idempotent-replayed",
+    "location",
+    "proxy-status",
+    "retry-after",
+    "server-timing",
+    "www-authenticate",
+  ],
   ...[
     "waybill-ambiguous",
     "waybill-copy",

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it, test } from "vitest";
-import { GRAPHQL_RESPONSE, JSON_RESPONSE, mediaTypeFor, statusWithout } from "../../src/graphql/answer.ts";
+import { GRAPHQL_RESPONSE, JSON_RESPONSE, statusWithout } from "../../src/graphql/answer.ts";
 import { readDocument } from "../../src/graphql/document.ts";
 import { type GlobalIds, readGlobalId } from "../../src/graphql/global-id.ts";
 import { mergeAnswers, readAnswer } from "../../src/graphql/merge.ts";
@@ -277,21 +277,6 @@ describe("global IDs", () => {
 });
 
 describe("answers", () => {
-  it.each([
-    [null, GRAPHQL_RESPONSE],
-    ["", GRAPHQL_RESPONSE],
-    ["*/*", GRAPHQL_RESPONSE],
-    ["application/json", JSON_RESPONSE],
-    ["application/json, application/graphql-response+json;q=0.5", JSON_RESPONSE],
-    ["application/graphql-response+json, application/json;q=0.9", GRAPHQL_RESPONSE],
-    ["application/json, */*;q=0.1", JSON_RESPONSE],
-    ["application/graphql-response+json;q=0, */*", JSON_RESPONSE],
-    ["text/html", undefined],
-    ["multipart/mixed;deferSpec=20220824, application/json", JSON_RESPONSE],
-  ])("for accept %j", (accept, type) => {
-    expect(mediaTypeFor(accept)).toBe(type);
-  });
-
   it("have a status by their media type", () => {
     expect(statusWithout(JSON_RESPONSE, 400, false)).toBe(200);
     expect(statusWithout(JSON_RESPONSE, 400, true)).toBe(400);

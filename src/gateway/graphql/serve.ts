@@ -1,4 +1,3 @@
-import { mediaTypeFor } from "../../graphql/answer.ts";
 import { type Operation, readDocument } from "../../graphql/document.ts";
 import { mergeAnswers } from "../../graphql/merge.ts";
 import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../../graphql/plan.ts";
@@ -24,7 +23,7 @@ import { allowOrigin } from "../cors.ts";
 import type { Forward, Prepared } from "../create/create.ts";
 import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
-import { answerOf, asGraphql, refuse, withPartFields } from "./answer.ts";
+import { answerOf, asGraphql, mediaTypeFor, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
 import { askParts } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
@@ -276,7 +275,7 @@ class Serving {
     const context = this.#context;
     const { gateway } = context;
     const graphql = this.#graphql;
-    const type = mediaTypeFor(context.request.headers.get("accept"));
+    const type = mediaTypeFor(context.request);
     if (type === undefined) return refuse(context, requestFault("Accept application/graphql-response+json."), 406);
     const deciders = new Map(plan.parts.map((part) => [part, this.#deciderOf(plan, locations, part.region)]));
     const [any] = deciders.values();
@@ -299,6 +298,8 @@ class Serving {
       codes.length === 0 ? "malformed-request" : codes.includes("answered") ? "answered" : (codes[0] ?? "");
     const status = hasData || type === "application/json" ? 200 : 400;
     const response = withPartFields(answerOf(type, body, status), results);
+    // It is the gateway's own, although origins answered (RFC 9110 §6.6.1).
+    response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
     if (graphql.entity.fields !== "minimal") {
       response.headers.set("waybill-table", context.tableLabel ?? "");
       const regions = plan.parts.map(({ region }) => region);

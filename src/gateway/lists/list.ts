@@ -5,6 +5,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
 import { Gate, Load } from "../many/shares.ts";
+import { wantsLines } from "../negotiate.ts";
 import { limitRate, rateKey } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
@@ -100,9 +101,6 @@ function ownRegion(
   const isNone = choice.ok ? choice.value.isAssumed : choice.error.reason === "region-unknown";
   return isNone ? undefined : entry;
 }
-
-const wantsLines = (accept: string | null): boolean =>
-  /(?:^|,)\s*application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:[,;]|$)/i.test(accept ?? "");
 
 /** Where the answer begins: at the beginning, or where a cursor of the same caller and query was left. */
 async function beginning(

@@ -88,7 +88,8 @@ export function answerMany(context: RequestContext, served: ServedTable, wanted:
     return { text: isLines ? `{"summary":${summary}}\n` : `],"summary":${summary}}\n`, isEnd: true };
   };
   const type = isLines ? "application/x-ndjson" : "application/json";
-  const headers = { "content-type": type, "cache-control": "no-store", "waybill-table": context.tableLabel ?? "" };
+  const table = { "waybill-table": context.tableLabel ?? "" };
+  const headers = { "content-type": type, "cache-control": "no-store", vary: "accept", ...table };
   return new Response(streamTexts(load, context.gateway.deadlines.idleMs, next), { headers });
 }
 

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
+import { wantsLines } from "../negotiate.ts";
 
 /** Many IDs in one request. */
 export interface ManyRequest {
@@ -35,7 +36,7 @@ export function readMany(body: string, headers: Headers, query: string): Result<
   const { ids } = read;
   if (ids.length === 0 || ids.length > MANY_MAX)
     return malformed(`Send 1 to ${MANY_MAX} IDs; these are ${ids.length}.`);
-  const isLines = /(?:^|,)\s*application\/(?:x-ndjson|ndjson|jsonl)\s*(?:[,;]|$)/i.test(headers.get("accept") ?? "");
+  const isLines = wantsLines(headers.get("accept"));
   return ok({ ids, isLocate: query !== "" || read.isLocate, isLines });
 }
 

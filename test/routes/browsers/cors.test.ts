@@ -102,7 +102,7 @@ describe("a page of an allowed origin", () => {
   it("sees every header that the gateway adds", async () => {
     const { request } = setUp({ declared, origin: silent });
     const outcome = await fetchAsPage(request, APP, "/mint", MINT);
-    expect(outcome).toMatchObject({ headers: ["cache-control", "content-type", ...MINTED] });
+    expect(outcome).toMatchObject({ headers: ["cache-control", "content-type", "date", ...MINTED] });
   });
   const MINTED = ["waybill-layout", "waybill-region", "waybill-table"];
 });
@@ -177,6 +177,7 @@ describe("preflights", () => {
         "accept, authorization, content-type, id-layout, idempotency-key, if-match, if-none-match, waybill-read, x-app",
       "access-control-max-age": maxAge,
       vary: "origin",
+      date: expect.stringMatching(/ GMT$/),
     });
     expect([answer.status, await answer.text(), seen]).toEqual([204, "", []]);
     expect(lines.map(({ status, outcome }) => [status, outcome])).toEqual([[204, "own"]]);
