@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
-import { parseLogLine, replay } from "../../src/gateway/replay.ts";
+import { parseLogLine } from "../../src/gateway/log-lines.ts";
+import { replay } from "../../src/gateway/replay.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";

@@ -2,7 +2,6 @@ import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
-import { parseJson } from "../routing/schema/json-scanner.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
@@ -143,29 +142,4 @@ const withoutId = (entry: WithoutId, method: string): Destination => {
     return refused("method-not-allowed", entity.name);
   if (first.kind === "region") return inRegion(first.region, entity);
   return open("request-fields", entity.name);
-};
-
-/** What a line of a log turned out to be. `other`: an event that is no request. */
-export type LogLine =
-  | { readonly kind: "request"; readonly request: LoggedRequest }
-  | { readonly kind: "other" }
-  | { readonly kind: "unreadable" };
-
-/** A method and a path, or a path alone, for a GET. */
-const PLAIN_LINE = /^(?:([A-Z][A-Z-]{0,31}) )?(\/\S*)$/;
-
-/** A line that `npm start` prints: method, path, layout, region, status and milliseconds in columns. */
-const SCREEN_LINE = /^([A-Z][A-Z-]{0,31}) +(\/\S*) +\S+ +\S+ +\d{3} +[\d.]+ ms$/;
-
-/** Reads a line of the gateway's own log (an object with `method` and `path`), a line as `npm start` shows it, or a bare path. */
-export const parseLogLine = (line: string): LogLine => {
-  if (!line.startsWith("{")) {
-    const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? SCREEN_LINE.exec(line) ?? [];
-    return path === undefined ? { kind: "unreadable" } : { kind: "request", request: { method, path } };
-  }
-  const { event, method = "GET", path } = Object(parseJson(line)) as Readonly<Record<string, unknown>>;
-  if (typeof path === "string" && typeof method === "string" && path.startsWith("/")) {
-    return { kind: "request", request: { method, path } };
-  }
-  return { kind: typeof event === "string" && event !== "request" ? "other" : "unreadable" };
 };

@@ -8,23 +8,28 @@ import { escapeControls, jsonText } from "./output.ts";
 /** Limits memory. In UTF-16 units. */
 const LINE_LENGTH_MAX = 65_536;
 
-/** The lines of a stream without their ends (LF or CRLF). The number of a line that is too long ends them. */
+/** The lines of a stream without their ends (LF or CRLF). Of a line that is too long, its number: it is skipped. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, number>> {
   const decoder = new TextDecoder();
   let rest = "";
+  let isSkipping = false;
   let count = 0;
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() as string;
     for (const line of lines) {
       count += 1;
-      if (line.length > LINE_LENGTH_MAX) return yield err(count);
-      yield ok(line.replace(/\r$/, ""));
+      if (isSkipping) isSkipping = false;
+      else yield line.length > LINE_LENGTH_MAX ? err(count) : ok(line.replace(/\r$/, ""));
     }
-    if (rest.length > LINE_LENGTH_MAX) return yield err(count + 1);
+    if (!isSkipping && rest.length > LINE_LENGTH_MAX) {
+      isSkipping = true;
+      yield err(count + 1);
+    }
+    if (isSkipping) rest = "";
   }
   const last = rest + decoder.decode();
-  if (last !== "") yield ok(last);
+  if (last !== "" && !isSkipping) yield ok(last);
 }
 
 /** The whole stream; `undefined` if it has more than `bytesMax` bytes. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { replayLog } from "../../../src/cli/commands/table/diff.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
 import { formatLogLine } from "../../../src/demo/screen.ts";
-import { parseLogLine } from "../../../src/gateway/replay.ts";
+import { LOG_FORMATS, parseLogLine } from "../../../src/gateway/log-lines.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { fakeControlPlane } from "../fake-control-plane.ts";
@@ -47,7 +47,7 @@ describe("a line that npm start prints", () => {
     });
     const request = { method: "GET", path: `/any/${KZ}` };
     expect(parseLogLine(formatLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
-    expect(parseLogLine("GET /a b")).toEqual({ kind: "unreadable" });
+    expect(parseLogLine("GET /a b")).toEqual({ kind: "unreadable", why: "text" });
   });
 });
 
@@ -57,7 +57,7 @@ const replay = (...args: readonly string[]) =>
 const SUMMARY = [
   "5 requests: 3 routed differently, 1 unchanged, 1 undetermined by the log",
   "skipped: 1 line of other events",
-  "skipped: 2 lines that cannot be read; the first is line 8",
+  "skipped: 2 lines that cannot be read (1 in no known form, 1 JSON without the method and path of a known log); the first is line 8",
   "  order  ap → us  3 requests  60 %",
   "",
 ].join("\n");
@@ -218,5 +218,147 @@ describe("a log of any length", () => {
     expect(reports).toHaveLength(101);
     expect(reports[49]).toContain(`[${"#".repeat(15)}${".".repeat(15)}] 50 %  `);
     expect(reports.at(-1)).toBe("\r\u001b[K");
+  });
+});
+
+/** One request as each proxy logs it by default, as its documents print it. */
+const LOGGED: Readonly<Record<string, readonly (readonly [line: string, request: string])[]>> = {
+  combined: [
+    [
+      '192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET /orders/1?a=b HTTP/1.1" 200 153 "-" "curl/8.5.0"',
+      "GET /orders/1?a=b",
+    ],
+    [
+      '2001:db8::1 - ann lee [21/Nov/2026:12:00:00 +0000] "POST /orders HTTP/2.0" 201 5 "https://a/[b]" "x \\"y\\""',
+      "POST /orders",
+    ],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET /a HTTP/1.0" 304 -', "GET /a"],
+    ['api.example.com:443 192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "-"', "GET /a"],
+    [
+      '192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "-" 1 "router@docker" "http://10.0.0.2" 3ms',
+      "GET /a",
+    ],
+    [
+      '[2026-11-21T12:00:00.000Z] "PATCH /a?b HTTP/2" 204 - 154 0 226 100 "192.0.2.7" "curl" "id" "host" "10.0.0.2:80"',
+      "PATCH /a?b",
+    ],
+    // Bytes of UTF-8, a quotation mark and a backslash in the target: nginx and Apache escape them.
+    [
+      '192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET /caf\\xC3\\xa9\\x22 HTTP/1.1" 200 5 "-" "-"',
+      "GET /caf%C3%A9%22",
+    ],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET http://api.example.com/a?b HTTP/1.1" 200 5 "-" "-"', "GET /a?b"],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "GET http://api.example.com HTTP/1.1" 200 5 "-" "-"', "GET /"],
+  ],
+  alb: [
+    [
+      'https 2026-11-21T12:00:00.186641Z app/lb/50dc6c495c0c9188 192.0.2.7:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://api.example.com:443/orders/1?a=b HTTP/1.1" "curl/8.5.0" ECDHE TLSv1.3 arn:aws:x "Root=1-58337262" "api.example.com" "arn" 1 2026-11-21T12:00:00.086000Z "forward" "-" "-" "10.0.0.1:80" "200" "-" "-"',
+      "GET /orders/1?a=b",
+    ],
+    [
+      '2026-11-21T12:00:00.945958Z lb 192.0.2.7:2817 10.0.0.1:80 0.000073 0.001 0.00005 200 200 0 29 "POST http://api.example.com:80/orders HTTP/1.1" "curl" - -',
+      "POST /orders",
+    ],
+  ],
+  heroku: [
+    [
+      '2026-11-21T12:00:00+00:00 heroku[router]: at=info method=GET path="/orders/1?a=b" host=a.herokuapp.com request_id=8 fwd="192.0.2.7" dyno=web.1 connect=1ms service=8ms status=200 bytes=5',
+      "GET /orders/1?a=b",
+    ],
+  ],
+  caddy: [
+    [
+      '{"level":"info","ts":1646861401.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"localhost","uri":"/orders/1?a=b","headers":{}},"status":200}',
+      "GET /orders/1?a=b",
+    ],
+  ],
+  traefik: [
+    [
+      '{"ClientAddr":"192.0.2.7:1","DownstreamStatus":200,"RequestMethod":"GET","RequestPath":"/orders/1?a=b","RequestProtocol":"HTTP/2.0","level":"info","msg":"","time":"2026-11-21T12:00:00Z"}',
+      "GET /orders/1?a=b",
+    ],
+  ],
+  envoy: [
+    [
+      '{"start_time":"2026-11-21T12:00:00Z","method":"GET","path":"/orders/1?a=b","protocol":"HTTP/2","response_code":200}',
+      "GET /orders/1?a=b",
+    ],
+  ],
+  cloudflare: [
+    [
+      '{"ClientRequestHost":"a","ClientRequestMethod":"GET","ClientRequestURI":"/orders/1?a=b","EdgeResponseStatus":200}',
+      "GET /orders/1?a=b",
+    ],
+  ],
+  waybill: [
+    ['{"event":"request","method":"GET","path":"/orders/1"}', "GET /orders/1"],
+    ["/orders/1", "GET /orders/1"],
+    ["GET   /orders/1  iuid  eu  200  1.5 ms", "GET /orders/1"],
+  ],
+};
+
+describe("logs of other proxies", () => {
+  it("are all those that the option names", () => {
+    expect(Object.keys(LOGGED).sort()).toEqual(LOG_FORMATS);
+  });
+
+  it.each(
+    Object.entries(LOGGED).flatMap(([format, lines]) => lines.map(([line, request]) => ({ format, line, request }))),
+  )("$format: $line", ({ format, line, request }) => {
+    const [method = "", path = ""] = request.split(" ");
+    const read = { kind: "request", request: { method, path } };
+    expect(parseLogLine(line)).toEqual(read);
+    expect(parseLogLine(line, format)).toEqual(read);
+    const others = LOG_FORMATS.filter((other) => parseLogLine(line, other).kind === "request");
+    // Objects of Envoy and Waybill have the same members.
+    expect(others.filter((other) => other !== "waybill" && other !== "envoy" && other !== format)).toEqual([]);
+  });
+
+  it.each([
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "-" 408 0 "-" "-"', "request"],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "" 400 0 "-" "-"', "request"],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "\\x16\\x03\\x01" 400 150 "-" "-"', "request"],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "OPTIONS * HTTP/1.0" 200 0 "-" "-"', "request"],
+    ['192.0.2.7 - - [21/Nov/2026:12:00:00 +0000] "CONNECT a.example:443 HTTP/1.1" 405 0 "-" "-"', "request"],
+    ['http 2026-11-21T12:00:00.1Z app/lb/5 192.0.2.7:2817 - -1 -1 -1 400 - 0 0 "- http://a:80- -" "-" - -', "request"],
+    ["2026/11/21 12:00:00 [error] 7#7: *1 connect() failed", "text"],
+    ['{"path":7}', "json"],
+    ['{"request":{"method":"GET"}}', "json"],
+    ['{"RequestMethod":["GET"],"RequestPath":"/a"}', "json"],
+    ['{"method":"GET","path":"*"}', "request"],
+    ["GET /caf\uFFFD", "not-utf-8"],
+    ["\uFFFD\uFFFD", "not-utf-8"],
+  ])("count as unreadable: %s", (line, why) => {
+    expect(parseLogLine(line)).toEqual({ kind: "unreadable", why });
+  });
+
+  it("have events of other kinds", () => {
+    expect(parseLogLine('{"level":"info","logger":"tls","msg":"certificate obtained"}')).toEqual({ kind: "other" });
+    expect(parseLogLine('{"event":"table-loaded"}', "waybill")).toEqual({ kind: "other" });
+  });
+
+  const run = (stdin: string, ...args: readonly string[]) =>
+    waybill(["table", "replay", "-", "--old", "before.json", "--new", "after.json", ...args], { files, stdin });
+
+  it("say how many lines cannot be read, why, and which form is wanted", async () => {
+    const { code, stderr } = await run(`hello\n{"a":1}\n/${"x".repeat(70_000)}\n\n[${"y".repeat(70_000)}`);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      "error: - has no request\n" +
+        "skipped: 4 lines that cannot be read (1 in no known form, 1 JSON without the method and path of a known log, " +
+        "2 too long); the first is line 1\n" +
+        'A line is a path, "GET /path", JSON with "path" and "method", or of another log: ' +
+        `${LOG_FORMATS.join(", ")}.\n`,
+    );
+    expect((await run("\x1f\uFFFD\b")).stderr).toContain("- is compressed: gunzip -c FILE |");
+  });
+
+  it("are read line by line, or in one form alone", async () => {
+    const [[combined = ""] = []] = LOGGED["combined"] ?? [];
+    const mixed = `${combined}\n/orders/1\n${"x".repeat(200_000)}\n/orders/2\n`;
+    expect((await run(mixed)).stderr).toContain("3 requests: 0 routed differently");
+    const one = await run(mixed, "--format", "combined");
+    expect(one.stderr).toContain("1 request: 0 routed differently, 1 unchanged\nskipped: 3 lines that cannot be read");
+    expect((await run(mixed, "--format", "iis")).stderr).toContain("Allowed choices are");
   });
 });

@@ -1,4 +1,5 @@
-import { type Destination, type LoggedRequest, parseLogLine, type Replayed, replay } from "../../../gateway/replay.ts";
+import { LOG_FORMATS, parseLogLine, type UnreadableLine } from "../../../gateway/log-lines.ts";
+import { type Destination, type LoggedRequest, type Replayed, replay } from "../../../gateway/replay.ts";
 import { diffTables } from "../../../routing/diff/diff.ts";
 import { type CompiledTable, checkTable, compileTable } from "../../../routing/index.ts";
 import { command, option, required } from "../../command.ts";
@@ -32,6 +33,8 @@ type LogChange = Readonly<Record<"entity" | "from" | "to", string>> & { readonly
 export type ReplayStep = Replayed & { readonly line: number; readonly request: LoggedRequest };
 
 interface ReplayOptions {
+  /** Of the log; by default each line is read in the form that it has. */
+  readonly format?: string | undefined;
   readonly isQuiet?: boolean;
   /** Called for every request that is routed differently, or may be. */
   readonly report?: (step: ReplayStep) => Promise<void>;
@@ -43,25 +46,30 @@ export const replayLog = async (
   before: CompiledTable,
   after: CompiledTable,
   runtime: Runtime,
-  { isQuiet = false, report }: ReplayOptions = {},
+  { isQuiet = false, report, format }: ReplayOptions = {},
 ) => {
   const { bytes, chunks } = await openInput(path, runtime);
   const progress = startProgress({ label: escapeControls(path), bytes, isQuiet }, runtime);
   const nowMs = runtime.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
   const changes = new Map<string, LogChange>();
+  const why = new Map<UnreadableLine, number>();
   const unreadable = { lines: 0, first: undefined as number | undefined };
   let line = 0;
   try {
     for await (const text of linesOf(counted(chunks, progress))) {
       line += 1;
-      if (!text.ok) return fail(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
-      if (text.value === "") continue;
-      const read = parseLogLine(text.value);
+      if (text.ok && text.value.trim() === "") continue;
+      // RFC 1952 §2.3.1: how gzip begins.
+      if (line === 1 && text.ok && text.value.startsWith("\x1f")) {
+        fail(`error: ${escapeControls(path)} is compressed: gunzip -c FILE | waybill table replay -\n`);
+      }
+      const read = text.ok ? parseLogLine(text.value, format) : TOO_LONG;
       if (read.kind === "other") counts.others += 1;
       if (read.kind === "unreadable") {
         unreadable.lines += 1;
         unreadable.first ??= line;
+        why.set(read.why, (why.get(read.why) ?? 0) + 1);
       }
       if (read.kind !== "request") continue;
       const replayed = replay(before, after, read.request, nowMs);
@@ -75,8 +83,9 @@ export const replayLog = async (
   } finally {
     progress.clear();
   }
-  if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n`);
-  return { ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };
+  const log = { ...counts, unreadable: { ...unreadable, why: Object.fromEntries(why) } };
+  if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n${formatSkipped(log)}${LOG_FORM}`);
+  return { ...log, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };
 };
 
 const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
@@ -119,16 +128,38 @@ export const changeLines = ({ requests: all, changes }: ReplaySummary): readonly
     ]),
   );
 
+const TOO_LONG = { kind: "unreadable", why: "too-long" } as const;
+
+const UNREADABLE_TEXT: Readonly<Record<UnreadableLine, string>> = {
+  text: "in no known form",
+  json: "JSON without the method and path of a known log",
+  request: "whose request has no path",
+  "not-utf-8": "not UTF-8",
+  "too-long": "too long",
+};
+
+const LOG_FORM = `A line is a path, "GET /path", JSON with "path" and "method", or of another log: ${LOG_FORMATS.join(", ")}.\n`;
+
+type Skipped = Pick<ReplaySummary, "others" | "unreadable">;
+
+/** `skipped: 3 lines that cannot be read (2 in no known form, 1 too long); the first is line 7`. */
+function formatSkipped({ others, unreadable: { lines, first, why } }: Skipped): string {
+  const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
+  if (lines === 0) return passed;
+  const reasons = Object.entries(why).map(
+    ([one, count]) => `${formatCount(count)} ${UNREADABLE_TEXT[one as UnreadableLine]}`,
+  );
+  return `${passed}skipped: ${countOf(lines, "line")} that cannot be read (${reasons.join(", ")}); the first is line ${first}\n`;
+}
+
 /** `1,000 requests: 12 routed differently, 985 unchanged, 3 undetermined by the log`. */
-const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
+const formatSummary = ({ requests, same, changed, open, ...skipped }: ReplaySummary): string => {
   const counts = [`${formatCount(changed)} routed differently`, `${formatCount(same)} unchanged`];
   const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];
-  const first = `${countOf(requests, "request")}: ${[...counts, ...openCount].join(", ")}\n`;
-  const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
-  if (unreadable.lines === 0) return first + passed;
-  const lost = `${countOf(unreadable.lines, "line")} that cannot be read; the first is line ${unreadable.first}`;
-  return `${first}${passed}skipped: ${lost}\n`;
+  return `${countOf(requests, "request")}: ${[...counts, ...openCount].join(", ")}\n${formatSkipped(skipped)}`;
 };
+
+const FORMAT_HELP = `The log's form is recognised line by line; --format reads one alone: ${LOG_FORMATS.join(", ")}.`;
 
 export const tableDiff = command({
   name: "diff",
@@ -139,6 +170,7 @@ export const tableDiff = command({
   ],
   options: [
     option("--log <file>", "also count the requests of a log that are routed differently"),
+    option("--format <name>", "the form of the log").choices(LOG_FORMATS),
     option("--exit-code", "exit with 2 if the tables differ"),
     option("--json", "the differences as one JSON object, or the faults as in table check"),
     ...GATEWAY_OPTIONS,
@@ -151,11 +183,12 @@ Examples:
   $ waybill table diff 41 routing-table.json
 
 ${SOURCE_HELP}
+${FORMAT_HELP}
 Both tables are validated first.
 ${GATEWAY_HELP} Files need no token.
 Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.`,
   run: async (runtime, args, options) => {
-    const { json = false, exitCode, log } = options;
+    const { json = false, exitCode, log, format } = options;
     const [beforePath, afterPath] = args as readonly [string, string];
     if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
       const what = log === "-" ? "the two tables and the log" : "the two tables";
@@ -171,7 +204,7 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const found = diffTables(before.table, after.table, contents, runtime.nowMs());
     const [left, right] = compiled;
     const isReplayed = log !== undefined && left !== undefined && right !== undefined;
-    const traffic = isReplayed ? await replayLog(log, left, right, runtime, { isQuiet: json }) : undefined;
+    const traffic = isReplayed ? await replayLog(log, left, right, runtime, { isQuiet: json, format }) : undefined;
     if (json) await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
     else if (found.isEmpty) runtime.report("no differences\n");
     else await runtime.print(formatDiff(found, runtime.paint) + (traffic ? formatTraffic(traffic, runtime.paint) : ""));
@@ -196,6 +229,7 @@ export const tableReplay = command({
   options: [
     required("--old <table>", "the table before: a file or a revision number"),
     required("--new <table>", "the table after: a file or a revision number"),
+    option("--format <name>", "the form of the log").choices(LOG_FORMATS),
     option("--only-changed", "omit requests whose route depends on data not in the log"),
     option("--exit-code", "exit with 2 if a request is routed differently"),
     option("--json", "one JSON object per line"),
@@ -208,6 +242,9 @@ Examples:
   $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
 
 A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
+Access logs of other proxies are read too: combined ones (nginx, Apache, Traefik, Envoy's default), those of AWS's
+load balancers and Heroku, and the JSON of Caddy, Traefik, Envoy and Cloudflare.
+${FORMAT_HELP}
 ${SOURCE_HELP}
 Packs are read from the folder packs beside the tables, or in the current folder if both are revisions.
 ${GATEWAY_HELP} Files need no token.
@@ -225,7 +262,8 @@ Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if som
       await runtime.print(options.json ? jsonText(plainOf(step)) : stepLine(step));
     };
     const isQuiet = options.json === true;
-    const tally = await replayLog(log, before.table, after.table, runtime, { isQuiet, report });
+    const { format } = options;
+    const tally = await replayLog(log, before.table, after.table, runtime, { isQuiet, report, format });
     runtime.report(formatSummary(tally) + linesText(indented(changeLines(tally))));
     return options.exitCode && tally.changed > 0 ? EXIT.differs : EXIT.ok;
   },
