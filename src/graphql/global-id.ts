@@ -2,7 +2,7 @@
 export type GlobalIdForm =
   /** `Type:id` in base64 or base64url, with padding or without. */
   | { readonly form: "base64" }
-  /** `gid://app/Type/id`. */
+  /** `gid://app/Type/id`; parameters may follow. */
   | { readonly form: "gid" }
   /** A prefix that stands for the type, and the ID; `isCoded`: in base64url. */
   | { readonly form: "prefix"; readonly isCoded: boolean };
@@ -26,7 +26,8 @@ interface Named {
   readonly id: string;
 }
 
-const GID = /^gid:\/\/[^/?#]+\/([^/?#]+)\/([^/?#]+)$/;
+/** Parameters tell objects of one entity apart, such as `?inventory_item_id=456`. */
+const GID = /^gid:\/\/[^/?#]+\/([^/?#]+)\/([^/?#]+)(?:\?[^#]*)?$/;
 
 function typed(form: "base64" | "gid", text: string): Named | undefined {
   if (form === "gid") {
