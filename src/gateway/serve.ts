@@ -190,7 +190,7 @@ export async function forward(
     (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT" || directories.fills);
   const isMirrored = decision.target.shadow !== undefined;
   const proxied: ProxyRequest = {
-    request,
+    request: prepared?.request ?? request,
     method,
     isRead: prepared?.isRead,
     hasOthers: prepared?.hasOthers === true || prepared?.ids !== undefined,

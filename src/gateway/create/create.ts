@@ -29,6 +29,8 @@ import {
 
 /** What is known of a request before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
 export interface Prepared {
+  /** The client's, where it goes on with other fields. */
+  readonly request?: Request;
   readonly body: RequestBody | undefined;
   readonly ids: string | undefined;
   /** Whether it only reads, whatever its method: a query of GraphQL. */

@@ -195,14 +195,24 @@ class Serving {
   /** To the region of the sources. Each operation on it must belong there. */
   async #socket(): Promise<Response> {
     const context = this.#context;
-    const offered = context.request.headers.get("sec-websocket-protocol")?.split(",") ?? [];
-    if (!offered.some((each) => each.trim() === SOCKET_PROTOCOL)) {
-      return refuse(context, requestFault(`Open the WebSocket with the protocol ${SOCKET_PROTOCOL}.`));
+    const headers = new Headers(context.request.headers);
+    const offered =
+      headers
+        .get("sec-websocket-protocol")
+        ?.split(",")
+        .map((each) => each.trim()) ?? [];
+    if (!offered.includes(SOCKET_PROTOCOL)) {
+      return refuse(
+        context,
+        requestFault(`Open the WebSocket with the protocol ${SOCKET_PROTOCOL}, which alone is read here.`),
+      );
     }
-    const response = await this.#passHome(NOTHING_READ);
-    const { webSocket, headers } = response;
+    // An origin that chose another one would be understood by its client and not by the gateway (RFC 6455 §4.2.2).
+    headers.set("sec-websocket-protocol", SOCKET_PROTOCOL);
+    const response = await this.#passHome({ ...NOTHING_READ, request: new Request(context.request, { headers }) });
+    const { webSocket } = response;
     if (response.status !== 101 || !webSocket) return response;
-    if (headers.get("sec-websocket-protocol") !== SOCKET_PROTOCOL) {
+    if (response.headers.get("sec-websocket-protocol") !== SOCKET_PROTOCOL) {
       webSocket.accept();
       webSocket.close(1002, "Unknown protocol");
       const region = context.region ?? "";

@@ -54,7 +54,9 @@ export function guardSocket(
       );
   };
   own.addEventListener("message", ({ data }) => {
-    if (typeof data !== "string" || data.length > messageMax) return end(1009, "Message too big");
+    // The protocol has text alone (RFC 6455 §7.4.1: a type of data that cannot be accepted).
+    if (typeof data !== "string") return end(1003, "Send text");
+    if (data.length > messageMax) return end(1009, "Message too big");
     const weight = Math.max(data.length / messageMax, 1 / 25);
     if (waiting + weight > WAITING_MAX) return end(1013, "Too many messages");
     waiting += weight;

@@ -48,7 +48,14 @@ async function open(echo: ReturnType<typeof echoOrigin>, headers: Record<string,
   const until = async (done: () => boolean) => {
     for (let turns = 0; !done() && turns < 200; turns++) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  return { ...world, response, messages, until, closed: () => closed, send: (text: string) => webSocket?.send(text) };
+  return {
+    ...world,
+    response,
+    messages,
+    until,
+    closed: () => closed,
+    send: (data: string | Uint8Array) => webSocket?.send(data),
+  };
 }
 
 const subscribe = (id: string, query: string) => JSON.stringify({ id, type: "subscribe", payload: { query } });
@@ -95,6 +102,13 @@ describe("a WebSocket", () => {
   it.each([
     ["what is no message", "hello", 4400],
     ["a key twice", '{"type":"ping","type":"subscribe"}', 4400],
+    ["a byte order mark", '\ufeff{"type":"ping"}', 4400],
+    // RFC 6455 §7.4.1.
+    ["bytes", new Uint8Array(100), 1003],
+    ["no bytes", new Uint8Array(0), 1003],
+    ["bytes of a message", new TextEncoder().encode('{"type":"ping"}'), 1003],
+    ["more bytes than a message may have", new Uint8Array(300_000), 1003],
+    ["a mebibyte", new Uint8Array(1024 * 1024), 1003],
     ["too much", `{"type":"${"x".repeat(300_000)}"}`, 1009],
   ])("ends at %s", async (_, text, code) => {
     const echo = echoOrigin();
@@ -135,9 +149,29 @@ describe("a WebSocket", () => {
     expect([closed(), echo.got]).toEqual([undefined, ['{"type":"pong","payload":{}}']]);
   });
 
+  it.each([
+    "graphql-transport-ws",
+    "graphql-ws, graphql-transport-ws",
+    "graphql-transport-ws, graphql-ws",
+    "graphql-ws,graphql-transport-ws",
+    " graphql-transport-ws\t,other",
+  ])("of %j offers the origin the protocol that the gateway speaks", async (offered) => {
+    const { response, seen } = await open(echoOrigin(), { "sec-websocket-protocol": offered });
+    expect(response.status).toBe(101);
+    expect(seen[0]?.headers.get("sec-websocket-protocol")).toBe(PROTOCOL);
+    expect(response.headers.get("sec-websocket-protocol")).toBe(PROTOCOL);
+  });
+
+  it.each(["graphql-ws", "GRAPHQL-TRANSPORT-WS", "graphql-transport-ws2", "x"])(
+    "of %j alone is told why",
+    async (offered) => {
+      const { response, seen } = await open(echoOrigin(), { "sec-websocket-protocol": offered });
+      expect([response.status, seen.length]).toEqual([400, 0]);
+      expect(await response.text()).toContain(`Open the WebSocket with the protocol ${PROTOCOL}`);
+    },
+  );
+
   it("needs the protocol whose messages are read", async () => {
-    const { response, seen } = await open(echoOrigin(), { "sec-websocket-protocol": "graphql-ws" });
-    expect([response.status, seen.length]).toEqual([400, 0]);
     const other = await open(echoOrigin("graphql-ws"));
     expect(other.response.status).toBe(502);
     const nowhere = await open(echoOrigin(), { "x-home": "" });
