@@ -6,7 +6,7 @@ import { mirrorToShadow } from "../proxy/shadow.ts";
 import { nearestCopy } from "../routing/copies/compile.ts";
 import type { ReadCopies } from "../routing/copies/schema.ts";
 import { type CompiledTable, type Decision, stickyCookie } from "../routing/index.ts";
-import { firstKnown } from "../routing/resolve/region-sources.ts";
+import { cookieValues } from "../routing/places/values.ts";
 import type { Region } from "../routing/table.ts";
 import type { RequestContext } from "./request.ts";
 
@@ -15,8 +15,10 @@ import type { RequestContext } from "./request.ts";
 /** A client's word that its read must not be older than the owner's data. */
 const READ_FIELD = "waybill-read";
 const OWNER = "owner";
-/** The value of the cookie that follows a write. */
-const WROTE: ReadonlyMap<string, string> = new Map([[OWNER, OWNER]]);
+
+/** Whether the client has the cookie that follows a write, whose value is `owner`; if that is uncertain, the owner is right too. */
+const hasWritten = ({ headers }: Request, { cookie }: Pick<ReadCopies<Region>, "cookie">): boolean =>
+  cookie !== undefined && cookieValues(headers.get("cookie") ?? undefined, cookie)?.includes(OWNER) !== false;
 
 /** For origins: the region of which they are to serve their copy. */
 const COPY_OF_FIELD = "waybill-copy-of";
@@ -47,8 +49,7 @@ export async function forwardNearest(
     return context.fail({ reason: "malformed-request", detail }, decision);
   }
   const isWrite = !SAFE.has(proxied.method);
-  const wrote = copies.cookie && firstKnown(request.headers.get("cookie") ?? undefined, copies.cookie, WROTE);
-  const mayCopy = said === null && wrote === undefined && proxied.hasOthers !== true && isRead(proxied);
+  const mayCopy = said === null && !hasWritten(request, copies) && proxied.hasOthers !== true && isRead(proxied);
   const region = mayCopy ? nearestCopy(decision, countryOf(context, copies), () => client.continent) : undefined;
   const answer =
     region === undefined || (await isKnownToMove(proxied, gateway))

@@ -4,14 +4,21 @@
  */
 export const SESSION_COOKIE = "__Host-waybill-session";
 
-/** A `cookie` header without the session; empty where nothing else is in it. */
+/** A `cookie` header without the session; empty where nothing else is in it. Of lines that were joined by a comma the others stay. */
 export const withoutSession = (cookies: string): string =>
   cookies
     .split(";")
-    .map((pair) => pair.trim())
     // A browser may send a cookie without a name, which is read as if its value had one.
-    .filter((pair) => pair !== "" && !pair.includes(SESSION_COOKIE))
+    .map((pair) => (pair.includes(SESSION_COOKIE) ? withoutLines(pair) : pair.trim()))
+    .filter((pair) => pair !== "")
     .join("; ");
+
+const withoutLines = (pair: string): string =>
+  pair
+    .split(", ")
+    .filter((line) => !line.includes(SESSION_COOKIE))
+    .join(", ")
+    .trim();
 
 /** Takes a session that an origin would set out of its response's headers. */
 export function dropSession(headers: Headers): void {

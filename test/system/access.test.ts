@@ -90,6 +90,8 @@ describe("the gateway's own pages on bare workerd", () => {
 it.each([
   ["between others", "a=1; SESSION; b=2", "a=1; b=2"],
   ["alone", "SESSION", undefined],
+  ["before a line that the runtime joins", "SESSION, b=2", "b=2"],
+  ["behind such a line, which has a comma too", "a=1,2, SESSION; c=3", "a=1,2; c=3"],
   ["beside bytes that no text can hold", "a=\xff; SESSION; b=2", undefined],
 ])("the session of a console reaches no origin: %s", async (_, cookie, sent) => {
   const fields = [`cookie: ${cookie.replace("SESSION", "__Host-waybill-session=operator.c2VjcmV0")}`];

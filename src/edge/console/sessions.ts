@@ -109,7 +109,8 @@ async function deriveKey(subtle: SessionCrypto, { name, scope, sha256 }: AdminTo
 
 /**
  * The value of the session's cookie. Two of them are none: a browser sends one. White space around it is spaces and tabs alone:
- * with others a name has no prefix for the browser, so that every host of the domain can set it.
+ * with others a name has no prefix for the browser, so that every host of the domain can set it. Nor is a comma an end, as it
+ * may be for `cookieValues`: any host of the domain can set a cookie whose value goes on with a comma and this name.
  */
 function sessionIn(cookies: string): string | undefined {
   const values = cookies

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
-import { cookieValues } from "../../routing/places/values.ts";
+import { ambiguousCookie, cookieValues } from "../../routing/places/values.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import type { List, Target } from "../../routing/table.ts";
 import { scopeOf, scopeOfClaim } from "../create/idempotency-key.ts";
@@ -119,8 +119,9 @@ export async function bindingOf(
 ): Promise<Result<{ readonly list: string; readonly caller: string }, GatewayError>> {
   const list = await digestOf(JSON.stringify([path, ...sent]), gateway.subtle);
   if (scopeCookie !== undefined) {
-    const session = cookieValues(request.headers.get("cookie") ?? undefined, scopeCookie).join(";");
-    return ok({ list, caller: (await scopeOfClaim(session, gateway.subtle)).slice(0, DIGITS) });
+    const session = cookieValues(request.headers.get("cookie") ?? undefined, scopeCookie);
+    if (session === undefined) return malformed(ambiguousCookie(scopeCookie));
+    return ok({ list, caller: (await scopeOfClaim(session.join(";"), gateway.subtle)).slice(0, DIGITS) });
   }
   if (scopeClaim === undefined) return ok({ list, caller: (await scopeOf(request, gateway.subtle)).slice(0, DIGITS) });
   const claims = await gateway.clientClaims(request);

@@ -38,7 +38,8 @@ export function wholeRequest(text: RequestText, claims: WholeRequest["claims"]):
   if (authority === undefined && !text.url.startsWith("/")) return undefined;
   const header = (name: string): string | undefined => {
     const own = headers.flatMap(([of, value]) => (of.toLowerCase() === name ? [value] : []));
-    return own.length === 0 ? undefined : own.join(name === "cookie" ? "; " : ", ");
+    // As the runtime joins them, cookies too.
+    return own.length === 0 ? undefined : own.join(", ");
   };
   return {
     ...{ method: text.method, path, query, header, body: text.body, claims },

@@ -3,7 +3,7 @@ import type { Gateway } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { PLACE_IDS_MAX } from "../../routing/limits.ts";
 import type { IdPlace, IdPlaces } from "../../routing/places/types.ts";
-import { cookieValues, nearName, parameterValues } from "../../routing/places/values.ts";
+import { ambiguousCookie, cookieValues, nearName, parameterValues } from "../../routing/places/values.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";
 import { readJsonIds } from "./json-ids.ts";
 
@@ -126,8 +126,10 @@ function valuesOf(place: IdPlace, { query, header, claims }: PlacesSays): Readin
       const value = header(place.name);
       return ok(value === undefined ? [] : [value.trim()]);
     }
-    case "cookie":
-      return ok(cookieValues(header("cookie"), place.name));
+    case "cookie": {
+      const values = cookieValues(header("cookie"), place.name);
+      return values === undefined ? unreadable(ambiguousCookie(place.name), place.label) : ok(values);
+    }
     case "claim":
       return claimValues(place, claims);
     case "json":

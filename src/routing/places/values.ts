@@ -69,14 +69,41 @@ function decode(text: string): string {
   }
 }
 
-/** The values of a cookie. Field lines that were joined by a comma are apart again: what is behind one is not lost. */
-export function cookieValues(field: string | undefined, name: string): readonly string[] {
+/** Between lines of a field that the runtime has joined (RFC 9110 §5.3), if a cookie follows. */
+const JOIN = /, (?=[ \t]*[!#$%&'*+.^_`|~\w-]+[ \t]*=)/;
+
+/**
+ * The values of a cookie; `undefined` where the field can be read in two ways that differ. A comma alone belongs to a value,
+ * as user agents send it (RFC 6265 §5.4). With a space behind it, it may be the end of a line, since no value should have one (§4.1.1).
+ */
+export function cookieValues(field: string | undefined, name: string): readonly string[] | undefined {
   if (field === undefined) return [];
-  return field.split(/[;,]/).flatMap((pair) => {
-    const equals = pair.indexOf("=");
-    return equals !== -1 && pair.slice(0, equals).trim() === name ? [pair.slice(equals + 1).trim()] : [];
-  });
+  const pairs = field.split(";");
+  const inLines = valuesIn(
+    pairs.flatMap((pair) => pair.split(JOIN)),
+    name,
+  );
+  if (!JOIN.test(field)) return inLines;
+  const certain = new Set(
+    valuesIn(
+      pairs.filter((pair) => !JOIN.test(pair)),
+      name,
+    ),
+  );
+  return certain.size === 0 || inLines.every((value) => certain.has(value)) ? inLines : undefined;
 }
+
+export const ambiguousCookie = (name: string): string =>
+  `The cookie ${name} has one value if the field is one line, and another if the comma in it joins two.`;
+
+const valuesIn = (pairs: readonly string[], name: string): readonly string[] =>
+  pairs.flatMap((pair) => {
+    const equals = pair.indexOf("=");
+    return equals !== -1 && trimmed(pair.slice(0, equals)) === name ? [trimmed(pair.slice(equals + 1))] : [];
+  });
+
+/** Spaces and tabs alone (RFC 6265 §5.2): other white space belongs to the name or the value. */
+const trimmed = (text: string): string => text.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
 
 /** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
 export const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
-import { hostOf, labelOf, type NameTest, parameterValues } from "../places/values.ts";
+import { ambiguousCookie, cookieValues, hostOf, labelOf, type NameTest, parameterValues } from "../places/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
@@ -151,7 +151,7 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
     case "claim":
       return readToken(source.header, source.path, says, source.regions);
     case "cookie":
-      return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
+      return readCookie(source.cookie, says.header("cookie"), source.regions);
     case "query":
       return readParameter(source, says.query);
     case "segment":
@@ -209,16 +209,11 @@ const readToken = (header: string, path: readonly string[], says: RequestSays, r
   return lookUp(claimOf(token, path), regions);
 };
 
-/** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4). */
-export const firstKnown = (field: string | undefined, name: string, regions: RegionByValue): string | undefined => {
-  if (field === undefined) return undefined;
-  for (const pair of field.split(";")) {
-    const equals = pair.indexOf("=");
-    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
-    const region = regions.get(pair.slice(equals + 1).trim());
-    if (region !== undefined) return region;
-  }
-  return undefined;
+/** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4): the first known counts. */
+const readCookie = (name: string, field: string | undefined, regions: RegionByValue): Word => {
+  const values = cookieValues(field, name);
+  if (values === undefined) return err({ reason: "malformed-request", detail: ambiguousCookie(name) });
+  return said(regions.get(values.find((value) => regions.has(value)) ?? ""), false);
 };
 
 /** Value of `set-cookie`: not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */

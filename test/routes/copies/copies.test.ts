@@ -171,6 +171,16 @@ describe("the owner is asked", () => {
     ["for OPTIONS", { method: "OPTIONS" }],
     ["where the client wants it", { headers: { "waybill-read": "owner" } }],
     ["after the client's write", { headers: { cookie: "a=b; wrote=owner" } }],
+    [
+      "after a write, in a second line",
+      {
+        headers: [
+          ["cookie", "a=b"],
+          ["cookie", "wrote=owner"],
+        ],
+      },
+    ],
+    ["where the cookie is uncertain", { headers: { cookie: "a=b, wrote=owner; wrote=x" } }],
     ["for a conversation", { headers: { upgrade: "websocket" } }],
   ])("%s", async (_, init) => {
     const { request, seen } = setUp({ declared: tableWith() });

@@ -297,6 +297,13 @@ describe("a cursor", () => {
     const cookies = (cookie: string) => ({ headers: { cookie } });
     const { next } = await (await byCookie.request("/orders?limit=1", cookies("a=1; sid=x"))).json<Listed>();
     expect((await byCookie.request(`/orders?cursor=${next}`, cookies("sid=x; b=2"))).status).toBe(200);
+    const twoLines: HeadersInit = [
+      ["cookie", "a=1"],
+      ["cookie", "sid=x"],
+    ];
+    expect((await byCookie.request(`/orders?cursor=${next}`, { headers: twoLines })).status).toBe(200);
+    const either = await problemOf(await byCookie.request(`/orders?cursor=${next}`, cookies("a=1, sid=x; sid=y")));
+    expect(slug(either)).toBe("malformed-request");
     for (const other of ["sid=y", "a=1"]) {
       const why = await problemOf(await byCookie.request(`/orders?cursor=${next}`, cookies(other)));
       expect(why["why"]).toBe("other-caller");

@@ -92,6 +92,17 @@ describe("a path without an ID goes where the ID of the request belongs", () => 
     ["a header", "/checkout", { headers: { "x-order-id": orderBr } }],
     ["a list in a header", "/checkout", { headers: { "x-order-id": `${orderBr}, ${orderBr.toUpperCase()}` } }],
     ["a cookie", "/checkout", { headers: { cookie: `a=b; order=${orderBr}` } }],
+    [
+      "a cookie of two lines",
+      "/checkout",
+      {
+        headers: [
+          ["cookie", "a=b"],
+          ["cookie", `order=${orderBr}`],
+        ],
+      },
+    ],
+    ["a cookie with another's commas", "/checkout", { headers: { cookie: `a=b,order=${orderDe}; order=${orderBr}` } }],
     ["a member", "/checkout", json({ order: { id: orderBr } })],
     [
       "a member in JSON of another name",
@@ -203,6 +214,12 @@ describe("IDs beside the path", () => {
       "a cookie behind a comma",
       "/checkout",
       { headers: { cookie: `a=1, order=${orderBr}; order=${orderDe}` } },
+      "id-unreadable",
+    ],
+    [
+      "two cookie lines with two values",
+      "/checkout",
+      { headers: { cookie: `order=${orderBr}, order=${orderDe}` } },
       "id-unreadable",
     ],
     ["a field twice", "/checkout", form(`order=${orderBr}&order=${orderDe}`), "id-unreadable"],
