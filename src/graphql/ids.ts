@@ -1,6 +1,6 @@
 import { type ArgumentNode, type FieldNode, Kind, type SelectionSetNode, type ValueNode } from "graphql/language";
 import { isLeftOut, type Operation } from "./document.ts";
-import { isList, isObject, itemsOf, membersOf, type Slice, stringOf, textOf } from "./slices.ts";
+import { isList, isNull, isObject, itemsOf, membersOf, type Slice, stringOf, textOf } from "./slices.ts";
 
 /** Where IDs stand in a document, as the table declares it. */
 export interface IdRule {
@@ -27,8 +27,8 @@ export interface FoundId {
 /** What the gateway finds in one field of the root and all below it. */
 export interface FieldIds {
   readonly ids: readonly FoundId[];
-  /** The list of a plural field of the root, one entry for each of its items; it is not among `ids`. */
-  readonly list: { readonly argument: string; readonly items: readonly FoundId[] } | undefined;
+  /** The list of a plural field of the root, one entry for each of its items; it is not among `ids`. A null stays one. */
+  readonly list: { readonly argument: string; readonly items: readonly (FoundId | null)[] } | undefined;
 }
 
 /** Nesting of values in variables. */
@@ -65,7 +65,7 @@ export class IdFinder {
     const isSplit = first !== undefined && plural.every((each) => each !== undefined && isSame(each, first));
     if (isSplit) {
       if (first.items.some((item) => item === undefined)) return NO_ID_IN_LIST;
-      list = { argument: first.argument, items: first.items as readonly FoundId[] };
+      list = { argument: first.argument, items: first.items as readonly (FoundId | null)[] };
     }
     const visited = new Set<string>();
     for (const node of nodes) this.#field(node, found, visited, isSplit ? first.argument : undefined);
@@ -185,7 +185,7 @@ export class IdFinder {
     return undefined;
   }
 
-  #textsOf({ value }: ArgumentNode): readonly (ItemText | undefined)[] | undefined {
+  #textsOf({ value }: ArgumentNode): readonly (ItemText | null | undefined)[] | undefined {
     if (value.kind === Kind.LIST) return value.values.map((item) => this.#textOf(item));
     if (value.kind !== Kind.VARIABLE) return undefined;
     const { given, defaults } = this.#operation.variables;
@@ -196,7 +196,8 @@ export class IdFinder {
     return fallback?.kind === Kind.LIST ? fallback.values.map((item) => this.#textOf(item)) : undefined;
   }
 
-  #textOf(value: ValueNode): ItemText | undefined {
+  #textOf(value: ValueNode): ItemText | null | undefined {
+    if (value.kind === Kind.NULL) return null;
     if (value.kind === Kind.STRING || value.kind === Kind.INT) {
       return { text: value.value, isNumber: value.kind === Kind.INT };
     }
@@ -205,26 +206,28 @@ export class IdFinder {
     const slice = given.get(value.name.value);
     if (slice !== undefined) return itemText(slice);
     const fallback = defaults.get(value.name.value);
-    return fallback === undefined ? undefined : this.#textOf(fallback);
+    // A variable that is not given is null in a list (§3.11).
+    return fallback === undefined ? null : this.#textOf(fallback);
   }
 }
 
 type ItemText = Pick<FoundId, "text" | "isNumber">;
 
-function itemText(slice: Slice): ItemText | undefined {
+function itemText(slice: Slice): ItemText | null | undefined {
+  if (isNull(slice)) return null;
   const text = textOf(slice);
   return text === undefined ? undefined : { text, isNumber: stringOf(slice) === undefined };
 }
 
 interface Plural {
   readonly argument: string;
-  readonly items: readonly (FoundId | undefined)[];
+  readonly items: readonly (FoundId | null | undefined)[];
 }
 
 const isSame = (one: Plural, other: Plural): boolean =>
   one.argument === other.argument &&
   one.items.length === other.items.length &&
-  one.items.every((item, at) => item?.text === other.items[at]?.text);
+  one.items.every((item, at) => item?.text === other.items[at]?.text && (item === null) === (other.items[at] === null));
 
 class Found {
   readonly ids: FoundId[] = [];

@@ -3,7 +3,7 @@ import { faultBody } from "./answer.ts";
 import type { FoundId } from "./ids.ts";
 import type { FieldFailure, Part, Plan, RootField } from "./plan.ts";
 import { isList, isNull, isObject, itemsOf, membersOf, rawOf, type Slice, sliceOf, stringOf } from "./slices.ts";
-import { askedIds } from "./split.ts";
+import { askedIds, textOfItem } from "./split.ts";
 
 /** What one region answered to its part. */
 export interface PartAnswer {
@@ -98,7 +98,7 @@ class Merge {
   readonly #nulled = new Map<string, PlacedError>();
   /** The error that makes the whole null, likewise. */
   #fatal: PlacedError | undefined;
-  readonly #asked = new Map<readonly number[], readonly FoundId[]>();
+  readonly #asked = new Map<readonly number[], readonly (FoundId | null)[]>();
   #characters = 0;
 
   constructor(plan: Plan, options: MergeOptions) {
@@ -118,7 +118,9 @@ class Merge {
   add(part: Part, answer: Result<PartAnswer, FieldFailure>): void {
     if (!answer.ok) {
       for (const [key, positions] of part.fields) {
-        const all = positions ?? [...(this.#fields.get(key)?.list?.items.keys() ?? [])];
+        const every = positions ?? [...(this.#fields.get(key)?.list?.items.keys() ?? [])];
+        // A null names nothing that failed.
+        const all = every.filter((at) => this.#textAt(key, at) !== null);
         if (all.length === 0) this.#failField(key, answer.error);
         else for (const at of all) this.#failItem(key, at, answer.error);
       }
@@ -155,12 +157,12 @@ class Merge {
       for (const at of positions) this.#failItem(key, at, { code: "invalid-response", message, status: 502, region });
       return;
     }
-    const byText = new Map(asked.map(({ text }, at) => [text, items[at] as Slice]));
+    const byText = new Map(asked.map((item, at) => [textOfItem(item), items[at] as Slice]));
     for (const at of positions) this.#setItem(key, at, rawOf(byText.get(this.#textAt(key, at)) as Slice));
   }
 
-  #textAt(key: string, position: number): string {
-    return this.#fields.get(key)?.list?.items[position]?.text ?? "";
+  #textAt(key: string, position: number): string | null {
+    return textOfItem(this.#fields.get(key)?.list?.items[position] ?? null);
   }
 
   #setItem(key: string, position: number, raw: string): void {
@@ -180,7 +182,8 @@ class Merge {
       return [{ key, position: 0, text: errorText(error, path && rawOf(path)) }];
     }
     const asked = this.#askedAt(key, positions);
-    const text = asked[Number(rawOf(steps[1]))]?.text;
+    const item = asked[Number(rawOf(steps[1]))];
+    const text = item && textOfItem(item);
     const rest = steps.slice(2).map(rawOf);
     return positions
       .filter((position) => this.#textAt(key, position) === text)
@@ -197,7 +200,7 @@ class Merge {
     return this.#characters > this.#options.charactersMax;
   }
 
-  #askedAt(key: string, positions: readonly number[]): readonly FoundId[] {
+  #askedAt(key: string, positions: readonly number[]): readonly (FoundId | null)[] {
     const asked = this.#asked.get(positions) ?? askedIds(this.#fields.get(key)?.list?.items ?? [], positions);
     this.#asked.set(positions, asked);
     return asked;

@@ -133,7 +133,7 @@ export function planParts(fields: readonly RootField[], places: Places): Plan {
     if (kind === "typename") continue;
     if (kind === "introspection") askAt(key, places.introspection());
     else if (places.alwaysHome.has(name)) askAt(key, homeOf(field, places));
-    else if (ids.length === 0 && (list === undefined || list.items.length === 0)) waiting.push(field);
+    else if (ids.length === 0 && (list === undefined || list.items.every((item) => item === null))) waiting.push(field);
     else {
       const found = placesOf(field, places);
       if ("failure" in found) failed.set(key, found.failure);
@@ -169,11 +169,23 @@ function placesOf({ key, ids, list }: RootField, places: Places): FieldPlaces | 
   }
   const byRegion = new Map<string, number[]>();
   const failures = new Map<number, FieldFailure>();
+  const nulls: number[] = [];
   for (const [position, id] of (list?.items ?? []).entries()) {
+    if (id === null) {
+      nulls.push(position);
+      continue;
+    }
     const place = places.ofId(id);
     if ("failure" in place) failures.set(position, place.failure);
-    else byRegion.set(place.region, [...(byRegion.get(place.region) ?? []), position]);
+    else {
+      const positions = byRegion.get(place.region);
+      if (positions === undefined) byRegion.set(place.region, [position]);
+      else positions.push(position);
+    }
   }
+  // A null is in no region; the first one says what it makes of it.
+  const [first] = byRegion.values();
+  first?.push(...nulls);
   for (const region of byRegion.keys()) regions.add(region);
   if (ids.length > 0 && regions.size > 1) return { failure: disagree(key, regions) };
   if (list !== undefined) return { byRegion, failures };

@@ -156,9 +156,10 @@ function listsOf(fields: readonly RootField[], part: Part): ReadonlyMap<string, 
   for (const { key, list } of fields) {
     const positions = part.fields.get(key);
     if (positions === undefined || list === undefined) continue;
-    const values = askedIds(list.items, positions).map(
-      ({ text, isNumber }): ValueNode => ({ kind: isNumber === true ? Kind.INT : Kind.STRING, value: text }),
-    );
+    const values = askedIds(list.items, positions).map((item): ValueNode => {
+      if (item === null) return { kind: Kind.NULL };
+      return { kind: item.isNumber === true ? Kind.INT : Kind.STRING, value: item.text };
+    });
     lists.set(key, {
       kind: Kind.ARGUMENT,
       name: { kind: Kind.NAME, value: list.argument },
@@ -168,9 +169,18 @@ function listsOf(fields: readonly RootField[], part: Part): ReadonlyMap<string, 
   return lists;
 }
 
-/** The same ID is asked for once, and answered at each of its positions. */
-export const askedIds = (items: readonly FoundId[], positions: readonly number[]): readonly FoundId[] => [
+/** The same ID, and null, is asked for once, and answered at each of its positions. */
+export const askedIds = (
+  items: readonly (FoundId | null)[],
+  positions: readonly number[],
+): readonly (FoundId | null)[] => [
   ...new Map(
-    positions.flatMap((at) => (items[at] === undefined ? [] : [[items[at].text, items[at]] as const])),
+    positions.flatMap((at) => {
+      const item = items[at];
+      return item === undefined ? [] : [[textOfItem(item), item] as const];
+    }),
   ).values(),
 ];
+
+/** Apart from the ID `"null"`. */
+export const textOfItem = (item: FoundId | null): string | null => item?.text ?? null;

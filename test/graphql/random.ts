@@ -44,10 +44,17 @@ export function randomBody(choices: Choices, { withoutHome = false } = {}): stri
   const entityId = (kind = kindOf()) => idOf(kind, choices.below(PER_KIND + 2));
   const idValue = (id: string): string =>
     choices.chance(50) ? variable("ID!", id, JSON.stringify(id)) : JSON.stringify(id);
-  const listValue = (ids: readonly string[]): string => {
+  /** In a list a variable that is not given is null. */
+  const nullValue = (): string => {
+    if (choices.chance(50)) return "null";
+    const name = variable("ID", null, "null");
+    if (choices.chance(50)) delete variables[name.slice(1)];
+    return name;
+  };
+  const listValue = (ids: readonly (string | null)[], mayBeNull: boolean): string => {
     const literal = JSON.stringify(ids);
-    if (choices.chance(50)) return variable("[ID!]!", ids, literal);
-    return `[${ids.map(idValue).join(", ")}]`;
+    if (choices.chance(50)) return variable(mayBeNull ? "[ID]!" : "[ID!]!", ids, literal);
+    return `[${ids.map((id) => (id === null ? nullValue() : idValue(id))).join(", ")}]`;
   };
   const directive = (): string => {
     if (!choices.chance(15)) return "";
@@ -116,8 +123,10 @@ export function randomBody(choices: Choices, { withoutHome = false } = {}): stri
         entityId(choices.chance(50) ? kind : undefined),
       );
       const twice = choices.chance(40) ? [...ids, ...ids.slice(0, 2)] : ids;
-      const field = choices.one(["nodes", "nodes", "looseNodes", "strictNodes"]);
-      return `${own}${field}(ids: ${listValue(twice)})${directive()} ${onNode([kind], 1)}`;
+      const field = choices.one(["nodes", "nodes", "looseNodes", "strictNodes", "spareNodes", "spareNodes"]);
+      const mayBeNull = field === "spareNodes";
+      const all = mayBeNull ? twice.flatMap((id) => (choices.chance(30) ? [null, id, null] : [id])) : twice;
+      return `${own}${field}(ids: ${listValue(all, mayBeNull)})${directive()} ${onNode([kind], 1)}`;
     }
     if (which < 13) return `__typename${directive()}`;
     if (which < 14 && depth > 0) {

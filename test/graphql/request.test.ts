@@ -154,7 +154,7 @@ describe("IDs", () => {
   const find = (query: string, variables?: string) => {
     const fields = read(query, variables);
     if (!fields.ok) return fields.error.code;
-    return fields.value.flatMap(({ ids, list }) => [...ids, ...(list?.items ?? [])].map(({ text }) => text));
+    return fields.value.flatMap(({ ids, list }) => [...ids, ...(list?.items ?? [])].map((id) => id?.text ?? null));
   };
 
   it.each([
@@ -175,6 +175,15 @@ describe("IDs", () => {
     ['query($a: ID) { orders(ids: [$a, "y", 3]) { a } }', '{"a":"x"}', ["x", "y", "3"]],
     ['{ orders(ids: "one") { a } }', "{}", ["one"]],
     ["query($w: W) { order(where: $w) { a } }", `{"w":${'{"a":'.repeat(100)}1${"}".repeat(100)}}`, "TOO_DEEP"],
+    ['{ orders(ids: ["x", null]) { a } }', "{}", ["x", null]],
+    ['{ orders(ids: [null, "null"]) { a } }', "{}", [null, "null"]],
+    ["{ orders(ids: null) { a } }", "{}", []],
+    ["query($a: [ID]) { orders(ids: $a) { a } }", '{"a":[null,"x",1]}', [null, "x", "1"]],
+    ['query($a: [ID] = [null, "x"]) { orders(ids: $a) { a } }', "{}", [null, "x"]],
+    ['query($a: ID) { orders(ids: [$a, "y"]) { a } }', '{"a":null}', [null, "y"]],
+    ['query($a: ID) { orders(ids: [$a, "y"]) { a } }', "{}", [null, "y"]],
+    ["query($a: [ID]) { orders(ids: $a) { a } }", '{"a":[["x"]]}', "GRAPHQL_VALIDATION_FAILED"],
+    ["query($a: [ID]) { orders(ids: $a) { a } }", '{"a":[{"id":"x"}]}', "GRAPHQL_VALIDATION_FAILED"],
     ["{ orders(ids: [true]) { a } }", "{}", "GRAPHQL_VALIDATION_FAILED"],
   ])("of %s", (query, variables, expected) => {
     expect(find(query, variables)).toEqual(expected);

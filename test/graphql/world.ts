@@ -59,6 +59,7 @@ const SDL = `
     nodes(ids: [ID!]!): [Node]!
     strictNodes(ids: [ID!]!): [Node!]!
     looseNodes(ids: [ID!]!): [Node!]
+    spareNodes(ids: [ID]!): [Node]
     info: Info!
     colours: [Colour!]
     find(where: Where!): Node
@@ -127,7 +128,7 @@ const idIn = ({ id, nested, ids }: WhereInput): string | undefined => id ?? ids?
 
 function rootOf(view: View) {
   const one = ({ id }: { id: string }) => entity(view, id);
-  const many = ({ ids }: { ids: readonly string[] }) => ids.map((id) => entity(view, id));
+  const many = ({ ids }: { ids: readonly (string | null)[] }) => ids.map((id) => id && entity(view, id));
   const ofKind = (kind: number) => (args: { id: string }) => (partsOf(args.id)[0] === kind ? one(args) : null);
   return {
     node: one,
@@ -135,6 +136,7 @@ function rootOf(view: View) {
     nodes: many,
     strictNodes: many,
     looseNodes: many,
+    spareNodes: many,
     info: { version: "1", limits: [1, 2] },
     colours: ["RED"],
     find: ({ where }: { where: WhereInput }) => {
@@ -170,7 +172,7 @@ export const RULES: readonly IdRule[] = [
   { argument: "id", fields: undefined, type: undefined, entity: "any", isPlural: false },
   {
     argument: "ids",
-    fields: new Set(["nodes", "strictNodes", "looseNodes"]),
+    fields: new Set(["nodes", "strictNodes", "looseNodes", "spareNodes"]),
     type: undefined,
     entity: "any",
     isPlural: true,

@@ -59,7 +59,7 @@ export class Locations {
   inRegion(fields: readonly RootField[], region: string): readonly Located[] {
     const found = new Map<string, Located>();
     for (const { ids, list } of fields) {
-      for (const id of [...ids, ...(list?.items ?? [])]) {
+      for (const id of idsOf({ ids, list })) {
         const known = this.#known.get(keyOf(id));
         if (known === undefined || !("decision" in known) || known.decision.target.region.name !== region) continue;
         found.set(`${known.decision.entity.name}\n${known.decision.canonical}`, known);
@@ -68,6 +68,11 @@ export class Locations {
     return [...found.values()];
   }
 }
+
+const idsOf = ({ ids, list }: Pick<RootField, "ids" | "list">): readonly FoundId[] => [
+  ...ids,
+  ...(list?.items ?? []).flatMap((item) => item ?? []),
+];
 
 function homeOf(context: RequestContext, { sources, path }: Graphql): Place {
   const { headers } = context.request;
@@ -100,7 +105,7 @@ export async function locate(
   fields: readonly RootField[],
 ): Promise<Locations> {
   const ids = new Map<string, FoundId>();
-  for (const field of fields) for (const id of [...field.ids, ...(field.list?.items ?? [])]) ids.set(keyOf(id), id);
+  for (const field of fields) for (const id of idsOf(field)) ids.set(keyOf(id), id);
   const known = new Map<string, Located | FieldFailure>();
   const waiting = ids.entries();
   const work = async (): Promise<void> => {

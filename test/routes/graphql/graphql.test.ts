@@ -137,6 +137,26 @@ describe("an operation of several regions", () => {
     expect(JSON.parse(ap?.body ?? "").query).toBe(`{\n  nodes(ids: ["${orderKz}"]) {\n    id\n  }\n}`);
   });
 
+  // §3.11: an item of a list may be null.
+  it.each<[string, string, object | undefined]>([
+    ["in a literal", `{ orders(ids: ["${orderKz}", null, "${orderBr}", null]) { id } }`, undefined],
+    ["in a variable", "query($ids: [ID]) { orders(ids: $ids) { id } }", { ids: [orderKz, null, orderBr, null] }],
+    ["in a default", `query($ids: [ID] = ["${orderKz}", null, "${orderBr}", null]) { orders(ids: $ids) { id } }`, {}],
+    [
+      "in the place of variables",
+      `query($a: ID, $b: ID) { orders(ids: ["${orderKz}", $a, "${orderBr}", $b]) { id } }`,
+      { a: null },
+    ],
+  ])("null stays null %s", async (_, query, variables) => {
+    const graphql = { ids: [...GRAPHQL.ids, { argument: "ids", field: "orders", entity: "order", plural: true }] };
+    const { post, seen } = setUpGraphql({ graphql });
+    const { data, errors } = await (await post(query, variables)).json<Result>();
+    expect([data, errors]).toEqual([{ orders: [{ id: orderKz }, null, { id: orderBr }, null] }, undefined]);
+    expect(hostsOf(seen)).toEqual(["ap", "us"]);
+    const ap = seen.find(({ url }) => url.startsWith("http://ap"));
+    expect(JSON.parse(ap?.body ?? "").query).toContain(`orders(ids: ["${orderKz}", null])`);
+  });
+
   it("a region that fails is null with an error at its fields", async () => {
     const { post } = setUpGraphql({
       graphql: { nonNull: ["parcel"] },
@@ -245,7 +265,7 @@ describe("what is refused", () => {
       400,
       "TOO_MANY_IDS",
     ],
-    ["a list with what is no ID", `{ nodes(ids: ["${orderKz}", null]) { id } }`, 400, "GRAPHQL_VALIDATION_FAILED"],
+    ["a list with what is no ID", `{ nodes(ids: ["${orderKz}", true]) { id } }`, 400, "GRAPHQL_VALIDATION_FAILED"],
   ])("%s", async (_, query, status, expected) => {
     const { post, seen } = setUpGraphql();
     const response = await post(query, undefined, {});

@@ -16,6 +16,7 @@ const schema = buildSchema(`
     find(where: Where!): Order
     node(id: ID!): Node
     nodes(ids: [ID!]!): [Node]!
+    orders(ids: [ID]): [Order]
     viewer: Viewer
   }
   type Mutation { cancel(id: ID!): Order, rename(id: ID!, name: String): Order }
@@ -74,6 +75,7 @@ export async function graphqlOrigin(request: Request): Promise<Response> {
       find: ({ where }: { where: { orderId: string } }) => entity({ id: where.orderId }),
       node: entity,
       nodes: ({ ids }: { ids: readonly string[] }) => ids.map((id) => entity({ id })),
+      orders: ({ ids }: { ids?: readonly (string | null)[] }) => ids?.map((id) => id && entity({ id })),
       viewer: { name: `viewer of ${region}` },
       cancel: entity,
       rename: entity,
