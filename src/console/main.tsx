@@ -6,9 +6,11 @@ import { watchKeys } from "./app/palette.tsx";
 import { watchPlace } from "./app/router.ts";
 import { loadSession } from "./app/session.ts";
 import { keepSettings } from "./app/settings.ts";
+import { mendLanguage } from "./app/words.ts";
 
 /** The console: a page of the gateway on the same core. */
 
+mendLanguage(navigator);
 keepSettings();
 watchPlace();
 watchKeys();

@@ -1,11 +1,49 @@
-/** Numbers, times and countries in the language of the browser. */
+/**
+ * Numbers, times and countries in the language of the browser. All that the page asks of `Intl` is here: a browser may have a
+ * language tag that is none (`en-US@posix`, BCP 47) or a time zone that its `Intl` does not know, and either throws.
+ */
 
-const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
-const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 });
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const FALLBACK = "en";
+
+/** The tag itself where `Intl` takes it, else English. */
+export function localeOf(tag: unknown): string {
+  try {
+    return typeof tag === "string" && Intl.getCanonicalLocales(tag).length === 1 ? tag : FALLBACK;
+  } catch {
+    return FALLBACK;
+  }
+}
+
+/** uPlot formats by `navigator.language` as it is loaded: where that is no tag it would not load at all. */
+export function mendLanguage(browser: { readonly language?: string }): void {
+  const locale = localeOf(browser.language);
+  if (browser.language !== locale) Object.defineProperty(browser, "language", { value: locale, configurable: true });
+}
+
+/** A format in the language and the zone of the browser, or else in English and at UTC. */
+export function formatOf<Format>(make: (locale?: string, timeZone?: "UTC") => Format): Format {
+  try {
+    return make();
+  } catch {
+    return make(FALLBACK, "UTC");
+  }
+}
+
+const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  formatOf(
+    (locale, timeZone) => new Intl.DateTimeFormat(locale, { ...options, ...(timeZone !== undefined && { timeZone }) }),
+  );
+
+const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  formatOf((locale) => new Intl.NumberFormat(locale, options));
+
+const numbers = numberFormat({ maximumFractionDigits: 2 });
+const compact = numberFormat({ notation: "compact", maximumSignificantDigits: 3 });
+const small = numberFormat({ maximumSignificantDigits: 2 });
+const dates = dateFormat({ dateStyle: "medium", timeStyle: "medium" });
+/** ECMA-402 lets a system without a known zone have none, or `Etc/Unknown`. */
+const zone = dates.resolvedOptions().timeZone ?? "Etc/Unknown";
+const ago = formatOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 /** Small ones keep two digits, so that no two steps of an axis read alike. */
 export const countText = (count: number): string =>
@@ -19,16 +57,33 @@ export const percentText = (share: number): string => `${numbers.format(share * 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`;
 
-/** `3 Mar 2026, 14:05:06 (Europe/Berlin)`. */
-export const localTime = (time: string | number): string => `${dates.format(new Date(time))} (${zone})`;
+/** What a format says of a time, or the text itself where it is no time: every format throws at one (ECMA-262 §21.4.1.1). */
+const timeText = (time: string | number, format: (date: Date) => string): string => {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : format(date);
+};
 
-export const shortTime = (time: string | number): string => dates.format(new Date(time));
+/** `3 Mar 2026, 14:05:06 (Europe/Berlin)`. */
+export const localTime = (time: string | number): string =>
+  timeText(time, (date) => `${dates.format(date)} (${zone === "Etc/Unknown" ? "local time" : zone})`);
+
+export const shortTime = (time: string | number): string => timeText(time, (date) => dates.format(date));
 
 export const utcTime = (time: string | number): string =>
-  new Date(time)
-    .toISOString()
-    .replace("T", " ")
-    .replace(/\.?0*Z$/, " UTC");
+  timeText(time, (date) =>
+    date
+      .toISOString()
+      .replace("T", " ")
+      .replace(/\.?0*Z$/, " UTC"),
+  );
+
+const [minutes, seconds] = [{}, { second: "2-digit" } as const].map((more) =>
+  dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...more }),
+);
+
+/** Of Unix seconds: `14:05`, or with seconds. */
+export const clockText = (at: number, hasSeconds: boolean): string =>
+  timeText(at * 1000, (date) => ((hasSeconds ? seconds : minutes) ?? dates).format(date));
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
@@ -39,13 +94,14 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["second", 1],
 ];
 
-export function agoText(time: string | number, nowMs = Date.now()): string {
-  const seconds = (new Date(time).getTime() - nowMs) / 1000;
-  const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
-  return ago.format(Math.round(seconds / length), unit);
-}
+export const agoText = (time: string | number, nowMs = Date.now()): string =>
+  timeText(time, (date) => {
+    const secondsAhead = (date.getTime() - nowMs) / 1000;
+    const [unit, length] = UNITS.find(([, each]) => Math.abs(secondsAhead) >= each) ?? ["second", 1];
+    return ago.format(Math.round(secondsAhead / length), unit);
+  });
 
-const regions = new Intl.DisplayNames(undefined, { type: "region", fallback: "code" });
+const regions = formatOf((locale) => new Intl.DisplayNames(locale, { type: "region", fallback: "code" }));
 
 /** ISO 3166-1 alpha-2 of a UN M.49 number, as CLDR has it; the number itself for an area of several countries. */
 export function codeOfArea(number: string): string {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { isDark } from "../app/settings.ts";
-import { countText } from "../app/words.ts";
+import { clockText, countText } from "../app/words.ts";
 import { lineInWords } from "./history.ts";
 
 export interface Line {
@@ -125,9 +125,7 @@ function optionsFor(
 /** The times of an axis: with seconds where it is short. */
 function timeTexts(seconds: readonly number[]): string[] {
   const isShort = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0) < 300;
-  const second = isShort ? ({ second: "2-digit" } as const) : {};
-  const form = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...second });
-  return seconds.map((at) => form.format(at * 1000));
+  return seconds.map((at) => clockText(at, isShort));
 }
 
 /** A line for each publication, with its revision above. */
