@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { csvOf, PASTED_MAX, readPasted } from "../../src/console/lookup/read-pasted.ts";
-import { bareReader, readerOfNames, readerOfTable } from "../../src/console/lookup/reader.ts";
+import { csvOf, nameOfPasted, PASTED_MAX, readOne, readPasted, sheetOf } from "../../src/console/lookup/read-pasted.ts";
+import { bareReader, isSameAlone, readerOfNames, readerOfTable } from "../../src/console/lookup/reader.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
@@ -82,4 +82,55 @@ it.each([
 it("leaves IDs as they are in a CSV", () => {
   const ids = [ID, "0ujtsYcgvSTl8PAuAdqWYSMnLOv", "cus_9s6XKzkNRiz8i3"];
   expect(csvOf([ids])).toBe(`${ids.join(",")}\r\n`);
+});
+
+describe("the place of an ID", () => {
+  // A short key of a person is a Snowflake too, of another entity and region.
+  const table = {
+    ...declared,
+    graphql: undefined,
+    entities: { ...declared.entities, chirp: { path: "/chirps/:id", ids: [{ layout: "snowflake" }] } },
+    routes: [{ when: { entity: "chirp" }, region: "us" }, ...declared.routes],
+  };
+  const text = JSON.parse(JSON.stringify(table));
+  const byRoutes = readerOfTable(text, 7) ?? bareReader;
+  const byNames = readerOfNames({ revision: 7, ...text }) ?? bareReader;
+  const nowMs = Date.parse("2026-11-01T00:00:00Z");
+
+  it.each([
+    ["/person/1", false],
+    ["https://api.example.com/person/1/letters?tab=2", false],
+    ["/any/1", true],
+    ["/chirps/1541815603606036480", true],
+    ["/person/1541815603606036480", false],
+    ["1541815603606036480", true],
+    [`/orders/${ID}`, true],
+    [`/rides/${ID}`, false],
+    [`/else/${ID}`, true],
+  ])("%s is read as alone: %s", (source, isSame) => {
+    for (const own of [byRoutes, byNames]) expect(isSameAlone(own, readOne(source, own), nowMs)).toBe(isSame);
+  });
+
+  it("stands in lists, and in the file of one, which is read as it was pasted", () => {
+    const pasted = `/person/1\n/person/2a\nhttps://api.example.com/chirps/1541815603606036480?x=1`;
+    const { items } = readPasted(pasted, byRoutes);
+    expect(items.map(nameOfPasted)).toEqual(["/person/1", "/person/2a", "/chirps/1541815603606036480"]);
+    const rows = items.map((item, at) => {
+      const { entity = "", region = "" } = byRoutes.read(item, nowMs).decision ?? {};
+      return [`${at + 1}`, item.id, entity, "", "", region];
+    });
+    const sheet = sheetOf(["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"], items, rows);
+    expect(sheet.map((row) => [row[0], row[1], row[2], row.at(-1)])).toEqual([
+      ["ID", "Pasted", "Entity", "Region"],
+      ["1", "/person/1", "person", "eu"],
+      ["2a", "/person/2a", "person", "eu"],
+      ["1541815603606036480", "https://api.example.com/chirps/1541815603606036480?x=1", "chirp", "us"],
+    ]);
+    expect(readPasted(csvOf(sheet), byRoutes).items).toEqual(items);
+  });
+
+  it("is no column of its own where no ID has one", () => {
+    const { items } = readPasted(`${ID}\n${OTHER}`, byRoutes);
+    expect(sheetOf(["#", "ID", "Entity"], items, [])[0]).toEqual(["ID", "Entity"]);
+  });
 });

@@ -30,6 +30,8 @@ export interface WholePath extends CanaryMember {
   readonly region?: string;
   readonly source?: string;
   readonly redirect?: string;
+  /** Every ID of the request, that of the path first. */
+  readonly ids?: readonly { readonly place: string; readonly entity: string; readonly layout?: string }[];
   readonly problem?: { readonly type: string; readonly title: string; readonly detail: string };
 }
 
@@ -85,8 +87,8 @@ export interface Regions {
 }
 
 /**
- * One request says the region: `show` gets it at once, and then what the others add, whichever comes first. Returns the
- * problem of that one request.
+ * One request says the region, and for an ID on a path two: `show` gets it at once, and then what the others add, whichever comes
+ * first. Returns the problem of what says the region.
  */
 export async function ask(
   { id, path }: Pasted,
@@ -94,12 +96,16 @@ export async function ask(
   show: (asked: Asked) => void,
 ): Promise<Problem | undefined> {
   const regions = call<Regions>("/-/regions");
-  const onPath = path === undefined ? undefined : explainPath(path);
-  const explained = await call<Asked["explanation"]>(`/-/ids/${encodeURIComponent(id)}`);
+  const [explained, placed] = await Promise.all([
+    call<Asked["explanation"]>(`/-/ids/${encodeURIComponent(id)}`),
+    path === undefined ? undefined : explainPath(path),
+  ]);
   if (!explained.ok) return explained.problem;
-  const explanation = { ...explained.value, isRouted: true };
+  if (placed?.ok === false) return placed.problem;
+  const whole = placed?.value;
+  const explanation = { ...onlyIfPlaced(explained.value, whole), isRouted: true };
   const [, revision] = /^rev=(\d+);/.exec(explained.headers.get("waybill-table") ?? "") ?? [];
-  let asked: Asked = { explanation, revision: revision === undefined ? undefined : Number(revision) };
+  let asked: Asked = { explanation, revision: revision === undefined ? undefined : Number(revision), whole };
   show(asked);
   const add = (more: Partial<Asked>): void => {
     asked = { ...asked, ...more };
@@ -110,14 +116,18 @@ export async function ask(
     const why = await call<RuleView>(`/-/console/rule/${encodeURIComponent(id)}${query}`);
     if (why.ok) add({ why: why.value });
   };
-  const addPath = async (at: string, known: Promise<WholePath | undefined>): Promise<void> => {
-    const whole = await known;
-    add({ whole });
-    const isDecided = decision === undefined && publicOf === undefined && whole?.region !== undefined;
+  const addWhyOf = async (at: string, of: WholePath): Promise<void> => {
+    const isDecided = decision === undefined && publicOf === undefined && of.region !== undefined;
     if (isDecided) await addWhy(`?path=${encodeURIComponent(at)}`);
   };
+  const addPath = async (at: string): Promise<void> => {
+    const known = await explainPath(at);
+    if (!known.ok) return;
+    add({ whole: known.value });
+    await addWhyOf(at, known.value);
+  };
   const addKeys = async (): Promise<void> => {
-    const owner = (await onPath)?.owner;
+    const owner = whole?.owner;
     const places =
       decision?.rule.kind === "directory"
         ? [{ directory: decision.rule.directory }]
@@ -131,33 +141,39 @@ export async function ask(
     const [found, ...others] = keys.filter(({ entry }) => entry.ok);
     const of = others.length === 0 ? keyed.find(({ entity }) => entity === found?.entity) : undefined;
     if (path !== undefined || of === undefined) return;
-    const own = keyPath(of, id);
-    await addPath(own, explainPath(own));
+    await addPath(keyPath(of, id));
   };
   const addHealth = async (): Promise<void> => {
     const known = await regions;
     if (known.ok) add({ health: healthOf(known.value) });
   };
-  const publicPath = `/any/${id}`;
   await Promise.all([
-    ...(onPath === undefined || path === undefined ? [] : [addPath(path, onPath)]),
-    ...(path !== undefined || publicOf === undefined ? [] : [addPath(publicPath, explainPath(publicPath))]),
+    ...(path === undefined || whole === undefined ? [] : [addWhyOf(path, whole)]),
+    ...(path !== undefined || publicOf === undefined ? [] : [addPath(`/any/${id}`)]),
     ...(decision === undefined ? [] : [addWhy()]),
     ...[addKeys(), addHealth()],
   ]);
   return undefined;
 }
 
+/** What an ID says alone, and no decision where its path makes it another entity or layout: then the path decides. */
+function onlyIfPlaced(alone: Asked["explanation"], whole: WholePath | undefined): Asked["explanation"] {
+  const placed = whole?.ids?.find(({ place }) => place === "path");
+  const { decision } = alone;
+  if (placed === undefined || decision === undefined) return alone;
+  const isSame = placed.entity === decision.entity && placed.layout === decision.layout;
+  return isSame ? alone : { ...alone, decision: undefined };
+}
+
 /** Where requests name a key. */
 export const keyPath = ({ pattern }: KeyedEntity, key: string): string => pathWithId(pattern, encodeURIComponent(key));
 
 /** Redirects of `/any` are followed once: they lead to the entity's own path. */
-async function explainPath(path: string): Promise<WholePath | undefined> {
+async function explainPath(path: string): Promise<Answer<WholePath>> {
   const explain = (url: string) => call<WholePath>("/-/explain", { method: "POST", body: { url } });
   const answer = await explain(path);
   const { redirect, region } = answer.ok ? answer.value : {};
-  const own = redirect !== undefined && region === undefined ? await explain(redirect) : answer;
-  return own.ok ? own.value : undefined;
+  return redirect !== undefined && region === undefined ? explain(redirect) : answer;
 }
 
 /** Where the gateway leads an ID of a list. `problem`: a slug, where it leads nowhere. */
@@ -176,12 +192,12 @@ const TOO_LONG = "?";
 
 /**
  * Where the IDs of a list go, in its order, from the first that is not known. `show` gets what is known so far, and says whether
- * to go on. `isFit`: whether an ID fits on its path. Returns the problem that ended it.
+ * to go on. `isSame`: whether an ID is read on its path as it is alone. Returns the problem that ended it.
  */
 export async function askMany(
   items: readonly Pasted[],
   known: readonly Located[],
-  isFit: (item: Pasted) => boolean,
+  isSame: (item: Pasted) => boolean,
   show: (located: readonly Located[]) => boolean,
 ): Promise<Problem | undefined> {
   let located = known;
@@ -193,10 +209,12 @@ export async function askMany(
     const found = answer.value.results.map(({ region = "", problem }) => ({ region, problem: slugOf(problem?.type) }));
     for (const [at, item] of some.entries()) {
       const { path } = item;
-      // Alone a short key or a key of a directory leads nowhere, and a path may refuse an ID.
-      if (path === undefined || (found[at]?.region !== "" && isFit(item))) continue;
-      const { region = "", problem } = (await explainPath(path)) ?? {};
-      if (region !== "" || problem !== undefined) found[at] = { region, problem: slugOf(problem?.type) };
+      // Alone a key may lead nowhere, or be an ID of another entity; and a path may refuse an ID.
+      if (path === undefined || (found[at]?.region !== "" && isSame(item))) continue;
+      const placed = await explainPath(path);
+      if (!placed.ok) return placed.problem;
+      const { region = "", problem } = placed.value;
+      found[at] = { region, problem: slugOf(problem?.type) };
     }
     located = [...located, ...found];
     if (!show(located)) return undefined;

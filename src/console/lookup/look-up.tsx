@@ -192,12 +192,14 @@ function Preview({ pasted, asked }: { pasted: Pasted; asked: Asked }) {
   );
 }
 
-/** The entity's own path, for a short key or a key of a directory: alone it says no entity. */
-function ownPathOf({ id, path }: Pasted, { whole: { owner, region, source } = {} }: Asked): string | undefined {
+/** The entity's own path, for a text that alone says no entity or another one. */
+function ownPathOf({ id, path }: Pasted, { whole }: Asked): string | undefined {
+  const { owner, region, source, ids = [] } = whole ?? {};
   if (region === undefined || source !== undefined) return undefined;
   const ofKey = keyed.value.find(({ entity }) => entity === owner);
   if (ofKey !== undefined) return keyPath(ofKey, id);
-  const own = reader.value.shortKeyPath(owner ?? "", id);
+  const placed = ids.find(({ place }) => place === "path");
+  const own = placed && reader.value.ownPath(placed.entity, placed.layout ?? "", id);
   return own !== undefined && path?.startsWith(own) ? own : undefined;
 }
 

@@ -5,15 +5,13 @@ import { session } from "../app/session.ts";
 import { countText, plural } from "../app/words.ts";
 import { askMany, type Located } from "./ask.ts";
 import { countryOf } from "./meaning.ts";
-import { csvOf, type Pasted, type PastedList } from "./read-pasted.ts";
-import { chosenOf, type Reader, wordsOf } from "./reader.ts";
+import { csvOf, nameOfPasted, type Pasted, type PastedList, type Row, sheetOf } from "./read-pasted.ts";
+import { chosenOf, isSameAlone, type Reader, wordsOf } from "./reader.ts";
 
 const ROW_HEIGHT = 36;
 const HEIGHT = 540;
 const COLUMNS = ["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"];
 const REGION = COLUMNS.indexOf("Region");
-
-type Row = readonly string[];
 
 /** Many IDs: a list that holds only the rows in view, so ten thousand stay fluent. */
 export function ManyIds({
@@ -32,12 +30,8 @@ export function ManyIds({
   useEffect(() => () => leaving.abort(), [leaving]);
   const go = async () => {
     setEnd("busy");
-    // An entry of a pack is with the gateway alone.
-    const isFit = (item: Pasted): boolean => {
-      const { error } = reader.read(item, Date.now());
-      return error === undefined || "missing" in error;
-    };
-    const problem = await askMany(list.items, located, isFit, (more) => {
+    const isSame = (item: Pasted): boolean => isSameAlone(reader, item, Date.now());
+    const problem = await askMany(list.items, located, isSame, (more) => {
       setLocated(more);
       return !leaving.signal.aborted;
     });
@@ -48,8 +42,7 @@ export function ManyIds({
   const columns = located.length === 0 ? COLUMNS : [...COLUMNS, "Problem"];
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 8);
   const shown = Math.min(list.items.length - first, Math.ceil(HEIGHT / ROW_HEIGHT) + 16);
-  const save = () =>
-    download("waybill-ids.csv", "text/csv", csvOf([columns.slice(1), ...rows.all().map((row) => row.slice(1))]));
+  const save = () => download("waybill-ids.csv", "text/csv", csvOf(sheetOf(columns, list.items, rows.all())));
   return (
     <Panel
       title={plural(list.items.length, "ID")}
@@ -100,7 +93,7 @@ export function ManyIds({
                   <td key={columns[column]}>
                     {column === 1 ? (
                       <button type="button" class="link" onClick={() => onPick(list.items[first + at] as Pasted)}>
-                        {cell}
+                        {nameOfPasted(list.items[first + at] as Pasted)}
                       </button>
                     ) : (
                       cell
@@ -131,7 +124,7 @@ interface Rows {
 }
 
 /** Reads a row when it is first shown. */
-export function rowReader(items: readonly Pasted[], reader: Reader): Rows {
+function rowReader(items: readonly Pasted[], reader: Reader): Rows {
   const nowMs = Date.now();
   const known: (Row | undefined)[] = [];
   const at = (index: number): Row => {

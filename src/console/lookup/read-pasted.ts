@@ -4,9 +4,12 @@ export interface Pasted {
   /** As it stood in the text. */
   readonly source: string;
   readonly id: string;
-  /** Raw path, where a path or a URL was pasted. */
+  /** Raw path, where a path or a URL was pasted: the place of the ID, which may say of which entity it is. */
   readonly path: string | undefined;
 }
+
+/** How an item is named where there is room for one name: with its place. */
+export const nameOfPasted = ({ path, id }: Pasted): string => path ?? id;
 
 export interface PastedList {
   readonly items: readonly Pasted[];
@@ -89,16 +92,30 @@ function splitLine(line: string): readonly string[] {
 function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): readonly string[] | undefined {
   const width = rows[0]?.length ?? 0;
   if (rows.length < 2 || width < 2 || rows.some((row) => row.length !== width)) return undefined;
-  const isId = (cell: string | undefined): boolean =>
-    cell !== undefined && finder.canRead(readOne(cell.replace(AROUND, ""), finder).id);
+  const itemIn = (row: readonly string[], at: number): Pasted => readOne((row[at] ?? "").replace(AROUND, ""), finder);
+  const isId = ({ id, path }: Pasted): boolean =>
+    finder.canRead(id) || (path !== undefined && finder.onPath(path) !== undefined);
   const sample = rows.slice(1, 51);
-  const counts = Array.from({ length: width }, (_, at) => sample.filter((row) => isId(row[at])).length);
+  const counts = Array.from({ length: width }, (_, at) => sample.filter((row) => isId(itemIn(row, at))).length);
   const most = Math.max(...counts);
-  // IDs in every column are a list in lines, not a table.
-  if (most === 0 || counts.filter((count) => count === sample.length).length > 1) return undefined;
-  const at = counts.indexOf(most);
-  const [heading, ...below] = rows.map((row) => row[at] ?? "");
-  return isId(heading) ? [heading ?? "", ...below] : below;
+  if (most === 0) return undefined;
+  const [first = 0, ...others] = counts.flatMap((count, at) => (count === most ? [at] : []));
+  const areSame = (other: number): boolean => sample.every((row) => itemIn(row, first).id === itemIn(row, other).id);
+  // IDs in every column are a list in lines, not a table, unless a column repeats another one.
+  if (most === sample.length && !others.every(areSame)) return undefined;
+  // Of two that repeat each other, the one with places says more.
+  const at = [first, ...others].find((each) => sample.some((row) => itemIn(row, each).path !== undefined)) ?? first;
+  const [heading = "", ...below] = rows.map((row) => row[at] ?? "");
+  return isId(itemIn(rows[0] ?? [], at)) ? [heading, ...below] : below;
+}
+
+export type Row = readonly string[];
+
+/** Rows of a file. What was pasted is a column of its own where an ID had a place: pasted again, it is read there again. */
+export function sheetOf(columns: Row, items: readonly Pasted[], rows: readonly Row[]): readonly Row[] {
+  const hasPlaces = items.some(({ path }) => path !== undefined);
+  const line = ([, id = "", ...rest]: Row, source: string): Row => [id, ...(hasPlaces ? [source] : []), ...rest];
+  return [line(columns, "Pasted"), ...rows.map((row, at) => line(row, items[at]?.source ?? ""))];
 }
 
 /**

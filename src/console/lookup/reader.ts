@@ -37,8 +37,8 @@ export interface Reader extends IdFinder {
   layout(name: string): Layout | undefined;
   /** The ISO code of a country's number. */
   country(number: string): string | undefined;
-  /** The path on which a text is an entity's short key. */
-  shortKeyPath(entity: string, text: string): string | undefined;
+  /** The path on which an entity has a text in a layout. */
+  ownPath(entity: string, layout: string, text: string): string | undefined;
   /** Parts of a layout's key, by name. */
   slices(layout: string, words: Words): readonly ReadSlice[];
 }
@@ -58,7 +58,7 @@ export const bareReader: Reader = {
   onPath: () => undefined,
   layout: layoutNamed,
   country: () => undefined,
-  shortKeyPath: () => undefined,
+  ownPath: () => undefined,
   slices: () => [],
   read: ({ id }, nowMs) => {
     const { readings, unreadable } = recognise(
@@ -140,9 +140,9 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
     },
     layout: (name) => shown.layouts.get(name)?.layout,
     country: (number) => codes.get(number),
-    shortKeyPath: (name, text) => {
+    ownPath: (name, layout, text) => {
       const entity = shown.entities.get(name);
-      const pattern = entity && primaryPattern(entity, LUUID_SHORT);
+      const pattern = entity && primaryPattern(entity, layout);
       return pattern && pathWithId(pattern, text);
     },
     slices: (name, words) => slicesOf(shown, name, words),
@@ -157,11 +157,22 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
         .filter((entity) => entity.public !== undefined && hasPublicForm(entity, id))
         .map(({ name }) => name);
       const shownAs = publicOf.length === 0 ? {} : { publicOf };
-      if (isRouted) return { ...explanation, ...shownAs, isRouted };
-      const candidates = explanation.candidates.map((each) => ({ ...each, region: undefined, rule: undefined }));
+      const placed = onPathOf(explanation.candidates, match?.entity.name);
+      if (isRouted) return { ...explanation, ...shownAs, candidates: placed, isRouted };
+      const candidates = placed.map((each) => ({ ...each, region: undefined, rule: undefined }));
       return { ...explanation, ...shownAs, candidates, decision: undefined, isRouted };
     },
   };
+}
+
+/** A path is of one entity: where it can have the ID, no other one is meant. */
+function onPathOf(candidates: readonly Candidate[], owner: string | undefined): readonly Candidate[] {
+  const isOwn = ({ entity }: Candidate): boolean => entity === owner;
+  if (owner === undefined || !candidates.some((each) => isOwn(each) && !each.excluded)) return candidates;
+  const against = `the path is one of ${owner}`;
+  return candidates.map((each) =>
+    isOwn(each) ? each : { ...each, excluded: true, against: [...each.against, against] },
+  );
 }
 
 function slicesOf(table: CompiledTable, name: string, words: Words): readonly ReadSlice[] {
@@ -200,4 +211,18 @@ export function chosenOf({ candidates, decision }: Pick<Reading, "candidates" | 
   const left = candidates.filter(({ excluded }) => !excluded);
   if (decision === undefined) return left.length === 1 ? left[0] : undefined;
   return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
+}
+
+const readAs = (reading: Reading): string => {
+  const chosen = chosenOf(reading);
+  const left = chosen === undefined ? reading.candidates.filter(({ excluded }) => !excluded) : [chosen];
+  return left.map(({ layout, entity = "" }) => `${layout} ${entity}`).join();
+};
+
+/** Whether an ID is read on its path as it is alone, so that the answer for one is that for the other. */
+export function isSameAlone(reader: Reader, item: Pasted, nowMs: number): boolean {
+  const [placed, alone] = [reader.read(item, nowMs), reader.read({ ...item, path: undefined }, nowMs)];
+  // An entry of a pack is with the gateway alone.
+  const isFit = placed.error === undefined || "missing" in placed.error;
+  return isFit && readAs(placed) === readAs(alone);
 }

@@ -3,6 +3,7 @@ import type { Words } from "../../ids/index.ts";
 import type { RuleView } from "../../published/console-api.ts";
 import { tableCanaryInWords } from "../../published/console-canary.ts";
 import { lineOf, pointerOf } from "../../published/console-positions.ts";
+import { LUUID_SHORT } from "../../routing/identity.ts";
 import type { Candidate, Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { Badge, CopyButton, Facts, Panel } from "../app/parts.tsx";
@@ -27,7 +28,9 @@ interface Props {
 /** Everything that is known of one ID, what people ask first at the top. */
 export function ReadingView({ reader, reading, asked, onPick }: Props) {
   const decided: Reading = asked?.explanation ?? reading;
-  const chosen = chosenOf(decided) ?? chosenOf(reading);
+  // Of an ID that its path makes another one, the explanation of the ID alone decides nothing.
+  const isPlaced = asked?.whole?.region !== undefined && decided.decision === undefined;
+  const chosen = (isPlaced ? undefined : chosenOf(decided)) ?? chosenOf(reading);
   const { layout, words, isShort = false } = chosen === undefined ? {} : bitsOf(reader, chosen, reading.text);
   const country = chosen && countryOf(reader, chosen, words);
   // The gateway's explanation has objects of its own.
@@ -282,7 +285,7 @@ function Unclear({ reader, reading, onPick }: Pick<Props, "reader" | "reading" |
   const [fault] = reading.unreadable ?? [];
   const ofKeys = [...new Set(keyed.value.map(({ entity }) => entity))];
   const keyText = ofKeys.length > 0 && ` It may be a key of ${ofKeys.join(" or ")}: the gateway can tell.`;
-  const paths = shortKeyOwners(reading).flatMap((entity) => reader.shortKeyPath(entity, reading.text) ?? []);
+  const paths = shortKeyOwners(reading).flatMap((entity) => reader.ownPath(entity, LUUID_SHORT, reading.text) ?? []);
   if (paths.length > 0) {
     return (
       <>
