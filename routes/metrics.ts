@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { chooseType } from "../src/gateway/negotiate.ts";
 import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
+import { judgeRegion } from "../src/published/region-state.ts";
 import { callerOf, requireScope } from "./lib/auth.ts";
 import { jsonResponse } from "./lib/http.ts";
 
@@ -44,7 +45,7 @@ export const metrics = (gateway: Gateway) =>
     });
   });
 
-/** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
+/** `GET /-/regions`: how each region is and what that is based on, its origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>
   new Hono().use("/-/regions", requireScope(gateway, "support")).get("/-/regions", async (c) => {
     const regions = describe(await snapshotFor(gateway, c), callerOf(c).scope === "support");
@@ -52,7 +53,7 @@ export const regions = (gateway: Gateway) =>
   });
 
 /** `healthOnly`: without hosts and traffic. */
-function describe({ source, sinceMs, origins, requests }: MetricsSnapshot, healthOnly: boolean): object {
+function describe({ source, sinceMs, origins, requests, recent, nowMs }: MetricsSnapshot, healthOnly: boolean): object {
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const names = new Set(origins.map(({ region }) => region));
   return {
@@ -63,9 +64,11 @@ function describe({ source, sinceMs, origins, requests }: MetricsSnapshot, healt
     regions: Object.fromEntries(
       [...names].map((name) => {
         const own = origins.filter(({ region }) => region === name);
-        if (healthOnly) return [name, { origins: own.map(describeHealth) }];
+        const health = judgeRegion(own, recent?.get(name), nowMs);
+        if (healthOnly) return [name, { ...health, origins: own.map(describeHealth) }];
         const count = requests.get(name) ?? 0;
-        return [name, { requests: count, share: all === 0 ? 0 : count / all, origins: own.map(describeOrigin) }];
+        const share = all === 0 ? 0 : count / all;
+        return [name, { ...health, requests: count, share, origins: own.map(describeOrigin) }];
       }),
     ),
   };

@@ -16,6 +16,7 @@ import type { AuthError, PublicIdsError, SequenceError, TableError } from "./pro
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { HistorySpan, MetricsHistory } from "./published/console-api.ts";
+import type { RecentTraffic } from "./published/region-state.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
 import type { MissingPage } from "./routing/packs/pack.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
@@ -183,6 +184,9 @@ export interface MetricsSnapshot {
   readonly origins: readonly OriginStatus[];
   /** Requests by the region that they went to. */
   readonly requests: ReadonlyMap<string, number>;
+  /** The last minute's traffic by region; `undefined` where it is not known. */
+  readonly recent: ReadonlyMap<string, RecentTraffic> | undefined;
+  readonly nowMs: number;
 }
 
 export interface Metrics {

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { RegionHealth, RegionState } from "../../published/region-state.ts";
 import type { Problem } from "./api.ts";
 
 /** Small parts that several pages share. */
@@ -48,6 +49,24 @@ export type Mood = "good" | "warn" | "bad" | "plain";
 export const Badge = ({ mood = "plain", children }: { mood?: Mood; children: ComponentChildren }) => (
   <span class={`badge ${mood}`}>{children}</span>
 );
+
+const STATES: Readonly<Record<RegionState, readonly [mood: Mood, word: string]>> = {
+  healthy: ["good", "Healthy"],
+  testing: ["warn", "Testing"],
+  degraded: ["warn", "Degraded"],
+  down: ["bad", "Down"],
+  "not-asked": ["plain", "Not asked"],
+};
+
+/** How a region is, and what that is based on. */
+export function Health({ of }: { of: RegionHealth | undefined }) {
+  const [mood, word] = STATES[of?.state ?? "not-asked"];
+  return of === undefined ? null : (
+    <>
+      <Badge mood={mood}>{word}</Badge> <small>{of.basis}</small>
+    </>
+  );
+}
 
 /** A name and what it says, row by row. */
 export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChildren] | undefined)[] }) => (

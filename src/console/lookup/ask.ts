@@ -1,9 +1,9 @@
 import type { EntityPreview, RuleView } from "../../published/console-api.ts";
 import type { CanaryMember } from "../../published/console-canary.ts";
+import type { RegionHealth } from "../../published/region-state.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
 import { type Answer, call, type Problem, slugOf } from "../app/api.ts";
-import type { Mood } from "../app/parts.tsx";
 import type { KeyedEntity } from "../app/session.ts";
 import type { Pasted } from "./read-pasted.ts";
 import type { Reading } from "./reader.ts";
@@ -15,7 +15,7 @@ export interface Asked {
   /** Of the table that decided. */
   readonly revision: number | undefined;
   /** The regions now; absent where the role does not see them. */
-  readonly health?: readonly RegionHealth[] | undefined;
+  readonly health?: Regions["regions"] | undefined;
   /** Where a request on the path would go, if one is known. */
   readonly whole?: WholePath | undefined;
   /** The entry of the table that decides. */
@@ -57,12 +57,6 @@ export interface DirectoryEntry {
   readonly missingSince?: string;
 }
 
-export interface RegionHealth {
-  readonly region: string;
-  readonly mood: Mood;
-  readonly words: string;
-}
-
 export interface Origin {
   readonly host: string;
   readonly weight: number;
@@ -82,7 +76,10 @@ export interface Regions {
   readonly source: string;
   readonly since: string;
   readonly regions: Readonly<
-    Record<string, { readonly requests?: number; readonly share?: number; readonly origins: readonly Origin[] }>
+    Record<
+      string,
+      RegionHealth & { readonly requests?: number; readonly share?: number; readonly origins: readonly Origin[] }
+    >
   >;
 }
 
@@ -145,7 +142,7 @@ export async function ask(
   };
   const addHealth = async (): Promise<void> => {
     const known = await regions;
-    if (known.ok) add({ health: healthOf(known.value) });
+    if (known.ok) add({ health: known.value.regions });
   };
   await Promise.all([
     ...(path === undefined || whole === undefined ? [] : [addWhyOf(path, whole)]),
@@ -229,21 +226,6 @@ async function askDirectory(place: Place, key: string): Promise<KeyAnswer> {
   const path = `/-/directory/${encodeURIComponent(directory)}/${encodeURIComponent(key)}`;
   const entry = await call<DirectoryEntry>(path);
   return { directory, entity, cacheSeconds, entry, askedAtMs: Date.now() };
-}
-
-export const healthOf = ({ regions }: Regions): readonly RegionHealth[] =>
-  Object.entries(regions).map(([region, { origins }]) => ({ region, ...healthOfOrigins(origins) }));
-
-/** Good unless an origin's breaker is open or its last check failed. */
-export function healthOfOrigins(origins: readonly Origin[]): { readonly mood: Mood; readonly words: string } {
-  const used = origins.filter(({ weight }) => weight > 0);
-  const isDown = ({ breaker, lastCheck }: Origin): boolean => breaker === "open" || lastCheck?.good === false;
-  const down = used.filter(isDown).length;
-  if (used.length === 0) return { mood: "warn", words: "drained" };
-  if (down === used.length) return { mood: "bad", words: "down now" };
-  if (down > 0) return { mood: "warn", words: `${down} of ${used.length} origins down` };
-  const isKnown = used.some(({ lastAnswer, lastCheck }) => lastAnswer !== null || lastCheck !== null);
-  return isKnown ? { mood: "good", words: "healthy now" } : { mood: "plain", words: "no request yet" };
 }
 
 /** `path`: the entity's own, for a text that says no entity alone. */

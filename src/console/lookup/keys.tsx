@@ -1,17 +1,10 @@
-import { Badge, Facts, type Mood, Panel } from "../app/parts.tsx";
+import { ownOf } from "../app/own.ts";
+import { Badge, Facts, Health, type Mood, Panel } from "../app/parts.tsx";
 import { agoText, localTime, utcTime } from "../app/words.ts";
-import type { DirectoryEntry, KeyAnswer, RegionHealth } from "./ask.ts";
+import type { Asked, DirectoryEntry, KeyAnswer } from "./ask.ts";
 
 /** What directories have of a key. They are asked themselves, and no cache of theirs. */
-export function Keys({
-  keys,
-  text,
-  health,
-}: {
-  keys: readonly KeyAnswer[];
-  text: string;
-  health: readonly RegionHealth[] | undefined;
-}) {
+export function Keys({ keys, text, health }: { keys: readonly KeyAnswer[]; text: string; health: Asked["health"] }) {
   const found = keys.filter(({ entry }) => entry.ok);
   const shown = found.length > 0 ? found : keys;
   return (
@@ -38,7 +31,7 @@ function Key({
 }: {
   answer: KeyAnswer;
   text: string;
-  health: readonly RegionHealth[] | undefined;
+  health: Asked["health"];
 }) {
   if (!entry.ok) {
     const { slug, title, detail } = entry.problem;
@@ -55,7 +48,6 @@ function Key({
   }
   const { key, region, owner, state, changedAt, leaseUntil, missingSince } = entry.value;
   const [mood, words] = STATES[state];
-  const own = health?.find((each) => each.region === region);
   return (
     <Facts
       rows={[
@@ -64,7 +56,7 @@ function Key({
         [
           "Region",
           <>
-            <strong>{region}</strong> {own && <Badge mood={own.mood}>{own.words}</Badge>}
+            <strong>{region}</strong> <Health of={ownOf(health, region)} />
           </>,
         ],
         ["State", <Badge mood={mood}>{words}</Badge>],

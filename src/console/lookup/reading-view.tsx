@@ -6,7 +6,8 @@ import { lineOf, pointerOf } from "../../published/console-positions.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import type { Candidate, Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
-import { Badge, CopyButton, Facts, Panel } from "../app/parts.tsx";
+import { ownOf } from "../app/own.ts";
+import { Badge, CopyButton, Facts, Health, Panel } from "../app/parts.tsx";
 import { keyed, knownTable, mayView } from "../app/session.ts";
 import { agoText, countryName, localTime, utcTime } from "../app/words.ts";
 import type { Asked, WholePath } from "./ask.ts";
@@ -142,12 +143,11 @@ function Destination({
   const { move, shadow, rule } = decision;
   const canary = chosen?.canary;
   const tableCanary = asked?.explanation.tableCanary;
-  const health = asked?.health?.find(({ region }) => region === decision.region);
   const since = asked?.why?.since ?? undefined;
   return (
     <div class="destination">
       <p class="region">
-        Region <strong>{decision.region}</strong> {health && <Badge mood={health.mood}>{health.words}</Badge>}
+        Region <strong>{decision.region}</strong> <Health of={ownOf(asked?.health, decision.region)} />
         {asked === undefined && <small>by the table in this page, revision {knownTable.value?.revision}</small>}
       </p>
       <OtherOnPath region={decision.region} whole={asked?.whole} />
@@ -196,7 +196,6 @@ function OnPath({ asked }: { asked: Asked }) {
   const { tableCanary: ofId } = asked.explanation;
   const { region, problem, source, owner, tableCanary = ofId } = asked.whole ?? {};
   const { why } = asked;
-  const health = asked.health?.find((each) => each.region === region);
   const canaryText = tableCanary === undefined ? undefined : sentence(tableCanaryInWords(tableCanary));
   if (region === undefined) {
     return (
@@ -209,7 +208,7 @@ function OnPath({ asked }: { asked: Asked }) {
   return (
     <div class="destination">
       <p class="region">
-        Region <strong>{region}</strong> {health && <Badge mood={health.mood}>{health.words}</Badge>}
+        Region <strong>{region}</strong> <Health of={ownOf(asked.health, region)} />
       </p>
       <Facts
         rows={[

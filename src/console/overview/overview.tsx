@@ -4,10 +4,10 @@ import type { MetricsHistory } from "../../published/console-api.ts";
 import type { Status, TableRevision } from "../../published/table-api.ts";
 import { call } from "../app/api.ts";
 import { ownOf } from "../app/own.ts";
-import { Badge, Busy, Choice, Panel, ProblemBox, Table } from "../app/parts.tsx";
+import { Badge, Busy, Choice, Health, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, reader } from "../app/session.ts";
 import { agoText, countText, msText, percentText } from "../app/words.ts";
-import { healthOfOrigins, type Origin } from "../lookup/ask.ts";
+import type { Origin } from "../lookup/ask.ts";
 import { Chart, type Line, type Mark } from "./chart.tsx";
 import { type Average, averageOf, periodsOf, problemCounts, ratesOf, recentOf, sumWithin } from "./history.ts";
 import { history, historyProblem, isLive, loadHistory, regions, span, watchLive } from "./live.ts";
@@ -105,8 +105,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
         ]}
       >
         {names.map((name, at) => {
-          const { origins = [] } = ownOf(known.regions, name) ?? {};
-          const health = healthOfOrigins(origins);
+          const own = ownOf(known.regions, name);
           const series = ownOf(shown?.regions, name);
           const recent = shown && series && recentOf(series, shown.stepSeconds);
           const average = shown && series && averageOf(series, shown.stepSeconds);
@@ -116,7 +115,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
                 <span class={`key colour-${at % 8}`} aria-hidden="true" /> {name}
               </th>
               <td>
-                <Badge mood={health.mood}>{health.words}</Badge>
+                <Health of={own} />
               </td>
               <td class="number">{shareText(recent?.errorShare)}</td>
               <td class="number">{recent ? countText(recent.perSecond) : "–"}</td>
@@ -126,7 +125,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
                 {msText(recent?.p50)}, {msText(recent?.p99)}
               </td>
               <td class="origins">
-                {origins.map((origin) => (
+                {own?.origins.map((origin) => (
                   <OriginLine key={origin.host} origin={origin} />
                 ))}
               </td>

@@ -1,5 +1,6 @@
 import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
 import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../published/console-api.ts";
+import type { RecentTraffic } from "../../published/region-state.ts";
 import { BUCKETS_MS, keyParts, OTHER } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 
@@ -8,6 +9,8 @@ const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readon
   hour: { stepSeconds: 10, steps: 360 },
   day: { stepSeconds: 300, steps: 288 },
 };
+
+const RECENT_SECONDS = 60;
 
 /** Regions and problems of one step; the rest is counted as `(other)`. A step with all of them has 12 KB. */
 const REGIONS_MAX = 32;
@@ -74,6 +77,23 @@ export class TrafficHistory {
       this.#changed.add(`${span} ${at}`);
       for (const old of steps.keys()) if (old <= at - lengthOf(span)) steps.delete(old);
     }
+  }
+
+  /** Of the last minute and the step that is not over, by region. */
+  recent(nowMs: number): ReadonlyMap<string, RecentTraffic> {
+    const last = stepAt("hour", nowMs);
+    const steps = [...this.#steps.hour].flatMap(([at, step]) =>
+      at >= last - RECENT_SECONDS && at <= last ? [step] : [],
+    );
+    const names = new Set(steps.flatMap(({ regions }) => [...regions.keys()]));
+    return new Map(
+      Array.from(names, (name) => {
+        const row = sumOf(steps.flatMap(({ regions }) => [regions.get(name) ?? []]));
+        const [requests = 0, errors = 0, , faults = 0] = row;
+        const answers = row.slice(ORIGIN_BUCKETS, BUSY).reduce((sum, count) => sum + count, 0);
+        return [name, { requests, errors, faults, answers }] as const;
+      }),
+    );
   }
 
   /** Rows that changed since the last call, and from when on rows of a span are kept. */

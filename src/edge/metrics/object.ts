@@ -105,7 +105,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   /** Writes them before they are shown, so a shown counter never decreases. */
   async totals(): Promise<MetricsTotals> {
     this.#save();
-    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
+    const recent = this.#history.recent(systemClock.nowMs());
+    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins, recent };
   }
 
   async history(span: HistorySpan, from?: number): Promise<MetricsHistory> {

@@ -38,6 +38,8 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
     }),
     origins,
     requests: requestsByRegion(counted.get("requests_total")),
+    recent: totals?.recent,
+    nowMs,
   };
 }
 

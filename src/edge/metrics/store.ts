@@ -1,6 +1,7 @@
 import type { OriginCheck } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
+import type { RecentTraffic } from "../../published/region-state.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 import type { ReportedTable } from "./isolates.ts";
 
@@ -34,6 +35,8 @@ export interface MetricsTotals {
   readonly sums: ReadonlyMap<string, number>;
   /** By URL. */
   readonly origins: ReadonlyMap<string, OriginState>;
+  /** Of the last minute, by region. Absent from an object of a former version. */
+  readonly recent?: ReadonlyMap<string, RecentTraffic>;
 }
 
 /** The shared store. All calls reject if it cannot be reached. */

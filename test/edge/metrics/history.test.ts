@@ -42,6 +42,28 @@ describe("the history of the traffic", () => {
     expect(problems).toEqual({ "origin-timeout": [0, 1, 0, 0, 0], "malformed-id": [0, 0, 0, 4, 0] });
   });
 
+  it("has the traffic of the last minute by region, without what is older", () => {
+    const history = new TrafficHistory();
+    history.add([[requests("eu", "5xx"), 9]], START_MS);
+    history.add(
+      [
+        [requests("eu", "2xx"), 3],
+        [requests("eu", "origin-timeout"), 1],
+        [seriesKey("origin_duration_seconds", "eu", "0"), 3],
+        [seriesKey("origin_faults_total", "eu", "x"), 2],
+      ],
+      START_MS + 70_000,
+    );
+    history.add([[requests("us", "5xx"), 1]], START_MS + 79_999);
+    expect(history.recent(START_MS + 79_999)).toEqual(
+      new Map([
+        ["eu", { requests: 4, errors: 1, faults: 2, answers: 3 }],
+        ["us", { requests: 1, errors: 1, faults: 0, answers: 0 }],
+      ]),
+    );
+    expect([...history.recent(START_MS + 140_000).keys()]).toEqual([]);
+  });
+
   it("leaves out the gateway's own pages, which the console asks for", () => {
     const history = new TrafficHistory();
     history.add(

@@ -247,7 +247,7 @@ describe("the overview", () => {
     // A breaker closes for a trial now and then, and the page may ask just then.
     const isDown = async () => {
       await fetch(`${stack.url}/orders/${id}`).then((answer) => answer.arrayBuffer());
-      return page.getByText("down now").count();
+      return page.getByText("Down", { exact: true }).count();
     };
     await expect.poll(isDown, { timeout: 20_000, interval: 50 }).toBeGreaterThan(0);
     await page

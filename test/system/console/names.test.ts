@@ -34,7 +34,7 @@ it("are names like others on every page", async () => {
   const { page, context, faults } = own;
   await signIn(own, "operator");
   const row = page.getByRole("row", { name: new RegExp(region) });
-  await row.getByText("no request yet").waitFor();
+  await row.getByText("Not asked", { exact: true }).waitFor();
   for (const name of ["table", "history", "canary", "moves", "stock", "mint", "layouts"]) {
     await page.goto(`${stack.consoleUrl}/-/console#/${name}`);
     await page.locator("main h1").waitFor();

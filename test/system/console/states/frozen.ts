@@ -62,10 +62,16 @@ const origin = (port: number): Origin => ({
   lastCheck: null,
 });
 
+const HEALTHY = { state: "healthy", basis: "No request of the last minute failed." } as const;
+
 const REGIONS: Regions = {
   source: "all",
   since: ago(14_400),
-  regions: { eu: { origins: [origin(18101)] }, us: { origins: [origin(18102)] }, ap: { origins: [origin(18103)] } },
+  regions: {
+    eu: { ...HEALTHY, origins: [origin(18101)] },
+    us: { ...HEALTHY, origins: [origin(18102)] },
+    ap: { ...HEALTHY, origins: [origin(18103)] },
+  },
 };
 
 /** A region whose only origin stopped five minutes ago. */
@@ -80,6 +86,8 @@ export const REGION_DOWN = {
     regions: {
       ...REGIONS.regions,
       ap: {
+        state: "down",
+        basis: "Its origin gets no request: its circuit breaker is open.",
         origins: [
           {
             ...origin(18103),

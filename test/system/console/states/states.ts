@@ -112,7 +112,7 @@ const PAGES: readonly State[] = [
     open: own(async (stack) => {
       const page = await goTo(stack, stack.own, `#/look-up?id=${ID}`);
       await page.getByRole("button", { name: "Ask where it goes" }).click();
-      await page.getByText("healthy now").waitFor();
+      await page.getByText("Healthy", { exact: true }).waitFor();
       await page.getByText("Asking the gateway").waitFor({ state: "detached" });
     }),
   },
