@@ -1,8 +1,39 @@
-import { type Command, Option } from "commander";
+import { type Command, Option, type OptionValues } from "commander";
 import type { Act, ExitCode, Runtime } from "./runtime.ts";
 
 /** Adds a command, or a group of them, to its parent. */
 export type Row = (parent: Command, act: Act) => void;
+
+/** commander takes a word with a leading dash as an option. This character before it, of private use, makes it an argument. */
+const MARK = "\u{e000}";
+
+/** One dash and at least five more characters: no option is spelled so, and IDs are, such as every pushID. */
+const DASHED = /^-[0-9A-Za-z_~][0-9A-Za-z_~-]{4,}$/;
+
+/** The words of a command line, where those like an ID are arguments. */
+export const markDashed = (words: readonly string[]): readonly string[] => {
+  const end = words.indexOf("--");
+  return words.map((word, at) => (DASHED.test(word) && (end === -1 || at < end) ? MARK + word : word));
+};
+
+const unmark = (word: string): string => (word.startsWith(MARK) ? word.slice(MARK.length) : word);
+
+const takesIds = ({ registeredArguments }: Command): boolean =>
+  registeredArguments.some((argument) => /^(?:id|key)$/.test(argument.name()));
+
+const HOW = "An ID or a key that begins with a dash can stand behind --, which ends the options.\n";
+
+/** The arguments and options as they were typed. A command that takes no IDs takes no dashed word either. */
+export const asTyped = <Options extends OptionValues>(made: Command) => {
+  const dashed = made.args.find((word) => word.startsWith(MARK));
+  if (dashed !== undefined && !takesIds(made)) {
+    made.error(`error: unknown option '${unmark(dashed)}'`, { code: "commander.unknownOption" });
+  }
+  const plain = (value: unknown): unknown =>
+    typeof value === "string" ? unmark(value) : Array.isArray(value) ? value.map(plain) : value;
+  const options = Object.entries(made.opts()).map(([name, value]) => [name, plain(value)]);
+  return { args: made.args.map(unmark), options: Object.fromEntries(options) as Options };
+};
 
 /** An option that knows the type of its value. `Given`: it always has one, by a default or because it is required. */
 export interface TypedOption<Flags extends string, Value, Given extends boolean> extends Option {
@@ -47,7 +78,7 @@ type Make<Given extends boolean> = <const Flags extends string, Value = ValueOf<
 
 const make: Make<boolean> = (flags, description, parse) => {
   const made = new Option(flags, description);
-  return parse === undefined ? made : made.argParser(parse);
+  return parse === undefined ? made : made.argParser<never>((text, before) => parse(unmark(text), before) as never);
 };
 
 export const option = make as Make<false>;
@@ -83,7 +114,13 @@ export const command =
   }: Spec<Rows>): Row =>
   (parent, act) => {
     const made = parent.command(name).description(description).addHelpText("after", help);
-    for (const [spelling, text, parse = (word: string): unknown => word] of args) made.argument(spelling, text, parse);
+    for (const [spelling, text, parse = (word: string): unknown => word] of args)
+      made.argument(spelling, text, (word: string) => parse(unmark(word)));
+    if (takesIds(made)) {
+      made.configureOutput({
+        outputError: (error, write) => write(error.startsWith("error: unknown option") ? error + HOW : error),
+      });
+    }
     for (const each of spec.options ?? []) made.addOption(each);
     made.action(act<OptionsOf<Rows>>(spec.run));
   };

@@ -1,5 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { group, type Row } from "./command.ts";
+import { asTyped, group, markDashed, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
@@ -65,10 +65,11 @@ export const run = async (args: readonly string[], runtime: Runtime): Promise<nu
   let exitCode = 0;
   const act: Act = (action) =>
     async function (this: Command) {
-      exitCode = await action(runtime, this.args, this.opts());
+      const { args: typed, options } = asTyped<Parameters<typeof action>[2]>(this);
+      exitCode = await action(runtime, typed, options);
     };
   try {
-    await build(runtime, act).parseAsync(args, { from: "user" });
+    await build(runtime, act).parseAsync(markDashed(args), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     if (error instanceof Stop) {

@@ -71,6 +71,39 @@ describe.concurrent("the command as a whole", () => {
     expect(stderr).toContain(`error: ${error}\n(Did you mean ${hint}?)`);
   });
 
+  const PUSH_ID = "-JhLeOlGIEjaIOFHR0xd";
+
+  it.each([
+    { args: ["explain", PUSH_ID, "--no-table"], stdout: `${PUSH_ID}\n` },
+    { args: ["id", "explain", "--layout", "push-id", PUSH_ID], stdout: `${PUSH_ID}\n` },
+    { args: ["explain", "--json", "01ARZ3NDEKTSV4RRFFQ69G5FAV", PUSH_ID, "--no-table"], stdout: `"text":"${PUSH_ID}"` },
+    { args: ["explain", "--", PUSH_ID], stdout: `${PUSH_ID}\n` },
+    { args: ["id", "convert", PUSH_ID, "--to", "push-id", "--from", "push-id"], stdout: `${PUSH_ID}\n` },
+    { args: ["id", "check", PUSH_ID, "--layout", "push-id", "--now", "2015-02-04T22:15:32Z"], stdout: "fresh" },
+  ])("$args takes an ID that begins with a dash", async ({ args, stdout }) => {
+    const run = await waybill(args);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining(stdout) });
+  });
+
+  it.each([
+    { args: ["explain", "-x"], error: "unknown option '-x'" },
+    { args: ["explain", "--JhLeOlGIEjaIOFHR0xd"], error: "unknown option '--JhLeOlGIEjaIOFHR0xd'" },
+    { args: ["explain", "-no-such-option", "--no-table"], error: '"-no-such-option" is not an ID' },
+    { args: ["id", "convert", "-no-such-option", "--to", "uuid"], error: '"-no-such-option" is not an ID' },
+    { args: ["directory", "get", "d", "-x"], error: "unknown option '-x'" },
+  ])("$args is an error that names --", async ({ args, error }) => {
+    const { stderr, code } = await waybill(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(error);
+    expect(stderr).toMatch(/ --[,. ]|^Behind -- |Behind --/m);
+  });
+
+  it("a command without IDs takes no word with a dash, and an option's value may have one", async () => {
+    expect((await waybill(["table", "check", PUSH_ID])).stderr).toContain(`unknown option '${PUSH_ID}'`);
+    expect((await waybill(["explain", "x", "--layout", PUSH_ID])).stderr).toContain(`no layout "${PUSH_ID}"`);
+    expect((await waybill(["mint", "xid", "--field", PUSH_ID])).stderr).toContain("Write it as name=value.");
+  });
+
   it.each([
     { args: [], error: "Usage: waybill" },
     { args: ["table"], error: "Usage: waybill table" },

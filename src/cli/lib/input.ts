@@ -64,6 +64,8 @@ export const writeOutput = (path: string, content: string | Uint8Array, runtime:
 /** The output for one ID: to stdout and to stderr. */
 export type IdResult = { readonly data: string; readonly report: string; readonly failed: boolean };
 
+const DASHED_HINT = "If an option is meant: it begins with two dashes. Behind -- all words are IDs.\n";
+
 /** Answers for each ID as it is read. A failed ID does not stop the others. */
 export const eachId = async (
   args: readonly string[],
@@ -75,7 +77,7 @@ export const eachId = async (
   for await (const id of idsOf(args, runtime)) {
     const { data, report, failed } = await answer(id, count);
     if (data !== "") await runtime.print(data);
-    if (report !== "") runtime.report(report);
+    if (report !== "") runtime.report(report + (failed && id.startsWith("-") ? DASHED_HINT : ""));
     if (failed) code = EXIT.failed;
     count += 1;
   }
