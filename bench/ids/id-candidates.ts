@@ -56,7 +56,9 @@ function decoders(): SyncCandidate[] {
   return [
     overTexts("iUID: parse, country, service, time", BY_HAND_IUID, iuids, (text) => {
       const words = iuid.parse(text);
-      return words.ok ? country(words.value) + service(words.value) + mintedAtMs(words.value) : Number.NaN;
+      return words.ok
+        ? country(words.value) + service(words.value) + (mintedAtMs(words.value) ?? Number.NaN)
+        : Number.NaN;
     }),
     overTexts(BY_HAND_IUID, undefined, iuids, iuidByHand),
     overTexts("HotGuid: parse, shard key", BY_HAND_HOTGUID, hotguids, (text) => {

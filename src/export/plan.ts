@@ -323,9 +323,9 @@ const boundsOf = (layout: Layout): readonly Bound[] => {
     const found: Bound[] = [];
     if (row?.role === "time" && row.unit === "sql-datetime")
       found.push({ number, max: SQL_TICKS_A_DAY, isTimeOfDay: true });
-    if (typeof field.max === "number" && field.max < 2 ** field.bits - 1) {
+    if (BigInt(field.max) < (1n << BigInt(field.bits)) - 1n) {
       if (field.bits > 53) throw new Left(`field ${field.name} of ${layout.name} has a limit beyond 53 bits`);
-      found.push({ number, max: field.max, isTimeOfDay: false });
+      found.push({ number, max: Number(field.max), isTimeOfDay: false });
     }
     return found;
   });

@@ -105,11 +105,14 @@ const weighDigits = ({ name }: TextForm, text: string): readonly string[] =>
 
 const nameValue = (field: Field, words: Words): string => `${field.name} is ${field.read(words)}`;
 
+/** A time that no `number` holds exactly. */
+const BEYOND = "a Unix millisecond beyond 2^53 - 1";
+
 type Reasons = Pick<Reading, "for" | "against">;
 
 const weighTime = ({ mintedAtMs }: Layout, words: Words, { fromMs, aheadMs }: TimeWindow, nowMs: number): Reasons => {
   if (mintedAtMs === undefined) return { for: [], against: [] };
-  const mintedMs = mintedAtMs(words);
+  const mintedMs = mintedAtMs(words) ?? Number.POSITIVE_INFINITY;
   const untilMs = nowMs + aheadMs;
   const minted = `minted at ${nameTime(mintedMs)}`;
   if (mintedMs < fromMs) return { for: [], against: [`${minted}, before ${nameTime(fromMs)}`] };
@@ -119,4 +122,5 @@ const weighTime = ({ mintedAtMs }: Layout, words: Words, { fromMs, aheadMs }: Ti
   return { for: [`${minted}, between ${nameTime(fromMs)} and ${nameTime(untilMs)}`], against: [] };
 };
 
-const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `Unix millisecond ${unixMs}`;
+const nameTime = (unixMs: number): string =>
+  isoTime(unixMs) ?? (unixMs === Number.POSITIVE_INFINITY ? BEYOND : `Unix millisecond ${unixMs}`);

@@ -54,7 +54,8 @@ const saidBy = (stale: StaleClientId): { readonly idTime?: string; readonly idIn
   return "interval" in said ? { idInterval: nameInterval(said.interval) } : { idTime: nameTime(said.mintedAtMs) };
 };
 
-const nameTime = (unixMs: number): string => {
+const nameTime = (unixMs: number | undefined): string => {
+  if (unixMs === undefined) return "a Unix millisecond beyond 2^53 - 1";
   const date = new Date(unixMs);
   return Number.isNaN(date.getTime()) ? `Unix millisecond ${unixMs}` : date.toISOString();
 };

@@ -1,4 +1,4 @@
-import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.ts";
+import { type Capacity, COLLISION_ODDS_MAX, capacityOf, isoTime, type Load } from "../../ids/index.ts";
 import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
@@ -60,16 +60,18 @@ const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }:
 };
 
 const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
-  const { isEnough, rate, minters, collisions } = capacity;
+  const { rate, minters, collisions } = capacity;
   if (minters !== undefined && load.minters > minters.max) return "too many minters";
-  if (!isEnough && rate !== undefined) return "too many IDs a second";
+  if (rate !== undefined && load.idsPerSecond > rate.allIdsPerSecond) return "too many IDs a second";
   if (collisions?.areExpected) return "equal IDs are expected";
+  if (collisions?.areTooLikely) return `equal IDs are too likely: ${odds(COLLISION_ODDS_MAX)} or more`;
   if (!lasts) return "does not last that long";
   return mayShareNode(capacity) ? `sufficient only if ${minters?.fields.join(" and ")} are assigned` : "sufficient";
 };
 
 /** Random node fields do not keep so many minters apart. */
-const mayShareNode = ({ sameNode = 0 }: Capacity): boolean => sameNode >= PER_CENT_MIN;
+const mayShareNode = ({ sameNode = 0, equalByNode = 0 }: Capacity): boolean =>
+  sameNode >= PER_CENT_MIN || equalByNode >= COLLISION_ODDS_MAX;
 
 /** Whole numbers with separators up to 16 digits, then in scientific notation. */
 const amount = (value: number): string =>
@@ -135,8 +137,7 @@ const answerOf = (load: Load, capacity: Capacity, nowMs: number) => {
 const stepMs = (nowMs: number, { seconds }: NonNullable<Capacity["supply"]>, percent: number): number =>
   Math.floor(nowMs + seconds * percent * 10);
 
-const bears = ({ lasts, capacity }: Answer): boolean =>
-  lasts && capacity.isEnough && capacity.collisions?.areExpected !== true && !mayShareNode(capacity);
+const bears = ({ lasts, capacity }: Answer): boolean => lasts && capacity.isEnough && !mayShareNode(capacity);
 
 const plainOf = (answer: Answer): object => {
   const { load, capacity, lasts, end, announced } = answer;

@@ -77,4 +77,5 @@ const tickOf = ({ table }: Layout): string => {
   return row?.role === "time" ? `, in units of ${row.unit}` : "";
 };
 
-const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `Unix millisecond ${unixMs}`;
+const nameTime = (unixMs: number | undefined): string =>
+  isoTime(unixMs) ?? (unixMs === undefined ? "beyond Unix millisecond 2^53" : `Unix millisecond ${unixMs}`);

@@ -43,7 +43,11 @@ function Bearing({ layout, load }: { layout: Layout; load: Load }) {
           collisions && [
             "Equal IDs",
             `${oddsOf(collisions.probability)} that any two are equal in all these years${
-              collisions.areExpected ? "; at least one pair is to be expected" : ""
+              collisions.areExpected
+                ? "; at least one pair is to be expected"
+                : collisions.areTooLikely
+                  ? "; that is too likely"
+                  : ""
             }`,
           ],
           sameNode === undefined
@@ -57,7 +61,8 @@ function Bearing({ layout, load }: { layout: Layout; load: Load }) {
 
 const YEAR_MS = 31_557_600_000;
 
-const yearOf = (ms: number): string => {
+const yearOf = (ms: number | undefined): string => {
+  if (ms === undefined) return "a year beyond all counting";
   const year = new Date(ms).getUTCFullYear();
   return Number.isNaN(year) ? `the year ${countText(1970 + Math.floor(ms / YEAR_MS))}` : `${year}`;
 };

@@ -241,6 +241,6 @@ export class RegionList {
     { path, type }: ListOrder,
   ): string | undefined {
     if (path !== undefined) return keyTextOf(item, text, path, type);
-    return deciderOf(this.#world.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words).toString();
+    return deciderOf(this.#world.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words)?.toString();
   }
 }

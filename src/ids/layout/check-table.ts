@@ -1,4 +1,4 @@
-import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
+import type { FieldValue, LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
 import { bitsOf, NUMBER_BITS_MAX } from "./runs.ts";
 import { EVEN_UNITS } from "./time.ts";
 
@@ -9,7 +9,7 @@ export type LayoutTableFault =
   | { readonly reason: "octet-order"; readonly octets: number }
   | { readonly reason: "fixed-bits"; readonly field: string; readonly bits: number; readonly max: number }
   | { readonly reason: "fixed-value"; readonly field: string; readonly bits: number; readonly value: number }
-  | { readonly reason: "max-value"; readonly field: string; readonly bits: number; readonly max: number }
+  | { readonly reason: "max-value"; readonly field: string; readonly bits: number; readonly max: number | string }
   | { readonly reason: "least-value"; readonly bits: number; readonly least: string }
   | { readonly reason: "text-bits"; readonly text: string; readonly expected: number; readonly actual: number }
   | { readonly reason: "unit"; readonly field: string; readonly unit: string }
@@ -40,8 +40,11 @@ const checkRow = (row: Row): LayoutTableFault | undefined => {
     if (!fits) return { reason: "fixed-value", field, bits, value: row.value };
   }
   const max = maxOf(row);
-  const possible = max === undefined || (Number.isSafeInteger(max) && max > 0 && max < 2 ** bits);
-  return possible ? undefined : { reason: "max-value", field, bits, max };
+  if (max === undefined) return undefined;
+  const isExact = typeof max === "bigint" || Number.isSafeInteger(max);
+  if (isExact && max > 0 && BigInt(max) >> BigInt(bits) === 0n) return undefined;
+  // JSON has no bigint.
+  return { reason: "max-value", field, bits, max: typeof max === "bigint" ? `${max}` : max };
 };
 
 /** Rows with the same name form one field, without a `max`. At most one field is a time. Fixed values must be exact. */
@@ -73,7 +76,7 @@ const sameField = (a: Row, b: Row): boolean =>
   a.role === b.role && unitOf(a) === unitOf(b) && epochOf(a) === epochOf(b);
 
 const unitOf = (row: Row): TimeUnit | undefined => (row.role === "time" ? row.unit : undefined);
-const maxOf = (row: Row): number | undefined => (row.role === "fixed" ? undefined : row.max);
+const maxOf = (row: Row): FieldValue | undefined => (row.role === "fixed" ? undefined : row.max);
 const epochOf = (row: Row): number | undefined => (row.role === "time" ? row.epochMs : undefined);
 
 const checkWidth = (table: LayoutTable, otherTexts: readonly TextForm[]): LayoutTableFault | undefined => {

@@ -186,7 +186,7 @@ const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
     const holds = (words: Words): boolean => read(words) % SQL_DAY < SQL_TICKS_A_DAY;
     bounds.push({ holds, field, min: "0", max: `${SQL_TICKS_A_DAY - 1} in the last 32 bits` });
   }
-  if (typeof max === "number" && max < 2 ** bits - 1) {
+  if (BigInt(max) < (1n << BigInt(bits)) - 1n) {
     const value = bits > NUMBER_BITS_MAX ? readBig : read;
     bounds.push({ holds: (words) => value(words) <= max, field, min: "0", max: `${max}` });
   }

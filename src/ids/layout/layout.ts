@@ -39,14 +39,14 @@ export type Row =
       readonly role: "time";
       readonly unit: TimeUnit;
       readonly epochMs: number;
-      /** The greatest value, if the bits could hold more. */
-      readonly max?: number;
+      /** The greatest value, if the bits could hold more. A `number` is at most 2^53 - 1. */
+      readonly max?: FieldValue;
     }
   | {
       readonly field: string;
       readonly bits: number;
       readonly role: "key" | "node" | "counter" | "random";
-      readonly max?: number;
+      readonly max?: FieldValue;
     };
 
 /**
@@ -74,6 +74,7 @@ export interface Field {
   readonly name: string;
   readonly role: Role;
   readonly bits: number;
+  /** A `number` up to 53 bits, a `bigint` above. */
   readonly max: FieldValue;
   /** The value as an exact unsigned integer. Throws for fields of more than 53 bits. */
   readonly read: (words: Words) => number;
@@ -102,8 +103,11 @@ export interface Layout {
   readonly fits: (words: Words) => boolean;
   /** The first fault of words that do not fit: a wrong fixed field, else a value out of range. */
   readonly misfit: (words: Words) => ParseError | undefined;
-  /** When the ID was minted: Unix time in milliseconds, rounded down. `undefined` without a time field. */
-  readonly mintedAtMs: ((words: Words) => number) | undefined;
+  /**
+   * When the ID was minted: Unix time in milliseconds, rounded down. It returns `undefined` for a time beyond 2^53 - 1, which
+   * no `number` tells from its neighbours. `undefined` without a time field.
+   */
+  readonly mintedAtMs: ((words: Words) => number | undefined) | undefined;
   /** All text forms, the canonical one first. */
   readonly texts: readonly TextForm[];
   /** The words of a canonical text. Does not check fixed bits. */

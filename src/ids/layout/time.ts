@@ -40,8 +40,8 @@ export const timeValue = (unit: TimeUnit, ticks: bigint): bigint => {
   return ((ticks / ticksADay) << 32n) | (ticks % ticksADay);
 };
 
-/** The Unix time in milliseconds of a time field's value, rounded down; at most 2^53 - 1. */
-export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number => {
+/** The Unix time in milliseconds of a time field's value, rounded down; `undefined` beyond 2^53 - 1. */
+export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number | undefined => {
   if (unit === "sql-datetime") return exactMs(sqlMs(Number(value)) + epochMs);
   const { ms, ticks } = EVEN_UNITS[unit];
   return exactMs(Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs)));
@@ -49,10 +49,10 @@ export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number => {
 
 /** The Unix time in milliseconds that an ID minted at an instant contains: the start of its unit. */
 export const timeToldBy = (row: TimeRow, unixMs: number): number =>
-  unixMsOf(row, timeValue(row.unit, ticksIn(row.unit, unixMs - row.epochMs)));
+  unixMsOf(row, timeValue(row.unit, ticksIn(row.unit, unixMs - row.epochMs))) ?? unixMs;
 
-/** A `number` above this would round an instant up. */
-export const exactMs = (unixMs: number): number => Math.min(unixMs, Number.MAX_SAFE_INTEGER);
+/** A `number` above 2^53 - 1 stands for several instants, so such a time is not told. */
+export const exactMs = (unixMs: number): number | undefined => (unixMs <= Number.MAX_SAFE_INTEGER ? unixMs : undefined);
 
 /** Rounded to the nearest millisecond, as SQL Server prints a `datetime`. */
 export const sqlMs = (value: number): number => {
@@ -60,11 +60,11 @@ export const sqlMs = (value: number): number => {
   return ((value - ticks) / SQL_DAY) * DAY_MS + Math.round((ticks * 10) / 3);
 };
 
-/** Reads a time field as Unix milliseconds, rounded down; at most 2^53 - 1. */
+/** Reads a time field as Unix milliseconds, rounded down; `undefined` beyond 2^53 - 1. */
 export const compileMintedAt = (field: Field, row: TimeRow): NonNullable<Layout["mintedAtMs"]> => {
   const { max, read, readBig } = field;
   const { unit, epochMs } = row;
-  if (field.bits > NUMBER_BITS_MAX || unixMsOf(row, BigInt(max)) === Number.MAX_SAFE_INTEGER) {
+  if (field.bits > NUMBER_BITS_MAX || unixMsOf(row, BigInt(max)) === undefined) {
     return (words) => unixMsOf(row, readBig(words));
   }
   if (unit === "sql-datetime") return (words) => sqlMs(read(words)) + epochMs;
@@ -75,9 +75,9 @@ export const compileMintedAt = (field: Field, row: TimeRow): NonNullable<Layout[
   return (words) => Math.floor(read(words) / ticks) + epochMs;
 };
 
-/** ISO 8601 in UTC with milliseconds; `undefined` outside years 0 to 9999, which four digits cannot express. */
-export const isoTime = (unixMs: number): string | undefined => {
-  const date = new Date(unixMs);
+/** ISO 8601 in UTC with milliseconds; `undefined` outside years 0 to 9999, which four digits cannot express, or without a time. */
+export const isoTime = (unixMs: number | undefined): string | undefined => {
+  const date = new Date(unixMs ?? Number.NaN);
   const year = date.getUTCFullYear();
   return year >= 0 && year <= 9999 ? date.toISOString() : undefined;
 };

@@ -9,14 +9,15 @@ export const compileField = (
   role: Role,
   pieces: readonly Piece[],
   wordCount: number,
-  max?: number,
+  max?: FieldValue,
 ): Field => {
   const bits = pieces.reduce((sum, piece) => sum + piece.bits, 0);
+  const greatest = max ?? (1n << BigInt(bits)) - 1n;
   return {
     name,
     role,
     bits,
-    max: max ?? (bits <= NUMBER_BITS_MAX ? 2 ** bits - 1 : (1n << BigInt(bits)) - 1n),
+    max: bits <= NUMBER_BITS_MAX ? Number(greatest) : BigInt(greatest),
     read: bits <= NUMBER_BITS_MAX ? reader(pieces) : refuseRead(name, bits),
     readBig: bigReader(pieces),
     write: writer(pieces),

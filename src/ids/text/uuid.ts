@@ -57,11 +57,14 @@ const readHex4 = (text: string, at: number): number =>
 
 export const parseUuid = (text: string): Result<Words, ParseError> => {
   const words = readUuid(text, 0, text.length);
-  return words === undefined ? err(explainUuid(text)) : ok(words);
+  return words === undefined ? err(explainRejected(text)) : ok(words);
 };
 
-/** Why `readUuid` rejects a text. Slow; call it only for rejected texts. */
-export const explainUuid = (text: string): ParseError => {
+/** Why `readUuid` rejects a text; `undefined` for one that it reads, such as the nil UUID. Slow. */
+export const explainUuid = (text: string): ParseError | undefined =>
+  readUuid(text, 0, text.length) === undefined ? explainRejected(text) : undefined;
+
+const explainRejected = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
   if (text.length > EXPLAINED_CHARACTERS_MAX) return wrongLength(text);
   const invalidAt = text.search(/[^0-9A-Fa-f-]/);

@@ -20,21 +20,29 @@ export interface Load {
 
 export interface Capacity {
   readonly layout: string;
-  /** `undefined` without a time field. `firstMs`: Unix time of value 0. `endMs`: the first instant that overflows. */
-  readonly time: { readonly field: string; readonly firstMs: number; readonly endMs: number } | undefined;
+  /**
+   * `undefined` without a time field. `firstMs`: Unix time of value 0. `endMs`: the first instant that overflows; `undefined`
+   * beyond 2^53 - 1.
+   */
+  readonly time: { readonly field: string; readonly firstMs: number; readonly endMs: number | undefined } | undefined;
   /** A field that numbers IDs and never restarts. Its `ids` values last `seconds`. */
   readonly supply: { readonly field: string; readonly ids: number; readonly seconds: number } | undefined;
   /** The maximum rate of one minter; `undefined` if unlimited. */
   readonly rate: Rate | undefined;
   /** The fields that distinguish minters, and how many minters they allow. `undefined` if random bits do that. */
   readonly minters: { readonly fields: readonly string[]; readonly max: number } | undefined;
-  /** Whether the layout allows this many minters and this rate. */
+  /** Whether the layout allows this many minters and this rate, and no two equal random parts are too likely. */
   readonly isEnough: boolean;
   /** Expected collisions. `undefined` without random bits: distinct minters then never collide. */
   readonly collisions: Collisions | undefined;
   /** Probability that two minters pick equal random nodes; `undefined` if nodes are assigned or random bits suffice. */
   readonly sameNode: number | undefined;
+  /** Probability that such minters make an equal ID, if their counters are equal too: at most `sameNode`. */
+  readonly equalByNode: number | undefined;
 }
+
+/** From this probability of equal IDs over the whole period on, a layout is not enough: 1 in 1,000. */
+export const COLLISION_ODDS_MAX = 1e-3;
 
 export interface Rate {
   /** The field that distinguishes IDs within a tick; `undefined`: one ID per tick. */
@@ -55,8 +63,10 @@ export interface Collisions {
   readonly expectedPairs: number;
   /** Probability of at least one equal pair. */
   readonly probability: number;
-  /** Whether at least one equal pair is expected, and no node, counter or single monotonic minter prevents it. */
+  /** Whether at least one equal pair is expected, and no single monotonic minter prevents it. */
   readonly areExpected: boolean;
+  /** Whether the probability reaches `COLLISION_ODDS_MAX`, and no single monotonic minter prevents it. */
+  readonly areTooLikely: boolean;
 }
 
 export type CapacityError =
@@ -86,9 +96,10 @@ export const capacityOf = (layout: Layout, load: Load): Result<Capacity, Capacit
     minters,
     isEnough:
       load.minters <= (minters?.max ?? Number.POSITIVE_INFINITY) &&
-      load.idsPerSecond <= (rate?.allIdsPerSecond ?? Number.POSITIVE_INFINITY),
+      load.idsPerSecond <= (rate?.allIdsPerSecond ?? Number.POSITIVE_INFINITY) &&
+      collisions?.areTooLikely !== true,
     collisions,
-    sameNode: minters === undefined || !hasNodes(layout) ? undefined : birthday(load.minters, minters.max),
+    ...nodeOdds(layout, load, minters),
   });
 };
 
@@ -162,10 +173,11 @@ const mintersOf = (layout: Layout): Capacity["minters"] => {
 const hasNodes = (layout: Layout): boolean => ofRole(layout.fields, "node").length > 0;
 
 /**
- * The birthday problem. For n random IDs in m groups of d values, n^2 / (2 m d) pairs are equal on average. The
- * probability of at least one is P = 1 - e^(-pairs) (W. Feller, An Introduction to Probability Theory and Its
- * Applications, volume 1, chapter II.3; for UUIDs RFC 9562, section 6.7). This is an upper bound: it assumes equal
- * keys, nodes and counters, and no monotonic minter.
+ * The birthday problem. For n random IDs in m groups of d values, n^2 / (2 m d) pairs are equal on average. Where IDs
+ * arrive at random, each value of a group is drawn by a Poisson process of mean x = n / (m d), and none twice with the
+ * probability ((1 + x) e^-x)^(m d) (W. Feller, An Introduction to Probability Theory and Its Applications, volume 1,
+ * chapters II.3 and VI.6; for UUIDs RFC 9562, section 6.7). This is an upper bound: it assumes equal keys, nodes and
+ * counters, and no monotonic minter.
  */
 const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): Collisions | undefined => {
   if (!isRandom(layout)) return undefined;
@@ -174,10 +186,34 @@ const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): C
   const values = valuesOf(ofRole(layout.fields, "random")) * counterValues(layout);
   const groups = groupsIn(layout, seconds);
   const expectedPairs = ids ** 2 / (2 * groups * values);
-  const isCounted =
-    timeRowOf(layout.table) !== undefined && (minters === 1 || ofRole(layout.fields, "counter").length > 0);
-  const areExpected = expectedPairs >= 1 && !isCounted && !hasNodes(layout);
-  return { values, groups, expectedPairs, probability: -Math.expm1(-expectedPairs), areExpected };
+  const probability = equalOdds(ids, groups * values);
+  // A counter or a node that is no key keeps apart the IDs of one minter, and not two minters.
+  const isMonotonic = timeRowOf(layout.table) !== undefined && minters === 1;
+  const areExpected = expectedPairs >= 1 && !isMonotonic;
+  const areTooLikely = probability >= COLLISION_ODDS_MAX && !isMonotonic;
+  return { values, groups, expectedPairs, probability, areExpected, areTooLikely };
+};
+
+/** Below it the difference of ln(1 + x) and x loses its digits; the series is exact to 16. */
+const SERIES_MAX = 1e-4;
+
+/** The probability that of so many random picks some two are of one cell. */
+const equalOdds = (picks: number, cells: number): number => {
+  const x = picks / cells;
+  const none = x < SERIES_MAX ? -(x ** 2) * (1 / 2 - x / 3 + x ** 2 / 4 - x ** 3 / 5) : Math.log1p(x) - x;
+  return -Math.expm1(cells * none);
+};
+
+const nodeOdds = (
+  layout: Layout,
+  { idsPerSecond, minters: count, years }: Load,
+  minters: Capacity["minters"],
+): Pick<Capacity, "sameNode" | "equalByNode"> => {
+  if (minters === undefined || !hasNodes(layout)) return { sameNode: undefined, equalByNode: undefined };
+  const sameNode = birthday(count, minters.max);
+  const seconds = years * YEAR_SECONDS;
+  const equal = equalOdds(idsPerSecond * seconds, groupsIn(layout, seconds) * minters.max);
+  return { sameNode, equalByNode: Math.min(sameNode, equal) };
 };
 
 /** `startMinter` also randomizes the counter if no time field separates the IDs. */

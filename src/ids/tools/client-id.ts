@@ -50,8 +50,8 @@ export interface FreshClientId {
 export interface OutsideClientIdWindow {
   readonly reason: "too-old" | "too-new";
   readonly layout: string;
-  /** Of a short COMB: the counter, because a time is known only within the window. */
-  readonly said: { readonly mintedAtMs: number } | { readonly interval: number };
+  /** Of a short COMB: the counter, because a time is known only within the window. A time beyond 2^53 - 1 is `undefined`. */
+  readonly said: { readonly mintedAtMs: number | undefined } | { readonly interval: number };
   readonly window: ClientIdWindow;
   readonly nowMs: number;
   readonly clientNowMs?: number;
@@ -120,7 +120,7 @@ export const judgeClientId = (
     const clocks = clientNowMs === undefined ? { nowMs } : { nowMs, clientNowMs };
     return err({ reason, layout: layout.name, said, window, ...clocks });
   }
-  return ok({ ...said, mintedAtMs, ageMs: countsMs - mintedAtMs, window });
+  return ok({ ...("interval" in said ? said : {}), mintedAtMs, ageMs: countsMs - mintedAtMs, window });
 };
 
 /** A declared layout may have a field of the same name, so the table decides. */
@@ -142,8 +142,10 @@ const placeInTime = (
   const row = timeRowOf(layout.table) as NonNullable<ReturnType<typeof timeRowOf>>;
   const mintedAtMs = (layout.mintedAtMs as NonNullable<Layout["mintedAtMs"]>)(words);
   const window = { fromMs: timeToldBy(row, countsMs - beforeMs), toMs: timeToldBy(row, countsMs + afterMs) };
+  const said = { mintedAtMs };
+  if (mintedAtMs === undefined) return { reason: "too-new", said, mintedAtMs: Number.POSITIVE_INFINITY, window };
   const late = mintedAtMs > window.toMs ? "too-new" : undefined;
-  return { reason: mintedAtMs < window.fromMs ? "too-old" : late, said: { mintedAtMs }, mintedAtMs, window };
+  return { reason: mintedAtMs < window.fromMs ? "too-old" : late, said, mintedAtMs, window };
 };
 
 const placeOnRing = (

@@ -27,8 +27,13 @@ export type PeriodRangeError =
   | { readonly reason: "no-time-order"; readonly layout: string }
   /** The bits sort by time, but the digits of this text form do not sort by value. */
   | { readonly reason: "no-text-order"; readonly layout: string; readonly text: string }
-  /** No ID has a time in the period. Unix ms of the first and the last possible ID. */
-  | { readonly reason: "no-id"; readonly layout: string; readonly firstMs: number; readonly lastMs: number };
+  /** No ID has a time in the period. Unix ms of the first and the last possible ID; `undefined` beyond 2^53 - 1. */
+  | {
+      readonly reason: "no-id";
+      readonly layout: string;
+      readonly firstMs: number | undefined;
+      readonly lastMs: number | undefined;
+    };
 
 /**
  * The smallest and the greatest ID with a time from `fromMs` up to, but not including, `toMs` (Unix ms). Adjacent

@@ -109,7 +109,9 @@ export class TextReader {
 /** Whether words can be an ID of a layout now or later: only the start of its time window is fixed. */
 export const canBeLater = ({ layout, window }: TimedLayout, words: Words): boolean =>
   layout.fits(words) &&
-  (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
+  (window === undefined ||
+    layout.mintedAtMs === undefined ||
+    (layout.mintedAtMs(words) ?? window.fromMs) >= window.fromMs);
 
 type ShortKey = readonly [group: number, primaryKey: number];
 

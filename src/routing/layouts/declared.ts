@@ -148,7 +148,7 @@ const faultsOfRow = (row: DeclaredRow): readonly EntryFault[] => {
 
 /** `undefined` for a row with a fault. */
 const rowOf = ({ field, bits, role, value, unit, epoch, max }: DeclaredRow): Row | undefined => {
-  const greatest = max === undefined ? {} : { max };
+  const greatest = max === undefined ? {} : { max: typeof max === "string" ? BigInt(max) : max };
   if (role === "fixed") return value === undefined ? undefined : { field, bits, role, value };
   if (role !== "time") return { field, bits, role, ...greatest };
   const epochMs = epoch === undefined ? undefined : parseTime(epoch);

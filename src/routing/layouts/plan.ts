@@ -135,6 +135,10 @@ const mintedDimension = ({ mintedAtMs, fixed }: Layout, window: TimeWindow | und
   if (mintedAtMs === undefined) return [];
   const none = fixed.mask.map(() => 0);
   const all = fixed.mask.map(() => 0xffffffff);
-  const min = Math.max(mintedAtMs(none), window?.fromMs ?? Number.NEGATIVE_INFINITY);
-  return [{ name: "minted", min, max: mintedAtMs(all), read: mintedAtMs }];
+  const min = Math.max(mintedAtMs(none) ?? 0, window?.fromMs ?? Number.NEGATIVE_INFINITY);
+  const max = mintedAtMs(all);
+  // For routes a time beyond 2^53 - 1 is later than all that a table can name.
+  if (max !== undefined) return [{ name: "minted", min, max, read: mintedAtMs as (words: Words) => number }];
+  const read = (words: Words): number => mintedAtMs(words) ?? Number.MAX_SAFE_INTEGER;
+  return [{ name: "minted", min, max: Number.MAX_SAFE_INTEGER, read }];
 };

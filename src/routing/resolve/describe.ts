@@ -124,14 +124,16 @@ const weighTime = (enabled: EnabledLayout, words: Words, nowMs: number, reasons:
   const mintedMs = layout.mintedAtMs(words);
   const minted = `minted ${nameTime(mintedMs)}`;
   if (window === undefined) reasons.for.push(`${minted}; the table sets no window for this layout`);
-  else if (mintedMs < window.fromMs) reasons.against.push(`${minted}, before ${nameTime(window.fromMs)}`);
+  else if (mintedMs !== undefined && mintedMs < window.fromMs)
+    reasons.against.push(`${minted}, before ${nameTime(window.fromMs)}`);
   else if (!isInWindow(enabled, words, nowMs)) {
     reasons.against.push(`${minted}, after ${nameTime(nowMs + window.aheadMs)}`);
   } else reasons.for.push(`${minted}, inside of the window from ${nameTime(window.fromMs)}`);
   return isInWindow(enabled, words, nowMs);
 };
 
-const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `at Unix millisecond ${unixMs}`;
+const nameTime = (unixMs: number | undefined): string =>
+  isoTime(unixMs) ?? `at Unix millisecond ${unixMs ?? "beyond 2^53 - 1"}`;
 
 const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: Words, reasons: Reasons): void => {
   const mark = ownerKeyField(layout);

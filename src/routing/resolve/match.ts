@@ -23,7 +23,7 @@ export type { LayoutHint };
 export const isInWindow = ({ layout, window }: TimedLayout, words: Words, nowMs: number): boolean => {
   if (window === undefined || layout.mintedAtMs === undefined) return true;
   const mintedMs = layout.mintedAtMs(words);
-  return mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
+  return mintedMs !== undefined && mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
 };
 
 /** An owner with the bits in which it reads the text, and the form in which it reads them. */

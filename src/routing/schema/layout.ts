@@ -27,6 +27,8 @@ const slice = v.union([
   }),
 ]);
 
+const wideNumber = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,48}$/, "Write it as decimal digits."));
+
 const row = v.strictObject({
   field: described(v.string(), "Name of the field. Rows of one name are parts of one field."),
   bits: described(v.pipe(v.number(), v.safeInteger()), "How many."),
@@ -37,7 +39,10 @@ const row = v.strictObject({
   value: optional(wholeNumber, "The constant value of a fixed field."),
   unit: optional(v.picklist(["s", "10ms", "ms", "10us", "us", "100ns", "ns", "sql-datetime"]), "Unit of a time."),
   epoch: optional(time, "When a time is 0."),
-  max: optional(wholeNumber, "Greatest value, where it is less than the bits can hold."),
+  max: optional(
+    v.union([wholeNumber, wideNumber]),
+    'Greatest value, where it is less than the bits can hold; a text such as "9007199254740993" above 2^53 - 1.',
+  ),
 });
 
 const minted = v.strictObject({

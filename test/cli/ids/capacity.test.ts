@@ -33,6 +33,15 @@ describe.concurrent("waybill id capacity", () => {
     { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last that long" },
     { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last that long" },
     { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are expected" },
+    { args: ["cuid", "--rate", "1e6", "--minters", "100"], verdict: "equal IDs are expected" },
+    {
+      args: ["uuid-v7", "--rate", "1.2e7", "--minters", "2"],
+      verdict: "equal IDs are too likely: 1 in 1,000 or more",
+    },
+    {
+      args: ["xid", "--rate", "1e6", "--minters", "50000"],
+      verdict: "sufficient only if machine and process are assigned",
+    },
     {
       args: ["hotguid", "--rate", "16777216", "--minters", "2378620", "--years", "1"],
       verdict: "sufficient only if machine and process are assigned",

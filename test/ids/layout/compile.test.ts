@@ -4,10 +4,12 @@ import {
   builtinLayouts,
   compareWords,
   compileLayout,
+  judgeClientId,
   type Layout,
   type LayoutTable,
   luuid,
   parseId,
+  recognise,
   type TimeUnit,
   uuidText,
 } from "../../../src/ids/index.ts";
@@ -154,16 +156,34 @@ describe("minting time", () => {
 
   test.each([
     ["s", 53, 2n ** 53n - 1n],
+    ["ms", 54, 2n ** 53n],
     ["ms", 64, 2n ** 53n],
     ["ms", 64, 2n ** 64n - 1n],
     ["us", 64, 2n ** 64n - 1n],
-  ] as const)("in %s of %i bits, %d is at most 2^53 - 1", (unit, bits, ticks) => {
-    const layout = withTime(unit, bits, 0);
-    const words = layout.encode({ time: ticks, random: 0n });
-    if (!words.ok) throw new Error(words.error.reason);
-    expect(layout.mintedAtMs?.(words.value)).toBe(Number.MAX_SAFE_INTEGER);
-    const parsed = parseId(layout.table, layout.format(words.value));
-    expect(parsed.ok && parsed.value.mintedAtMs).toBe(Number.MAX_SAFE_INTEGER);
+  ] as const)(
+    "in %s of %i bits, %d is no time that a number holds: it is absent, never capped",
+    (unit, bits, ticks) => {
+      const layout = withTime(unit, bits, 0);
+      const words = layout.encode({ time: ticks, random: 0n });
+      if (!words.ok) throw new Error(words.error.reason);
+      expect(layout.mintedAtMs?.(words.value)).toBeUndefined();
+      const parsed = parseId(layout.table, layout.format(words.value));
+      expect(parsed).toMatchObject({ ok: true, value: { mintedAtMs: undefined } });
+      // Late is not plausible.
+      const { readings } = recognise(layout.format(words.value), [{ layout }], 0);
+      expect(readings[0]?.excluded).toBe(true);
+      expect(readings[0]?.against[0]).toContain("minted at a Unix millisecond beyond 2^53 - 1, after");
+      expect(judgeClientId(layout, words.value, { nowMs: 0, beforeMs: 1, afterMs: 1 })).toMatchObject({
+        ok: false,
+        error: { reason: "too-new", said: { mintedAtMs: undefined } },
+      });
+    },
+  );
+
+  test("the last exact millisecond is told", () => {
+    const layout = withTime("ms", 64, 0);
+    const words = layout.encode({ time: BigInt(Number.MAX_SAFE_INTEGER), random: 0n });
+    expect(words.ok && layout.mintedAtMs?.(words.value)).toBe(Number.MAX_SAFE_INTEGER);
   });
 
   test("a layout without a time has none", () => {

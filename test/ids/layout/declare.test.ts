@@ -75,6 +75,11 @@ describe("refused", () => {
       { reason: "max-value", field: "a", bits: 96, max: 2 ** 60 },
     ],
     [
+      "a greatest value above 53 bits that the bits do not hold",
+      { ...order, rows: [{ field: "a", bits: 96, role: "key", max: 2n ** 96n }] },
+      { reason: "max-value", field: "a", bits: 96, max: `${2n ** 96n}` },
+    ],
+    [
       "a greatest value of a part",
       {
         ...order,
@@ -226,4 +231,32 @@ test("fields can be named like what every object has", () => {
   expect(Object.entries(layout.decode(words.value))).toEqual(Object.entries(fields));
   const parsed = parseId(layout.table, "0001000200030004");
   expect(parsed.ok && Object.entries(parsed.value.fields)).toEqual(Object.entries(fields));
+});
+
+test.each([
+  [64, 2n ** 53n + 1n],
+  [54, 2n ** 53n],
+  [96, 2n ** 95n + 12345678901234567n],
+  [56, 2 ** 53 - 1],
+] as const)("a field of %i bits holds its greatest value %d exactly, and no more", (bits, max) => {
+  const rows = [
+    { field: "shard", bits, role: "key", max },
+    { field: "random", bits: 40, role: "random" },
+  ] as const;
+  const layout = declareLayout({ name: "wide", rows, text: "hex" });
+  if (!layout.ok) throw new Error(JSON.stringify(layout.error));
+  const { encode, field, format, parse, table } = layout.value;
+  expect(field("shard")?.max).toBe(BigInt(max));
+  const last = encode({ shard: BigInt(max), random: 0 });
+  if (!last.ok) throw new Error(last.error.reason);
+  expect(parse(format(last.value)).ok).toBe(true);
+  const beyond = format(last.value.slice());
+  const next = (BigInt(`0x${beyond}`) + (1n << 40n)).toString(16).padStart(beyond.length, "0");
+  for (const read of [parse(next), parseId(table, next)]) {
+    expect(read).toMatchObject({ ok: false, error: { reason: "range", field: "shard", max: `${max}` } });
+  }
+  expect(encode({ shard: BigInt(max) + 1n, random: 0 })).toMatchObject({
+    ok: false,
+    error: { reason: "out-of-range", max: `${max}` },
+  });
 });

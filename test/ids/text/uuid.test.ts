@@ -135,6 +135,14 @@ describe("explaining", () => {
     expect(parseUuid(text)).toEqual({ ok: false, error });
   });
 
+  test.each(["0".repeat(8), "f".repeat(8), "0192f0c1"])(
+    "of a UUID that is read there is nothing to explain: %s",
+    (a) => {
+      const rest = a.slice(0, 4);
+      expect(explainUuid(`${a}-${rest}-${rest}-${rest}-${a}${rest}`)).toBeUndefined();
+    },
+  );
+
   test("a suggestion is canonical text of the same digits", () => {
     fc.assert(
       fc.property(anyWords(), fc.uniqueArray(fc.nat(31), { maxLength: 6 }), (words, hyphensAt) => {

@@ -56,12 +56,15 @@ describe("the end of the time", () => {
   test.each(everyLayout.filter(({ mintedAtMs, table }) => mintedAtMs !== undefined && table.minter !== "none"))(
     "of $name is where the greatest time stops",
     (layout) => {
-      const { field = "", endMs = 0 } = capacity(layout).time ?? {};
+      const { field = "", endMs } = capacity(layout).time ?? {};
       const time = layout.field(field);
       const words = layout.fixed.value.slice();
       const sql = layout.name === "comb-sql-legacy";
       time?.write(words, sql ? (0xffffn << 32n) | 25_919_999n : (time?.max ?? 0));
-      const lastMs = layout.mintedAtMs?.(words) as number;
+      const lastMs = layout.mintedAtMs?.(words);
+      // Beyond 2^53 - 1 both are absent.
+      expect(endMs === undefined).toBe(layout === flake || layout === lexicalUuid);
+      if (lastMs === undefined || endMs === undefined) return expect(lastMs).toBe(endMs);
       expect(lastMs).toBeLessThanOrEqual(endMs);
       expect(lastMs).toBeGreaterThanOrEqual(endMs - 1001);
     },
@@ -170,6 +173,47 @@ describe("equal IDs", () => {
     expect(expected).toBeCloseTo((seconds * 1000 ** 2) / 2 / 65_536, 6);
     // Five standard deviations of a Poisson count.
     expect(Math.abs(pairs - expected)).toBeLessThan(5 * Math.sqrt(expected));
+  });
+
+  test.each(everyLayout.filter((layout) => capacityOf(layout, LOAD).ok && capacity(layout).collisions !== undefined))(
+    "of $name are too likely from odds of 1 in 1,000 on",
+    (layout) => {
+      const years = 10;
+      const groups = capacity(layout, { years }).collisions?.groups ?? 0;
+      const { values = 0 } = capacity(layout).collisions ?? {};
+      // n^2 / (2 m d) pairs, of which none is there with e^-pairs, to within x = n / (m d) of it.
+      const ids = Math.sqrt(2 * groups * values * -Math.log1p(-1e-3));
+      const idsPerSecond = (share: number): number => (share * ids) / (years * 31_557_600);
+      const at = (share: number) => capacity(layout, { years, minters: 2, idsPerSecond: idsPerSecond(share) });
+      expect([at(0.999).collisions?.areTooLikely, at(1.001).collisions?.areTooLikely]).toEqual([false, true]);
+      expect(at(1.001).isEnough).toBe(false);
+    },
+  );
+
+  test("have the exact odds of the birthday problem, where few values are left too", () => {
+    const tiny = declared(
+      { field: "mintedAt", bits: 48, role: "time", unit: "s", epochMs: 0 },
+      { field: "random", bits: 16, role: "random", max: 9 },
+    );
+    const seconds = 50;
+    const { probability = 0 } = capacity(tiny, { idsPerSecond: 0.3, years: seconds / 31_557_600 }).collisions ?? {};
+    const { word } = seeded(11);
+    const chance = (): number => word() / 2 ** 32;
+    let hits = 0;
+    const tries = 4000;
+    for (let run = 0; run < tries; run++) {
+      const seen = new Set<number>();
+      let isEqual = false;
+      // IDs arrive at random: the time to the next is exponential.
+      for (let at = -Math.log(1 - chance()) / 0.3; at < seconds; at += -Math.log(1 - chance()) / 0.3) {
+        const cell = Math.floor(at) * 10 + (word() % 10);
+        isEqual ||= seen.has(cell);
+        seen.add(cell);
+      }
+      if (isEqual) hits += 1;
+    }
+    const deviation = Math.sqrt((probability * (1 - probability)) / tries);
+    expect(Math.abs(hits / tries - probability)).toBeLessThan(5 * deviation);
   });
 
   test("of version 4 have even odds after 2.7 * 10^18", () => {

@@ -119,7 +119,7 @@ const isTimely = (table: DeclaredTable, layout: Layout, words: Words, nowMs: num
   const from = within === undefined ? Date.UTC(2000, 0, 1) : Date.parse(within.from);
   const ahead = within === undefined ? DAY_MS : within.aheadSeconds * 1000;
   const minted = layout.mintedAtMs(words);
-  return minted >= from && minted <= nowMs + ahead;
+  return minted !== undefined && minted >= from && minted <= nowMs + ahead;
 };
 
 const isOwn = (layout: Layout, id: Id, words: Words): boolean => {
