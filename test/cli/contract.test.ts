@@ -99,6 +99,16 @@ describe.concurrent("waybill contract", () => {
       ["operation-unrouted /login", "without-id-without-operation /files/**"],
     ],
     ["a method that the table does not take", ["    post: {}", "    delete: {}"], ["operation-unrouted /orders"]],
+    [
+      "a method of OpenAPI 3.2 that the table does not take",
+      ["    post: {}", "    query: {}\n    additionalOperations: { LOCK: {} }"],
+      ["operation-unrouted /orders", "operation-unrouted /orders"],
+    ],
+    [
+      "a method that the gateway refuses",
+      ["/rides/{id}:\n    get", "/rides/{id}:\n    trace"],
+      ["operation-unrouted /rides/{id}"],
+    ],
     ["an ID at another place", ["/person/{id}:", "/person/{tenant}/{id}:"], ["id-elsewhere /person/{tenant}/{id}"]],
     [
       "literal text where the entity reads an ID",
@@ -119,6 +129,77 @@ describe.concurrent("waybill contract", () => {
     expect(AGREEING).toContain(from);
     const document = AGREEING.replace(from, to);
     expect(await findings(document)).toEqual(found);
+  });
+
+  it.each<[what: string, edit: readonly [string, string], pointer: string, reference: string]>([
+    [
+      "a path of an entity",
+      ["/parcels/{parcel}:\n    get: {}", '/parcels/{parcel}: { $ref: "./a.yaml#/parcel" }'],
+      "/paths/~1parcels~1{parcel}",
+      "./a.yaml#/parcel",
+    ],
+    [
+      "a path without an ID",
+      ["/files/{name}:\n    get: {}", '/files/{name}: { $ref: "https://a.test/a.yaml" }'],
+      "/paths/~1files~1{name}",
+      "https://a.test/a.yaml",
+    ],
+    [
+      "a target that is missing",
+      ["/files/{name}:\n    get: {}", '/files/{name}: { $ref: "#/none" }'],
+      "/paths/~1files~1{name}",
+      "#/none",
+    ],
+    ["an operation", ["    post: {}", '    post: { $ref: "ops/post.yaml" }'], "/paths/~1orders/post", "ops/post.yaml"],
+    [
+      "an operation of OpenAPI 3.2",
+      ["/files/{name}:\n    get: {}", '/files/{name}:\n    query: { $ref: "q.json" }'],
+      "/paths/~1files~1{name}/query",
+      "q.json",
+    ],
+    [
+      "a parameter of the path",
+      [
+        '    parameters: [{ $ref: "#/components/parameters/OrderId" }]',
+        '    parameters: [{ $ref: "common.yaml#/OrderId" }]',
+      ],
+      "/paths/~1orders~1{orderId}/parameters/0",
+      "common.yaml#/OrderId",
+    ],
+    [
+      "a schema of such a parameter",
+      ['{ $ref: "#/components/schemas/Id" }', '{ $ref: "common.yaml#/Id" }'],
+      "/paths/~1orders~1{orderId}/parameters/0",
+      "common.yaml#/Id",
+    ],
+  ])("names what stands in another document and is not compared: %s", async (_, [from, to], pointer, reference) => {
+    expect(AGREEING).toContain(from);
+    const { stdout, stderr, code } = await contract(AGREEING.replace(from, to), "--json");
+    // No other finding: there may be any operation.
+    expect(objectsOf(stdout)).toEqual([
+      expect.objectContaining({
+        kind: "reference-unread",
+        pointer,
+        message: expect.stringMatching(/^\S+ is not in this document/),
+      }),
+    ]);
+    expect(stdout).toContain(reference);
+    expect([stderr, code]).toEqual(["openapi.yaml: 9 paths, 1 reference not read, 1 finding\n", 2]);
+  });
+
+  it("counts the paths of a document whose operations are all references", async () => {
+    const elsewhere = AGREEING.replaceAll(/(get|post|delete): \{\}/g, '$1: { $ref: "ops.yaml#/$1" }');
+    const { stdout, stderr } = await contract(elsewhere, "--json");
+    expect(objectsOf(stdout).every(({ kind }) => kind === "reference-unread")).toBe(true);
+    expect(stderr).toBe("openapi.yaml: 9 paths, 10 references not read, 10 findings\n");
+  });
+
+  it("asks nothing of references that no path needs", async () => {
+    const query = AGREEING.replace(
+      "/rides:\n    get: {}",
+      '/rides:\n    get: { parameters: [{ $ref: "common.yaml#/Limit" }] }',
+    );
+    expect(await contract(query)).toMatchObject({ stdout: "", code: 0 });
   });
 
   it("shows each finding with its place in both files and why a parameter is an ID", async () => {
@@ -307,9 +388,21 @@ paths:
   /e: { $ref: "other.yaml#/paths/~1e" }
   /f: { $ref: "#/%zz" }
 components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas: { S: { $ref: "#/components/schemas/S" } } }`;
+    const unread = (pointer: string, reference: string) => [{ pointer, reference }];
+    const parameters = [{ name: "x", format: undefined }];
     expect(read(text)).toEqual([
-      expect.objectContaining({ path: "/c/{x}", parameters: [{ name: "x", format: undefined }] }),
-      expect.objectContaining({ path: "/d/{x}", parameters: [{ name: "x", format: undefined }] }),
+      expect.objectContaining({ path: "/a/{id}", methods: [], unread: [expect.anything()] }),
+      expect.objectContaining({ path: "/b/{id}", methods: [], unread: [expect.anything()] }),
+      expect.objectContaining({
+        parameters,
+        unread: unread("/paths/~1c~1{x}/get/parameters/0", "#/components/parameters/P"),
+      }),
+      expect.objectContaining({
+        parameters,
+        unread: unread("/paths/~1d~1{x}/get/parameters/0", "#/components/schemas/S"),
+      }),
+      expect.objectContaining({ path: "/e", unread: unread("/paths/~1e", "other.yaml#/paths/~1e") }),
+      expect.objectContaining({ path: "/f", unread: unread("/paths/~1f", "#/%zz") }),
     ]);
   });
 

@@ -132,7 +132,9 @@ Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
       options.json ? jsonText(...findings) : linesText(findings.map(formatFinding(name, options.table))),
     );
     const count = new Set(paths.map(({ pointer }) => pointer)).size;
-    runtime.report(`${file}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+    const unread = new Set(paths.flatMap((each) => each.unread.map(({ pointer }) => pointer))).size;
+    const parts = [countOf(count, "path"), ...(unread === 0 ? [] : [`${countOf(unread, "reference")} not read`])];
+    runtime.report(`${file}: ${[...parts, countOf(findings.length, "finding")].join(", ")}\n`);
     const hint = hintOfBase(paths, findings, table, isId);
     if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
     return findings.length === 0 ? EXIT.ok : EXIT.differs;

@@ -76,15 +76,17 @@ export const memberOf = (members: Members, name: string): unknown =>
 /** Longer chains of references are a cycle or a mistake. */
 const REFERENCES_MAX = 20;
 
-/** The value with references resolved. `undefined`: the target is missing or in another document. */
-export const resolve = (document: Members, value: unknown): Members | undefined => {
+/** The value with references resolved. The error is a reference that leads out of the document, or nowhere. */
+const dereference = (document: Members, value: unknown): Result<Members | undefined, string> => {
   let at = objectOf(value);
+  let last: string | undefined;
   for (let step = 0; at !== undefined && step < REFERENCES_MAX; step++) {
     const reference = memberOf(at, "$ref");
-    if (typeof reference !== "string") return at;
+    if (typeof reference !== "string") return ok(at);
+    last = reference;
     at = reference.startsWith("#") ? objectOf(follow(document, reference.slice(1))) : undefined;
   }
-  return undefined;
+  return last === undefined ? ok(undefined) : err(last);
 };
 
 /** An RFC 6901 pointer in a URI's fragment (section 6). */
@@ -114,14 +116,44 @@ export interface ContractPath {
   readonly path: string;
   readonly template: string;
   readonly methods: readonly string[];
+  /** Parts that are in other documents, or nowhere: the path may have more methods. */
+  readonly unread: readonly Unread[];
   /** Parameters of the path, in path order. */
   readonly parameters: readonly Parameter[];
 }
 
+/** `pointer`: of the part, in this document. */
+export type Unread = { readonly pointer: string; readonly reference: string };
+
 export type Parameter = { readonly name: string; readonly format: string | undefined };
 
-/** Fields of a path item that are operations (OpenAPI 3.1, section 4.8.9). */
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
+/** Fields of a path item that are operations (OpenAPI 3.2, section 4.9). Methods beside these stand in `additionalOperations`. */
+const METHODS: readonly string[] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+const OTHERS = "additionalOperations";
+
+/** Where an operation stands in its path item. */
+export const operationPointer = (method: string): string => {
+  const name = method.toLowerCase();
+  return pointerTo(METHODS.includes(name) && method !== name ? [name] : [OTHERS, method]);
+};
+
+/** The operations of a path item by their methods, which know case (RFC 9110 §9.1), and what of them is elsewhere. */
+const operationsOf = (document: Members, item: Members, at: readonly string[]) => {
+  const others = objectOf(memberOf(item, OTHERS)) ?? {};
+  const declared = [
+    ...METHODS.map((name) => ({ method: name.toUpperCase(), place: [name], value: memberOf(item, name) })),
+    ...Object.keys(others).map((method) => ({ method, place: [OTHERS, method], value: memberOf(others, method) })),
+  ].filter(({ value }) => value !== undefined);
+  const unread: Unread[] = [];
+  const operations = declared.flatMap(({ method, place, value }) => {
+    const read = dereference(document, value);
+    if (!read.ok) unread.push({ pointer: pointerTo([...at, ...place]), reference: read.error });
+    // The method is there, whatever the operation says.
+    const operation = read.ok ? read.value : {};
+    return operation === undefined ? [] : [{ method, place, operation }];
+  });
+  return { operations, unread };
+};
 
 /** A limit on base paths: each path is checked under each of them. */
 const SERVERS_MAX = 100;
@@ -132,44 +164,62 @@ export const pathsOf = (document: Members, origins: readonly string[], given?: s
   let crowded: string | undefined;
   const paths = objectOf(memberOf(document, "paths")) ?? {};
   const found = Object.keys(paths).flatMap((template): readonly ContractPath[] => {
-    if (crowded !== undefined) return [];
-    const item = template.startsWith("/") ? resolve(document, memberOf(paths, template)) : undefined;
+    if (crowded !== undefined || !template.startsWith("/")) return [];
+    const at = ["paths", template];
+    const declared = memberOf(paths, template);
+    const read = dereference(document, declared);
+    // Members beside a reference (OpenAPI 3.1, section 4.8.9) are read even where the rest is not.
+    const item = read.ok ? read.value : objectOf(declared);
     if (item === undefined) return [];
-    const operations = METHODS.flatMap((method) => {
-      const operation = resolve(document, memberOf(item, method));
-      return operation === undefined ? [] : [{ method: method.toUpperCase(), operation }];
-    });
-    if (operations.length === 0) return [];
-    const owners = [item, ...operations.map(({ operation }) => operation)];
-    if (given === undefined && [document, ...owners].some(isCrowded)) {
+    const { operations, unread: inside } = operationsOf(document, item, at);
+    const pointer = pointerTo(at);
+    const outside = read.ok ? inside : [{ pointer, reference: read.error }, ...inside];
+    if (operations.length === 0 && outside.length === 0) return [];
+    const owners = [
+      { at, members: item },
+      ...operations.map((each) => ({ at: [...at, ...each.place], members: each.operation })),
+    ];
+    const servers = [document, ...owners.map(({ members }) => members)];
+    if (given === undefined && servers.some(isCrowded)) {
       crowded = template;
       return [];
     }
-    const bases = given === undefined ? basesOf([document, ...owners], origins) : [given];
-    const pointer = pointerTo(["paths", template]);
+    const bases = given === undefined ? basesOf(servers, origins) : [given];
     const methods = operations.map(({ method }) => method);
-    const parameters = parametersOf(document, template, owners);
-    return bases.map((base) => ({ pointer, path: base + template, template, methods, parameters }));
+    const { parameters, unread: inParameters } = parametersOf(document, template, owners);
+    const unread = [...outside, ...inParameters];
+    return bases.map((base) => ({ pointer, path: base + template, template, methods, unread, parameters }));
   });
   if (crowded === undefined) return ok(found);
   return err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
 };
 
-/** Parameters of an operation override those of its path (OpenAPI 3.1, section 4.8.10). */
-const parametersOf = (document: Members, template: string, owners: readonly Members[]): readonly Parameter[] => {
-  const formats = new Map<string, string | undefined>();
-  for (const entry of owners.flatMap((owner) => listOf(memberOf(owner, "parameters")))) {
-    const parameter = resolve(document, entry) ?? {};
-    const [name, place] = [memberOf(parameter, "name"), memberOf(parameter, "in")];
-    if (typeof name === "string" && place === "path") formats.set(name, formatOf(document, parameter));
-  }
-  return [...template.matchAll(/\{([^{}/]+)\}/g)].map(([, name = ""]) => ({ name, format: formats.get(name) }));
-};
+type Owner = { readonly at: readonly string[]; readonly members: Members };
 
-const formatOf = (document: Members, parameter: Members): string | undefined => {
-  const schema = resolve(document, memberOf(parameter, "schema"));
-  const format = schema && memberOf(schema, "format");
-  return typeof format === "string" ? format : undefined;
+/**
+ * Parameters of an operation override those of its path (OpenAPI 3.1, section 4.8.10). `unread`: only where a parameter of the
+ * path may be meant.
+ */
+const parametersOf = (document: Members, template: string, owners: readonly Owner[]) => {
+  const formats = new Map<string, string | undefined>();
+  const [unnamed, unread]: [Unread[], Unread[]] = [[], []];
+  for (const { at, members } of owners) {
+    for (const [index, entry] of listOf(memberOf(members, "parameters")).entries()) {
+      const pointer = pointerTo([...at, "parameters", index]);
+      const read = dereference(document, entry);
+      if (!read.ok) unnamed.push({ pointer, reference: read.error });
+      const parameter = (read.ok ? read.value : undefined) ?? {};
+      const [name, place] = [memberOf(parameter, "name"), memberOf(parameter, "in")];
+      if (typeof name !== "string" || place !== "path") continue;
+      const schema = dereference(document, memberOf(parameter, "schema"));
+      if (!schema.ok) unread.push({ pointer, reference: schema.error });
+      const format = schema.ok && schema.value !== undefined ? memberOf(schema.value, "format") : undefined;
+      formats.set(name, typeof format === "string" ? format : undefined);
+    }
+  }
+  const names = [...template.matchAll(/\{([^{}/]+)\}/g)].map(([, name = ""]) => name);
+  const parameters = names.map((name): Parameter => ({ name, format: formats.get(name) }));
+  return { parameters, unread: names.every((name) => formats.has(name)) ? unread : [...unread, ...unnamed] };
 };
 
 /** Base paths: those of the innermost `servers`, without the origin's own, which the gateway adds. */

@@ -1,7 +1,7 @@
 import type { CompiledTable, Entity, WithoutId } from "../../../routing/index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
-import type { ContractPath, Parameter } from "./document.ts";
+import { type ContractPath, operationPointer, type Parameter } from "./document.ts";
 
 /** Why a parameter looks like an ID, as the end of a sentence. `undefined`: it does not. */
 export type IdTest = (parameter: Parameter) => string | undefined;
@@ -28,7 +28,7 @@ export interface Finding {
   /** Kinds are stable; docs/reference/cli.md lists them. */
   readonly kind:
     | ("id-without-entity" | "id-elsewhere" | "literal-for-id" | "reserved-path")
-    | ("entity-without-operation" | "without-id-without-operation" | "operation-unrouted");
+    | ("entity-without-operation" | "without-id-without-operation" | "operation-unrouted" | "reference-unread");
   /** JSON pointer into the document; absent if only the table has the path. */
   readonly pointer?: string;
   /** JSON pointer into the table, if the finding concerns an entry. */
@@ -41,7 +41,26 @@ export interface Finding {
 /** Paths of the gateway itself, or of IDs alone. */
 const OWN_PATH = /^\/(?:mint$|any(?:\/|$)|-\/)/;
 
-export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
+export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => [
+  ...path.unread.map(({ pointer, reference }): Finding => {
+    const message = `${reference} is not in this document, so it is not compared: bundle the documents first`;
+    return { kind: "reference-unread", pointer, path: path.path, message };
+  }),
+  // RFC 9110 §9.3.8: an answer would show what the gateway adds.
+  ...path.methods
+    .filter((method) => method === "TRACE")
+    .map((method) => unroutedFinding(path, method, "the gateway refuses TRACE")),
+  ...disagreements({ ...path, methods: path.methods.filter((method) => method !== "TRACE") }, table, isId),
+];
+
+const unroutedFinding = ({ pointer, path }: ContractPath, method: string, message: string): Finding => ({
+  kind: "operation-unrouted",
+  pointer: pointer + operationPointer(method),
+  path,
+  message,
+});
+
+const disagreements = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
     const message = "the gateway serves this path itself: the operation is never reached";
@@ -57,12 +76,14 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
     return [{ kind: "id-without-entity", ...at, message }];
   }
   const unrouted = path.methods.filter((method) => !takes(entry, method) && !isCollection(table, path.path, method));
-  return unrouted.map((method) => {
-    const pointer = `${path.pointer}/${method.toLowerCase()}`;
-    const name = entry?.entity.name;
-    const message = name ? `${name} matches the path, but not ${method}` : `${method} is not routed here`;
-    return { kind: "operation-unrouted", ...at, pointer, message };
-  });
+  const name = entry?.entity.name;
+  return unrouted.map((method) =>
+    unroutedFinding(
+      path,
+      method,
+      name ? `${name} matches the path, but not ${method}` : `${method} is not routed here`,
+    ),
+  );
 };
 
 const takes = (entry: WithoutId | undefined, method: string): boolean =>
@@ -127,12 +148,14 @@ export const missingOperations = (
   ].filter(({ text }) => isMeant(text));
   // Thousands of each: only those with the same first segment are compared.
   const byFirst = Map.groupBy(patterns, ({ segments: [first = ""] }) => (/^[:*]/.test(first) ? ANY : first));
-  for (const { path, methods } of paths) {
+  for (const { path, methods, unread } of paths) {
     const segments = segmentsOf(path);
     for (const pattern of [...(byFirst.get(ANY) ?? []), ...(byFirst.get(segments[0] ?? "") ?? [])]) {
       if (!isLike(pattern.segments, segments, pattern.isEntity)) continue;
       pattern.hasPath = true;
-      pattern.hasMethod ||= pattern.methods === undefined || methods.some((each) => pattern.methods?.includes(each));
+      // Behind a reference that is not read may be any operation.
+      pattern.hasMethod ||=
+        pattern.methods === undefined || unread.length > 0 || methods.some((each) => pattern.methods?.includes(each));
     }
   }
   return patterns.filter(({ isEntity, hasPath, hasMethod }) => !(isEntity ? hasPath : hasMethod)).map(missingFinding);
