@@ -1,6 +1,16 @@
 import { err, ok, type Result } from "../result.ts";
 import { checkTable, type LayoutTableFault } from "./check-table.ts";
-import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
+import type {
+  EncodeError,
+  Field,
+  FieldValue,
+  Layout,
+  LayoutTable,
+  LayoutWith,
+  ParseError,
+  TextForm,
+  Words,
+} from "./layout.ts";
 import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
 import { compileMintedAt, SQL_DAY, SQL_TICKS_A_DAY, timeRowOf } from "./time.ts";
 import { bigToWords, compareWords, compileField, compileFits, greatestOf, holds, ofRole, wordsToBig } from "./words.ts";
@@ -14,11 +24,14 @@ export const compileLayout = (
   otherTexts: readonly TextForm[] = [],
 ): Result<Layout, LayoutTableFault> => {
   const fault = checkTable(table, otherTexts);
-  return fault === undefined ? ok(layoutOf(table, otherTexts)) : err(fault);
+  return fault === undefined ? ok(layoutOf<string>(table, otherTexts)) : err(fault);
 };
 
-/** Compiles a table that is known to be valid. Tests check the built-in tables. */
-export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = []): Layout => {
+/** Compiles a table that is known to be valid. Tests check the built-in tables, and the names that their types give. */
+export const layoutOf = <Needed extends string, Optional extends string = never>(
+  table: LayoutTable,
+  otherTexts: readonly TextForm[] = [],
+): LayoutWith<Needed, Optional> => {
   const fields = compileFields(table);
   const byName = new Map(fields.map((field) => [field.name, field]));
   const fixed = fixedWords(table, fields);

@@ -122,6 +122,22 @@ export interface Layout {
   readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
 }
 
+declare const GIVEN: unique symbol;
+
+/** A layout whose `key` and `node` fields the compiler knows: `Needed` ones, and `Optional` ones that a minter can draw. */
+export interface LayoutWith<Needed extends string, Optional extends string = never> extends Layout {
+  /** For the compiler alone; it is never there. */
+  readonly [GIVEN]?: readonly [Needed, Optional];
+}
+
+/** A value for each `key` and `node` field of a layout. Of a layout that is declared at run time the names are not known. */
+export type KeysOf<Of extends Layout> =
+  Of extends LayoutWith<infer Needed, infer Optional>
+    ? string extends Needed
+      ? { readonly [field: string]: Of | FieldValue }
+      : { readonly [Field in Needed]: FieldValue } & { readonly [Field in Optional]?: FieldValue }
+    : never;
+
 /** Why a text is not an ID of a layout. `at` is the index of the first wrong character. */
 export type ParseError =
   | { readonly reason: "empty" }

@@ -72,10 +72,10 @@ export const luuidTable = {
   ],
 } as const satisfies LayoutTable;
 
-export const iuid = /* @__PURE__ */ layoutOf(iuidTable);
-export const hotguid = /* @__PURE__ */ layoutOf(hotguidTable);
-export const hotguidSql = /* @__PURE__ */ layoutOf(hotguidSqlTable);
-export const luuid = /* @__PURE__ */ layoutOf(luuidTable);
+export const iuid = /* @__PURE__ */ layoutOf<"country" | "service">(iuidTable);
+export const hotguid = /* @__PURE__ */ layoutOf<"shardKey", "machine" | "process">(hotguidTable);
+export const hotguidSql = /* @__PURE__ */ layoutOf<"shardKey", "machine" | "process">(hotguidSqlTable);
+export const luuid = /* @__PURE__ */ layoutOf<"primaryKey" | "group">(luuidTable);
 
 /** The layouts that a routing table can name without declaring them. */
 export const builtinLayouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map(

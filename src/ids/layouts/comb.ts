@@ -38,28 +38,28 @@ export const combSqlLegacyTable: LayoutTable = /* @__PURE__ */ comb("suffix", [S
   title: "COMB with a SQL Server datetime in its last bytes",
   source: "J. Nilsson, The Cost of GUIDs as Primary Keys, 2002; RT.Comb, commit 24d5655, SqlCombProvider legacy",
 });
-export const combSqlLegacy = /* @__PURE__ */ layoutOf(combSqlLegacyTable);
+export const combSqlLegacy = /* @__PURE__ */ layoutOf<never>(combSqlLegacyTable);
 
 export const combSuffixTable: LayoutTable = /* @__PURE__ */ comb("suffix", [UNIX_MS], {
   name: "comb-suffix",
   title: "COMB with Unix milliseconds in its last bytes",
   source: "RT.Comb, commit 24d5655, SqlCombProvider; uuid-creator, commit 3f41c3e, SuffixCombFactory",
 });
-export const combSuffix = /* @__PURE__ */ layoutOf(combSuffixTable);
+export const combSuffix = /* @__PURE__ */ layoutOf<never>(combSuffixTable);
 
 export const combPrefixTable: LayoutTable = /* @__PURE__ */ comb("prefix", [UNIX_MS], {
   name: "comb-prefix",
   title: "COMB with Unix milliseconds in its first bytes",
   source: "RT.Comb, commit 24d5655, PostgreSqlCombProvider; uuid-creator, commit 3f41c3e, PrefixCombFactory",
 });
-export const combPrefix = /* @__PURE__ */ layoutOf(combPrefixTable);
+export const combPrefix = /* @__PURE__ */ layoutOf<never>(combPrefixTable);
 
 export const orderedUuidTable: LayoutTable = /* @__PURE__ */ comb("prefix", [UNIX_10US], {
   name: "ordered-uuid",
   title: "Laravel orderedUuid: COMB with units of 10 microseconds in front",
   source: "ramsey/uuid 4.6, CombGenerator and TimestampFirstCombCodec",
 });
-export const orderedUuid = /* @__PURE__ */ layoutOf(orderedUuidTable);
+export const orderedUuid = /* @__PURE__ */ layoutOf<never>(orderedUuidTable);
 
 export const shortPrefixCombTable: LayoutTable = /* @__PURE__ */ comb("prefix", INTERVAL, {
   name: "short-prefix-comb",
@@ -67,7 +67,7 @@ export const shortPrefixCombTable: LayoutTable = /* @__PURE__ */ comb("prefix", 
   source: "uuid-creator, commit 3f41c3e, ShortPrefixCombFactory; klokwrk",
   minter: "own",
 });
-export const shortPrefixComb = /* @__PURE__ */ layoutOf(shortPrefixCombTable);
+export const shortPrefixComb = /* @__PURE__ */ layoutOf<never>(shortPrefixCombTable);
 
 export const shortSuffixCombTable: LayoutTable = /* @__PURE__ */ comb("suffix", INTERVAL, {
   name: "short-suffix-comb",
@@ -75,4 +75,4 @@ export const shortSuffixCombTable: LayoutTable = /* @__PURE__ */ comb("suffix", 
   source: "uuid-creator, commit 3f41c3e, ShortSuffixCombFactory",
   minter: "own",
 });
-export const shortSuffixComb = /* @__PURE__ */ layoutOf(shortSuffixCombTable);
+export const shortSuffixComb = /* @__PURE__ */ layoutOf<never>(shortSuffixCombTable);

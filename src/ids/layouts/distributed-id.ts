@@ -29,7 +29,7 @@ export const distributedIdTable: LayoutTable = {
     { field: "random", bits: 48, role: "random" },
   ],
 };
-export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
+export const distributedId = /* @__PURE__ */ layoutOf<never>(distributedIdTable, [
   // The six leading zeros are omitted.
   /* @__PURE__ */ base62Of16Bytes(5),
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
@@ -60,7 +60,7 @@ export const distributedId128Table: LayoutTable = {
     { field: "random", bits: 63, role: "random" },
   ],
 };
-export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, [
+export const distributedId128 = /* @__PURE__ */ layoutOf<never>(distributedId128Table, [
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
   /* @__PURE__ */ base62Of16Bytes(11),
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),

@@ -36,7 +36,7 @@ export const lexicalUuidTable: LayoutTable = {
     { field: "worker", bits: 64, role: "node" },
   ],
 };
-export const lexicalUuid = /* @__PURE__ */ layoutOf(lexicalUuidTable);
+export const lexicalUuid = /* @__PURE__ */ layoutOf<"worker">(lexicalUuidTable);
 
 export const flakeTable: LayoutTable = {
   name: "flake",
@@ -49,7 +49,7 @@ export const flakeTable: LayoutTable = {
     { field: "sequence", bits: 16, role: "counter" },
   ],
 };
-export const flake = /* @__PURE__ */ layoutOf(flakeTable, [
+export const flake = /* @__PURE__ */ layoutOf<"worker">(flakeTable, [
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128 }),
   /* @__PURE__ */ radixText({ alphabet: HEX, bits: 128, width: 32 }),
 ]);
@@ -64,7 +64,7 @@ export const ksuidTable: LayoutTable = {
     { field: "random", bits: 128, role: "random" },
   ],
 };
-export const ksuid = /* @__PURE__ */ layoutOf(ksuidTable);
+export const ksuid = /* @__PURE__ */ layoutOf<never>(ksuidTable);
 
 export const elasticflakeTable: LayoutTable = {
   name: "elasticflake",
@@ -77,7 +77,7 @@ export const elasticflakeTable: LayoutTable = {
     { field: "sequence", bits: 24, role: "counter" },
   ],
 };
-export const elasticflake = /* @__PURE__ */ layoutOf(elasticflakeTable);
+export const elasticflake = /* @__PURE__ */ layoutOf<"node">(elasticflakeTable);
 
 export const ulidTable: LayoutTable = {
   name: "ulid",
@@ -89,7 +89,7 @@ export const ulidTable: LayoutTable = {
     { field: "random", bits: 80, role: "random" },
   ],
 };
-export const ulid = /* @__PURE__ */ layoutOf(ulidTable);
+export const ulid = /* @__PURE__ */ layoutOf<never>(ulidTable);
 
 /** Two halves of 63 bits, each a signed long. */
 const sidHalves = (name: string, high: TextForm, low: TextForm, lowLength: number): TextForm =>
@@ -116,7 +116,7 @@ export const sidTable: LayoutTable = {
     { field: "random", bits: 63, role: "random" },
   ],
 };
-export const sid = /* @__PURE__ */ layoutOf(sidTable, [
+export const sid = /* @__PURE__ */ layoutOf<never>(sidTable, [
   /* @__PURE__ */ sidHalves("hex", sidHex, sidHex, 16),
   /* @__PURE__ */ sidHalves("base32", sid32, sid32, 13),
   /* @__PURE__ */ sidHalves("base64", sid64, sid64, 11),
@@ -132,7 +132,7 @@ export const pushIdTable: LayoutTable = {
     { field: "random", bits: 72, role: "random" },
   ],
 };
-export const pushId = /* @__PURE__ */ layoutOf(pushIdTable);
+export const pushId = /* @__PURE__ */ layoutOf<never>(pushIdTable);
 
 export const xidTable: LayoutTable = {
   name: "xid",
@@ -146,7 +146,7 @@ export const xidTable: LayoutTable = {
     { field: "counter", bits: 24, role: "counter" },
   ],
 };
-export const xid = /* @__PURE__ */ layoutOf(xidTable);
+export const xid = /* @__PURE__ */ layoutOf<"machine" | "process">(xidTable);
 
 export const objectIdTable: LayoutTable = {
   name: "object-id",
@@ -159,7 +159,7 @@ export const objectIdTable: LayoutTable = {
     { field: "counter", bits: 24, role: "counter" },
   ],
 };
-export const objectId = /* @__PURE__ */ layoutOf(objectIdTable);
+export const objectId = /* @__PURE__ */ layoutOf<"process">(objectIdTable);
 
 /** Groups of base36 digits. Each field has the bits that its digits need. */
 export const cuidTable: LayoutTable = {
@@ -174,4 +174,4 @@ export const cuidTable: LayoutTable = {
     { field: "random", bits: 42, role: "random", max: 2_821_109_907_455 },
   ],
 };
-export const cuid = /* @__PURE__ */ layoutOf(cuidTable);
+export const cuid = /* @__PURE__ */ layoutOf<"fingerprint">(cuidTable);

@@ -30,12 +30,12 @@ export const snowflakeTable = ({ epochMs, name = "snowflake" }: EpochOptions): L
     { field: "sequence", bits: 12, role: "counter" },
   ],
 });
-export const twitterSnowflake = /* @__PURE__ */ layoutOf(
+export const twitterSnowflake = /* @__PURE__ */ layoutOf<"datacenter" | "worker">(
   /* @__PURE__ */ snowflakeTable({ epochMs: 1_288_834_974_657 }),
 );
 
 /** Discord's epoch is 2015-01-01. */
-export const discordSnowflake = /* @__PURE__ */ layoutOf(
+export const discordSnowflake = /* @__PURE__ */ layoutOf<"datacenter" | "worker">(
   /* @__PURE__ */ snowflakeTable({ epochMs: 1_420_070_400_000, name: "discord-snowflake" }),
 );
 
@@ -52,7 +52,7 @@ export const shardingIdTable = ({ epochMs, name = "sharding-id" }: EpochOptions)
     { field: "sequence", bits: 10, role: "counter" },
   ],
 });
-export const instagramShardingId = /* @__PURE__ */ layoutOf(
+export const instagramShardingId = /* @__PURE__ */ layoutOf<"shard">(
   /* @__PURE__ */ shardingIdTable({ epochMs: 1_314_220_021_721 }),
 );
 
@@ -69,7 +69,9 @@ export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): Layo
     { field: "sequence", bits: 12, role: "counter" },
   ],
 });
-export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }), [hex64]);
+export const flakeId = /* @__PURE__ */ layoutOf<"datacenter" | "worker">(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }), [
+  hex64,
+]);
 
 /** Both major versions use these default widths, with different epochs. */
 export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): LayoutTable => ({
@@ -84,8 +86,10 @@ export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): L
     { field: "machine", bits: 16, role: "key" },
   ],
 });
-export const sonyflakeV1 = /* @__PURE__ */ layoutOf(/* @__PURE__ */ sonyflakeTable({ epochMs: 1_409_529_600_000 }));
+export const sonyflakeV1 = /* @__PURE__ */ layoutOf<"machine">(
+  /* @__PURE__ */ sonyflakeTable({ epochMs: 1_409_529_600_000 }),
+);
 
-export const sonyflakeV2 = /* @__PURE__ */ layoutOf(
+export const sonyflakeV2 = /* @__PURE__ */ layoutOf<"machine">(
   /* @__PURE__ */ sonyflakeTable({ epochMs: 1_735_689_600_000, name: "sonyflake-v2" }),
 );

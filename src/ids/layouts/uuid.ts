@@ -61,7 +61,7 @@ export const uuidV1Table: LayoutTable = {
     { field: "node", bits: 48, role: "node" },
   ],
 };
-export const uuidV1 = /* @__PURE__ */ layoutOf(uuidV1Table);
+export const uuidV1 = /* @__PURE__ */ layoutOf<"clockSequence" | "node">(uuidV1Table);
 
 /** A local ID replaces the low bits of version 1's time (RFC 9562 section 5.2), so no instant can be read. */
 export const uuidV2Table: LayoutTable = {
@@ -81,16 +81,16 @@ export const uuidV2Table: LayoutTable = {
     { field: "node", bits: 48, role: "node" },
   ],
 };
-export const uuidV2 = /* @__PURE__ */ layoutOf(uuidV2Table);
+export const uuidV2 = /* @__PURE__ */ layoutOf<"timeHigh" | "localId" | "clockHigh" | "domain" | "node">(uuidV2Table);
 
 export const uuidV3Table: LayoutTable = /* @__PURE__ */ byHashOf(3, "MD5 of a name");
-export const uuidV3 = /* @__PURE__ */ layoutOf(uuidV3Table);
+export const uuidV3 = /* @__PURE__ */ layoutOf<never>(uuidV3Table);
 
 export const uuidV4Table: LayoutTable = /* @__PURE__ */ table(4, "random", /* @__PURE__ */ allBut(4, "random"));
-export const uuidV4 = /* @__PURE__ */ layoutOf(uuidV4Table);
+export const uuidV4 = /* @__PURE__ */ layoutOf<never>(uuidV4Table);
 
 export const uuidV5Table: LayoutTable = /* @__PURE__ */ byHashOf(5, "SHA-1 of a name");
-export const uuidV5 = /* @__PURE__ */ layoutOf(uuidV5Table);
+export const uuidV5 = /* @__PURE__ */ layoutOf<never>(uuidV5Table);
 
 export const uuidV6Table: LayoutTable = /* @__PURE__ */ table(6, "Gregorian time in order, and node", [
   { field: "mintedAt", bits: 48, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
@@ -100,7 +100,7 @@ export const uuidV6Table: LayoutTable = /* @__PURE__ */ table(6, "Gregorian time
   { field: "clockSequence", bits: 14, role: "node" },
   { field: "node", bits: 48, role: "node" },
 ]);
-export const uuidV6 = /* @__PURE__ */ layoutOf(uuidV6Table);
+export const uuidV6 = /* @__PURE__ */ layoutOf<"clockSequence" | "node">(uuidV6Table);
 
 export const uuidV7Table: LayoutTable = /* @__PURE__ */ table(7, "Unix time and random", [
   { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
@@ -109,13 +109,13 @@ export const uuidV7Table: LayoutTable = /* @__PURE__ */ table(7, "Unix time and 
   VARIANT,
   { field: "random", bits: 62, role: "random" },
 ]);
-export const uuidV7 = /* @__PURE__ */ layoutOf(uuidV7Table);
+export const uuidV7 = /* @__PURE__ */ layoutOf<never>(uuidV7Table);
 
 export const uuidV8Table: LayoutTable = /* @__PURE__ */ table(8, "custom", /* @__PURE__ */ allBut(8, "custom"), "none");
-export const uuidV8 = /* @__PURE__ */ layoutOf(uuidV8Table);
+export const uuidV8 = /* @__PURE__ */ layoutOf<never>(uuidV8Table);
 
 export const uuidNilTable: LayoutTable = /* @__PURE__ */ constant("uuid-nil", "Nil UUID: all bits zero", 0);
-export const uuidNil = /* @__PURE__ */ layoutOf(uuidNilTable);
+export const uuidNil = /* @__PURE__ */ layoutOf<never>(uuidNilTable);
 
 export const uuidMaxTable: LayoutTable = /* @__PURE__ */ constant("uuid-max", "Max UUID: all bits one", 0xffffffff);
-export const uuidMax = /* @__PURE__ */ layoutOf(uuidMaxTable);
+export const uuidMax = /* @__PURE__ */ layoutOf<never>(uuidMaxTable);

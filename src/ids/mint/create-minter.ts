@@ -1,6 +1,6 @@
 import type { FieldValues } from "../layout/compile.ts";
-import type { FieldValue, Layout, Words } from "../layout/layout.ts";
-import { iuid, luuid } from "../layouts/builtin.ts";
+import type { KeysOf, Layout, Words } from "../layout/layout.ts";
+import { hotguidSqlTable, hotguidTable, iuid, luuid } from "../layouts/builtin.ts";
 import { distributedId128 } from "../layouts/distributed-id.ts";
 import { uuidMax, uuidNil, uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8 } from "../layouts/uuid.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -83,7 +83,9 @@ const STARTS: Readonly<Record<string, Starts>> = {
   "short-suffix-comb": startsShortComb,
 };
 
-const isHotguid = ({ name }: Layout): boolean => name === "hotguid" || name === "hotguid-sql";
+/** Whether a HotGuid is to get machine and process. Given alone, one of them is a fault. */
+export const lacksIdentity = ({ table }: Layout, { machine, process }: FieldValues): boolean =>
+  (table === hotguidTable || table === hotguidSqlTable) && machine === undefined && process === undefined;
 
 /** All fixed bits of UUIDs: COMBs have those of version 4. A HotGuid must not match them. */
 export const MARKED_UUIDS: readonly Layout[] = [
@@ -104,7 +106,7 @@ export const wordMinter = (layout: Layout, keys: FieldValues, entropy: RandomWor
     return start.ok ? keeping(start, (state, nowMs) => mintNext(state, nowMs, entropy)) : start;
   }
   let all = keys;
-  if (isHotguid(layout) && keys["machine"] === undefined && keys["process"] === undefined) {
+  if (lacksIdentity(layout, keys)) {
     const identity = hotguidIdentity(entropy, MARKED_UUIDS);
     if (!identity.ok) return identity;
     all = { ...keys, ...identity.value };
@@ -115,14 +117,14 @@ export const wordMinter = (layout: Layout, keys: FieldValues, entropy: RandomWor
 };
 
 /** A layout, and a value for every `key` and `node` field. */
-export type MinterOptions = { readonly layout: Layout } & { readonly [field: string]: Layout | FieldValue };
+export type MinterOptions<Of extends Layout = Layout> = { readonly layout: Of } & KeysOf<Of>;
 
 /**
  * A minter of ID texts, with the platform's clock and `crypto.getRandomValues`: Node, Workers, browsers, React Native
  * with `react-native-get-random-values`. Unlike the rest of the library it throws: an `Error` with the `MinterError` or
  * `MintError` as its `cause`, for wrong keys at once, for a clock that is far behind when called.
  */
-export const createMinter = ({ layout, ...keys }: MinterOptions): (() => string) => {
+export const createMinter = <Of extends Layout>({ layout, ...keys }: MinterOptions<Of>): (() => string) => {
   const minter = orThrow(layout, wordMinter(layout, keys as FieldValues, systemEntropy()));
   return () => layout.format(orThrow(layout, minter(Date.now())));
 };

@@ -5,7 +5,7 @@ import { ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
 import { ofRole, widest } from "../layout/words.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkKeys, type MinterError } from "./by-layout.ts";
-import { type MinterOptions, orThrow } from "./create-minter.ts";
+import { lacksIdentity, type MinterOptions, orThrow } from "./create-minter.ts";
 import { checkKey, outOfRange } from "./mint.ts";
 
 /**
@@ -94,20 +94,20 @@ const endAfter = <Returned>(call: () => Returned, end: () => void): Returned => 
 /** What IDs for tests have besides their keys. */
 export interface TestIdOptions {
   /** The number of the first ID. Default: 1. */
-  readonly first?: bigint;
+  readonly first?: FieldValue;
   /** The time in all IDs. Default: the layout's epoch, which strict reading refuses in DistributedIds: they begin in 2012. */
   readonly mintedAtMs?: number;
 }
 
 /**
  * IDs number 1, 2, 3 of a layout, as texts. The number is in the widest random field or counter, or added to the time
- * if there is neither. Bits without a value are 0. Takes the layout and keys of `createMinter`, and throws as it does.
+ * if there is neither. Bits without a value are 0, machine and process of a HotGuid too. Takes the layout and keys of `createMinter`, and throws as it does.
  */
-export const incrementalIds = (
-  options: MinterOptions,
-  { first = 1n, mintedAtMs }: TestIdOptions = {},
+export const incrementalIds = <Of extends Layout>(
+  options: MinterOptions<Of>,
+  ids: TestIdOptions = {},
 ): Generate<string> => {
-  const textOf = numberedIds(options, mintedAtMs);
+  const { textOf, first } = numberedIds(options, ids);
   // Faults show where the generator is made, not where it is used.
   textOf(first);
   let count = first;
@@ -119,19 +119,26 @@ export const incrementalIds = (
 };
 
 /** The same ID in every call: the first of `incrementalIds`. */
-export const frozenIds = (options: MinterOptions, { first = 1n, mintedAtMs }: TestIdOptions = {}): Generate<string> => {
-  const text = numberedIds(options, mintedAtMs)(first);
+export const frozenIds = <Of extends Layout>(options: MinterOptions<Of>, ids: TestIdOptions = {}): Generate<string> => {
+  const { textOf, first } = numberedIds(options, ids);
+  const text = textOf(first);
   return () => text;
 };
 
-const numberedIds = ({ layout, ...keys }: MinterOptions, mintedAtMs: number | undefined) => {
+const numberedIds = <Of extends Layout>(
+  { layout, ...keys }: MinterOptions<Of>,
+  { first = 1n, mintedAtMs }: TestIdOptions,
+) => {
   const { base, field, zero } = orThrow(layout, startNumbered(layout, keys as FieldValues, mintedAtMs));
-  return (number: bigint): string => {
+  const isWhole = typeof first === "bigint" || Number.isSafeInteger(first);
+  const number = orThrow(layout, isWhole ? ok(BigInt(first)) : err(outOfRange(field, first)));
+  const textOf = (number: bigint): string => {
     const fault = checkKey(field, zero + number);
     const words = base.slice();
     if (fault === undefined) field.write(words, zero + number);
     return layout.format(orThrow(layout, fault === undefined ? ok(words) : err(fault)));
   };
+  return { textOf, first: number };
 };
 
 /** All bits but the number, which is added to `zero` in `field`. */
@@ -143,9 +150,11 @@ interface Numbered {
 
 const startNumbered = (
   layout: Layout,
-  keys: FieldValues,
+  given: FieldValues,
   mintedAtMs: number | undefined,
 ): Result<Numbered, MinterError> => {
+  // A test's IDs are the same each time, so nothing is drawn: as 0 the two make no UUID that another layout reads.
+  const keys = lacksIdentity(layout, given) ? { ...given, machine: 0, process: 0 } : given;
   const { fields, table, fixed } = layout;
   const time = fields.find(({ role }) => role === "time");
   const field = widest([...ofRole(fields, "random"), ...ofRole(fields, "counter")]) ?? time;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { everyLayout, hotguid, iuid, luuid } from "../../../src/ids/index.ts";
+import { everyLayout, hotguid, iuid, type Layout, luuid } from "../../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { type Outcome, objectsOf, waybill } from "../fake-runtime.ts";
 import { tableFiles } from "../memory-files.ts";
@@ -12,7 +12,7 @@ const idsOf = ({ stdout, stderr, code }: Outcome): readonly string[] => {
   return stdout.trimEnd().split("\n");
 };
 
-const decode = (layout: typeof iuid, id: string | undefined) => {
+const decode = (layout: Layout, id: string | undefined) => {
   const words = layout.parse(id ?? "");
   if (!words.ok) throw new Error(`${id} is no ${layout.name}: ${JSON.stringify(words.error)}`);
   return layout.decode(words.value);

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { bitDiagram } from "../../../src/cli/commands/explain/explain.ts";
-import { hotguid, iuid } from "../../../src/ids/index.ts";
+import { hotguid, iuid, type Layout } from "../../../src/ids/index.ts";
 
 const plain = (_style: unknown, text: string): string => text;
 
-const stripOf = (layout: typeof iuid, text: string): readonly string[] => {
+const stripOf = (layout: Layout, text: string): readonly string[] => {
   const words = layout.parse(text);
   if (!words.ok) throw new Error(`${text} is no ${layout.name}`);
   return bitDiagram(layout, words.value, plain);

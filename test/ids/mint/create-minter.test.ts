@@ -1,15 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import * as library from "../../../src/ids/index.ts";
 import {
   createMinter,
   distributedId,
   everyLayout,
   type FieldValue,
+  frozenIds,
   hotguid,
   hotguidSql,
+  incrementalIds,
   iuid,
   type Layout,
+  type LayoutWith,
+  layoutNamed,
   luuid,
+  type MinterOptions,
   shortPrefixComb,
   twitterSnowflake,
   ulid,
@@ -22,6 +28,14 @@ import { seeded } from "./scripted-entropy.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const mintable = everyLayout.filter(({ table }) => table.minter !== "none");
+type LayoutsOf<Module> = {
+  readonly [Name in keyof Module as Module[Name] extends Layout ? Name : never]: Module[Name];
+};
+/** All that the library exports by their names. */
+const LAYOUTS = Object.fromEntries(
+  Object.entries(library).filter(([, value]) => everyLayout.includes(value as Layout)),
+) as unknown as LayoutsOf<typeof library>;
+
 const keysOf = (layout: Layout): Record<string, FieldValue> =>
   Object.fromEntries(
     layout.fields
@@ -92,7 +106,7 @@ test.each([
 ] as const)("wrong keys throw: %#", (options, cause) => {
   let thrown: unknown;
   try {
-    createMinter(options);
+    createMinter(options as MinterOptions);
   } catch (error) {
     thrown = error;
   }
@@ -138,4 +152,68 @@ test("a HotGuid is no other UUID with fixed bits", () => {
       expect(marked.filter(({ fits }) => fits(words.value))).toEqual([]);
     }),
   );
+});
+
+describe("the compiler knows the keys", () => {
+  test.each([
+    // @ts-expect-error Nothing is wrong at run time alone: the type asks for `country`.
+    () => createMinter({ layout: iuid, service: 1 }),
+    // @ts-expect-error A key is misspelt.
+    () => createMinter({ layout: iuid, contry: 5, service: 1 }),
+    // @ts-expect-error A key too many.
+    () => createMinter({ layout: iuid, country: 5, service: 1, shard: 2 }),
+    // @ts-expect-error A key that is no number.
+    () => createMinter({ layout: iuid, country: "KZ", service: 1 }),
+    // @ts-expect-error A ULID has none.
+    () => createMinter({ layout: ulid, country: 5 }),
+    // @ts-expect-error
+    () => createMinter({ layout: hotguid }),
+    // @ts-expect-error
+    () => createMinter({ layout: luuid, group: 1 }),
+    // @ts-expect-error
+    () => createMinter({ layout: twitterSnowflake, datacenter: 1 }),
+    // @ts-expect-error
+    () => incrementalIds({ layout: iuid, service: 1 }),
+    // @ts-expect-error
+    () => frozenIds({ layout: iuid, contry: 5, service: 1 }),
+  ])("and the run time too: %#", (mint) => {
+    expect(mint).toThrow(/^no ID of/);
+  });
+
+  test("and takes all that are right", () => {
+    createMinter({ layout: iuid, country: 5, service: 1n })();
+    createMinter({ layout: hotguid, shardKey: 7 })();
+    createMinter({ layout: hotguid, shardKey: 7, machine: 1, process: 2 })();
+    createMinter({ layout: ulid })();
+    const named: Layout | undefined = layoutNamed("iuid");
+    if (named === undefined) throw new Error("no iuid");
+    createMinter({ layout: named, country: 5, service: 1 })();
+  });
+
+  test("of every layout", () => {
+    type Named<Of> = Of extends LayoutWith<infer Needed, infer Optional> ? Needed | Optional : never;
+    type Names = { readonly [Name in keyof typeof LAYOUTS]: readonly Named<(typeof LAYOUTS)[Name]>[] };
+    const snowflake = ["datacenter", "worker"] as const;
+    const hotguid = ["machine", "process", "shardKey"] as const;
+    const uuid = ["clockSequence", "node"] as const;
+    const none = [] as const;
+    const names: Names = {
+      iuid: ["country", "service"],
+      luuid: ["primaryKey", "group"],
+      ...{ hotguid, hotguidSql: hotguid, uuidV1: uuid, uuidV6: uuid },
+      uuidV2: ["timeHigh", "localId", "clockHigh", "domain", "node"],
+      ...{ twitterSnowflake: snowflake, discordSnowflake: snowflake, flakeId: snowflake },
+      instagramShardingId: ["shard"],
+      ...{ sonyflakeV1: ["machine"], sonyflakeV2: ["machine"], xid: ["machine", "process"], objectId: ["process"] },
+      ...{ lexicalUuid: ["worker"], flake: ["worker"], elasticflake: ["node"], cuid: ["fingerprint"] },
+      ...{ distributedId: none, distributedId128: none, ksuid: none, ulid: none, sid: none, pushId: none },
+      ...{ shortPrefixComb: none, shortSuffixComb: none, combPrefix: none, combSuffix: none, combSqlLegacy: none },
+      ...{ orderedUuid: none, uuidV3: none, uuidV4: none, uuidV5: none, uuidV7: none, uuidV8: none },
+      ...{ uuidNil: none, uuidMax: none },
+    };
+    for (const [name, layout] of Object.entries(LAYOUTS)) {
+      expect(names[name as keyof Names], name).toEqual(Object.keys(keysOf(layout)));
+    }
+    expect(Object.values(LAYOUTS)).toHaveLength(everyLayout.length);
+  });
 });

@@ -11,10 +11,13 @@ import {
   frozenIds,
   type Generate,
   type GeneratorScope,
+  hotguid,
+  hotguidSql,
   incrementalGenerator,
   incrementalIds,
   iuid,
   type Layout,
+  type MinterOptions,
   twitterSnowflake,
   ulid,
   uuidV5,
@@ -95,9 +98,27 @@ describe("IDs for tests", () => {
     [{ layout: ulid }, { first: 2n ** 80n }, { reason: "key-out-of-range", field: "random" }],
     [{ layout: ulid }, { mintedAtMs: 0.5 }, { reason: "key-out-of-range", field: "mintedAt" }],
     [{ layout: ulid }, { mintedAtMs: -1 }, { reason: "key-out-of-range", field: "mintedAt" }],
+    [{ layout: ulid }, { first: 0.5 }, { reason: "key-out-of-range", field: "random", value: "0.5" }],
+    [{ layout: ulid }, { first: 2 ** 53 }, { reason: "key-out-of-range", field: "random" }],
+    [{ layout: hotguid, shardKey: 7, machine: 1 }, {}, { reason: "missing-key", field: "process" }],
   ] as const)("of wrong options are refused: %#", (options, ids, cause) => {
-    expect(thrownBy(() => incrementalIds(options, ids))).toMatchObject({ cause });
-    expect(thrownBy(() => frozenIds(options, ids))).toMatchObject({ cause });
+    expect(thrownBy(() => incrementalIds(options as MinterOptions, ids))).toMatchObject({ cause });
+    expect(thrownBy(() => frozenIds(options as MinterOptions, ids))).toMatchObject({ cause });
+  });
+
+  test.each([hotguid, hotguidSql])("of $name need no machine and process, as with createMinter", (layout) => {
+    const texts = idsOf(incrementalIds({ layout, shardKey: 7 }, { first: 5, mintedAtMs: MINTED_AT_MS }), 2);
+    for (const [at, text] of texts.entries()) {
+      const words = layout.parse(text);
+      const counted = { counter: 5 + at, shardKey: 7, machine: 0, process: 0 };
+      expect(words.ok && layout.decode(words.value)).toMatchObject(counted);
+      expect(everyLayout.some((other) => other.fixedBits > 0 && other.parse(text).ok)).toBe(false);
+    }
+    expect(frozenIds({ layout, shardKey: 7 }, { first: 5, mintedAtMs: MINTED_AT_MS })()).toBe(texts[0]);
+  });
+
+  test.each([5, 5n])("begin at a number of either type: %s", (first) => {
+    expect(incrementalIds({ layout: ulid }, { first })()).toBe("00000000000000000000000005");
   });
 
   test("end with the field, and never repeat", () => {
