@@ -5,8 +5,9 @@ import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.t
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
 import { clientNetwork } from "../proxy/client-network.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
+import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { deliver } from "../proxy/deliver.ts";
-import { readResponseFields } from "../proxy/headers.ts";
+import { type ResponseFields, readResponseFields } from "../proxy/headers.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { REFERENCE_FIELDS } from "../proxy/public-ids/response.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
@@ -242,7 +243,7 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
 /** Of a table with directories. */
 async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
   await registerKeys(context, table, decision, answer);
-  return markState(decision, respond(context, table, decision, answer));
+  return markState(decision, await respond(context, table, decision, answer));
 }
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
@@ -251,13 +252,11 @@ function respond(
   table: CompiledTable,
   decision: Decision,
   { response: original, fields, bytes, region, limits }: OriginResponse,
-): Response {
+): Response | Promise<Response> {
   const { gateway, arrivedAtMs } = context;
   const { entity } = decision;
   const isDecoded = entity.publicFields !== undefined;
   let body: ReadableStream | ArrayBuffer | null | undefined = bytes;
-  let response = original;
-  let shown = fields;
   const isMessage = original.status !== 101;
   if (bytes === undefined && isMessage && limits.isBodyWatched) {
     const idleMs = bodyIdleMs(limits, fields);
@@ -274,31 +273,42 @@ function respond(
   }
   const mayRefer = table.withoutPublic !== undefined && REFERENCE_FIELDS.some((name) => original.headers.has(name));
   const isRewritten = isMessage && (isDecoded || entity.public !== undefined || mayRefer);
-  if (isRewritten) {
-    const { status, statusText, headers } = original;
-    const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });
-    const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
-    if (!rewritten.ok) {
-      void watched.body?.cancel();
-      return context.fail({ reason: "answer-withheld", region: region.name, why: rewritten.error }, decision);
-    }
-    response = rewritten.value;
-    body = response.body;
-    shown = readResponseFields(response.headers, gateway.fieldRules);
-  }
-  context.region = region.name;
-  context.outcome = "answered";
-  const decided = decision.target.region;
-  if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
-  context.originMs = gateway.clock.nowMs() - arrivedAtMs;
-  return clientResponse(response, body, shown, {
-    region: region.name,
-    layout: decision.layout,
-    table: context.tableLabel ?? "",
-    originMs: context.originMs,
-    fields: entity.fields,
-    encodeBody: isRewritten ? (isDecoded ? "automatic" : "manual") : "own",
-  });
+  const label = (
+    response: Response,
+    shown: ResponseFields,
+    ownBody: ReadableStream | ArrayBuffer | null | undefined = body,
+  ): Response => {
+    context.region = region.name;
+    context.outcome = "answered";
+    const decided = decision.target.region;
+    if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
+    context.originMs = gateway.clock.nowMs() - arrivedAtMs;
+    return clientResponse(response, ownBody, shown, {
+      region: region.name,
+      layout: decision.layout,
+      table: context.tableLabel ?? "",
+      originMs: context.originMs,
+      fields: entity.fields,
+      encodeBody: isRewritten ? (isDecoded ? "automatic" : "manual") : "own",
+    });
+  };
+  if (!isRewritten) return label(original, fields);
+  const { status, statusText, headers } = original;
+  const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });
+  const withhold = (why: string): Response => {
+    void watched.body?.cancel().catch(() => undefined);
+    return context.fail({ reason: "answer-withheld", region: region.name, why }, decision);
+  };
+  const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
+  if (!rewritten.ok) return withhold(rewritten.error);
+  const { value } = rewritten;
+  const shown = readResponseFields(value.headers, gateway.fieldRules);
+  const coding = isDecoded ? codingsOf(headers.get("content-encoding")).join(", ") : "";
+  if (coding === "" || value.body === null) return label(value, shown, value.body);
+  // A body that is not coded as it says breaks at once, when a status can still tell.
+  return begunBody(value.body).then((begun) =>
+    begun === undefined ? withhold(`its body is not JSON in the coding ${coding}`) : label(value, shown, begun),
+  );
 }
 
 /** Forwards a request on a path that no entity owns, to the region that the table's sources name. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "./demo/demo.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -27,6 +27,13 @@ async function writeItems(response: import("node:http").ServerResponse): Promise
   response.end("]}");
 }
 
+const CODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  br: brotliCompressSync,
+  gzip: gzipSync,
+  "x-gzip": gzipSync,
+  deflate: deflateSync,
+};
+
 let server: Server;
 let stack: Stack;
 let id: string;
@@ -37,9 +44,12 @@ beforeAll(async () => {
       void writeItems(response);
       return;
     }
-    const coding = /\/coded\/(\w+)$/.exec(request.url ?? "")?.[1];
+    const coding = decodeURIComponent(/\/coded\/([^?]+)/.exec(request.url ?? "")?.[1] ?? "");
     const body = JSON.stringify({ id: internal(7) });
-    const coded = coding === "br" ? brotliCompressSync(body) : gzipSync(body);
+    const codings = coding.toLowerCase().split(/, */);
+    const coded = request.url?.endsWith("?plain")
+      ? Buffer.from(body)
+      : codings.reduce<Buffer>((bytes, each) => CODERS[each]?.(bytes) ?? bytes, Buffer.from(body));
     response.writeHead(200, { "content-type": "application/json", ...(coding ? { "content-encoding": coding } : {}) });
     response.end(coding ? coded : body);
   });
@@ -98,17 +108,38 @@ async function readItems() {
 }
 
 describe("a coded answer, though it was asked not to be", () => {
-  it.each(["gzip", "br"])("is decoded, and its IDs are public: %s", async (coding) => {
-    const response = await fetch(`${stack.url}/orders/${id}/coded/${coding}`);
-    expect(response.headers.get("content-encoding")).toBeNull();
-    expect(((await response.json()) as { readonly id: string }).id).toMatch(/^[0-9A-Za-z]{44}$/);
+  // Codings have no case (RFC 9110 §8.4.1).
+  it.each(["gzip", "br", "GZIP", "x-gzip", "X-Gzip", "deflate", "gzip, gzip", "deflate, GZIP", "Identity"])(
+    "is decoded, and its IDs are public: %s",
+    async (coding) => {
+      const response = await fetch(`${stack.url}/orders/${id}/coded/${encodeURIComponent(coding)}`);
+      expect(response.headers.get("content-encoding")).toBeNull();
+      expect(((await response.json()) as { readonly id: string }).id).toMatch(/^[0-9A-Za-z]{44}$/);
+    },
+  );
+
+  it.each([
+    ["BR", "its coding br cannot be decoded"],
+    ["zstd", "its coding zstd cannot be decoded"],
+    ["gzip, Squeeze", "its coding squeeze cannot be decoded"],
+    ["gzip, gzip, gzip, gzip", "its coding gzip, gzip, gzip, gzip cannot be decoded"],
+    ["GZIP?plain", "its body is not JSON in the coding gzip"],
+    ["x-gzip?plain", "its body is not JSON in the coding x-gzip"],
+    ["deflate?plain", "its body is not JSON in the coding deflate"],
+  ])("is withheld when its coding cannot be undone: %s", async (coding, why) => {
+    const path = encodeURIComponent(coding).replace("%3F", "?");
+    const response = await fetch(`${stack.url}/orders/${id}/coded/${path}`);
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({
+      type: "/-/problems/answer-withheld",
+      detail: expect.stringContaining(why),
+    });
   });
 
-  it("is withheld when its coding cannot be undone", async () => {
-    const response = await fetch(`${stack.url}/orders/${id}/coded/deflate`);
-    expect([response.status, ((await response.json()) as { readonly type: string }).type]).toEqual([
-      502,
-      "/-/problems/answer-withheld",
-    ]);
+  it("that is not coded as it says is an answer of the gateway", async () => {
+    for (const coding of ["gzip", "br"]) {
+      const response = await fetch(`${stack.url}/orders/${id}/coded/${coding}?plain`);
+      expect([coding, response.status]).toEqual([coding, 502]);
+    }
   });
 });

@@ -1,6 +1,7 @@
 import type { Words } from "../../ids/index.ts";
 import type { ServedTable } from "../../ports.ts";
 import { NO_BODY } from "../../proxy/body.ts";
+import { type CodingError, decodedBody } from "../../proxy/codings.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import type { List, Target } from "../../routing/table.ts";
@@ -87,19 +88,33 @@ async function readFrom(
     void response.body?.cancel().catch(() => undefined);
     return { fault: "timeout" };
   }
+  const content = bytes === undefined ? response.body : new Response(bytes).body;
+  const decoded = content && decodedBody(content, response.headers.get("content-encoding"), proxied);
   if (response.status !== 200) {
     const fault = `status-${response.status}`;
-    if (isRefusal(response.status)) {
-      const own = new Response(bytes ?? response.body, response);
-      // Its body was decoded, if it was coded at all.
-      const unsent = ["content-encoding", "content-length", "transfer-encoding", ...(fields.dropped ?? [])];
-      for (const name of unsent) own.headers.delete(name);
-      return { fault, own };
+    if (!isRefusal(response.status)) {
+      void content?.cancel().catch(() => undefined);
+      return { fault };
     }
-    if (bytes === undefined) void response.body?.cancel().catch(() => undefined);
-    return { fault };
+    // What cannot be decoded is the client's to read.
+    const isRaw = decoded?.ok === false;
+    const { status, statusText, headers } = response;
+    const init = { status, statusText, headers, encodeBody: isRaw ? "manual" : "automatic" } as const;
+    const own = new Response(decoded?.ok === true ? decoded.value : content, init);
+    const unsent = [
+      ...(isRaw ? [] : ["content-encoding"]),
+      "content-length",
+      "transfer-encoding",
+      ...(fields.dropped ?? []),
+    ];
+    for (const name of unsent) own.headers.delete(name);
+    return { fault, own };
   }
-  const text = await textOf(new Response(bytes ?? response.body).body, list.pageBytesMax, reserve, late);
+  if (decoded?.ok === false) {
+    void content?.cancel().catch(() => undefined);
+    return { fault: codingFault(decoded.error) };
+  }
+  const text = await textOf(decoded?.value ?? null, list.pageBytesMax, reserve, late);
   if (typeof text !== "string") return text;
   const read = readPage(text, list.items);
   if (read === undefined) return { fault: "malformed-page" };
@@ -121,6 +136,10 @@ function sentOrigins({ client, host, request, gateway }: RequestContext): readon
   const hosts = [client.host ?? host, host, ...told.map((one) => one.trim())];
   return hosts.flatMap((one) => [`https://${one}`, `http://${one}`]);
 }
+
+/** Names the coding, if it is the name of one (RFC 9110 §8.4.1). */
+const codingFault = ({ coding }: CodingError): string =>
+  `coding-${/^[\w!#$%&'*+.^`|~-]{1,32}$/.test(coding) ? coding : "unknown"}`;
 
 /** Of the caller, and not of the moment: credentials, parameters or rights. */
 const isRefusal = (status: number): boolean => [400, 401, 402, 403, 404, 405, 406, 410, 422, 451].includes(status);

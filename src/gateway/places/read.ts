@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Gateway } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
+import { codingsOf } from "../../proxy/codings.ts";
 import { PLACE_IDS_MAX } from "../../routing/limits.ts";
 import type { IdPlace, IdPlaces } from "../../routing/places/types.ts";
 import { ambiguousCookie, cookieValues, nearName, parameterValues } from "../../routing/places/values.ts";
@@ -67,8 +68,11 @@ export function bodyTypeOf(
       : unreadable(`No ID is read from a body of this content-type; send ${typesOf(places)}.`);
   }
   if (method === "GET" || method === "HEAD") return unreadable(`No ID is read from a body of ${method}.`);
-  if (!/^(?:identity)?$/i.test((header("content-encoding") ?? "").trim())) {
-    return unreadable("No ID is read from a body with a content-encoding; send it without.");
+  const codings = codingsOf(header("content-encoding"));
+  if (codings.length > 0) {
+    return unreadable(
+      `No ID is read from a body with the content-encoding ${codings.join(", ").slice(0, 100)}; send it without.`,
+    );
   }
   // Readers differ in which one of several counts.
   const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());

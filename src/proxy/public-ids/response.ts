@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { joinBytes } from "../../routing/packs/format.ts";
 import type { FieldPaths } from "../../routing/public-ids/field-paths.ts";
+import { decodedBody } from "../codings.ts";
 import { FieldRewriter, type FieldRewriterOptions, type ToPublic } from "./fields.ts";
 import type { JsonError, JsonFraming } from "./json-rewriter.ts";
 
@@ -27,9 +28,6 @@ export const REFERENCE_FIELDS = ["location", "content-location"] as const;
 
 /** Types of JSON lines. */
 const LINE_TYPE = /^application\/((x-)?ndjson|jsonl|(x-)?jsonlines)$/;
-
-/** Codings that workerd undoes when code reads a body; identity is none. */
-const DECODED_CODINGS = new Set(["identity", "gzip", "br"]);
 
 /** Fields that describe bytes which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
 const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
@@ -67,10 +65,11 @@ export function publicResponse(answer: Response, options: PublicResponseOptions)
     });
     return ok(new Response(answer.body.pipeThrough(empty), init));
   }
-  for (const name of BYTE_FIELDS) headers.delete(name);
-  headers.delete("content-encoding");
+  for (const name of [...BYTE_FIELDS, "content-encoding"]) headers.delete(name);
   if (answer.body === null) return ok(new Response(null, init));
-  return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing }, onBroken)), init));
+  const decoded = decodedBody(answer.body, answer.headers.get("content-encoding"), { asksReadable: true });
+  if (!decoded.ok) return err(`its coding ${decoded.error.coding} cannot be decoded`);
+  return ok(new Response(decoded.value.pipeThrough(rewriting({ paths, toPublic, framing }, onBroken)), init));
 }
 
 const obstacleTo = (
@@ -87,9 +86,7 @@ const obstacleTo = (
   if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? ""))
     return "it is marked no-transform";
   // A part of a document cannot be read (RFC 9110 §15.3.7).
-  if (status === 206) return "it is a partial document";
-  const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  return DECODED_CODINGS.has(coding) ? undefined : `its coding ${coding} cannot be decoded`;
+  return status === 206 ? "it is a partial document" : undefined;
 };
 
 /** How a body is framed whose `content-type` is JSON (RFC 8259 §11, RFC 6839 §3.1); `undefined` if it is none. */
