@@ -1,17 +1,18 @@
 import { GRAPHQL_RESPONSE, JSON_RESPONSE } from "../../graphql/answer.ts";
 import type { Operation } from "../../graphql/document.ts";
-import { type Answered, type PartAnswer, readAnswer } from "../../graphql/merge.ts";
-import type { FieldFailure, Part, Plan } from "../../graphql/plan.ts";
+import { type Answered, readAnswer } from "../../graphql/merge.ts";
+import type { Part, Plan } from "../../graphql/plan.ts";
 import type { GraphqlRequest } from "../../graphql/request.ts";
 import { partBody } from "../../graphql/split.ts";
-import { err, type Result } from "../../ids/result.ts";
+import { err } from "../../ids/result.ts";
 import { bodyIdleMs, type OriginResponse } from "../../proxy/attempt.ts";
 import { collect, decodeUtf8 } from "../../proxy/body.ts";
-import { watchBody } from "../../proxy/client-response.ts";
+import { clientResponse, watchBody } from "../../proxy/client-response.ts";
+import { decodedBody } from "../../proxy/codings.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import { isTraceparent, newTraceparent, type ProxyRequest } from "../../proxy/origin-request.ts";
 import { SESSION_COOKIE } from "../../proxy/session-cookie.ts";
-import type { Graphql } from "../../routing/table.ts";
+import type { FieldSet, Graphql } from "../../routing/table.ts";
 import { Gate } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
 import { failureOf, type Located } from "./locate.ts";
@@ -23,8 +24,10 @@ export interface PartFields {
   readonly cors: readonly (readonly [string, string])[];
 }
 
-interface PartResult extends Answered {
+export interface PartResult extends Answered {
   readonly fields: PartFields;
+  /** The origin's own answer, where it refuses the request (RFC 9110 §15.5). */
+  readonly refusal: Response | undefined;
   readonly attempts: number;
 }
 
@@ -63,7 +66,7 @@ export function askParts(
 
 async function askPart(
   context: RequestContext,
-  { limits, path }: Graphql,
+  graphql: Graphql,
   request: Request,
   part: Part,
   body: string,
@@ -86,7 +89,7 @@ async function askPart(
     // Neither coded nor a range of it: it is read here.
     asksReadable: true,
     body: { kind: "kept", bytes: new TextEncoder().encode(body).buffer as ArrayBuffer },
-    target: path,
+    target: graphql.path,
     decision,
     id: decision.canonical,
     ids: undefined,
@@ -96,11 +99,13 @@ async function askPart(
     traceparent,
   };
   const delivered = await deliver(proxied, gateway);
-  const answer = delivered.ok
-    ? await readPart(context, delivered.value, limits.answerBytesMax)
-    : err(failureOf(delivered.error));
-  const fields = delivered.ok ? fieldsOf(delivered.value.response.headers) : { cookies: [], cors: [] };
-  return { part, answer, fields, attempts: proxied.attempts };
+  const { attempts } = proxied;
+  if (!delivered.ok) {
+    const answer = err(failureOf(delivered.error));
+    return { part, answer, refusal: undefined, fields: { cookies: [], cors: [] }, attempts };
+  }
+  const read = await readPart(context, delivered.value, graphql);
+  return { part, ...read, fields: fieldsOf(delivered.value.response.headers), attempts };
 }
 
 const fieldsOf = (headers: Headers): PartFields => ({
@@ -112,32 +117,49 @@ const fieldsOf = (headers: Headers): PartFields => ({
 async function readPart(
   context: RequestContext,
   delivered: OriginResponse,
-  bytesMax: number,
-): Promise<Result<PartAnswer, FieldFailure>> {
+  { limits: { answerBytesMax: bytesMax }, entity }: Graphql,
+): Promise<Pick<PartResult, "answer" | "refusal">> {
   const { response, region } = delivered;
-  const failed = (what: string) => err(failureOf({ reason: "invalid-response", region: region.name, what }));
+  const { status } = response;
+  const failed = (what: string, refusal?: Response) => ({
+    answer: err(failureOf({ reason: "invalid-response", region: region.name, what })),
+    refusal,
+  });
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  const isAnswer = type === GRAPHQL_RESPONSE || (type === JSON_RESPONSE && response.status === 200);
-  if (!isAnswer) {
+  const isAnswer = type === GRAPHQL_RESPONSE || (type === JSON_RESPONSE && status === 200);
+  // A result with 400 is about the document, and is put together with the others.
+  const isRefusal = status >= 400 && status < 500 && !(type === GRAPHQL_RESPONSE && status === 400);
+  const none = `the status ${status} and no result of GraphQL`;
+  if (!isAnswer && !isRefusal) {
     void response.body?.cancel().catch(() => undefined);
-    return failed(`the status ${response.status} and no result of GraphQL`);
+    return failed(none);
   }
-  const bytes = await wholeOf(context, delivered, bytesMax);
-  if (bytes === "broken") return failed("a body that broke off");
-  if (bytes === "long") return failed(`more than ${bytesMax} bytes`);
+  const whole = await wholeOf(context, delivered, bytesMax);
+  if (whole === "broken") return failed("a body that broke off");
+  if (whole === "long") return failed(`more than ${bytesMax} bytes`);
+  const { bytes, coding } = whole;
+  const refusal = isRefusal ? refusalOf(context, delivered, whole, entity.fields) : undefined;
+  if (!isAnswer) return failed(none, refusal);
+  if (coding !== undefined) return failed(`a body in the coding ${coding}, which cannot be decoded`, refusal);
   const text = decodeUtf8(bytes);
   const answer = text === undefined ? err("no UTF-8") : readAnswer(text);
-  return answer.ok ? answer : failed(answer.error);
+  return answer.ok ? { answer, refusal } : failed(answer.error, refusal);
+}
+
+/** `coding`: the one that could not be undone, and with it no other. */
+interface Whole {
+  readonly bytes: ArrayBuffer;
+  readonly coding: string | undefined;
 }
 
 async function wholeOf(
   { gateway, waitUntil, request }: RequestContext,
   { response, fields, bytes, limits }: OriginResponse,
   bytesMax: number,
-): Promise<ArrayBuffer | "long" | "broken"> {
-  if (bytes !== undefined) return bytes.byteLength > bytesMax ? "long" : bytes;
-  if (response.body === null) return new ArrayBuffer(0);
-  const watched = watchBody(response.body, {
+): Promise<Whole | "long" | "broken"> {
+  const body = bytes === undefined ? response.body : new Response(bytes).body;
+  if (body === null) return { bytes: new ArrayBuffer(0), coding: undefined };
+  const watched = watchBody(body, {
     limits: { idleMs: bodyIdleMs(limits, fields), total: limits.total },
     nowMs: gateway.clock.nowMs,
     waitUntil,
@@ -145,8 +167,42 @@ async function wholeOf(
     left: request.signal,
     length: undefined,
   });
-  return collect(watched, bytesMax).then(
-    (whole) => whole ?? "long",
+  const decoded = decodedBody(watched, response.headers.get("content-encoding"), { asksReadable: true });
+  const coding = decoded.ok ? undefined : decoded.error.coding;
+  return collect(decoded.ok ? decoded.value : watched, bytesMax).then(
+    (whole) => (whole === undefined ? "long" : { bytes: whole, coding }),
     () => "broken" as const,
   );
+}
+
+/** As the client gets it if no region answers otherwise. */
+function refusalOf(
+  context: RequestContext,
+  { response, fields, region }: OriginResponse,
+  { bytes, coding }: Whole,
+  shown: FieldSet,
+): Response {
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  for (const name of ["content-length", "transfer-encoding"]) headers.delete(name);
+  if (coding === undefined) headers.delete("content-encoding");
+  return clientResponse(new Response(bytes, { status, statusText, headers, encodeBody: "manual" }), undefined, fields, {
+    region: region.name,
+    layout: "",
+    table: context.tableLabel ?? "",
+    originMs: context.gateway.clock.nowMs() - context.arrivedAtMs,
+    fields: shown,
+    encodeBody: "manual",
+  });
+}
+
+/** The refusal of all regions, in the words of the first one in document order. */
+export function commonRefusal({ fields }: Plan, results: readonly PartResult[]): PartResult | undefined {
+  if (results.some(({ refusal }) => refusal === undefined)) return undefined;
+  for (const { key } of fields) {
+    const asked = results.filter(({ part }) => part.fields.has(key));
+    const firstAt = ({ part }: PartResult) => part.fields.get(key)?.[0] ?? 0;
+    if (asked.length > 0) return asked.reduce((one, other) => (firstAt(other) < firstAt(one) ? other : one));
+  }
+  return undefined;
 }

@@ -15,6 +15,7 @@ import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
 import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
+import { codingsOf } from "../../proxy/codings.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
 import { asksUpgrade } from "../../proxy/origin-request.ts";
 import { duplicateKey } from "../../routing/index.ts";
@@ -25,7 +26,7 @@ import { limitRate } from "../rate-limit.ts";
 import type { RequestContext } from "../request.ts";
 import { answerOf, asGraphql, mediaTypeFor, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
-import { askParts } from "./parts.ts";
+import { askParts, commonRefusal } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
 
 /** How what is not split goes on. */
@@ -82,9 +83,13 @@ class Serving {
     const context = this.#context;
     const { request, gateway, query } = context;
     const fail = (error: GatewayError) => err(context.fail(error));
-    const coding = request.headers.get("content-encoding");
-    if (!isJson(request.headers.get("content-type")) || (coding !== null && coding !== "identity")) {
-      return err(refuse(context, requestFault("Send application/json in UTF-8, uncoded."), 415));
+    const codings = codingsOf(request.headers.get("content-encoding"));
+    if (codings.length > 0) {
+      const sent = codings.join(", ").slice(0, 100);
+      return err(refuse(context, requestFault(`Send the body without the content-encoding ${sent}.`), 415));
+    }
+    if (!isJson(request.headers.get("content-type"))) {
+      return err(refuse(context, requestFault("Send application/json in UTF-8."), 415));
     }
     if (hasParams(query)) return err(refuse(context, requestFault("Send the parameters in the body alone.")));
     const { bodyBytesMax: bytesMax } = this.#graphql.limits;
@@ -298,11 +303,17 @@ class Serving {
     }
     const decided = (part: Part) => deciders.get(part) as Located;
     const results = await askParts(context, graphql, request, operation, plan, decided);
+    context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
+    context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
+    const refused = commonRefusal(plan, results);
+    if (refused?.refusal !== undefined) {
+      context.outcome = "answered";
+      context.region = refused.refusal.headers.get("waybill-region") ?? refused.part.region;
+      return allowOrigin(context, refused.refusal);
+    }
     const { queryType, nonNull, limits } = graphql;
     const charactersMax = limits.regionsMax * limits.answerBytesMax;
     const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull, charactersMax });
-    context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
-    context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
     const codes = results.map(({ answer }) => (answer.ok ? "answered" : answer.error.code));
     context.outcome =
       codes.length === 0 ? "malformed-request" : codes.includes("answered") ? "answered" : (codes[0] ?? "");

@@ -203,6 +203,96 @@ describe("an operation of several regions", () => {
     expect(errors?.map(({ message }) => message.includes(why))).toEqual([true, true]);
   });
 
+  const TWO = `{ u: order(id: "${orderBr}") { id } a: order(id: "${orderKz}") { id } }`;
+  /** As `us` and `ap` answer. */
+  const answers = (us: () => Response, ap: () => Response) => (request: Request) =>
+    new URL(request.url).host.startsWith("us") ? us() : ap();
+  const refusal =
+    (status: number, type: string, fields: HeadersInit = [], body = `{"errors":[{"message":"no"}]}`) =>
+    () =>
+      new Response(body, { status, headers: [["content-type", type], ...new Headers(fields)] });
+
+  // RFC 9110 §11.6.1 and §15.5: a challenge is for the client.
+  it.each([
+    ["application/graphql-response+json", 401],
+    ["application/json", 401],
+    ["text/html", 401],
+    ["application/problem+json", 403],
+    ["application/json", 402],
+    ["application/json", 404],
+    ["application/graphql-response+json", 429],
+    ["application/json", 400],
+  ])("what every region refuses, as %s with %i, is answered as the first one did", async (type, status) => {
+    const us = () => {
+      const response = refusal(
+        status,
+        type,
+        { "www-authenticate": 'Bearer realm="us"', "retry-after": "7", "x-a": "b" },
+        "us",
+      )();
+      response.headers.append("set-cookie", "session=; Max-Age=0");
+      response.headers.append("set-cookie", "__Host-waybill-session=x; Path=/");
+      response.headers.append("connection", "x-hop");
+      response.headers.append("x-hop", "1");
+      return response;
+    };
+    const ap = refusal(401, "application/json", { "www-authenticate": 'Bearer realm="ap"' }, "ap");
+    const { post, lines } = setUpGraphql({ origin: answers(us, ap) });
+    const response = await post(TWO);
+    expect([response.status, await response.text()]).toEqual([status, "us"]);
+    expect(response.headers.get("content-type")).toBe(type);
+    const { headers } = response;
+    expect(
+      ["www-authenticate", "retry-after", "x-a", "waybill-region", "x-hop"].map((name) => headers.get(name)),
+    ).toEqual(['Bearer realm="us"', "7", "b", "us", null]);
+    expect(headers.getSetCookie()).toEqual(["session=; Max-Age=0"]);
+    expect(lines[0]).toMatchObject({ entity: "graphql", region: "us", status, outcome: "answered", attempts: 2 });
+  });
+
+  it.each([
+    [
+      "a field without an ID",
+      `{ viewer { name } u: order(id: "${orderBr}") { id } a: order(id: "${orderKz}") { id } }`,
+      "eu",
+    ],
+    ["a list", `{ nodes(ids: ["${orderKz}", "${orderBr}"]) { id } }`, "ap"],
+    [
+      "a list with another region's ID before it",
+      `{ a: order(id: "${orderBr}") { id } nodes(ids: ["${orderKz}", "${orderBr}"]) { id } }`,
+      "us",
+    ],
+    [
+      "an ID that leads nowhere",
+      `{ x: order(id: "nonsense") { id } a: order(id: "${orderKz}") { id } u: order(id: "${orderBr}") { id } }`,
+      "ap",
+    ],
+  ])("the first region in document order is that of %s", async (_, query, region) => {
+    const origin = ({ url }: Request) => refusal(401, "text/plain", {}, new URL(url).host.slice(0, 2))();
+    const { post } = setUpGraphql({ origin });
+    const response = await post(query, undefined, { "x-home": "eu" });
+    expect([response.status, await response.text()]).toEqual([401, region]);
+  });
+
+  it.each([
+    ["one that answers", () => graphqlOk('{"a":{"id":"a"}}'), { u: null, a: { id: "a" } }],
+    ["one that fails", () => new Response("", { status: 503 }), { u: null, a: null }],
+  ])("beside %s a refusal fails its own fields", async (_, ap, data) => {
+    const { post } = setUpGraphql({ origin: answers(refusal(401, "application/json"), ap) });
+    const response = await post(TWO);
+    expect([response.status, (await response.json<Result>()).data]).toEqual([200, data]);
+  });
+
+  it("a refusal in a coding that cannot be decoded goes on as it came", async () => {
+    const us = refusal(401, "application/json", { "content-encoding": "zstd" }, "coded");
+    const { post } = setUpGraphql({ origin: answers(us, us) });
+    const response = await post(TWO);
+    expect([response.status, response.headers.get("content-encoding"), await response.text()]).toEqual([
+      401,
+      "zstd",
+      "coded",
+    ]);
+  });
+
   it("what an origin finds wrong in its part is the answer", async () => {
     const { post } = setUpGraphql();
     const response = await post(`{ u: order(id: "${orderBr}") { id } a: order(id: "${orderKz}") { nonsense } }`);
