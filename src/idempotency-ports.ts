@@ -49,6 +49,8 @@ export interface FinishCall {
   readonly attempt: string;
   /** Absent: nothing is kept, and a retry asks the origin again with the same ID. */
   readonly answer?: KeptAnswer;
+  /** Whether the request was none: a key that this attempt began is free again. */
+  readonly isVoid?: boolean;
 }
 
 /** One key of one caller, for support. */
@@ -72,4 +74,11 @@ export interface IdempotencyKeys {
   finish(call: FinishCall): Promise<Result<undefined, IdempotencyError>>;
   /** The entries of a key, of all callers. */
   show(key: string): Promise<Result<readonly KeyEntry[], IdempotencyError>>;
+}
+
+/** A hash of bytes that come one after the other. */
+export interface RunningHash {
+  update(bytes: Uint8Array): Promise<void>;
+  /** Called once, after the last of them. */
+  digest(): Promise<ArrayBuffer>;
 }

@@ -8,7 +8,7 @@ import type {
   DirectorySource,
   DirectoryTruth,
 } from "./directory-ports.ts";
-import type { IdempotencyKeys } from "./idempotency-ports.ts";
+import type { IdempotencyKeys, RunningHash } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { WordRows } from "./ids/mint/mint.ts";
 import type { Result } from "./ids/result.ts";
@@ -62,6 +62,7 @@ export type {
   IdempotencyKeys,
   KeptAnswer,
   KeyEntry,
+  RunningHash,
 } from "./idempotency-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
@@ -361,6 +362,7 @@ export interface Gateway extends ProxyPorts {
   readonly controlPlane: ControlPlaneApi;
   readonly minters: Minters;
   readonly subtle: Pick<SubtleCrypto, "digest" | "importKey" | "encrypt" | "decrypt">;
+  readonly hashOf: (name: "SHA-256" | "SHA-512") => RunningHash;
   /** Secrets that cursors of lists are sealed with: the first seals, all open. */
   readonly cursorKeys: readonly Uint8Array[];
   readonly idempotency: IdempotencyKeys;

@@ -21,7 +21,15 @@ import { durableSequences } from "./edge/mint/sequences.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
 import { edgePacks } from "./edge/pages/packs.ts";
-import { bindingWatch, clientReader, originFetch, pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
+import {
+  bindingWatch,
+  clientReader,
+  originFetch,
+  pooledEntropy,
+  runningHash,
+  systemClock,
+  systemPause,
+} from "./edge/platform.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
@@ -132,6 +140,7 @@ function compose(env: Env) {
     packs,
     minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
     subtle: crypto.subtle,
+    hashOf: runningHash,
     cursorKeys: [...config.signingKeys, ...config.publicKeys.sealed].map(({ key }) => key),
     idempotency: durableIdempotency(env.IDEMPOTENCY),
     directory,

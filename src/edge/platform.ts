@@ -1,5 +1,5 @@
 import type { Ok, Result } from "../ids/result.ts";
-import type { Client, Clock, Entropy, Fetch, ServedTable } from "../ports.ts";
+import type { Client, Clock, Entropy, Fetch, RunningHash, ServedTable } from "../ports.ts";
 import { MissingBinding } from "../proxy/origin-response.ts";
 import type { CompiledTable } from "../routing/index.ts";
 
@@ -7,6 +7,19 @@ import type { CompiledTable } from "../routing/index.ts";
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
 export const systemPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The runtime's own, which hashes a stream without keeping it. */
+export function runningHash(name: "SHA-256" | "SHA-512"): RunningHash {
+  const stream = new crypto.DigestStream(name);
+  const writer = stream.getWriter();
+  return {
+    update: (bytes) => writer.write(bytes),
+    async digest() {
+      await writer.close();
+      return stream.digest;
+    },
+  };
+}
 
 /** Words fetched at once: a call into the platform costs far more than an ID. 4 KiB. */
 const POOL_WORDS = 1024;

@@ -16,7 +16,8 @@ import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type Wit
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
-import { createEntity, findCreation, mayReadCollection, type Prepared } from "./create/create.ts";
+import { findCreation, mayReadCollection } from "./create/collection.ts";
+import { createEntity, type Prepared } from "./create/create.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
 import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
 import { serveGraphql } from "./graphql/serve.ts";
@@ -176,11 +177,14 @@ export async function forward(
   // An origin must not get unsigned what its operator wanted signed.
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
-  const body: RequestBody | BodyError =
+  const check = prepared?.check;
+  const read: RequestBody | BodyError =
     request.body === null
       ? NO_BODY
-      : (prepared?.body ?? (await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
-  if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
+      : (prepared?.body ??
+        (await readRequestBody(request, check ? 0 : entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
+  if (typeof read === "string") return context.fail(bodyError(read, idleMs), decision);
+  const body = check !== undefined && read.kind === "stream" ? { ...read, check } : read;
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;

@@ -233,6 +233,11 @@ export const CATALOGUE = {
     meaning: "Another request with the same key is in progress.",
     remedy: "Retry with the same key after `retry-after`.",
   }),
+  "digest-mismatch": problem(400, "Content digest mismatch", {
+    meaning:
+      "The body of a create with an idempotency key does not have the `sha-256` or `sha-512` that `content-digest` says (RFC 9530). The origin did not get the whole body.",
+    remedy: "Send the digest of the bytes that are sent. The key of a new request is free again.",
+  }),
   "idempotency-key-mismatch": problem(422, "Idempotency key of another request", {
     meaning: "The key was used with another method, target, content type or body.",
     remedy: "Use a new key for a new request; repeat a request byte for byte.",

@@ -101,6 +101,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "answer-too-large": ({ bytesMax }) => `The limit is ${bytesMax} bytes.`,
   "cursors-unavailable": "This deployment has no key to seal cursors with.",
   "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
+  "digest-mismatch": "The body does not have the digest of content-digest.",
   "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
   "rate-limited": ({ limit }) =>
     limit === "failed-attempts"

@@ -128,6 +128,7 @@ async function failed(
 ): Promise<AttemptError> {
   const end = sent && (await settled(sent.ended));
   if (end === "source-failed") return { error: { reason: "malformed-request", detail: BROKEN_BODY }, fault: undefined };
+  if (end === "false-digest") return { error: { reason: "digest-mismatch" }, fault: undefined };
   if (end === "idle") return { error: { reason: "request-timeout", idleMs: limits.idleMs }, fault: undefined };
   if (end === "sink-idle") return unread(region, limits);
   const { error, fault } = unreachable(region, failure);

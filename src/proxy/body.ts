@@ -1,4 +1,4 @@
-import { type BodyEnd, type PumpLimits, pump } from "./pump.ts";
+import { type BodyCheck, type BodyEnd, type PumpLimits, pump } from "./pump.ts";
 
 /**
  * A request's body on its way: none, kept whole so that it can be sent again, streamed once, or come whole and left with its
@@ -14,6 +14,7 @@ export type RequestBody =
       readonly stream: ReadableStream<Uint8Array>;
       readonly length: string | null;
       readonly head?: Uint8Array;
+      readonly check?: BodyCheck | undefined;
     };
 
 export type BodyError = "unmeasured" | "broken" | "late" | "coded" | "too-large";
@@ -136,13 +137,14 @@ export interface Upload {
  * that the origin sees the framing that the client chose.
  */
 export function upload(
-  { stream, length, head }: Extract<RequestBody, { kind: "stream" }>,
+  { stream, length, head, check }: Extract<RequestBody, { kind: "stream" }>,
   { idleMs, untilMs, nowMs }: Pick<PumpLimits, "idleMs" | "untilMs" | "nowMs">,
 ): Upload {
   const { readable, writable } =
     length === null ? new IdentityTransformStream() : new FixedLengthStream(BigInt(length));
   const broken = new AbortController();
   const onBreak = () => broken.abort();
-  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head });
+  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head, check });
+  if (check !== undefined) void ended.then((end) => check.settle(end));
   return { body: readable, ended, broken: broken.signal };
 }

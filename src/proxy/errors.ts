@@ -23,6 +23,8 @@ export type ProxyError =
   | { readonly reason: "too-many-fields" }
   /** The client broke its body off, or framed it wrongly. */
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
+  /** The body is not the one that `content-digest` says. */
+  | { readonly reason: "digest-mismatch" }
   /** The client stopped sending its body. */
   | { readonly reason: "request-timeout"; readonly idleMs: number }
   | { readonly reason: "answer-withheld"; readonly region: string; readonly why: string }

@@ -1,5 +1,5 @@
 /** How a body ended that was carried from one side to the other. `sink-idle`: it was no longer taken. */
-export type BodyEnd = "complete" | "source-failed" | "sink-failed" | "idle" | "sink-idle" | "late";
+export type BodyEnd = "complete" | "source-failed" | "sink-failed" | "idle" | "sink-idle" | "late" | "false-digest";
 
 export interface PumpLimits {
   /** Longest wait for the next bytes of the source; 0 for no limit. */
@@ -15,6 +15,17 @@ export interface PumpLimits {
   readonly onBreak?: () => void;
   /** Goes before the source. */
   readonly head?: Uint8Array | undefined;
+  /** Its last bytes are held back until the body has its digests. Not with a `head`. */
+  readonly check?: Omit<BodyCheck, "settle"> | undefined;
+}
+
+/** What a body is held to while it passes. */
+export interface BodyCheck {
+  update(bytes: Uint8Array): Promise<void>;
+  /** Whether the body that was given is the right one. */
+  isTrue(): Promise<boolean>;
+  /** Told how the body ended. */
+  settle(end: BodyEnd): void;
 }
 
 /**
@@ -45,6 +56,8 @@ export async function pump(
     await Promise.allSettled([reader.cancel(reason), writer.abort(reason)]);
     return end;
   };
+  const { check } = limits;
+  let held: Uint8Array | undefined;
   const begun = limits.head && (await watch.within(writer.write(limits.head), "sink"));
   if (typeof begun === "string") return breakOff(begun);
   for (;;) {
@@ -52,10 +65,18 @@ export async function pump(
     if (typeof piece === "string") return breakOff(piece);
     if (piece.done) break;
     const wasFilled = piece.value.byteLength === FIRST_READ_BYTES && piece.value.buffer.byteLength === FIRST_READ_BYTES;
-    const taken = await watch.within(writer.write(piece.value), "sink");
+    const next = check === undefined ? piece.value : held;
+    if (check !== undefined) {
+      await check.update(piece.value);
+      held = piece.value;
+    }
+    const taken = next && (await watch.within(writer.write(next), "sink"));
     if (typeof taken === "string") return breakOff(taken);
-    buffer = wasFilled ? new ArrayBuffer(READ_BYTES) : piece.value.buffer;
+    buffer = wasFilled || next === undefined ? new ArrayBuffer(READ_BYTES) : (next.buffer as ArrayBuffer);
   }
+  if (check !== undefined && !(await check.isTrue())) return breakOff("false-digest");
+  const last = held && (await watch.within(writer.write(held), "sink"));
+  if (typeof last === "string") return breakOff(last);
   const closed = await watch.within(writer.close(), "sink");
   if (typeof closed === "string") return breakOff(closed);
   watch.stop();

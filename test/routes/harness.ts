@@ -13,7 +13,7 @@ import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { kvPacks } from "../../src/edge/pages/packs.ts";
-import { clientReader, pooledEntropy, systemPause } from "../../src/edge/platform.ts";
+import { clientReader, pooledEntropy, runningHash, systemPause } from "../../src/edge/platform.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
@@ -137,6 +137,7 @@ export function setUp(options: Options = {}) {
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     subtle: crypto.subtle,
+    hashOf: runningHash,
     cursorKeys: [new TextEncoder().encode("a secret of this test, 32 bytes.")],
     clientClaims: async () => ok(undefined),
     idempotency: durableIdempotency(IDEMPOTENCY),

@@ -86,6 +86,8 @@ const COLUMNS = `scope, fingerprint, entity, id, region, revision, started_ms, u
  * | open    | no attempt, or lease over   | → running, with the old ID | mismatch               | -                     | → absent  |
  * | done    | status, fields, body        | gives the answer           | mismatch               | -                     | → absent  |
  *
+ * A `finish` that is void makes a running key absent, unless an earlier attempt may have reached its origin: then it is open.
+ *
  * Each call is one transaction, and nothing in it waits. A crash leaves one of these states, and each leads on by a retry.
  */
 export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRpc {
@@ -106,7 +108,13 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     return begun;
   }
 
-  async finish({ scope, key, attempt, answer }: FinishCall): Promise<void> {
+  async finish({ scope, key, attempt, answer, isVoid }: FinishCall): Promise<void> {
+    if (isVoid === true) {
+      this.#sql.exec(
+        "DELETE FROM keys WHERE key = ? AND scope = ? AND attempt = ? AND status IS NULL AND attempts = 1",
+        ...[key, scope, attempt],
+      );
+    }
     this.#sql.exec(
       `UPDATE keys SET attempt = NULL, status = ?, fields_json = ?, bytes = ?, body = ?
         WHERE key = ? AND scope = ? AND attempt = ? AND status IS NULL`,

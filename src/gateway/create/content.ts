@@ -3,15 +3,19 @@ import type { GatewayError } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
 import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
 import { codingsOf } from "../../proxy/codings.ts";
+import { pump } from "../../proxy/pump.ts";
 import { countOf } from "../../routing/create/request.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
 import type { Create } from "../../routing/table.ts";
 import type { RequestContext } from "../request.ts";
+import { type Digest, DigestCheck, isImpossible, readContentDigest } from "./content-digest.ts";
 
 /** What the body of a create is, as far as it was read. */
 export interface Content {
   /** `undefined`: it streams on. */
   readonly bytes: ArrayBuffer | undefined;
+  /** For a body with a key that streams on: by this it is told apart from others. */
+  readonly streamed: { readonly digest: Digest; readonly check: DigestCheck } | undefined;
   /** `undefined` unless it is JSON of which the table reads something. Dropped once that is read. */
   json: unknown;
 }
@@ -22,8 +26,6 @@ const JSON_TYPE = /(?:^|,)[ \t]*[^\s/,;]+\/(?:[^\s/,;]+\+)?json[ \t]*(?:$|[;,])/
 /** Many values, one a line or record (RFC 7464). */
 const JSON_LINES_TYPE =
   /(?:^|,)[ \t]*[^\s/,;]+\/(?:(?:x-)?(?:ndjson|jsonl(?:ines)?)|(?:[^\s/,;]+\+)?json-seq)[ \t]*(?:$|[;,])/i;
-
-const CONTENT_DIGEST = /^sha-(?:256=:[A-Za-z0-9+/]{43}=|512=:[A-Za-z0-9+/]{86}==):$/;
 
 /** Reads the body where it decides something: a list must never be taken for one entity. */
 export async function readContent(
@@ -37,12 +39,15 @@ export async function readContent(
   if (JSON_LINES_TYPE.test(type) || (create.bulk !== undefined && !isJson)) {
     return err({ reason: "create-count", entity: create.entity.name, count: undefined, max: create.bulk?.max });
   }
-  if (!isJson && !isKeyed) return ok({ bytes: undefined, json: undefined });
+  if (!isJson && !isKeyed) return ok({ bytes: undefined, streamed: undefined, json: undefined });
+  const digests = isKeyed ? readContentDigest(request.headers.get("content-digest")) : [];
+  const [digest] = digests;
+  if (digests.some(isImpossible)) return err({ reason: "digest-mismatch" });
+  const check = new DigestCheck(digests, gateway.hashOf);
   const length = request.headers.get("content-length");
-  const isLong = length === null || Number(length) > create.bodyBytesMax;
-  // The client's word for what it sends stands for a body that streams on (RFC 9530 §2).
-  if (isLong && !isJson && CONTENT_DIGEST.test(request.headers.get("content-digest") ?? "")) {
-    return ok({ bytes: undefined, json: undefined });
+  const isLong = request.body !== null && (length === null || Number(length) > create.bodyBytesMax);
+  if (isLong && !isJson && digest !== undefined) {
+    return ok({ bytes: undefined, streamed: { digest, check }, json: undefined });
   }
   const { idleMs } = gateway.deadlines;
   const bytes = await keepRequestBody(request, create.bodyBytesMax, { idleMs, nowMs: gateway.clock.nowMs });
@@ -50,6 +55,10 @@ export async function readContent(
   if (bytes === "late") return err({ reason: "request-timeout", idleMs });
   if (bytes === "coded") return err({ reason: "transfer-coding-unsupported" });
   if (typeof bytes === "string") return err({ reason: "malformed-request", detail: BROKEN_BODY });
+  if (digest !== undefined) {
+    await check.update(new Uint8Array(bytes));
+    if (!(await check.isTrue())) return err({ reason: "digest-mismatch" });
+  }
   const text = isJson ? decodeUtf8(bytes)?.replace(/^\ufeff/, "") : undefined;
   const json = text === undefined ? undefined : parseJson(text);
   // What cannot be read may be a list. An empty body is none.
@@ -68,5 +77,18 @@ export async function readContent(
     return err({ reason: "create-count", entity: create.entity.name, count, max: create.bulk?.max });
   }
   // Values take up to twenty times the memory of their text, for as long as the origin is waited for.
-  return ok({ bytes, json: create.readsBody ? json : undefined });
+  return ok({ bytes, streamed: undefined, json: create.readsBody ? json : undefined });
+}
+
+/** Reads a body that streams to its end, for an answer that is known already: why it is not the one that was answered. */
+export async function verifyStreamed(
+  { request: { body }, gateway }: RequestContext,
+  check: DigestCheck,
+): Promise<GatewayError | undefined> {
+  if (body === null) return undefined;
+  const { idleMs } = gateway.deadlines;
+  const end = await pump(body, new WritableStream(), { idleMs, untilMs: undefined, nowMs: gateway.clock.nowMs, check });
+  if (end === "complete") return undefined;
+  if (end === "false-digest") return { reason: "digest-mismatch" };
+  return end === "idle" ? { reason: "request-timeout", idleMs } : { reason: "malformed-request", detail: BROKEN_BODY };
 }

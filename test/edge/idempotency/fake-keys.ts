@@ -61,6 +61,7 @@ export function fakeKeys(clock: { nowMs: number }): IdempotencyKeys {
     async finish(call) {
       const held = all.get(nameOf(call));
       if (held?.attempt === call.attempt && held.answer === undefined) {
+        if (call.isVoid === true && held.attempts === 1) all.delete(nameOf(call));
         held.attempt = undefined;
         held.answer = call.answer;
       }

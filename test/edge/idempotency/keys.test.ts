@@ -144,6 +144,22 @@ describe.each(STORES)("keys of %s", (_, make) => {
     expect(next).toMatchObject({ state: "started", record: recordOf("id-1"), isResumed: true });
   });
 
+  it("a void end frees the key for another request, but not one that an earlier attempt began", async () => {
+    const { keys, begin } = setUp();
+    const end = (attempt: string) => keys.finish({ scope: ANN, key: KEY, attempt, isVoid: true });
+    await begin();
+    await end("two");
+    expect(await begin({ attempt: "two" })).toMatchObject({ state: "running" });
+    await end("one");
+    const other = { attempt: "three", fingerprint: "f2", proposal: recordOf("id-3") };
+    expect(await begin(other)).toMatchObject({ state: "started", record: recordOf("id-3"), isResumed: false });
+    await keys.finish({ scope: ANN, key: KEY, attempt: "three" });
+    await begin({ ...other, attempt: "four" });
+    await end("four");
+    expect(await begin()).toMatchObject({ state: "mismatch" });
+    expect(await begin({ ...other, attempt: "five" })).toMatchObject({ record: recordOf("id-3"), isResumed: true });
+  });
+
   it("a dead attempt is resumed when its lease is over; its late end touches nothing", async () => {
     const { begin, finish, elapse: pass } = setUp();
     await begin();
