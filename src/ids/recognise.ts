@@ -1,6 +1,7 @@
 import type { Field, Layout, ParseError, TextForm, Words } from "./layout/layout.ts";
 import { isoTime } from "./layout/time.ts";
 import { ofRole } from "./layout/words.ts";
+import { textFault } from "./text/texts.ts";
 
 /** The plausible minting times of a layout: from a fixed instant to an offset from now, both inclusive. */
 export type TimeWindow = { readonly fromMs: number; readonly aheadMs: number };
@@ -44,8 +45,8 @@ export const recognise = (text: string, layouts: readonly Recognisable[], nowMs:
       const words = form.read(text, 0, text.length);
       return words === undefined ? [] : [weigh(enabled, form, words, text, nowMs)];
     });
-    const canonical = own.length === 0 ? layout.parseText(text) : undefined;
-    if (canonical !== undefined && !canonical.ok) unreadable.push({ layout, error: canonical.error });
+    const error = own.length === 0 ? textFault(layout, text) : undefined;
+    if (error !== undefined) unreadable.push({ layout, error });
     readings.push(...own);
   }
   return { readings, unreadable };

@@ -28,6 +28,24 @@ export const formatAs = (layout: Layout, name: string, words: Words): Result<str
   return text === undefined ? err({ reason: "unwritable", text: name }) : ok(text);
 };
 
+/** A text of nearly the right length was meant in this form. */
+const LENGTH_DISTANCE_MAX = 2;
+
+/** Why no form of a layout reads a text: by the form that it is nearest to, else by the canonical one. `undefined` if one does. */
+export const textFault = ({ texts }: Layout, text: string): ParseError | undefined => {
+  const errors: ParseError[] = [];
+  for (const form of texts) {
+    const words = form.parse(text);
+    if (words.ok) return undefined;
+    errors.push(words.error);
+  }
+  const isNear = (error: ParseError): boolean =>
+    error.reason === "length"
+      ? Math.abs(Number(error.expected) - error.actual) <= LENGTH_DISTANCE_MAX
+      : error.reason === "shape" && error.suggestion !== undefined;
+  return errors.find(isNear) ?? errors[0];
+};
+
 /** All texts of words of the layout by form name, the canonical one first. */
 export const textsOf = (layout: Layout, words: Words): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -1,4 +1,4 @@
-import { err, type Field, isoTime, type Layout, parseShortKey, type Words } from "../../ids/index.ts";
+import { type Field, isoTime, type Layout, parseShortKey, textFault, type Words } from "../../ids/index.ts";
 import { ofRole } from "../../ids/layout/words.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { LUUID_SHORT } from "../identity.ts";
@@ -161,8 +161,8 @@ export const faultsOf = (layouts: Iterable<EnabledLayout>, text: string): readon
   const faults: LayoutFault[] = [];
   for (const { layout } of layouts) {
     const tooLong = { reason: "length", expected: `at most ${ID_LENGTH_MAX}`, actual: text.length } as const;
-    const parsed = text.length > ID_LENGTH_MAX ? err(tooLong) : layout.parseText(text);
-    if (!parsed.ok) faults.push({ layout: layout.name, error: parsed.error });
+    const error = text.length > ID_LENGTH_MAX ? tooLong : textFault(layout, text);
+    if (error !== undefined) faults.push({ layout: layout.name, error });
   }
   return faults;
 };

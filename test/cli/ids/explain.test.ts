@@ -290,6 +290,54 @@ describe.concurrent("waybill explain without a table", () => {
     expect(objectsOf(stdout)).toMatchObject([{ text: id, candidates, error: { reason } }]);
   });
 
+  it.each([
+    {
+      text: "DC4DD2Q8DI13PJI0NBGG",
+      hint: "xid almost reads it: character 1 is not allowed there; did you mean dc4dd2q8di13pji0nbgg?",
+    },
+    {
+      text: "01ARZ3NDEKTSV4RRFFQ69G5FAV.",
+      hint: "ulid almost reads it: character 27 is not allowed there; did you mean 01ARZ3NDEKTSV4RRFFQ69G5FAV?",
+    },
+    {
+      text: "O1ARZ3NDEKTSV4RRFFQ69G5FAV",
+      hint: "ulid almost reads it: character 1 is not allowed there; did you mean 01ARZ3NDEKTSV4RRFFQ69G5FAV?",
+    },
+    { text: "CJLD2CJXH0000QZRMN831I7RN", hint: "cuid almost reads it: " },
+    { text: "nonsense", hint: "" },
+  ])("shows the fault of each layout that almost reads the text: $text", async ({ text, hint }) => {
+    for (const args of [
+      ["explain", text],
+      ["explain", "--no-table", text],
+    ]) {
+      const { stderr, code } = await waybill(args);
+      expect(code).toBe(1);
+      expect(stderr).toContain(hint);
+    }
+    const { stdout } = await waybill(["explain", "--json", text]);
+    const [{ almost }] = objectsOf(stdout) as [{ almost: readonly { readonly layout: string }[] }];
+    expect(almost.length > 0).toBe(hint !== "");
+  });
+
+  it("does so for the layouts of a table too", async () => {
+    const table = {
+      ...DECLARED_TABLE,
+      entities: { job: { path: "/jobs/:id", ids: [{ layout: "xid" }] } },
+      layouts: {},
+      routes: [],
+      default: "eu",
+    };
+    const { stderr } = await waybill(["explain", "DC4DD2Q8DI13PJI0NBGG"], { files: tableFiles(table) });
+    expect(stderr).toContain("xid almost reads it: ");
+  });
+
+  it("names the fault of the text form that is nearest", async () => {
+    const { stderr, code } = await waybill(["explain", "6886a1843012700", "--layout", "flake-id"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("flake-id: the text has 15 characters instead of 16\n");
+    expect(stderr).toContain("did you mean 06886a1843012700?");
+  });
+
   it("names the text that was probably meant", async () => {
     const { stderr, code } = await waybill(["explain", "01990f04d90080058040000000000001"]);
     expect(code).toBe(1);

@@ -16,7 +16,7 @@ import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
 import { command, option } from "../../command.ts";
 import { openGateway, type PublishedTable, readRevision } from "../../gateway/client.ts";
 import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../gateway/http.ts";
-import { detailOf, formatError } from "../../lib/errors.ts";
+import { detailOf, formatError, parseErrorSentence } from "../../lib/errors.ts";
 import { eachId, requireIds } from "../../lib/input.ts";
 import { objectOf, readJsonText } from "../../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
@@ -25,7 +25,7 @@ import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts"
 import { fail, type Runtime, type Style } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
-import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./without-table.ts";
+import { almostOf, type DeclaredRule, type Explained, explainBare, explainNamed } from "./without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
@@ -348,6 +348,14 @@ const explainByTable = (
   const { table } = file;
   const input = { tables: { table, canary: undefined }, publicIds, layoutName, nowMs };
   const explained = onPath === undefined ? explainId(input, id, true) : explainOnPath(input, id, onPath, true);
+  if (explained.kind === "explanation" && explained.explanation.error !== undefined) {
+    const { explanation } = explained;
+    const unreadable = (explanation.unreadable ?? []).flatMap(({ layout: name, error }) => {
+      const layout = table.layouts.get(name)?.layout;
+      return layout === undefined ? [] : [{ layout, error }];
+    });
+    return { ...explanation, almost: almostOf(id, unreadable, nowMs) };
+  }
   if (explained.kind === "explanation") return withRule(explained.explanation, file, explained.decided?.canonical);
   // Only a gateway has the directory.
   if (explained.kind === "page" && "lookup" in explained.needs) {
@@ -357,7 +365,7 @@ const explainByTable = (
 };
 
 const formatHints = (
-  { text, candidates, error, decision, otherTimes = [], publicOf = [] }: Explained,
+  { text, candidates, error, decision, almost = [], otherTimes = [], publicOf = [] }: Explained,
   table: CompiledTable | undefined,
 ): string => {
   const ways = otherTimes.map((name) => `--layout ${name}`).join(" or ");
@@ -368,7 +376,12 @@ const formatHints = (
     return (owner && patternFor(owner, LUUID_SHORT)?.replace(":id", text)) ?? [];
   });
   const isPublic = publicOf.includes(decision?.entity ?? "");
+  const near = almost.map(
+    ({ layout, error: fault, text: meant }) =>
+      `${layout} almost reads it: ${parseErrorSentence(fault)}; did you mean ${escapeControls(meant)}?\n`,
+  );
   return (
+    near.join("") +
     (error === undefined || otherTimes.length === 0 ? "" : times) +
     (error === undefined || paths.length === 0
       ? ""

@@ -46,6 +46,8 @@ export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   /** What a running gateway knows from a 421 of an origin. */
   readonly learned?: { readonly region: string };
   readonly declared?: DeclaredRule | undefined;
+  /** The layouts that read the text in another spelling, where none reads it as it is. */
+  readonly almost?: readonly Almost[];
   /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
@@ -83,13 +85,14 @@ const explainAs = (
   const possible = weighed.filter(({ excluded }) => !excluded);
   const explained = { text, candidates, forms: possible.flatMap(formsOf), decision: undefined };
   if (possible.length > 0) return { ...explained, error: undefined };
+  const almost = almostOf(text, unreadable, nowMs, layouts[0]?.named);
   const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error })).filter(isTelling(readings));
   if (faults.length === 0) {
     const otherTimes = onlyUntimely(readings).map(({ layout }) => layout.name);
-    return { ...explained, otherTimes, error: { reason: "unknown-id", id: text, candidates } };
+    return { ...explained, almost, otherTimes, error: { reason: "unknown-id", id: text, candidates } };
   }
   const error: RoutingError = { reason: "malformed-id", id: text, faults };
-  return { ...explained, error };
+  return { ...explained, almost, error };
 };
 
 /** Whether the faults of other layouts help: not if a canonical form reads the text. A second form, such as 32 digits, may. */
@@ -100,6 +103,42 @@ const isTelling =
     (readings.every(({ form, layout }) => form !== layout.table.text.name) &&
       error.reason === "shape" &&
       error.suggestion !== undefined);
+
+/** What people and tools do to a text: case, what stands around it, its hyphens, a leading zero, letters like digits. */
+const SPELLINGS: readonly ((text: string) => string)[] = [
+  (text) => text.toLowerCase(),
+  (text) => text.toUpperCase(),
+  (text) => text.replace(/^[\s"'`<({[]+|[\s"'`>)}\].,;:!]+$/g, ""),
+  (text) => text.replaceAll(/[\s-]/g, ""),
+  (text) => `0${text}`,
+  (text) => text.toUpperCase().replaceAll("O", "0").replaceAll(/[IL]/g, "1"),
+];
+
+/** A layout that reads the text in another spelling. */
+export interface Almost {
+  readonly layout: string;
+  readonly error: ids.ParseError;
+  readonly text: string;
+}
+
+const ANY_TIME: ids.TimeWindow = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
+
+/** Of layouts that cannot read a text, those that read another spelling of it. Its time must be plausible, unless the layout is `named`. */
+export const almostOf = (
+  text: string,
+  unreadable: ids.Recognition["unreadable"],
+  nowMs: number,
+  named = false,
+): readonly Almost[] => {
+  const how = named ? { named, window: ANY_TIME } : {};
+  const spellings = new Set(SPELLINGS.map((spell) => spell(text)).filter((each) => each !== text && each !== ""));
+  return unreadable.flatMap(({ layout, error }) => {
+    const reads = (spelling: string): boolean =>
+      ids.recognise(spelling, [{ layout, ...how }], nowMs).readings.some(({ excluded }) => !excluded);
+    const meant = [...spellings].find(reads);
+    return meant === undefined ? [] : [{ layout: layout.name, error, text: meant }];
+  });
+};
 
 /** Only a table has entities and routes. */
 const UNROUTED = { entity: undefined, region: undefined, rule: undefined };
