@@ -26,7 +26,7 @@ type Loaded = Result<CompiledTable, GatewayError>;
 /** Reads a body up to its first line feed, within a limit. A single line needs no line feed. `rest`: what follows. */
 async function firstLine(body: Bytes, bytesMax: number): Promise<Result<FirstLine, RequestError>> {
   const reader = body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   let line = "";
   let bytes = 0;
   try {

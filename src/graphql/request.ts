@@ -58,7 +58,7 @@ export function readQuery(query: string, keyTwice: KeyTwice): Result<GraphqlRequ
     if (params.has(name)) return err(requestFault(`The URL has ${name} twice.`));
     const isJson = name === "variables" || name === "extensions";
     if (isJson && value === "") continue;
-    const slice = sliceOf(isJson ? value : JSON.stringify(value));
+    const slice = sliceOf(isJson ? withoutMark(value) : JSON.stringify(value));
     if (slice === undefined) return err(requestFault(`${name} in the URL is not JSON.`));
     if (keyTwice(slice.text) !== undefined) return err(requestFault(`${name} in the URL has a key twice.`));
     params.set(name, slice);
@@ -80,6 +80,9 @@ function pairsOf(query: string): readonly (readonly [string | undefined, string 
       return [decoded(at === -1 ? pair : pair.slice(0, at)), decoded(at === -1 ? "" : pair.slice(at + 1))];
     });
 }
+
+/** One byte order mark before JSON is passed over (RFC 8259 §8.1). */
+export const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
 function decoded(text: string): string | undefined {
   try {

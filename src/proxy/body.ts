@@ -110,9 +110,9 @@ export async function collect(
   return new Blob(chunks).arrayBuffer();
 }
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** `undefined` for bytes that are not UTF-8. A byte order mark stays in the text. */
+/** `undefined` for bytes that are not UTF-8. One byte order mark at the start is left out, as a reader of JSON may (RFC 8259 §8.1). */
 export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return strictUtf8.decode(bytes);

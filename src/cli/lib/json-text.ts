@@ -24,7 +24,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** `found`: the faulty characters. */
 export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
-  if (found === "\ufeff") return "The file begins with a byte order mark; save it as UTF-8 without one.";
   const remedy = "put strings in double quotes. Other values are numbers, true, false or null.";
   return SENTENCES[printParseErrorCode(code)] ?? `${JSON.stringify(found)} is not JSON; ${remedy}`;
 };

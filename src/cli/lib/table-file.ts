@@ -45,7 +45,7 @@ export const readTableFile = async <Table>(path: string, runtime: Runtime, check
   const jsonc = await readBytes(path, runtime);
   const table = valid(name, checkText(jsonc, check), shown);
   // What is published is JSON.
-  const bytes = new TextEncoder().encode(plainJson(new TextDecoder("utf-8", { ignoreBOM: true }).decode(jsonc)));
+  const bytes = new TextEncoder().encode(plainJson(new TextDecoder().decode(jsonc)));
   return { name, table, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 };
 
@@ -82,7 +82,7 @@ export const readBytes = async (path: string, runtime: Runtime): Promise<Uint8Ar
 export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Checked<Table> => {
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
   }

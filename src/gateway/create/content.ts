@@ -59,7 +59,7 @@ export async function readContent(
     await check.update(new Uint8Array(bytes));
     if (!(await check.isTrue())) return err({ reason: "digest-mismatch" });
   }
-  const text = isJson ? decodeUtf8(bytes)?.replace(/^\ufeff/, "") : undefined;
+  const text = isJson ? decodeUtf8(bytes) : undefined;
   const json = text === undefined ? undefined : parseJson(text);
   // What cannot be read may be a list. An empty body is none.
   if (isJson && json === undefined && (create.readsBody || bytes.byteLength > 0)) {

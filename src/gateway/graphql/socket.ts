@@ -1,4 +1,5 @@
 import { errorsOf } from "../../graphql/answer.ts";
+import { withoutMark } from "../../graphql/request.ts";
 import { isObject, membersOf, rawOf, sliceOf, stringOf } from "../../graphql/slices.ts";
 
 /** A WebSocket has many operations: each is held to the region that the socket goes to. */
@@ -36,7 +37,7 @@ export function guardSocket(
   };
   const pass = async (message: string): Promise<void> => {
     if (!isOpen) return;
-    const body = sliceOf(message);
+    const body = sliceOf(withoutMark(message));
     const members = body !== undefined && isObject(body) ? membersOf(body) : undefined;
     const [type, id, payload] = ["type", "id", "payload"].map((name) => members?.get(name));
     const kind = type && stringOf(type);

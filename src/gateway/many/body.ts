@@ -29,7 +29,7 @@ export async function bodyMembers(response: Response, budget: { bytesLeft: numbe
   const type = response.headers.get("content-type") ?? undefined;
   const members = { contentType: type, contentEncoding: coding };
   if (bytes.byteLength === 0) return { members, text: "" };
-  const text = coding === undefined ? decodeUtf8(bytes)?.replace(/^\ufeff/, "") : undefined;
+  const text = coding === undefined ? decodeUtf8(bytes) : undefined;
   if (text !== undefined && type !== undefined && JSON_TYPE.test(type) && parseJson(text) !== undefined) {
     // Line ends stand between values only.
     return { members, text: `"body":${text.trim().replaceAll(/[\r\n]+/g, " ")}` };

@@ -147,6 +147,9 @@ export const bulkOf = ({ parts }: PackFile): string =>
 
 const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
+/** Without a byte order mark. */
+const decoder = new TextDecoder();
+
 /** A table of thousands of routes can have as many faults. */
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -158,7 +161,7 @@ export async function readTableText(path: string): Promise<Result<string, string
   const before = readBytes(path);
   // Most tables have no fault, and need no process of their own.
   const text =
-    before && isUtf8(before) && before.length <= TABLE_BYTES_MAX ? plainJson(before.toString("utf8")) : undefined;
+    before && isUtf8(before) && before.length <= TABLE_BYTES_MAX ? plainJson(decoder.decode(before)) : undefined;
   if (text !== undefined && loadTableText(text, 0).ok && (await readPacks(text, packsFolderOf(path))).ok)
     return ok(text);
   const { isGood, printed } = await runWaybill(["table", "check", path]);
@@ -168,7 +171,7 @@ export async function readTableText(path: string): Promise<Result<string, string
   if (before === undefined || after === undefined || !before.equals(after)) {
     return err(`${path} changed during the check`);
   }
-  return ok(plainJson(after.toString("utf8")));
+  return ok(plainJson(decoder.decode(after)));
 }
 
 /** Runs the command in a process of its own. `printed`: stdout, then stderr. */

@@ -35,6 +35,15 @@ describe.concurrent("waybill table check", () => {
     ]);
   });
 
+  it("passes over a byte order mark, as if it were not there", async () => {
+    const text = new TextDecoder().decode(files.bytes("routing-table.json"));
+    const [bare, marked] = await Promise.all([
+      waybill(["table", "check", "--json", "-"], { stdin: text }),
+      waybill(["table", "check", "--json", "-"], { stdin: `\ufeff${text}` }),
+    ]);
+    expect([marked.code, marked.stdout]).toEqual([0, bare.stdout]);
+  });
+
   it("notes which IDs no text tells apart, where, and what does", async () => {
     const { stdout } = await waybill(["table", "check", "routing-table.json"], { files });
     const [, note, example, ...hints] = stdout.trimEnd().split("\n");
@@ -162,7 +171,8 @@ describe.concurrent("waybill table check", () => {
     { name: "more after the end", text: "{} {}", place: "1:4: (whole table)" },
     { name: "an unknown word", text: '{"a": yes}', place: "1:7: /a", says: '"yes" is not JSON' },
     { name: "no text", text: " \n", place: "1:1: (whole table)", says: "The file is empty" },
-    { name: "a byte order mark", text: "\ufeff{}", place: "1:1: (whole table)", says: "byte order mark" },
+    { name: "a fault behind a byte order mark", text: "\ufeff{'a': 1}", place: "1:2: (whole table)" },
+    { name: "two byte order marks", text: "\ufeff\ufeff{}", place: "1:1: (whole table)", says: "is not JSON" },
     {
       name: "bytes that are not UTF-8",
       text: Uint8Array.of(0x7b, 0xff, 0x7d),

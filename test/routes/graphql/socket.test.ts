@@ -102,7 +102,7 @@ describe("a WebSocket", () => {
   it.each([
     ["what is no message", "hello", 4400],
     ["a key twice", '{"type":"ping","type":"subscribe"}', 4400],
-    ["a byte order mark", '\ufeff{"type":"ping"}', 4400],
+    ["two byte order marks", '\ufeff\ufeff{"type":"ping"}', 4400],
     // RFC 6455 §7.4.1.
     ["bytes", new Uint8Array(100), 1003],
     ["no bytes", new Uint8Array(0), 1003],
