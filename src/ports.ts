@@ -330,7 +330,7 @@ export interface RequestLine {
   /** Until the origin's answer began; `undefined` where none did. */
   readonly originMs: number | undefined;
   readonly attempts: number;
-  /** Trace ID of the W3C trace context that origins were told. */
+  /** Trace ID of the client's W3C trace context; `undefined` without a valid one. */
   readonly trace: string | undefined;
 }
 

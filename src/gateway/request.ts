@@ -63,7 +63,7 @@ export class RequestContext {
   declare originMs: number | undefined;
   /** Requests sent to origins. */
   declare attempts: number;
-  /** Trace ID of the W3C trace context that origins were told; without an attempt, the client's is logged. */
+  /** Trace ID of the client's W3C trace context, once it was sent on. */
   declare trace: string | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
   declare keyUntilMs: number | undefined;

@@ -257,7 +257,7 @@ export const CATALOGUE = {
   }),
   "internal-error": problem(500, "Internal error", {
     meaning: "A defect of the gateway. Whether an origin has acted on the request is unknown.",
-    remedy: "Report it with the time and the `traceparent` of the request.",
+    remedy: "Report it with the time of the request, and its `traceparent` if it had one.",
   }),
   "transfer-coding-unsupported": problem(501, "Transfer coding not supported", {
     meaning:

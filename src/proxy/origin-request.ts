@@ -41,7 +41,7 @@ export const AUTHORITY_INDEX_MIN = 8;
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 const VERSION_00_LENGTH = 55;
 
-/** Whether the value may be passed on. A malformed one is replaced, never repaired (§3.2.2, §4.3). */
+/** Whether the value may be passed on. A malformed one is removed, never repaired (§4.3). */
 export function isTraceparent(value: string): boolean {
   return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
 }
@@ -62,28 +62,6 @@ export function isTracestate(value: string): boolean {
     members.length <= STATE_MEMBERS_MAX &&
     keys.size === members.length &&
     members.every((member) => STATE_MEMBER.test(member))
-  );
-}
-
-/** A new trace of which nothing is known to be recorded: flags 00. `word` gives random 32-bit words. */
-export function newTraceparent(word: () => number): string {
-  // Neither ID may be all zero (§3.2.2.3); a set lowest bit sees to that.
-  return `00-${hex8(word())}${hex8(word())}${hex8(word())}${hex8(word() | 1)}-${hex8(word())}${hex8(word() | 1)}-00`;
-}
-
-const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0)) as readonly number[];
-
-/** One call with all codes makes a flat string; padding and joining eight digits costs ten times as much. */
-function hex8(word: number): string {
-  return String.fromCharCode(
-    DIGITS[word >>> 28] as number,
-    DIGITS[(word >>> 24) & 15] as number,
-    DIGITS[(word >>> 20) & 15] as number,
-    DIGITS[(word >>> 16) & 15] as number,
-    DIGITS[(word >>> 12) & 15] as number,
-    DIGITS[(word >>> 8) & 15] as number,
-    DIGITS[(word >>> 4) & 15] as number,
-    DIGITS[word & 15] as number,
   );
 }
 
@@ -128,7 +106,7 @@ export interface ProxyRequest {
   readonly watchClient: () => void;
   /** Requests sent to origins so far. */
   attempts: number;
-  /** The trace context that all attempts carry (W3C Trace Context §3.2), once it is known. */
+  /** The client's own trace context (W3C Trace Context §3.2), once it was found valid. */
   traceparent: string | undefined;
 }
 
@@ -174,7 +152,7 @@ const HEADER_FIELDS_MAX = 256;
 export function originRequest(
   proxyRequest: ProxyRequest,
   attempt: Attempt,
-  { entropy, fieldRules: { stopped } }: Pick<ProxyPorts, "entropy" | "fieldRules">,
+  { fieldRules: { stopped } }: Pick<ProxyPorts, "fieldRules">,
   signature?: string,
 ): OriginRequest | "loop-detected" | "too-many-fields" {
   const { request, decision, id, client, host, scheme } = proxyRequest;
@@ -191,7 +169,6 @@ export function originRequest(
         "x-forwarded-host": host,
         "x-forwarded-proto": scheme,
         via: VIA,
-        traceparent: "",
         "waybill-region": region,
         "waybill-entity-id": id,
       };
@@ -265,13 +242,11 @@ export function originRequest(
   if (loops) return "loop-detected";
   if (count > HEADER_FIELDS_MAX) return "too-many-fields";
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
-  if (!fields["traceparent"]) {
-    if (!isMinimal) fields["traceparent"] = proxyRequest.traceparent ??= newTraceparent(entropy.word);
-    // A state belongs to the trace it came with (W3C Trace Context §3.3).
-    delete fields["tracestate"];
-  }
+  // The gateway begins no trace: it records no spans, and an origin samples as its parent does (W3C Trace Context §3.2.2.5).
+  // A state belongs to the trace it came with (§3.3).
+  proxyRequest.traceparent = fields["traceparent"];
+  if (proxyRequest.traceparent === undefined && fields["tracestate"] !== undefined) delete fields["tracestate"];
   if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
-  proxyRequest.traceparent ??= fields["traceparent"];
   const isUpgrade = upgrade !== undefined && asksUpgrade(proxyRequest);
   if (isUpgrade) fields["upgrade"] = "websocket";
   const headers = isLossy ? withBytesOf(request.headers, fields) : fields;

@@ -10,7 +10,7 @@ import { collect, decodeUtf8 } from "../../proxy/body.ts";
 import { clientResponse, watchBody } from "../../proxy/client-response.ts";
 import { decodedBody } from "../../proxy/codings.ts";
 import { deliver } from "../../proxy/deliver.ts";
-import { isTraceparent, newTraceparent, type ProxyRequest } from "../../proxy/origin-request.ts";
+import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import { SESSION_COOKIE } from "../../proxy/session-cookie.ts";
 import type { FieldSet, Graphql } from "../../routing/table.ts";
 import { Gate } from "../many/shares.ts";
@@ -52,14 +52,10 @@ export function askParts(
   headers.set("content-type", JSON_RESPONSE);
   headers.set("accept", `${GRAPHQL_RESPONSE}, ${JSON_RESPONSE};q=0.9`);
   const sent = new Request(context.request.url, { method: "POST", headers });
-  // All parts are of one trace.
-  const given = headers.get("traceparent") ?? "";
-  const traceparent = isTraceparent(given) ? given : newTraceparent(context.gateway.entropy.word);
-  context.trace = traceparent.slice(3, 35);
   const gate = new Gate(plan.parts.length, context.gateway.clock.nowMs);
   const asked = plan.parts.map((part, at) => {
     const body = partBody(request, operation, plan.fields, part, at === 0);
-    return gate.pass(() => askPart(context, graphql, sent, part, body, deciderOf(part), traceparent));
+    return gate.pass(() => askPart(context, graphql, sent, part, body, deciderOf(part)));
   });
   return Promise.all(asked);
 }
@@ -71,7 +67,6 @@ async function askPart(
   part: Part,
   body: string,
   { decision, table, hasOthers }: Located,
-  traceparent: string,
 ): Promise<PartResult> {
   const { gateway, client } = context;
   const proxied: ProxyRequest = {
@@ -96,9 +91,10 @@ async function askPart(
     revision: table.revision,
     regions: table.regions,
     attempts: 0,
-    traceparent,
+    traceparent: undefined,
   };
   const delivered = await deliver(proxied, gateway);
+  context.trace ??= proxied.traceparent?.slice(3, 35);
   const { attempts } = proxied;
   if (!delivered.ok) {
     const answer = err(failureOf(delivered.error));

@@ -49,11 +49,10 @@ describe("a shadow behind the whole gateway", () => {
 
   it("is one trace with the client's own request", async () => {
     const { request, seen, mirrored } = setUp({ declared: shadowed(100) });
-    await request(PATH);
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    await request(PATH, { headers: { traceparent } });
     await until(() => mirrored.length === 1);
-    const traces = seen.map(({ headers }) => headers.get("traceparent"));
-    expect(traces[0]).toBeTruthy();
-    expect(traces[1]).toBe(traces[0]);
+    expect(seen.map(({ headers }) => headers.get("traceparent"))).toEqual([traceparent, traceparent]);
   });
 
   it("that hangs or fails is waited for by nobody, and no client sees it", async () => {
