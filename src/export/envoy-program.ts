@@ -6,10 +6,22 @@ import { METHODS } from "./common.ts";
 const SHARED = `
 local find, match, lower, gsub = string.find, string.match, string.lower, string.gsub
 
+-- A name whose last label is a number is an IPv4 address, or no host.
+local function is_host(name)
+  local last = match(name, "([^.]*)%.?$")
+  if not find(last, "^%d+$") and not find(lower(last), "^0x%x*$") then return true end
+  local a, b, c, d = match(name, "^(%d+)%.(%d+)%.(%d+)%.(%d+)$")
+  for _, octet in ipairs({ a or "", b or "", c or "", d or "" }) do
+    if not find(octet, "^%d%d?%d?$") or tonumber(octet) > 255 or find(octet, "^0%d") then return false end
+  end
+  return true
+end
+
 local function is_plain(headers)
   local host = headers:get(":authority")
   local name, port = match(host or "", "^([%w._-]+)(:?%d*)$")
-  if not name or #name > 253 or #port > 6 or port == ":" then return false end
+  if not name or #name > 253 or #port > 6 or port == ":" or not is_host(name) then return false end
+  if port ~= "" and tonumber(string.sub(port, 2)) > 65535 then return false end
   local method = headers:get(":method")
   if not find(" ${METHODS} ", " " .. method .. " ", 1, true) then return false end
   if headers:get("id-layout") or headers:get("upgrade") or headers:get("tracestate") or headers:get("max-forwards") then return false end
@@ -41,15 +53,10 @@ local function is_stopped(name)
 end
 
 local function is_traceparent(value)
-  if not match(value, "^%x%x%-%x+%-%x+%-%x%x$") or value ~= lower(value) or #value ~= 55 then return false end
-  local trace, span = match(value, "^00%-(%x+)%-(%x+)%-%x%x$")
-  return trace and #trace == 32 and #span == 16 and match(trace, "[^0]") and match(span, "[^0]")
-end
-
-local function hex(count)
-  local parts = {}
-  for at = 1, count / 4 do parts[at] = string.format("%04x", math.random(0, 65535)) end
-  return table.concat(parts)
+  local version, trace, span, rest = match(value, "^([0-9a-f][0-9a-f])%-([0-9a-f]+)%-([0-9a-f]+)%-[0-9a-f][0-9a-f](.*)$")
+  if not version or version == "ff" or #trace ~= 32 or #span ~= 16 then return false end
+  if not find(trace, "[^0]") or not find(span, "[^0]") then return false end
+  return rest == "" or version ~= "00" and string.sub(rest, 1, 1) == "-"
 end
 
 local function request(handle)
@@ -85,16 +92,12 @@ local function request(handle)
   headers:replace("x-forwarded-for", plain)
   headers:add("cdn-loop", "waybill")
   local trace = headers:get("traceparent")
-  if trace and not is_traceparent(trace) then
-    headers:remove("traceparent")
-    trace = nil
-  end
+  if trace and not is_traceparent(trace) then headers:remove("traceparent") end
   if set == "minimal" then return end
   headers:replace("waybill-region", names[region])
   headers:replace("x-forwarded-host", host)
   headers:replace("x-forwarded-proto", scheme)
   headers:add("via", "1.1 waybill")
-  if not trace then headers:replace("traceparent", "00-" .. hex(28) .. "0001-" .. hex(12) .. "0001-00") end
   if set == "full" then
     headers:replace("waybill-layout", about.layout)
     headers:replace("waybill-revision", "0")

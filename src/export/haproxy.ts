@@ -7,6 +7,7 @@ import {
   leftText,
   METHODS,
   NEEDS_WAYBILL,
+  plainHost,
   portOf,
   problemText,
   type RegionClass,
@@ -137,7 +138,7 @@ frontend waybill_in
   # backend | layout | canonical ID | origin | slices of its key
   # Characters that every program on the way leaves as they are.
   acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*${QUERY}$
-  acl plain_host req.fhdr(host) -m reg ^[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?$
+  acl plain_host req.fhdr(host) -m reg ${haproxyWord(`^${plainHost("(?::|$)")}$`)}
   # Fields that stop here, or that need a look.
   acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT.split(" ")], ":")}|cookie:.*${SESSION_COOKIE})`)}
   acl special var(txn.waybill_special) -m found
@@ -260,9 +261,7 @@ ${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.way
 const standardFields = (region: string): string => `  http-request add-header waybill-region ${region}
   http-request add-header x-forwarded-host %[req.fhdr(host)]
   http-request add-header x-forwarded-proto %[ssl_fc,iif(https,http)]
-  http-request add-header via '1.1 waybill'
-  http-request set-var(txn.waybill_new) uuid() if !kept_trace
-  http-request add-header traceparent 00-%[var(txn.waybill_new),xxh64(1),hex,lower]%[var(txn.waybill_new),xxh64(2),hex,lower]-%[var(txn.waybill_new),xxh64(3),hex,lower]-00 if !kept_trace`;
+  http-request add-header via '1.1 waybill'`;
 
 const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
   minimal: () => "",

@@ -5,7 +5,7 @@ import { METHODS } from "./common.ts";
 export const NGINX_PROGRAM = `
 local decision = require "waybill_decision"
 local find, lower = string.find, string.lower
-local random, exec, method_of, now = math.random, ngx.exec, ngx.req.get_method, ngx.now
+local exec, method_of, now = ngx.exec, ngx.req.get_method, ngx.now
 local base, ffi = require "resty.core.base", require "ffi"
 local C = ffi.C
 -- Kept for good: what is only in a register may be collected while it is read.
@@ -35,31 +35,7 @@ end
 local SAFE = { GET = true, HEAD = true, OPTIONS = true }
 local IDEMPOTENT = { GET = true, HEAD = true, OPTIONS = true, PUT = true, DELETE = true }
 
--- Two digits at a time, since LuaJIT compiles no formats.
-local digits, traced, texts = ffi.new("uint16_t[256]"), ffi.new("uint8_t[55]"), {}
-for value = 0, 255 do texts[value + 1] = string.format("%02x", value) end
-ffi.copy(digits, table.concat(texts), 512)
-ffi.copy(traced, "00-" .. string.rep("0", 32) .. "-" .. string.rep("0", 16) .. "-00", 55)
-local function draw(from)
-  local to, word = ffi.cast("uint16_t*", traced + from), random(0, 4294967295)
-  to[0], to[1] = digits[bit.rshift(word, 24)], digits[bit.band(bit.rshift(word, 16), 255)]
-  to[2], to[3] = digits[bit.band(bit.rshift(word, 8), 255)], digits[bit.band(word, 255)]
-end
-local function trace(given)
-  if given ~= "" then return given end
-  draw(3) draw(11) draw(19) draw(27) draw(36) draw(44)
-  return ffi.string(traced, 55)
-end
-
 local waybill = {}
-
--- Each process draws its own traces.
-function waybill.seed()
-  local file = assert(io.open("/dev/urandom", "rb"))
-  local hex = string.gsub(file:read(6), ".", function(code) return string.format("%02x", string.byte(code)) end)
-  file:close()
-  math.randomseed(tonumber(hex, 16))
-end
 
 local function problem(name)
   local status, text = problems[name][1], problems[name][2]
@@ -189,14 +165,13 @@ local function choose(region, hash, method, var)
   return region, first
 end
 
-local function send(var, is_suspect, given, region, which, text, a, b, c, d, e)
+local function send(var, is_suspect, region, which, text, a, b, c, d, e)
   if region < 1 then return leave(region) end
   local about, one = ids[which], regions[region]
   if is_suspect then strip() end
   for _, slice in ipairs(about.sent) do ngx.req.set_header(slice[1], string.format("%d", slice[2](a, b, c, d, e))) end
   var.waybill_id = text
   var.waybill_layout = about.layout
-  var.waybill_traceparent = trace(given)
   if one.count == 1 and not one.failover[1] then return exec(names[region][about.entity][1]) end
   if not about.hash then return leave(0) end
   local at, origin = choose(region, about.hash(a, b, c, d, e), var.request_method, var)
@@ -210,14 +185,14 @@ local function route_slowly(var, method, path, is_suspect)
   local field = function(name) return var["http_" .. string.gsub(name, "-", "_")] end
   if decision.creates(method, path, field) then return leave(0) end
   if is_left then return leave(decide(path) == -1 and -1 or 0) end
-  return send(var, is_suspect, var.waybill_trace, decide(path))
+  return send(var, is_suspect, decide(path))
 end
 
 function waybill.route()
   local var = ngx.var
   local method, path, is_suspect, has_rare = method_of(), var.waybill_path, scan_fields()
   if has_rare or not SAFE[method] then return route_slowly(var, method, path, is_suspect) end
-  return send(var, is_suspect, "", decide(path))
+  return send(var, is_suspect, decide(path))
 end
 
 local function note(at, origin)

@@ -6,6 +6,7 @@ import {
   leftText,
   METHODS,
   NEEDS_WAYBILL,
+  plainHost,
   portOf,
   problemText,
   type RegionClass,
@@ -85,15 +86,14 @@ const httpText = (plan: ExportPlan, options: ExportOptions): string => {
   return `# Generated from a routing table; do not edit. For the http block.
 ${leftText(plan, nginxComment)}
 init_by_lua_block { waybill_nginx = require "waybill_nginx" }
-init_worker_by_lua_block { waybill_nginx.seed() }
 # Origins that failed, and those that are passed over.
 lua_shared_dict waybill_failures 1m;
 
 # The path of a target that all programs on the way leave as it is, of a good host; other requests are for Waybill.
 map "$http_host $request_uri" $waybill_path {
-  "~^[A-Za-z0-9._-]{1,253}(?::[0-9]{1,5})? (?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
+  "~^${plainHost("[: ]")} (?<waybill_raw>/[A-Za-z0-9._~!$&()*+,;=:@/-]*)(?:\\?[A-Za-z0-9._~!$&()*+,;=:@/?%\\[\\]-]*)?\\z" $waybill_raw;
 }
-# W3C Trace Context: one that is not valid is replaced by a new trace.
+# W3C Trace Context: one that is not valid is removed.
 map $http_traceparent $waybill_given_trace {
   "~^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}\\z" $http_traceparent;
   "~^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?\\z" $http_traceparent;
@@ -134,7 +134,7 @@ ${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).j
   proxy_next_upstream error;
   proxy_next_upstream_tries 2;
 
-${["id", "layout", "trace", "traceparent", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
+${["id", "layout", "trace", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
   set $waybill_via "1.1 waybill";
   set $waybill_loop "waybill";
 
@@ -267,11 +267,10 @@ const fieldsText = (set: FieldSet): string => {
   const told = TOLD.flatMap(([name, value, sets]) =>
     sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],
   );
-  const trace = set === "minimal" ? "$waybill_trace" : "$waybill_traceparent";
   return `# Generated. What origins are told, and what clients cannot tell them.
 proxy_set_header Connection "";
 proxy_set_header Upgrade "";
-${[...told, ["traceparent", trace]].map(([name, value]) => `proxy_set_header ${name} ${value};`).join("\n")}
+${[...told, ["traceparent", "$waybill_trace"]].map(([name, value]) => `proxy_set_header ${name} ${value};`).join("\n")}
 ${stopped.map((name) => `proxy_set_header ${name} "";`).join("\n")}
 `;
 };
