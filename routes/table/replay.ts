@@ -5,6 +5,7 @@ import { replay } from "../../src/gateway/replay.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
+import { codingsOf } from "../../src/proxy/codings.ts";
 import {
   type CompiledTable,
   loadTable,
@@ -74,7 +75,8 @@ export const tableReplay = (gateway: Gateway) =>
     const pair = await readPair(gateway, c);
     return respond(c, pair, (value) => {
       const lines = value.log
-        .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
+        // A byte that is not UTF-8 makes one line unreadable, not the log.
+        .pipeThrough(new TextDecoderStream())
         .pipeThrough(replayed(value, gateway.clock.nowMs()))
         .pipeThrough(new TextEncoderStream());
       return new Response(lines, { headers: { "content-type": TYPE, "cache-control": "no-store" } });
@@ -82,6 +84,8 @@ export const tableReplay = (gateway: Gateway) =>
   });
 
 async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, GatewayError>> {
+  if (codingsOf(c.req.raw.headers.get("content-encoding")).length > 0)
+    return malformed("Send the log without a content coding: decompress it.");
   const before = await readRevision(gateway, c.req.query("old"), true);
   if (!before.ok) return before;
   const log = c.req.raw.body ?? new Blob([]).stream();
@@ -122,10 +126,15 @@ const malformedLine = (why = "") =>
 /** Turns chunks of text into lines of the response. Lines without a request are only counted. */
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
   const counts = { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 };
-  let rest = "";
+  // `undefined`: of a line that is too long, until its end. It must not fill the memory.
+  let rest: string | undefined = "";
   let number = 0;
-  const one = (line: string): string => {
+  const one = (line: string | undefined): string => {
     number++;
+    if (line === undefined || line.length > LINE_CHARACTERS_MAX) {
+      counts.unreadable++;
+      return "";
+    }
     if (line.trim() === "") return "";
     const read = parseLogLine(line.replace(/\r$/, ""));
     if (read.kind !== "request") {
@@ -139,10 +148,10 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
   };
   return new TransformStream({
     transform(chunk, controller) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      // An endless line must not fill the memory.
-      if (rest.length > LINE_CHARACTERS_MAX) controller.error(new Error("a line of the log is too long"));
+      const [first = "", ...others] = chunk.split("\n");
+      const lines: (string | undefined)[] = [rest === undefined ? undefined : rest + first, ...others];
+      rest = lines.pop();
+      if (rest !== undefined && rest.length > LINE_CHARACTERS_MAX) rest = undefined;
       const changed = lines.map(one).join("");
       if (changed !== "") controller.enqueue(changed);
     },

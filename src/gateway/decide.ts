@@ -313,6 +313,28 @@ export function hintFor(table: CompiledTable, layoutName: string | undefined): R
 export const isStartPage = (path: string, method: string, { reason }: { readonly reason: string }): boolean =>
   path === "/" && reason === "unrouted-path" && (method === "GET" || method === "HEAD");
 
+/** A path that no entity owns may be the start page, a list, or a collection to create in: it takes other methods (RFC 9110 §15.5.6). */
+export function refusalAt<E extends { readonly reason: string }>(
+  tables: Tables,
+  path: string,
+  method: string,
+  error: E,
+) {
+  if (error.reason !== "unrouted-path") return error;
+  const isRead = path === "/" || inForce(tables, ({ lists }) => lists?.get(path)?.entity);
+  const isCreated = inForce(tables, ({ creates }) => creates?.match(path)?.entity.entity);
+  const allow = [...(isRead ? ["GET", "HEAD"] : []), ...(isCreated ? ["POST"] : [])];
+  return allow.length === 0 ? error : ({ reason: "method-not-allowed", method, allow } as const);
+}
+
+/** Whether the table that decides about an entity has what is looked for: a canary's where the entity is all its own. */
+function inForce({ table, canary }: Tables, find: (table: CompiledTable) => Pick<Entity, "name"> | undefined): boolean {
+  const byCanary = canary && find(canary.table);
+  if (byCanary !== undefined && canary?.ownsEntity(byCanary.name) === true) return true;
+  const found = find(table);
+  return found !== undefined && canary?.ownsEntity(found.name) !== true;
+}
+
 /** A page that the error names is a need. */
 export const failure = (
   table: CompiledTable,

@@ -2,7 +2,7 @@ import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
-import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
+import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
 /** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
@@ -87,12 +87,17 @@ export const destinationOf = (
       : destination(outcome, method);
   }
   if (path === table.graphql?.path) return open("request-fields", table.graphql.entity.name);
+  // Its region is of the ID that it gets.
+  const created = method === "POST" ? table.creates?.match(path)?.entity.entity : undefined;
+  if (created !== undefined) return open("request-fields", created.name);
   const match = table.paths.match(path);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);
   const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path);
-  if (outcome.kind === "error" && isStartPage(path, method, outcome.error)) return { kind: "own" };
-  return destination(outcome, method);
+  if (outcome.kind !== "error") return destination(outcome, method);
+  if (isStartPage(path, method, outcome.error)) return { kind: "own" };
+  const error = refusalAt(tables, path, method, outcome.error);
+  return error.reason === "method-not-allowed" ? refused(error.reason, undefined) : destination(outcome, method);
 };
 
 /** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */

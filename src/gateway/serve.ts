@@ -18,7 +18,7 @@ import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
 import { findCreation, mayReadCollection } from "./create/collection.ts";
 import { createEntity, type Prepared } from "./create/create.ts";
-import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed } from "./decide.ts";
+import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
 import { compareVerified, learningGateway, markState, registerKeys } from "./directory/forward.ts";
 import { serveGraphql } from "./graphql/serve.ts";
 import { answerList, findList } from "./lists/list.ts";
@@ -111,7 +111,7 @@ export function serveBy(
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();
       context.entity = outcome.entity;
-      return context.fail(outcome.error);
+      return context.fail(refusalAt(served, path, context.method, outcome.error));
   }
 }
 

@@ -5,7 +5,7 @@ import * as format from "../../routing/directory/copy-format.ts";
 import { subtleSha256 } from "../pages/packs.ts";
 import { formatFailure, type PageSource, type PageStoreOptions, pageStore } from "../pages/store.ts";
 import { setLast, withTimeout } from "../platform.ts";
-import { KV_CACHE_SECONDS, within } from "../table/kv.ts";
+import { deleteKey, KV_CACHE_SECONDS, within } from "../table/kv.ts";
 
 export interface CopiesOptions extends PageStoreOptions {
   readonly truth: Pick<DirectoryTruth, "changesSince">;
@@ -211,7 +211,7 @@ export function copyStore(kv: KVNamespace, report: (why: unknown) => void): Copy
     point: (directory, sha256) =>
       call(directory, () => {
         const key = format.copyPointerKey(directory);
-        return sha256 === undefined ? kv.delete(key) : kv.put(key, sha256);
+        return sha256 === undefined ? deleteKey(kv, key) : kv.put(key, sha256);
       }),
   };
 }

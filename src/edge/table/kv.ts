@@ -59,6 +59,16 @@ export function compileBody(bytes: ArrayBuffer, digest: string, revision: number
   }
 }
 
+/** Deletes a key that may be absent: a folder as the store of keys answers 404 then, where Cloudflare's answers 200. */
+export async function deleteKey(kv: KVNamespace, key: string): Promise<void> {
+  try {
+    await kv.delete(key);
+  } catch (error) {
+    // What failed in another way leaves the key, or cannot be asked either.
+    if ((await kv.get(key, { type: "text" })) !== null) throw error;
+  }
+}
+
 /** Turns exceptions and timeouts into failures. */
 export async function within<Value>(ask: () => Promise<Value>, deadlineMs: number): Loaded<Value> {
   try {

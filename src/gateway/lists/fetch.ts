@@ -5,7 +5,7 @@ import { type CodingError, decodedBody } from "../../proxy/codings.ts";
 import { deliver } from "../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import type { List, Target } from "../../routing/table.ts";
-import type { Gate, Load } from "../many/shares.ts";
+import { fieldsOfPart, type Gate, type Load } from "../many/shares.ts";
 import type { RequestContext } from "../request.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
@@ -40,12 +40,8 @@ export interface PageFailure {
 /** The platform lets so many requests of one client wait for their headers; others would wait within their deadline. */
 export const AT_ONCE_MAX = 6;
 
-/** Request fields of which a page knows nothing: conditions, parts, forms of the answer, and what is of the body. */
-const LEFT_OUT = /^(?:if-|content-|range$|accept$|accept-|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
-
 export function pageRequest({ url, headers }: Request): Request {
-  const kept = new Headers(headers);
-  for (const name of [...kept.keys()]) if (LEFT_OUT.test(name)) kept.delete(name);
+  const kept = fieldsOfPart(headers);
   kept.set("accept", "application/json");
   return new Request(url, { headers: kept });
 }

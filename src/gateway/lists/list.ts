@@ -41,6 +41,12 @@ export async function answerList(
   context.entity = list.entity.name;
   if (served.canary?.table.lists?.get(list.path) === list) context.takeCanary();
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
+  const { request } = context;
+  if (request.body !== null && request.headers.get("content-length") !== "0")
+    return context.fail({
+      reason: "malformed-request",
+      detail: "A list takes no body; its parameters are in the query.",
+    });
   const query = readQuery(context.query, list, served);
   if (!query.ok) return context.fail(query.error);
   const limit = gateway.rateLimits.entity;

@@ -29,11 +29,17 @@ export function readQuery(query: string, list: List, served: ServedTable): Resul
   const values = new Map<string, string[]>();
   const own = new Set([limits.query, cursorQuery]);
   const regional = new Set([pageSizeQuery, next.kind === "cursor" ? next.query : undefined]);
+  const isRead = new Set([...own, ...regional, ...Object.values(filters)]);
   for (const piece of query.slice(1).split("&")) {
     if (piece === "") continue;
     const [rawName = ""] = piece.split("=", 1);
     const [name, value] = [decoded(rawName), decoded(piece.slice(rawName.length + 1))];
-    if (name === undefined || value === undefined) return malformed("The query has an escape that is none.");
+    // Which bytes a region's parameters may have is its own affair.
+    if (name === undefined || (value === undefined && !isRead.has(name))) {
+      sent.push(piece);
+      continue;
+    }
+    if (value === undefined) return malformed(`${name} is not percent-encoded UTF-8.`);
     values.set(name, [...(values.get(name) ?? []), value]);
     if (own.has(name)) continue;
     if (regional.has(name)) return malformed(`The parameter ${name} is of one region; use ${cursorQuery}.`);

@@ -9,7 +9,7 @@ import { RequestContext } from "../request.ts";
 import { serveBy } from "../serve.ts";
 import { bodyMembers } from "./body.ts";
 import type { ManyRequest } from "./request.ts";
-import { hasShare, Load, takeShare } from "./shares.ts";
+import { fieldsOfPart, hasShare, Load, takeShare } from "./shares.ts";
 
 /** Many IDs, each decided and fetched as `/any/:id` is. */
 
@@ -192,10 +192,6 @@ async function* fetchedEntries(
   }
 }
 
-/** Fields of the batch that are not of one request in it. */
-const LEFT_OUT =
-  /^(?:if-|content-|range$|accept$|accept-encoding$|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
-
 interface Fetched {
   readonly entry: Entry;
   /** A member `body` as JSON text. */
@@ -209,8 +205,7 @@ async function fetchOne(
   path: string,
   budget: { bytesLeft: number },
 ): Promise<Fetched> {
-  const headers = new Headers(request.headers);
-  for (const name of [...headers.keys()]) if (LEFT_OUT.test(name)) headers.delete(name);
+  const headers = fieldsOfPart(request.headers);
   headers.set("accept", "application/json, */*;q=0.1");
   headers.set("accept-encoding", "identity");
   const { origin } = new URL(request.url);

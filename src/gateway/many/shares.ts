@@ -95,3 +95,14 @@ export class Gate {
     }
   }
 }
+
+/**
+ * Request fields that are not of one of many requests to regions: conditions and parts of the answer as a whole, its form and
+ * coding, and what is of a body. All else goes to each region, such as `accept-language`.
+ */
+const LEFT_OUT =
+  /^(?:if-|content-|range$|accept$|accept-encoding$|idempotency-key$|upgrade$|expect$|transfer-encoding$)/;
+
+/** The client's fields for one of many requests. */
+export const fieldsOfPart = (headers: Headers): Headers =>
+  new Headers([...headers].filter(([name]) => !LEFT_OUT.test(name)).map(([name, value]) => [name, value]));

@@ -5,7 +5,7 @@ import { chooseRegion, type RequestSays } from "../../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import type { WithoutId } from "../../routing/table.ts";
-import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "../decide.ts";
+import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed, refusalAt } from "../decide.ts";
 import { agree, type LocatedId, locateIds, noRegion, PATH } from "./locate.ts";
 import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
@@ -113,8 +113,10 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
   if (outcome.kind === "page") return outcome;
   const { byCanary } = outcome;
   switch (outcome.kind) {
-    case "error":
-      return { ...NOTHING, byCanary, owner: outcome.entity ?? ownerOf(input, path), problem: problemOf(outcome.error) };
+    case "error": {
+      const problem = problemOf(refusalAt(input.tables, path, method, outcome.error));
+      return { ...NOTHING, byCanary, owner: outcome.entity ?? ownerOf(input, path), problem };
+    }
     case "redirect":
       return { ...NOTHING, byCanary, redirect: outcome.path, region: outcome.decision?.target.region.name };
     case "region": {

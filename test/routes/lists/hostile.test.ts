@@ -350,7 +350,7 @@ describe("a cursor", () => {
     ["limit=1e3"],
     ["limit=5&limit=5"],
     ["after=3"],
-    ["a=%zz"],
+    ["cursor=%zz"],
     ["cursor=a&cursor=b"],
   ])("the query %s is refused", async (query) => {
     const { request, seen } = setUp({ declared: listTable(), origin });

@@ -42,6 +42,18 @@ const counting = (load: { running: number; most: number }) => async (request: Re
   return echo(request);
 };
 
+// RFC 9110 §8.4: `identity` is no coding of a message; §8.4.1: names know no case.
+it.each(["identity", "Identity", "identity, identity", " ,identity"])(
+  "a body of the coding %s has none",
+  async (coding) => {
+    const headers = { "content-type": "application/json", "content-encoding": coding };
+    const { request } = setUp({ origin: () => new Response('{"a":1}', { headers, encodeBody: "manual" }) });
+    const { results } = await (await request("/any", post([IDS.orderKz]))).json<Many>();
+    expect(results[0]).toMatchObject({ status: 200, body: { a: 1 } });
+    expect(results[0]).not.toHaveProperty("contentEncoding");
+  },
+);
+
 describe("POST /any", () => {
   it("answers each ID in order, from its region", async () => {
     const { request, seen, lines: logged } = setUp({ origin: echo });

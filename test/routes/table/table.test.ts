@@ -318,6 +318,75 @@ describe("what a new table would do", () => {
   });
 });
 
+describe("a log to replay", () => {
+  const encoder = new TextEncoder();
+  const lineOf = (id: string) => `GET /orders/${id}`;
+  const good = lineOf(IDS.orderKz);
+  const gzip = async (text: string) =>
+    new Uint8Array(
+      await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer(),
+    );
+  const replayOf = async (body: BodyInit, headers: Record<string, string> = {}, query = "old=1&new=1") => {
+    const { request } = setUp();
+    const published = { method: "PUT", body: JSON.stringify(DECLARED_TABLE), headers: { "if-match": '"0"' } };
+    await request("/-/table", published);
+    return request(`/-/table/replay?${query}`, { method: "POST", body, headers });
+  };
+
+  it.each<[what: string, body: BodyInit, same: number, unreadable: number]>([
+    [
+      "a byte that is not UTF-8 in its path",
+      new Uint8Array([...encoder.encode(`${good}\n/caf`), 0xe9, 10, ...encoder.encode(good)]),
+      2,
+      1,
+    ],
+    ["such a byte alone", new Uint8Array([0xe9]), 0, 1],
+    ["a character that is cut off at its end", new Uint8Array([...encoder.encode(`${good}\n`), 0xc3]), 1, 1],
+    ["a line of 40,000 characters", `${good}\n/${"x".repeat(40_000)}\n${good}\n`, 2, 1],
+    ["one as its last line", `${good}\n${"x".repeat(40_000)}`, 1, 1],
+    ["one of a million, and one behind it", `${"x".repeat(1_000_000)}\n${"y".repeat(100_000)}\n${good}`, 1, 2],
+    ["a byte order mark", `\ufeff${good}\n${good}`, 2, 0],
+    ["zero bytes", `\0\0\n${good}`, 1, 1],
+    ["a deep JSON text", `{"path":${"[".repeat(20_000)}\n${good}`, 1, 1],
+    ["lone surrogates in JSON", `{"path":"/orders/\\ud800"}\n${good}`, 2, 0],
+    ["carriage returns", `${good}\r\n\r\n${good}\r`, 2, 0],
+  ])("may have %s", async (_, body, same, unreadable) => {
+    for (const chunk of [undefined, 1_000]) {
+      const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+      const pieces =
+        chunk === undefined
+          ? [bytes]
+          : Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, at) =>
+              bytes.subarray(at * chunk, (at + 1) * chunk),
+            );
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const piece of pieces) controller.enqueue(piece);
+          controller.close();
+        },
+      });
+      const answer = await replayOf(stream);
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      const { summary } = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
+      expect(summary).toEqual({ same, changed: 0, open: 0, others: 0, unreadable });
+    }
+  });
+
+  it("must not be coded, and is unreadable where it is without saying so", async () => {
+    const coded = await gzip(`${good}\n${good}`);
+    for (const coding of ["gzip", "GZIP", "br", "identity, gzip"]) {
+      const answer = await replayOf(coded, { "content-encoding": coding });
+      expect(await problemOf(answer)).toMatchObject({ status: 400, type: "/-/problems/malformed-request" });
+    }
+    expect((await replayOf(good, { "content-encoding": "identity" })).status).toBe(200);
+    const { summary } = JSON.parse((await (await replayOf(coded)).text()).trimEnd().split("\n").at(-1) ?? "");
+    expect(summary).toMatchObject({ same: 0, unreadable: expect.any(Number) });
+    expect(summary.unreadable).toBeGreaterThan(0);
+    expect(slug(await problemOf(await replayOf(coded, {}, "old=1&new=body")))).toBe("malformed-request");
+  });
+});
+
 describe("the table's history", () => {
   it("is listed from its end, and goes back by going on", async () => {
     const { send, put } = client();
