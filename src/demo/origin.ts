@@ -38,6 +38,7 @@ export async function startOrigin(region: string, port: number, more?: MoreOfOri
     const path = documentPathOf(rawPath);
     const exchange = { region, documents, request, response, path: path ?? "", query: new URLSearchParams(search) };
     response.setHeader(REGION_HEADER, region);
+    if (allowPage(request, response)) return;
     handle(exchange, more).catch(({ message, cause }: Error) => {
       if (response.headersSent) response.destroy();
       else respond(exchange, typeof cause === "number" ? cause : 500, { why: message });
@@ -53,6 +54,22 @@ export async function startOrigin(region: string, port: number, more?: MoreOfOri
       server.closeAllConnections();
     });
   return { region, url: `http://127.0.0.1:${address.port}`, documents, stop };
+}
+
+/** The page that the demo's table trusts. About its own responses an origin decides (docs/guides/browsers.md). */
+const TRUSTED_PAGE = "http://localhost:3000";
+
+/** Lets the trusted page read the response (Fetch standard, "CORS protocol"); whether it was a preflight, which is answered. */
+function allowPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader("vary", "origin");
+  if (headers.origin !== TRUSTED_PAGE) return false;
+  response.setHeader("access-control-allow-origin", TRUSTED_PAGE);
+  response.setHeader("access-control-expose-headers", "*");
+  if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
+  response.setHeader("access-control-allow-methods", headers["access-control-request-method"]);
+  response.setHeader("access-control-allow-headers", headers["access-control-request-headers"] ?? "");
+  response.writeHead(204).end();
+  return true;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

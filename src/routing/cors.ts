@@ -36,8 +36,11 @@ export interface Cors {
   readonly headers: string;
 }
 
-/** What the gateway itself reads. The Fetch standard lets pages send a few others without a preflight. */
-const READ_HEADERS = "accept authorization content-type id-layout idempotency-key if-match if-none-match waybill-read";
+/** What the gateway itself reads with any table. The Fetch standard lets pages send a few others without a preflight. */
+const READ_HEADERS = [
+  ...["accept", "authorization", "cache-control", "content-digest", "content-encoding", "content-type", "id-layout"],
+  ...["idempotency-key", "if-match", "if-none-match", "traceparent", "tracestate", "waybill-read"],
+];
 
 const ANY = "*";
 const DEFAULT_MAX_AGE_SECONDS = 600;
@@ -80,7 +83,11 @@ const faultOf = (origin: string): string | undefined => {
   return host.includes(".") ? undefined : "would allow a whole top-level domain; name at least two labels.";
 };
 
-export const compileCors = ({ origins, credentials = false, maxAgeSeconds, headers = [] }: DeclaredCors): Cors => {
+/** `read`: request headers that the gateway reads by the rest of the table. */
+export const compileCors = (
+  { origins, credentials = false, maxAgeSeconds, headers = [] }: DeclaredCors,
+  read: readonly string[],
+): Cors => {
   const isVaried = !origins.includes(ANY);
   const exact = new Set(origins.filter((origin) => !origin.includes("*")));
   const wildcards = origins.flatMap((origin) => {
@@ -97,7 +104,7 @@ export const compileCors = ({ origins, credentials = false, maxAgeSeconds, heade
     isVaried,
     credentials,
     maxAge: String(maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS),
-    headers: [...new Set([...READ_HEADERS.split(" "), ...headers.map((name) => name.toLowerCase())])].join(", "),
+    headers: [...new Set([...READ_HEADERS, ...[...read, ...headers].map((name) => name.toLowerCase())])].join(", "),
   });
 };
 

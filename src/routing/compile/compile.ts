@@ -14,12 +14,23 @@ import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
 import { placesOf } from "../places/compile.ts";
+import type { IdPlaces } from "../places/types.ts";
 import { publicKindOf } from "../public-ids/entities.ts";
 import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type { CompiledTable, EnabledLayout, Entity, EntityId, Owner, Owners, Regions, SentSlices } from "../table.ts";
+import type {
+  CompiledTable,
+  Create,
+  EnabledLayout,
+  Entity,
+  EntityId,
+  Owner,
+  Owners,
+  Regions,
+  SentSlices,
+} from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type Placed, placeRoute, type RoutePlans } from "./route-plans.ts";
@@ -88,6 +99,8 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
   };
   const directories = planDirectories(draft, regions, (region, rule) => targetOf(regionNamed(regions, region), rule));
   const { layouts, entities } = compileEntities(assembly, regions, directories, packRouteOf);
+  const withoutId = indexWithoutId(draft, regions);
+  const creates = indexCreates(draft, entities);
   const table = {
     revision,
     regions,
@@ -96,9 +109,9 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     layouts,
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
-    withoutId: indexWithoutId(draft, regions),
-    creates: indexCreates(draft, entities),
-    cors: draft.cors && compileCors(draft.cors),
+    withoutId,
+    creates,
+    cors: draft.cors && compileCors(draft.cors, headersRead({ creates, entities, withoutId })),
     lists: indexLists(draft, new Map([...assembly.routes].map(([name, { plan }]) => [name, plan])), entities, regions),
     graphql: draft.graphql && compileGraphql(draft.graphql, draft),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
@@ -110,6 +123,26 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
   };
   return { ...table, withoutPublic: viewOf(table) };
 };
+
+/** Request headers that a table makes the gateway read: without them a page could not send what decides. */
+function headersRead({
+  creates,
+  entities,
+  withoutId,
+}: Pick<CompiledTable, "creates" | "entities" | "withoutId">): readonly string[] {
+  const inSource = (source: { readonly kind: string; readonly header?: string }) => source.header ?? [];
+  const inPlaces = (places: IdPlaces | undefined) =>
+    (places?.places ?? []).flatMap((place) => (place.kind === "header" ? place.name : []));
+  const inCreate = ({ key, clientId }: Create) => [
+    ...[...key.values()].flat().flatMap(inSource),
+    ...[clientId?.header, clientId?.createFlag, clientId?.clock?.header].filter((name) => name !== undefined),
+  ];
+  return [
+    ...[...(creates?.byEntity.values() ?? [])].flatMap(inCreate),
+    ...[...entities.values()].flatMap(({ idIn }) => inPlaces(idIn)),
+    ...withoutId.entries.flatMap(({ sources, idIn }) => [...sources.flatMap(inSource), ...inPlaces(idIn)]),
+  ];
+}
 
 /** The table without entities whose IDs are public; `undefined` where it has none. */
 const viewOf = (table: CompiledTable): CompiledTable | undefined => {

@@ -9,8 +9,17 @@ const APP = "https://app.example.com";
 const CORS = { origins: [APP, "https://*.shop.example"], credentials: true, maxAgeSeconds: 60, headers: ["X-App"] };
 const CREATE = { key: { country: { header: "x-country" } } };
 const entities = { ...DECLARED_TABLE.entities, order: { ...DECLARED_TABLE.entities.order, create: CREATE } };
+const AGES = { beforeSeconds: 60, afterSeconds: 60 };
+const CLOCK = { header: "X-Now", skewSeconds: 60 };
+const TOKEN = { jwtClaim: "home", header: "X-Token" };
 const login = { path: "/login", methods: "POST", sources: [{ clientCountry: { DE: "eu" } }] };
 const declared = { ...DECLARED_TABLE, entities, cors: CORS, withoutId: { login } };
+
+/** Request headers that the gateway reads with every table. */
+const READ = [
+  ...["accept", "authorization", "cache-control", "content-digest", "content-encoding", "content-type", "id-layout"],
+  ...["idempotency-key", "if-match", "if-none-match", "traceparent", "tracestate", "waybill-read"],
+];
 
 /** An origin that knows nothing of CORS. */
 const silent = (request: Request) => new Response(request.method === "OPTIONS" ? null : "{}", { status: 200 });
@@ -173,8 +182,7 @@ describe("preflights", () => {
       "access-control-allow-origin": APP,
       "access-control-allow-credentials": "true",
       "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "access-control-allow-headers":
-        "accept, authorization, content-type, id-layout, idempotency-key, if-match, if-none-match, waybill-read, x-app",
+      "access-control-allow-headers": [...READ, "x-country", "x-app"].join(", "),
       "access-control-max-age": maxAge,
       vary: "origin",
       date: expect.stringMatching(/ GMT$/),
@@ -280,6 +288,43 @@ it("without cors in the table nothing is added", async () => {
       expect([...answer.headers.keys()].filter((name) => /^access-|^vary$/.test(name))).toEqual([]);
     }
   }
+});
+
+/** Parts of a table, and the request header that each makes the gateway read. */
+const READERS: readonly (readonly [what: string, order: object, more: object, header: string])[] = [
+  ["a source of a key", { create: { key: { country: [{ header: "X-Country" }] } } }, {}, "x-country"],
+  ["a later source", { create: { key: { country: [{ clientCountry: true }, { header: "x-c2" }] } } }, {}, "x-c2"],
+  ["a client's own ID", { create: { ...CREATE, clientId: { header: "X-Own-Id", ...AGES } } }, {}, "x-own-id"],
+  ["a client's clock", { create: { ...CREATE, clientId: { header: "x-id", ...AGES, clock: CLOCK } } }, {}, "x-now"],
+  ["a flag of PUT", { create: { ...CREATE, clientId: { ...AGES, createFlag: "X-Create" } } }, {}, "x-create"],
+  ["an ID in a header", { idIn: [{ header: "X-Order", entity: "order" }] }, {}, "x-order"],
+  ["a region in a header", {}, { withoutId: { a: { path: "/a", sources: [{ header: "X-Home" }] } } }, "x-home"],
+  ["a token in a header", {}, { withoutId: { a: { path: "/a", sources: [TOKEN] } } }, "x-token"],
+  [
+    "an ID beside a path",
+    {},
+    { withoutId: { a: { path: "/a", idIn: [{ header: "x-id", entity: "order" }] } } },
+    "x-id",
+  ],
+];
+
+describe("a preflight allows what the table makes the gateway read", () => {
+  it.each(READERS)("%s", async (_, order, more, header) => {
+    const { cors: __, ...plain } = { ...DECLARED_TABLE, cors: CORS, ...more };
+    const own = { ...DECLARED_TABLE.entities, order: { ...DECLARED_TABLE.entities.order, ...order } };
+    const { request } = setUp({ declared: { ...plain, entities: own, cors: { origins: [APP] } } });
+    const answer = await request("/mint", preflightOf(header));
+    expect(answer.status).toBe(204);
+    const allowed = answer.headers.get("access-control-allow-headers")?.split(", ") ?? [];
+    expect(allowed).toEqual(expect.arrayContaining([...READ, header]));
+    // `authorization` is no wildcard's, and each name stands once.
+    expect(new Set(allowed).size).toBe(allowed.length);
+  });
+});
+
+const preflightOf = (header: string): RequestInit => ({
+  method: "OPTIONS",
+  headers: { origin: APP, "access-control-request-method": "POST", "access-control-request-headers": header },
 });
 
 it("a page may send what only a header can route: its preflight has no such header", async () => {

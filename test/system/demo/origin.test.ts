@@ -15,6 +15,25 @@ afterAll(() => origin.stop());
 const call = (method: string, path: string, body?: unknown, headers = {}) =>
   fetch(origin.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 
+it("lets the page that the demo's table trusts read its answers, and no other", async () => {
+  const preflight = {
+    "access-control-request-method": "PUT",
+    "access-control-request-headers": "content-type,x-country",
+  };
+  const allowed = await call("OPTIONS", ORDER, undefined, { origin: "http://localhost:3000", ...preflight });
+  expect([allowed.status, allowed.headers.get("access-control-allow-headers")]).toEqual([
+    204,
+    "content-type,x-country",
+  ]);
+  for (const [page, seen] of [
+    ["http://localhost:3000", "http://localhost:3000"],
+    ["http://localhost:3001", null],
+  ] as const) {
+    const { headers } = await call("GET", ORDER, undefined, { origin: page });
+    expect([headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([seen, "origin"]);
+  }
+});
+
 describe("documents", () => {
   it("are created, read, changed and removed", async () => {
     expect((await call("GET", ORDER)).status).toBe(404);
