@@ -4,7 +4,7 @@ import type { ConsolePort } from "../../src/console-ports.ts";
 import { chooseCoding } from "../../src/gateway/negotiate.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
-import { SESSION_COOKIE } from "../../src/proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../../src/proxy/headers.ts";
 import { type SessionView, UNATTENDED_HEADER } from "../../src/published/console-api.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";

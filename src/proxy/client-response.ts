@@ -1,9 +1,8 @@
 import type { FieldSet } from "../routing/table.ts";
 import type { AttemptLimits } from "./attempt.ts";
-import type { ResponseFields } from "./headers.ts";
+import { dropSession, type ResponseFields } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
-import { dropSession } from "./session-cookie.ts";
 
 /** What the gateway says about an answer that it passes on. */
 export interface ResponseLabels {

@@ -1,9 +1,8 @@
 import type { Client, ProxyPorts, Signable } from "../ports.ts";
 import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
-import { isDropped, namedByConnection } from "./headers.ts";
+import { isDropped, namedByConnection, SESSION_COOKIE, withoutSession } from "./headers.ts";
 import type { Attempt } from "./origins.ts";
-import { SESSION_COOKIE, withoutSession } from "./session-cookie.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 
 /**

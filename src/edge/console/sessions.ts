@@ -1,6 +1,6 @@
 import type { Caller, SessionTimes } from "../../admin-ports.ts";
 import type { Clock } from "../../ports.ts";
-import { SESSION_COOKIE } from "../../proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../../proxy/headers.ts";
 import type { AdminToken } from "../auth/settings.ts";
 
 /** An unused session ends after this. A support desk is left for lunch, not for longer. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "../../../src/ids/result.ts";
-import { SESSION_COOKIE } from "../../../src/proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../../../src/proxy/headers.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, setUp } from "../harness.ts";
 import { HOST, OWN, setUpConsole, tokenOf } from "./world.ts";

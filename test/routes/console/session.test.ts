@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SESSION_COOKIE } from "../../../src/proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../../../src/proxy/headers.ts";
 import { IDS, problemOf, slug } from "../harness.ts";
 import { ENTRIES, HOST, OWN, setUpConsole, tokenOf } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SESSION_COOKIE } from "../../../src/proxy/session-cookie.ts";
+import { SESSION_COOKIE } from "../../../src/proxy/headers.ts";
 import { type ConsoleStack, startConsole, TOKENS } from "./console.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { GRAPHQL, setUpGraphql } from "./graphql/world.ts";
-import { IDS, setUp } from "./harness.ts";
-import { type Listed, listTable, orderId } from "./lists/regions.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { GRAPHQL, setUpGraphql } from "../graphql/world.ts";
+import { IDS, setUp } from "../harness.ts";
+import { type Listed, listTable, orderId } from "../lists/regions.ts";
 
 /** A byte order mark before JSON is passed over once, by all who read it (RFC 8259 §8.1). */
 
