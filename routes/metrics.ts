@@ -48,12 +48,16 @@ export const metrics = (gateway: Gateway) =>
 /** `GET /-/regions`: how each region is and what that is based on, its origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>
   new Hono().use("/-/regions", requireScope(gateway, "support")).get("/-/regions", async (c) => {
-    const regions = describe(await snapshotFor(gateway, c), callerOf(c).scope === "support");
+    const regions = describe(await snapshotFor(gateway, c), gateway.clock.nowMs(), callerOf(c).scope === "support");
     return jsonResponse(regions);
   });
 
 /** `healthOnly`: without hosts and traffic. */
-function describe({ source, sinceMs, origins, requests, recent, nowMs }: MetricsSnapshot, healthOnly: boolean): object {
+function describe(
+  { source, sinceMs, origins, requests, recent }: MetricsSnapshot,
+  nowMs: number,
+  healthOnly: boolean,
+): object {
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const names = new Set(origins.map(({ region }) => region));
   return {

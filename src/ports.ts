@@ -15,6 +15,7 @@ import type { Result } from "./ids/result.ts";
 import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
+import type { AnswerOutcome } from "./published/canary-verdict.ts";
 import type { HistorySpan, MetricsHistory } from "./published/console-api.ts";
 import type { RecentTraffic } from "./published/region-state.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
@@ -185,9 +186,7 @@ export interface MetricsSnapshot {
   readonly origins: readonly OriginStatus[];
   /** Requests by the region that they went to. */
   readonly requests: ReadonlyMap<string, number>;
-  /** The last minute's traffic by region; `undefined` where it is not known. */
   readonly recent: ReadonlyMap<string, RecentTraffic> | undefined;
-  readonly nowMs: number;
 }
 
 export interface Metrics {
@@ -311,7 +310,7 @@ export interface PublicIds {
 }
 
 /** One request, as logs and metrics show it when its answer begins. */
-export interface RequestLine {
+export interface RequestLine extends AnswerOutcome {
   /** When the answer began, Unix ms. */
   readonly atMs: number;
   readonly method: string;
@@ -323,9 +322,6 @@ export interface RequestLine {
   readonly region: string | undefined;
   /** Revision of the table that decided. */
   readonly revision: number | undefined;
-  readonly status: number;
-  /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
-  readonly outcome: string;
   readonly ms: number;
   /** Until the origin's answer began; `undefined` where none did. */
   readonly originMs: number | undefined;

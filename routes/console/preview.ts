@@ -52,6 +52,8 @@ export const preview = (gateway: Gateway) =>
     const hint = layoutName === undefined ? {} : { "id-layout": layoutName };
     const request = new Request(new URL(path, url), { headers: { accept: "application/json", ...hint }, signal });
     const inner = new RequestContext(gateway, request, { waitUntil: context.waitUntil });
+    // No client's request: it is not among the figures of traffic.
+    inner.isOwn = true;
     const response = await serve(inner);
     inner.log(response.status);
     const contentType = response.headers.get("content-type");

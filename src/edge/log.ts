@@ -28,7 +28,7 @@ const write = (event: string, what: object, level: "warn" | "error" = "warn"): v
   console[level](JSON.stringify({ event, time: new Date().toISOString(), ...what }));
 
 /** One line a request, when its answer begins. */
-export function writeRequestLine({ atMs, ...line }: RequestLine): void {
+export function writeRequestLine({ atMs, isElsewhere: _, isOwn: __, ...line }: RequestLine): void {
   console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 

@@ -60,6 +60,10 @@ export class RequestContext {
   declare region: string | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
   declare outcome: string;
+  /** Made by the gateway for a page of its own. */
+  declare isOwn: true | undefined;
+  /** Answered by another region than the one decided on. */
+  declare isElsewhere: true | undefined;
   declare originMs: number | undefined;
   /** Requests sent to origins. */
   declare attempts: number;
@@ -91,6 +95,8 @@ export class RequestContext {
     this.client = gateway.clientOf(request);
     this.waitUntil = (work) => execution.waitUntil(work);
     this.outcome = "own";
+    this.isOwn = undefined;
+    this.isElsewhere = undefined;
     this.attempts = 0;
     this.isPlainId = false;
     this.isLogged = false;
@@ -159,6 +165,10 @@ export class RequestContext {
     }
   }
 
+  private get isForOwnPage(): boolean {
+    return this.path.startsWith("/-/") || this.gateway.console?.isAt(this.host) === true;
+  }
+
   /** The canary's table decides. */
   takeCanary(): void {
     this.table = this.served?.canary?.table;
@@ -194,6 +204,8 @@ export class RequestContext {
         ms: atMs - this.arrivedAtMs,
         originMs: this.originMs,
         attempts: this.attempts,
+        isElsewhere: this.isElsewhere,
+        isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
         trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
       },
       waitUntil,

@@ -285,7 +285,10 @@ function respond(
     context.region = region.name;
     context.outcome = "answered";
     const decided = decision.target.region;
-    if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
+    if (region !== decided) {
+      context.isElsewhere = true;
+      gateway.counters.count("answers_elsewhere", decided.name, region.name);
+    }
     context.originMs = gateway.clock.nowMs() - arrivedAtMs;
     return clientResponse(response, ownBody, shown, {
       region: region.name,

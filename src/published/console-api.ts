@@ -1,4 +1,5 @@
 import type { Rule } from "../routing/index.ts";
+import type { CanaryVerdict, ClassCounts } from "./canary-verdict.ts";
 
 /** The JSON that the console reads of its own endpoints. */
 
@@ -84,13 +85,18 @@ export interface MetricsHistory {
   readonly problems: Readonly<Record<string, readonly number[]>>;
   /** Requests while a canary ran, by the table that decided them; of all steps together. */
   readonly tables: Readonly<Record<"stable" | "canary", TableFigures>>;
+  readonly canaryVerdict: CanaryVerdict;
   readonly isolates: IsolateTables;
 }
 
-/** Errors are answers from status 500 on, and problems. Milliseconds, or `null` where nothing was measured. */
+/**
+ * Errors are answers from status 500 on, and problems. `classes` counts each request once; those that an isolate of a former
+ * version reported are left out. Milliseconds, or `null` where nothing was measured.
+ */
 export interface TableFigures {
   readonly requests: number;
   readonly errors: number;
+  readonly classes: ClassCounts;
   readonly p50: number | null;
   readonly p99: number | null;
 }

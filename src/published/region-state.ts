@@ -23,7 +23,7 @@ export interface RecentTraffic {
   readonly requests: number;
   /** Answered with a status from 500 on, by an origin or the gateway. */
   readonly errors: number;
-  /** Attempts without a response; a retry may have mended them. */
+  /** Attempts without a response; a retry may have made up for them. */
   readonly faults: number;
   /** Requests that an origin answered. */
   readonly answers: number;

@@ -9,17 +9,16 @@ import {
   mergeHistory,
   periodsOf,
   problemCounts,
-  REQUESTS_MIN,
   ratesOf,
   recentOf,
   sumWithin,
-  verdictOf,
 } from "../../src/console/overview/history.ts";
 import { tableIn } from "../../src/console/table/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
 import { bundleConsole } from "../../src/host/console/build.ts";
 import { everyLayout, iuid, type Layout } from "../../src/ids/index.ts";
+import { judgeCanary } from "../../src/published/canary-verdict.ts";
 import type { HistorySeries, MetricsHistory } from "../../src/published/console-api.ts";
 import { diffTables } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
@@ -40,22 +39,8 @@ describe("counts in words", () => {
   ])("%d is %s", (count, text) => expect(countText(count)).toBe(text));
 });
 
-const NO_FIGURES = { requests: 0, errors: 0, p50: null, p99: null };
-
-describe("the comparison of a canary", () => {
-  const figures = (requests: number, errors: number) => ({ requests, errors, p50: 1, p99: 1 });
-  it.each([
-    ["nothing", figures(0, 0), figures(0, 0), "Too few"],
-    ["one request too few", figures(10_000, 0), figures(REQUESTS_MIN - 1, REQUESTS_MIN - 1), "Too few"],
-    ["no errors", figures(1000, 0), figures(100, 0), "do not differ"],
-    ["errors only", figures(1000, 1000), figures(100, 100), "do not differ"],
-    ["what chance explains", figures(1000, 10), figures(100, 2), "do not differ"],
-    ["a bad canary", figures(1000, 10), figures(100, 10), "more errors"],
-    ["a good canary", figures(1000, 300), figures(1000, 100), "fewer errors"],
-  ])("has a verdict of %s", (_, stable, canary, verdict) => {
-    expect(verdictOf(stable, canary)).toContain(verdict);
-  });
-});
+const NO_CLASSES = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+const NO_FIGURES = { requests: 0, errors: 0, classes: NO_CLASSES, p50: null, p99: null };
 
 describe("the build", () => {
   it("loads at most 150 KiB first, and the editor apart", async () => {
@@ -104,6 +89,7 @@ const historyOf = (
     source: "all",
     isolates: { count: 0, shown: [] },
     tables: { stable: NO_FIGURES, canary: NO_FIGURES },
+    canaryVerdict: judgeCanary(NO_CLASSES, NO_CLASSES),
     span: "hour",
     stepSeconds: 10,
     since: null,

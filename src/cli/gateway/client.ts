@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { type CanaryVerdict, canaryVerdictSchema, figuresFrom } from "../../published/canary-verdict.ts";
 import { type CanaryMember, canaryMember } from "../../published/console-canary.ts";
 import * as api from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
@@ -68,6 +69,9 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     audit: async (page: PageQuery) =>
       mapOk(await list("/-/table/audit", page, api.auditSchema), ({ entries }) => entries),
     status: () => read({ method: "GET", path: "/-/table/status" }, api.statusSchema),
+    /** What the canary's requests got since a time, beside those of the table in force. */
+    verdict: (begun: string) =>
+      read({ method: "GET", path: `/-/metrics/history?span=hour&from=${figuresFrom(begun)}` }, VERDICT),
     capacity: () => read({ method: "GET", path: "/-/table/capacity" }, api.capacitySchema),
     /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
     check: async (body: Uint8Array<ArrayBuffer>): Answer<undefined> =>
@@ -104,6 +108,8 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     },
   };
 };
+
+const VERDICT = v.object({ source: v.string(), canaryVerdict: canaryVerdictSchema });
 
 const EXPLAINED = v.looseObject({ places: v.array(v.string()), ids: v.array(v.looseObject({})), ...canaryMember });
 
@@ -189,6 +195,14 @@ export const readInForce = (gateway: GatewayClient): Promise<PublishedTable<Decl
 export const readRecord = async (gateway: GatewayClient, revision: number): Promise<api.TableRevision> => {
   const [record] = answerOf(gateway, await gateway.revisions({ before: revision + 1, limit: 1 }));
   return record?.revision === revision ? record : fail(`error: the history has no revision ${revision}\n`);
+};
+
+/** What the requests of a canary got. `undefined` without figures: nothing is held up for want of them. */
+export const readVerdict = async (gateway: GatewayClient, canary: number): Promise<CanaryVerdict | undefined> => {
+  const listed = await gateway.revisions({ before: canary + 1, limit: 1 });
+  const [{ revision, time } = {}] = listed.ok ? listed.value : [];
+  const answer = revision !== canary || time === undefined ? undefined : await gateway.verdict(time);
+  return answer?.ok && answer.value.source === "all" ? answer.value.canaryVerdict : undefined;
 };
 
 export type TableSource<Table> = TableFile<Table> & { readonly revision?: number };

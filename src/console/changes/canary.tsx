@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
+import type { CanaryVerdict } from "../../published/canary-verdict.ts";
 import { audienceInWords } from "../../published/console-canary.ts";
 import type { Audience, Status } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
@@ -61,6 +62,7 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
   const known = knownTable.value;
   const [table, setTable] = useState<DeclaredTable>();
   const [problem, setProblem] = useState<Problem>();
+  const [verdict, setVerdict] = useState<CanaryVerdict>();
   const { revision } = canary;
   useEffect(() => {
     void tableOf(revision).then((answer) => (answer.ok ? setTable(answer.value) : setProblem(answer.problem)));
@@ -75,6 +77,9 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
       verb,
       before: isPromotion ? known.declared : table,
       after: isPromotion ? table : known.declared,
+      ...(isPromotion && verdict?.verdict === "too-few" && { about: <p class="box warn">{verdict.words}</p> }),
+      ...(isPromotion &&
+        verdict?.verdict === "worse" && { guard: { what: verdict.words, tick: "Promote it all the same" } }),
       send: async (note) => {
         const answer = await post(`/-/table/${verb.toLowerCase()}`, revision, { note });
         // An abort makes no revision to wait for.
@@ -98,7 +103,7 @@ function RunningCanary({ canary, isolate, onChange }: RunningProps) {
         ]}
       />
       {problem && <ProblemBox problem={problem} />}
-      <Comparison revision={revision} key={revision} />
+      <Comparison revision={revision} key={revision} onVerdict={setVerdict} />
       {known && table && <DiffView before={known.declared} after={table} />}
       {mayChange.value && (
         <div class="actions">

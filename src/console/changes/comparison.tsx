@@ -1,20 +1,23 @@
 import { useEffect, useState } from "preact/hooks";
+import { type CanaryVerdict, countOf, figuresFrom, STATUS_CLASSES } from "../../published/canary-verdict.ts";
 import type { MetricsHistory, TableFigures } from "../../published/console-api.ts";
 import type { TableRevision } from "../../published/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
 import { ProblemBox, Table } from "../app/parts.tsx";
 import { countText, msText, percentText } from "../app/words.ts";
-import { verdictOf } from "../overview/history.ts";
 
 /** As often as isolates report. */
 const ASK_MS = 10_000;
 
-/** Requests of one earlier canary may still be reported in the first two steps of the next. */
-const SETTLED_SECONDS = 20;
+interface Props {
+  readonly revision: number;
+  /** Told of each verdict; `undefined` while there are no figures. */
+  readonly onVerdict: (verdict: CanaryVerdict | undefined) => void;
+}
 
 /** What the canary's requests got, beside those of the table in force: since it began, of the last hour at most. */
-export function Comparison({ revision }: { readonly revision: number }) {
-  const [tables, setTables] = useState<MetricsHistory["tables"]>();
+export function Comparison({ revision, onVerdict }: Props) {
+  const [known, setKnown] = useState<MetricsHistory>();
   const [problem, setProblem] = useState<Problem>();
   useEffect(() => {
     let isOver = false;
@@ -27,11 +30,12 @@ export function Comparison({ revision }: { readonly revision: number }) {
         if (!isOver && !found.ok) setProblem(found.problem);
         return;
       }
-      const from = Math.floor(Date.parse(begun.time) / 1000) + SETTLED_SECONDS;
-      const answer = await call<MetricsHistory>(`/-/metrics/history?span=hour&from=${from}`);
+      const answer = await call<MetricsHistory>(`/-/metrics/history?span=hour&from=${figuresFrom(begun.time)}`);
       if (isOver) return;
       setProblem(answer.ok ? undefined : answer.problem);
-      setTables(answer.ok && answer.value.source === "all" ? answer.value.tables : undefined);
+      const figures = answer.ok && answer.value.source === "all" ? answer.value : undefined;
+      setKnown(figures);
+      onVerdict(figures?.canaryVerdict);
     };
     void load();
     const timer = setInterval(() => void load(), ASK_MS);
@@ -41,10 +45,14 @@ export function Comparison({ revision }: { readonly revision: number }) {
     };
   }, [revision]);
   if (problem !== undefined) return <ProblemBox problem={problem} />;
-  if (tables === undefined) return <p>There are no figures to compare yet.</p>;
-  const { stable, canary } = tables;
+  if (known === undefined) return <p>There are no figures to compare yet.</p>;
+  const { stable, canary } = known.tables;
+  const { verdict, words } = known.canaryVerdict;
   return (
     <>
+      <p class={`box ${verdict === "worse" ? "bad" : ""}`} role="status">
+        {words}
+      </p>
       <Table
         label="Canary and table in force"
         columns={["Since it began, at most an hour", { number: "Table in force" }, { number: "Canary" }]}
@@ -57,15 +65,33 @@ export function Comparison({ revision }: { readonly revision: number }) {
           </tr>
         ))}
       </Table>
-      <p role="status">{verdictOf(stable, canary)}</p>
+      <small>
+        Each kind of failure is judged alone, by how seldom chance explains it. Statuses say nothing of whether an
+        answer is right, and IDs of one country or entity may differ from others anyway.
+      </small>
     </>
   );
 }
 
+const CLASS_NAMES: Readonly<Record<(typeof STATUS_CLASSES)[number], string>> = {
+  "2xx": "2xx",
+  "3xx": "3xx",
+  "404": "404: not found",
+  "421": "421: another region's",
+  "4xx": "Other 4xx",
+  "5xx": "5xx",
+  elsewhere: "Answered by another region",
+  left: "Given up by the client",
+};
+
+const partText = (count: number, all: number): string =>
+  all === 0 ? "–" : `${countText(count)} (${percentText(count / all)})`;
+
 const ROWS: readonly (readonly [name: string, show: (figures: TableFigures) => string])[] = [
-  ["Requests", ({ requests }) => countText(requests)],
-  ["Errors", ({ errors }) => countText(errors)],
-  ["Share of errors", ({ requests, errors }) => (requests === 0 ? "–" : percentText(errors / requests))],
+  ["Requests", ({ classes }) => countText(countOf(classes))],
+  ...STATUS_CLASSES.map(
+    (name) => [CLASS_NAMES[name], ({ classes }: TableFigures) => partText(classes[name], countOf(classes))] as const,
+  ),
   ["p50", ({ p50 }) => msText(p50)],
   ["p99", ({ p99 }) => msText(p99)],
 ];

@@ -1,4 +1,4 @@
-import type { HistorySeries, MetricsHistory, TableFigures } from "../../published/console-api.ts";
+import type { HistorySeries, MetricsHistory } from "../../published/console-api.ts";
 import { ownOf } from "../app/own.ts";
 
 /** Figures over time. Pure: the page asks for them and draws them. */
@@ -143,18 +143,4 @@ export function lineInWords(name: string, values: Column, text: (value: number) 
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return `${name}: nothing measured`;
   return `${name}: now ${text(known.at(-1) ?? 0)}, at most ${text(Math.max(...known))}`;
-}
-
-/** Fewer requests than this say nothing about a share of errors of some percent. */
-export const REQUESTS_MIN = 100;
-
-/** In words. Of too few requests it says nothing but that. The bound is three standard deviations of two shares. */
-export function verdictOf(stable: TableFigures, canary: TableFigures): string {
-  const few = Math.min(stable.requests, canary.requests);
-  if (few < REQUESTS_MIN) return `Too few requests to judge: each table needs at least ${REQUESTS_MIN}.`;
-  const all = (stable.errors + canary.errors) / (stable.requests + canary.requests);
-  const deviation = Math.sqrt(all * (1 - all) * (1 / stable.requests + 1 / canary.requests));
-  const difference = canary.errors / canary.requests - stable.errors / stable.requests;
-  if (Math.abs(difference) <= 3 * deviation) return "The shares of errors do not differ by more than chance.";
-  return difference > 0 ? "The canary has more errors than chance explains." : "The canary has fewer errors.";
 }

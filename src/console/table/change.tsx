@@ -18,6 +18,8 @@ export interface Change {
   readonly before: DeclaredTable;
   readonly after: DeclaredTable;
   readonly about?: ComponentChildren;
+  /** What speaks against it: a box to tick first. */
+  readonly guard?: { readonly what: string; readonly tick: string };
   send(note: string): Promise<Answer<{ readonly revision?: number }>>;
 }
 
@@ -48,6 +50,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const [isSent, setSent] = useState(false);
+  const [isTicked, setTicked] = useState(change.guard === undefined);
   const send = async () => {
     setBusy(true);
     const answer = await change.send(note);
@@ -62,6 +65,19 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
       {!isSent ? (
         <>
           {change.about}
+          {change.guard && (
+            <div class="box bad">
+              <p>{change.guard.what}</p>
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={isTicked}
+                  onChange={(event) => setTicked(event.currentTarget.checked)}
+                />
+                {change.guard.tick}
+              </label>
+            </div>
+          )}
           <DiffView before={change.before} after={change.after} />
           <Field
             label="Note"
@@ -71,7 +87,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
           />
           {problem && <ProblemBox problem={problem.status === 412 ? otherChange(problem) : problem} />}
           <div class="actions">
-            <button type="button" class="main" disabled={isBusy} onClick={() => void send()}>
+            <button type="button" class="main" disabled={isBusy || !isTicked} onClick={() => void send()}>
               {isBusy ? "Sending…" : change.verb}
             </button>
             <button type="button" onClick={onClose}>

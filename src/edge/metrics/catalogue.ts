@@ -10,7 +10,7 @@ const [counter, histogram, gauge] = [kind("counter"), kind("histogram"), kind("g
 export const METRICS = {
   requests_total: counter(
     ["entity", "region", "outcome"],
-    "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages.",
+    "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages. Problems of those have the entity (own).",
   ),
   request_duration_seconds: histogram(["region"], "Time from the request's arrival to the start of its response."),
   origin_duration_seconds: histogram(
@@ -37,6 +37,10 @@ export const METRICS = {
   canary_requests_total: counter(
     ["table", "result"],
     "Requests while a canary runs, by the table that decided (stable or canary): error for a 5xx or a problem, else good.",
+  ),
+  canary_responses_total: counter(
+    ["table", "class"],
+    "The same requests by what their clients got: 2xx, 3xx, 404, 421, 4xx (others), 5xx, elsewhere (by another region than the table says) or left.",
   ),
   canary_duration_seconds: histogram(["table"], "Their time from arrival to the start of the response."),
   sequence_blocks_total: counter(
@@ -82,6 +86,9 @@ const SEPARATOR = "\u001f";
 
 /** Replaces label values when there are too many series. Names in tables have no parentheses. */
 export const OTHER = "(other)";
+
+/** The entity of problems that the gateway's own pages answered. Names in tables have no parentheses. */
+export const OWN = "(own)";
 
 /** `name` and the values of its labels; for a histogram then `sum`, in milliseconds, or the index of the bucket. */
 export const seriesKey = (name: MetricName, ...parts: readonly string[]): string => [name, ...parts].join(SEPARATOR);

@@ -1,7 +1,8 @@
 import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
+import { type ClassCounts, judgeCanary, STATUS_CLASSES } from "../../published/canary-verdict.ts";
 import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../published/console-api.ts";
 import type { RecentTraffic } from "../../published/region-state.ts";
-import { BUCKETS_MS, keyParts, OTHER } from "./catalogue.ts";
+import { BUCKETS_MS, keyParts, OTHER, OWN } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 
 /** An hour by 10 s, as often as isolates report; a day by 5 min. What is older is in the operator's monitoring. */
@@ -35,6 +36,8 @@ interface Step {
   readonly problems: Map<string, number>;
   /** `stable` and `canary`, while a canary runs. */
   readonly tables: Map<string, number[]>;
+  /** Of the same tables, in the order of `STATUS_CLASSES`. */
+  readonly classes: Map<string, number[]>;
 }
 
 /** One step as it is stored: members may be added, none may change. */
@@ -42,6 +45,7 @@ interface StoredStep {
   readonly regions: readonly (readonly [name: string, row: readonly number[]])[];
   readonly problems: readonly (readonly [slug: string, count: number])[];
   readonly tables?: StoredStep["regions"];
+  readonly classes?: StoredStep["regions"];
   readonly busy?: StoredStep["problems"];
 }
 
@@ -70,7 +74,7 @@ export class TrafficHistory {
     for (const span of SPAN_NAMES) {
       const at = stepAt(span, nowMs);
       const steps = this.#steps[span];
-      const step = steps.get(at) ?? { regions: new Map(), problems: new Map(), tables: new Map() };
+      const step = steps.get(at) ?? { regions: new Map(), problems: new Map(), tables: new Map(), classes: new Map() };
       for (const [key, by] of counts) addCount(step, keyParts(key), by);
       if (step.regions.size + step.tables.size === 0) continue;
       steps.set(at, step);
@@ -134,7 +138,7 @@ export class TrafficHistory {
       problems: Object.fromEntries(
         [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
       ),
-      tables: figuresOf(steps),
+      ...figuresOf(steps),
       isolates: this.#isolates.read(nowMs),
     };
   }
@@ -143,7 +147,7 @@ export class TrafficHistory {
 /** Where the counters cannot be read. */
 export const noHistory = (span: HistorySpan): MetricsHistory => ({
   ...{ source: "none", span, stepSeconds: SPANS[span].stepSeconds, since: null, at: [] },
-  ...{ total: seriesOf([]), regions: {}, problems: {}, tables: figuresOf([]) },
+  ...{ total: seriesOf([]), regions: {}, problems: {}, ...figuresOf([]) },
   isolates: { count: 0, shown: [] },
 });
 
@@ -166,9 +170,9 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
   };
   switch (name) {
     case "requests_total": {
-      const [, region = "", outcome = ""] = parts;
+      const [entity, region = "", outcome = ""] = parts;
       // The gateway's own pages: the console would count itself.
-      if (outcome === "own") return;
+      if (outcome === "own" || entity === OWN) return;
       const { status, isProblem } = readOutcome(outcome);
       add(region, REQUESTS);
       if (status >= 500) add(region, ERRORS);
@@ -179,11 +183,17 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
       return;
     }
     case "canary_requests_total":
-      addToTable(step, parts[0], REQUESTS, by);
-      if (parts[1] === "error") addToTable(step, parts[0], ERRORS, by);
+      addToTable(step.tables, TABLE_LENGTH, parts[0], REQUESTS, by);
+      if (parts[1] === "error") addToTable(step.tables, TABLE_LENGTH, parts[0], ERRORS, by);
       return;
+    case "canary_responses_total": {
+      const place = STATUS_CLASSES.findIndex((each) => each === parts[1]);
+      if (place !== -1) addToTable(step.classes, STATUS_CLASSES.length, parts[0], place, by);
+      return;
+    }
     case "canary_duration_seconds":
-      if (Number(parts[1]) < BUCKETS) addToTable(step, parts[0], TABLE_BUCKETS + Number(parts[1]), by);
+      if (Number(parts[1]) < BUCKETS)
+        addToTable(step.tables, TABLE_LENGTH, parts[0], TABLE_BUCKETS + Number(parts[1]), by);
       return;
     case "origin_faults_total":
       add(parts[0] ?? "", FAULTS);
@@ -200,15 +210,21 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
   }
 }
 
-function addToTable({ tables }: Step, side: string | undefined, place: number, by: number): void {
+function addToTable(
+  rows: Map<string, number[]>,
+  length: number,
+  side: string | undefined,
+  place: number,
+  by: number,
+): void {
   if (side !== "stable" && side !== "canary") return;
-  const row = tables.get(side) ?? new Array<number>(TABLE_LENGTH).fill(0);
+  const row = rows.get(side) ?? new Array<number>(length).fill(0);
   row[place] = (row[place] as number) + by;
-  tables.set(side, row);
+  rows.set(side, row);
 }
 
 /** Of all steps together: quantiles of steps cannot be added up. */
-function figuresOf(steps: readonly (Step | undefined)[]): MetricsHistory["tables"] {
+function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "tables" | "canaryVerdict"> {
   const figures = (side: keyof MetricsHistory["tables"]): TableFigures => {
     const row = sumOf(
       steps.flatMap((step) => [step?.tables.get(side) ?? []]),
@@ -216,9 +232,15 @@ function figuresOf(steps: readonly (Step | undefined)[]): MetricsHistory["tables
     );
     const buckets = row.slice(TABLE_BUCKETS);
     const [requests = 0, errors = 0] = row;
-    return { requests, errors, p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
+    const counts = sumOf(
+      steps.flatMap((step) => [step?.classes.get(side) ?? []]),
+      STATUS_CLASSES.length,
+    );
+    const classes = Object.fromEntries(STATUS_CLASSES.map((name, at) => [name, counts[at] ?? 0])) as ClassCounts;
+    return { requests, errors, classes, p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
   };
-  return { stable: figures("stable"), canary: figures("canary") };
+  const [stable, canary] = [figures("stable"), figures("canary")];
+  return { tables: { stable, canary }, canaryVerdict: judgeCanary(stable.classes, canary.classes) };
 }
 
 /** The class of an origin's status such as `2xx`, or the slug of a problem. */
@@ -259,15 +281,16 @@ function quantile(buckets: readonly number[], share: number): number | null {
   return BUCKETS_MS.at(-1) ?? null;
 }
 
-const storedStep = ({ regions, problems, tables }: Step): StoredStep => ({
+const storedStep = ({ regions, problems, tables, classes }: Step): StoredStep => ({
   regions: Array.from(regions, ([name, row]) => [name, row.slice(0, BUSY)]),
   busy: Array.from(regions, ([name, row]) => [name, Math.round(row[BUSY] as number)]),
   problems: [...problems],
   ...(tables.size === 0 ? {} : { tables: [...tables] }),
+  ...(classes.size === 0 ? {} : { classes: [...classes] }),
 });
 
 function readStep(text: string): Step | undefined {
-  const { regions, problems, tables = [], busy = [] }: StoredStep = JSON.parse(text);
+  const { regions, problems, tables = [], classes = [], busy = [] }: StoredStep = JSON.parse(text);
   const isReadable =
     regions.every(([, row]) => row.length === BUSY) && tables.every(([, row]) => row.length === TABLE_LENGTH);
   if (!isReadable) return undefined;
@@ -276,5 +299,6 @@ function readStep(text: string): Step | undefined {
     regions: new Map(regions.map(([name, row]) => [name, [...row, busyOf.get(name) ?? 0]])),
     problems: new Map(problems),
     tables: new Map(tables.map(([name, row]) => [name, [...row]])),
+    classes: new Map(classes.map(([name, row]) => [name, [...row]])),
   };
 }

@@ -1,7 +1,8 @@
 import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
+import { classOf } from "../../published/canary-verdict.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
-import { BUCKETS_MS, type MetricName, SeriesTotals, seriesKey } from "./catalogue.ts";
+import { BUCKETS_MS, type MetricName, OWN, SeriesTotals, seriesKey } from "./catalogue.ts";
 import { noHistory } from "./history.ts";
 import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore } from "./store.ts";
@@ -104,7 +105,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 
     observe(line, waitUntil, decidedBy) {
       cells.request(line);
-      if (decidedBy !== undefined && line.outcome !== "own") cells.beside(decidedBy, line);
+      if (decidedBy !== undefined && line.outcome !== "own" && line.isOwn !== true) cells.beside(decidedBy, line);
       if (store === undefined) return;
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
@@ -140,6 +141,9 @@ const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 const isError = ({ outcome, status }: RequestLine): boolean =>
   outcome === "answered" ? status >= 500 : outcome !== "client-left";
 
+/** Problems of own pages keep their outcome, and are told from those of clients by this. */
+const OWN_PAGE = { entity: OWN, region: undefined };
+
 class Histogram {
   readonly buckets: number[] = new Array(BUCKETS_MS.length + 1).fill(0);
   sumMs = 0;
@@ -159,7 +163,9 @@ class IsolateCounters {
   #events = new Map<string, number>();
   #tables = new Map<string, Histogram>();
 
-  request({ entity, region, outcome, status, ms, originMs, attempts }: RequestLine): void {
+  request(line: RequestLine): void {
+    const { outcome, status, ms, originMs, attempts } = line;
+    const { entity, region } = line.isOwn === true ? OWN_PAGE : line;
     const cells = this.#regions.get(region) ?? added(this.#regions, region, new RegionCells());
     const outcomes = cells.entities.get(entity) ?? added(cells.entities, entity, new Map());
     const ending = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
@@ -172,6 +178,7 @@ class IsolateCounters {
   /** For the comparison of a canary: only while one runs. */
   beside(table: string, line: RequestLine): void {
     this.count("canary_requests_total", table, isError(line) ? "error" : "good");
+    this.count("canary_responses_total", table, classOf(line));
     observe(this.#tables.get(table) ?? added(this.#tables, table, new Histogram()), line.ms);
   }
 

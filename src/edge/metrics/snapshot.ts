@@ -39,7 +39,6 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
     origins,
     requests: requestsByRegion(counted.get("requests_total")),
     recent: totals?.recent,
-    nowMs,
   };
 }
 

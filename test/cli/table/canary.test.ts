@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { judgeCanary } from "../../../src/published/canary-verdict.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { fakeControlPlane, problem } from "../fake-control-plane.ts";
 import { waybill } from "../fake-runtime.ts";
@@ -48,11 +49,51 @@ describe.concurrent("a canary of the whole table", () => {
       "  order (iuid)  country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "  ride (iuid)   country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "warning: region ap has no routes: no ID is routed there",
+      "There are no figures of the canary to judge.",
       EFFECT.trimEnd(),
       NOT_AWAITED.trimEnd(),
       "",
     ]);
     expect(promoted.stdout).toMatch(/^accepted for all IDs: revision 3 \(promote, by ann\)/);
+  });
+
+  it("is promoted with its verdict, and one that fails more often only over it", async () => {
+    const { plane, table, changesAsked } = await setUp();
+    await table("canary", "routing-table.json", "--share", "5", "--yes");
+    const none = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+    const judge = (bad: number) => ({
+      source: "all",
+      canaryVerdict: judgeCanary({ ...none, "2xx": 9_900, "404": 100 }, { ...none, "2xx": 1_000 - bad, "404": bad }),
+    });
+    let bad = 60;
+    const wanted: string[] = [];
+    plane.override = ({ url }) => {
+      if (!url.startsWith("/-/metrics/history")) return undefined;
+      wanted.push(url);
+      return { body: judge(bad) };
+    };
+    const words = "Do not promote: 6 % get 404, 1 % in force.";
+    expect((await table("status")).stdout).toContain(`\n${words}\n`);
+    const { canaryVerdict } = JSON.parse((await table("status", "--json")).stdout);
+    expect(canaryVerdict).toEqual(judge(bad).canaryVerdict);
+    const before = changesAsked();
+    const refused = await table("promote", "--yes", "--expect", "2");
+    expect(refused).toMatchObject({ stdout: "", code: 1 });
+    expect(refused.stderr).toMatch(
+      /Do not promote: 6 % get 404, 1 % in force\.\nerror: the canary fails more often .*/,
+    );
+    expect(refused.stderr).toMatch(/pass --over-verdict\nnothing was changed\n$/);
+    expect([changesAsked(), plane.canary?.revision]).toEqual([before, 2]);
+    // 20 s after it began.
+    expect(new Set(wanted)).toEqual(
+      new Set([`/-/metrics/history?span=hour&from=${Date.UTC(2026, 10, 21, 12) / 1000 + 20}`]),
+    );
+    const over = await table("promote", "--yes", "--expect", "2", "--over-verdict");
+    expect([over.code, over.stderr]).toEqual([0, expect.stringContaining(words)]);
+    await table("canary", "routing-table.json", "--share", "5", "--yes");
+    bad = 10;
+    const good = await table("promote", "--yes", "--expect", "4");
+    expect([good.code, good.stderr]).toEqual([0, expect.stringContaining("No kind of failure is more frequent")]);
   });
 
   it.each([

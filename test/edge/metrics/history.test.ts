@@ -69,6 +69,7 @@ describe("the history of the traffic", () => {
     history.add(
       [
         [requests("", "own"), 5],
+        [seriesKey("requests_total", "(own)", "", "malformed-id"), 5],
         [seriesKey("request_duration_seconds", "", "0"), 5],
       ],
       START_MS,
@@ -113,6 +114,7 @@ describe("the history of the traffic", () => {
   it("tells the table in force from the canary, of all steps together", () => {
     const history = new TrafficHistory();
     const canary = (...parts: string[]) => seriesKey("canary_requests_total", ...parts);
+    const answers = (...parts: string[]) => seriesKey("canary_responses_total", ...parts);
     const times = (table: string, bucket: number) => seriesKey("canary_duration_seconds", table, String(bucket));
     history.add([[canary("canary", "good"), 7]], START_MS);
     history.add(
@@ -120,6 +122,11 @@ describe("the history of the traffic", () => {
         [canary("canary", "error"), 3],
         [canary("stable", "good"), 90],
         [canary("(other)", "(other)"), 5],
+        [answers("canary", "404"), 120],
+        [answers("canary", "2xx"), 80],
+        [answers("stable", "2xx"), 900],
+        [answers("stable", "9xx"), 1],
+        [answers("(other)", "(other)"), 1],
         [times("stable", 0), 90],
         [times("stable", BUCKETS_MS.length + 5), 90],
         [requests("eu", "2xx"), 100],
@@ -127,13 +134,18 @@ describe("the history of the traffic", () => {
       START_MS + 10_000,
     );
     const asked = { nowMs: START_MS + 10_000, sinceMs: START_MS };
-    expect(history.read("hour", asked).tables).toEqual({
-      stable: { requests: 90, errors: 0, p50: 2.5, p99: 5 },
-      canary: { requests: 10, errors: 3, p50: null, p99: null },
+    const none = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+    const classes = { stable: { ...none, "2xx": 900 }, canary: { ...none, "2xx": 80, "404": 120 } };
+    expect(history.read("hour", asked)).toMatchObject({
+      tables: {
+        stable: { requests: 90, errors: 0, classes: classes.stable, p50: 2.5, p99: 5 },
+        canary: { requests: 10, errors: 3, classes: classes.canary, p50: null, p99: null },
+      },
+      canaryVerdict: { verdict: "worse", words: "Do not promote: 60 % get 404, 0 % in force." },
     });
     const again = new TrafficHistory(history.takeChanges(START_MS).rows);
     const later = again.read("hour", { ...asked, from: START_MS / 1000 + 10 });
-    expect(later.tables.canary).toMatchObject({ requests: 3, errors: 3 });
+    expect(later.tables.canary).toMatchObject({ requests: 3, errors: 3, classes: classes.canary });
   });
 
   it("is that of a list of all reports, and stays within its bounds", () => {

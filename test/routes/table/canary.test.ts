@@ -151,7 +151,7 @@ describe("a canary of the table", () => {
 
   it("is counted apart from the table beside it, and nothing is counted so without one", async () => {
     const counted = async (request: (path: string) => Promise<Response>) =>
-      (await (await request("/-/metrics")).text()).match(/^waybill_canary_requests_total\{.*$/gm) ?? [];
+      (await (await request("/-/metrics")).text()).match(/^waybill_canary_(?:requests|responses)_total\{.*$/gm) ?? [];
     const before = setUp();
     await before.request(`/orders/${orders[0]}`);
     expect(await counted(before.request)).toEqual([]);
@@ -161,10 +161,15 @@ describe("a canary of the table", () => {
     await request(`/invoices/${INVOICE}`);
     for (const id of orders.slice(0, 3)) await request(`/orders/${id}`);
     await request("/orders/no-id");
+    // A problem of an own page is no client's.
+    await request("/-/ids/no-id");
     expect((await counted(request)).sort()).toEqual([
       'waybill_canary_requests_total{table="canary",result="good"} 1',
       'waybill_canary_requests_total{table="stable",result="error"} 1',
       'waybill_canary_requests_total{table="stable",result="good"} 3',
+      'waybill_canary_responses_total{table="canary",class="2xx"} 1',
+      'waybill_canary_responses_total{table="stable",class="2xx"} 3',
+      'waybill_canary_responses_total{table="stable",class="4xx"} 1',
     ]);
   });
 

@@ -102,12 +102,14 @@ it("shows both tables beside each other while it runs, and is promoted", { timeo
   await expectSound(support);
   await support.context.close();
   await withTraffic(() =>
-    page.getByText("The shares of errors do not differ by more than chance.").waitFor({ timeout: FIGURES_MS }),
+    page
+      .getByText("No kind of failure is more frequent than in force, beyond chance.")
+      .waitFor({ timeout: FIGURES_MS }),
   );
   for (const requests of await figures(page, "Requests")) {
     expect(Number(requests.replaceAll(",", ""))).toBeGreaterThanOrEqual(100);
   }
-  expect(await figures(page, "Errors")).toEqual(["0", "0"]);
+  expect(await figures(page, "5xx")).toEqual(["0 (0 %)", "0 (0 %)"]);
   for (const time of await figures(page, "p99")) expect(time).toMatch(/^[\d.]+ (?:ms|s)$/);
   await expectSound(own);
   await end(page, "Promote");
@@ -130,13 +132,20 @@ it("shows that a canary makes more errors, and is aborted", { timeout: 150_000 }
   }
   await page.getByRole("row", { name: /^order \(iuid\) country KZ.* [\d.]+ % 1 1 of 7 0.39 %$/ }).waitFor();
   await page.getByText("They are counted by region and not by key").waitFor();
-  await withTraffic(() =>
-    page.getByText("The canary has more errors than chance explains.").waitFor({ timeout: FIGURES_MS }),
-  );
-  const [stable, canary] = await figures(page, "Errors");
-  expect(stable).toBe("0");
-  expect(Number(canary?.replaceAll(",", ""))).toBeGreaterThan(20);
-  expect((await figures(page, "Share of errors"))[0]).toBe("0 %");
+  const verdict = /^Do not promote: [\d.]+ % get 5xx, 0 % in force\.$/;
+  await withTraffic(() => page.getByText(verdict).waitFor({ timeout: FIGURES_MS }));
+  const [stable, canary] = await figures(page, "5xx");
+  expect(stable).toBe("0 (0 %)");
+  expect(Number.parseInt(canary ?? "", 10)).toBeGreaterThan(5);
+  // It can be promoted all the same, by those who say so.
+  await page.getByRole("button", { name: "Promote" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(verdict).waitFor();
+  const promote = dialog.getByRole("button", { name: "Promote" });
+  expect(await promote.isDisabled()).toBe(true);
+  await dialog.getByLabel("Promote it all the same").check();
+  expect(await promote.isDisabled()).toBe(false);
+  await dialog.getByRole("button", { name: "Close" }).click();
   await expectSound(own);
   await end(page, "Abort");
   expect(await tableText()).toBe(before);

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { judgeCanary } from "../../../src/published/canary-verdict.ts";
 import type { MetricsHistory } from "../../../src/published/console-api.ts";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
@@ -35,7 +36,8 @@ const series = (requests: number, errors: number) => ({
   ...{ requests: all(requests), errors: all(errors), refused: all(0), faults: all(0), busyMs: all(5_000) },
   ...{ p50: all(4), p99: all(40), originP50: all(3), originP99: all(30) },
 });
-const NONE = { requests: 0, errors: 0, p50: null, p99: null };
+const NO_CLASSES = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+const NONE = { requests: 0, errors: 0, classes: NO_CLASSES, p50: null, p99: null };
 
 const FIGURES: MetricsHistory = {
   ...{ source: "all", span: "hour", stepSeconds: 10, since: new Date((NOW_SECONDS - 600) * 1000).toISOString() },
@@ -44,6 +46,7 @@ const FIGURES: MetricsHistory = {
   // Five minutes ago it began.
   problems: { "unassigned-key": Array.from({ length: STEPS }, (_, at) => (at < 30 ? 0 : 2)) },
   tables: { stable: NONE, canary: NONE },
+  canaryVerdict: judgeCanary(NO_CLASSES, NO_CLASSES),
   isolates: {
     count: 300,
     shown: [

@@ -5,7 +5,13 @@ import { unknownNames } from "../../../routing/resolve/table-canary.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, type OptionsOf, option } from "../../command.ts";
 import { changeExits, changeOptions, changeTable, type Draft, OVER_MOVES, staleError } from "../../gateway/change.ts";
-import { type GatewayClient, type PublishedTable, readRecord, readRevision } from "../../gateway/client.ts";
+import {
+  type GatewayClient,
+  type PublishedTable,
+  readRecord,
+  readRevision,
+  readVerdict,
+} from "../../gateway/client.ts";
 import { answerOf } from "../../gateway/http.ts";
 import { percent } from "../../lib/input.ts";
 import { escapeControls } from "../../lib/output.ts";
@@ -137,22 +143,36 @@ Examples:
 It first shows the running canary, its author and its IDs${shown}. With --yes, --expect must name it.
 ${changeExits("0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table", "the change is accepted")}`;
 
+const OVER_VERDICT = option("--over-verdict", "promote a canary that fails more often than the table in force");
+
 export const promote = command({
   name: "promote",
   description: "publish the table of the running canary for all IDs",
-  options: [OVER_MOVES, ...endOptions],
-  help: endHelp("promote", "a day without errors", ", and the changes of its table"),
+  options: [OVER_MOVES, OVER_VERDICT, ...endOptions],
+  help: endHelp("promote", "a day without errors", ", the changes of its table, and what its requests got"),
   run: (runtime, _, options) =>
     changeTable(options, runtime, {
       kind: "promote",
       draft: async (gateway, inForce) => {
         const { running, ...draft } = await endDraft("promote", gateway, inForce, options);
+        const verdict = await readVerdict(gateway, running.revision);
+        const expected = async () => {
+          runtime.report(`${escapeControls(verdict?.words ?? "There are no figures of the canary to judge.")}\n`);
+          const revision = await draft.expected();
+          if (verdict?.verdict === "worse" && options.overVerdict !== true) fail(WORSE);
+          return revision;
+        };
         const after = await readRevision(gateway, running.revision, checkTable);
         const title = `${draft.title}from revision ${inForce.revision} to revision ${running.revision}:\n`;
-        return { ...draft, after, title, question: "Put it into force for all IDs?" };
+        return { ...draft, expected, after, title, question: "Put it into force for all IDs?" };
       },
     }),
 });
+
+const WORSE =
+  "error: the canary fails more often than the table in force\n" +
+  "  end it with `waybill table abort`; to promote it all the same, pass --over-verdict\n" +
+  "nothing was changed\n";
 
 export const abort = command({
   name: "abort",

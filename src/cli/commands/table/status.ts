@@ -1,6 +1,7 @@
+import type { CanaryVerdict } from "../../../published/canary-verdict.ts";
 import type { Audience, Status } from "../../../published/table-api.ts";
 import { command, option } from "../../command.ts";
-import { openGateway } from "../../gateway/client.ts";
+import { openGateway, readVerdict } from "../../gateway/client.ts";
 import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
   formatNotPropagated,
@@ -53,10 +54,12 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
     const tally = probe === undefined || result?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
     const lags = lagsOf(status, tally?.seen ?? []);
     const propagation = result && propagationOf(result);
+    const canaryVerdict = status.canary ? await readVerdict(gateway, status.canary.revision) : undefined;
     await runtime.print(
       json
-        ? jsonText({ ...status, behind: lags, probes: tally?.seen, propagation })
-        : formatStatus(status, lags, tally) + (result && waiting ? formatPropagation(result, waiting) : ""),
+        ? jsonText({ ...status, canaryVerdict, behind: lags, probes: tally?.seen, propagation })
+        : formatStatus(status, lags, tally, canaryVerdict) +
+            (result && waiting ? formatPropagation(result, waiting) : ""),
     );
     if (result?.isSeen === false && waiting !== undefined) {
       fail(formatNotPropagated(gateway.url, result, waiting), EXIT.notPropagated);
@@ -67,7 +70,7 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
   },
 });
 
-const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally): string => {
+const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally, verdict?: CanaryVerdict): string => {
   const { controlPlane, kv, isolate, lastError, canary } = status;
   const age = `${isolate.source}, ${isolate.ageSeconds} s old`;
   const rows = [
@@ -81,6 +84,7 @@ const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally): stri
   const probes = (tally?.seen ?? []).map((one) => [`${one.count} of ${tally?.asked}`, formatVersion(one), one.source]);
   return linesText([
     ...alignColumns(rows),
+    ...(verdict === undefined ? [] : [escapeControls(verdict.words)]),
     ...lags.map((lag) => escapeControls(LAGS[lag][1](target))),
     ...(lastError ? [escapeControls(`last error: ${lastError}`)] : []),
     ...section("probes", alignColumns(probes)),

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import type { Request, Route } from "playwright-core";
 import type { Origin, Regions } from "../../../../src/console/lookup/ask.ts";
+import { judgeCanary } from "../../../../src/published/canary-verdict.ts";
 import type { DirectoryCounts, MetricsHistory } from "../../../../src/published/console-api.ts";
 import type { ConsoleStack, OpenPage } from "../console.ts";
 
@@ -30,6 +31,16 @@ const series = (size: number, troubles = isTrouble) => ({
   originP99: wave(7, 20),
 });
 
+const IN_FORCE = {
+  ...{ "2xx": 46_000, "3xx": 1_000, "404": 520, "421": 0 },
+  ...{ "4xx": 404, "5xx": 96, elsewhere: 0, left: 100 },
+};
+/** Orders of one country get 404 where the canary sends them. */
+const OF_CANARY = {
+  ...{ "2xx": 2_200, "3xx": 50, "404": 123, "421": 0 },
+  ...{ "4xx": 24, "5xx": 5, elsewhere: 2, left: 6 },
+};
+
 const FIGURES: MetricsHistory = {
   source: "all",
   span: "hour",
@@ -40,9 +51,10 @@ const FIGURES: MetricsHistory = {
   regions: { eu: series(50), us: series(25), ap: series(15) },
   problems: { "unknown-entity": wave(3, 20), "region-unavailable": wave(1, 9) },
   tables: {
-    stable: { requests: 48_120, errors: 96, p50: 4, p99: 38 },
-    canary: { requests: 2_410, errors: 5, p50: 4, p99: 41 },
+    stable: { requests: 48_120, errors: 96, classes: IN_FORCE, p50: 4, p99: 38 },
+    canary: { requests: 2_410, errors: 5, classes: OF_CANARY, p50: 4, p99: 41 },
   },
+  canaryVerdict: judgeCanary(IN_FORCE, OF_CANARY),
   isolates: {
     count: 2,
     shown: [

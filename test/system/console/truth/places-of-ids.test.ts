@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ConsoleStack, signIn, startConsole, violations } from "./console.ts";
+import { type ConsoleStack, signIn, startConsole, violations } from "../console.ts";
 
 /** An ID that its path makes another one, and what a browser may say of its language and time zone. */
 

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import {
+  type ClassCounts,
+  classOf,
+  figuresFrom,
+  judgeCanary,
+  REQUESTS_MIN,
+  type StatusClass,
+} from "../../src/published/canary-verdict.ts";
+
+const NONE: ClassCounts = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+
+/** `all` requests, good but for those that are named. */
+const counts = (all: number, bad: Partial<Record<StatusClass, number>> = {}): ClassCounts => ({
+  ...NONE,
+  ...bad,
+  "2xx": all - Object.values(bad).reduce((sum, one) => sum + one, 0),
+});
+
+describe("the class of an answer", () => {
+  it.each<[number, string, boolean | undefined, StatusClass]>([
+    [101, "answered", undefined, "2xx"],
+    [200, "answered", undefined, "2xx"],
+    [200, "answered", true, "elsewhere"],
+    [304, "answered", undefined, "3xx"],
+    [404, "answered", undefined, "404"],
+    [404, "answered", true, "404"],
+    [404, "unassigned-key", undefined, "404"],
+    [421, "answered", undefined, "421"],
+    [400, "malformed-id", undefined, "4xx"],
+    [410, "answered", undefined, "4xx"],
+    [422, "wrong-entity", undefined, "4xx"],
+    [499, "client-left", undefined, "left"],
+    [500, "answered", undefined, "5xx"],
+    [502, "origins-disagree", undefined, "5xx"],
+    [503, "answered", true, "5xx"],
+  ])("%d %s, elsewhere: %s, is %s", (status, outcome, isElsewhere, name) =>
+    expect(classOf({ status, outcome, isElsewhere })).toBe(name),
+  );
+});
+
+describe("the verdict about a canary", () => {
+  it.each<[string, ClassCounts, ClassCounts, string, RegExp]>([
+    ["nothing", NONE, NONE, "too-few", /^Too few requests to judge: .* 100, the canary has 0/],
+    ["one request too few", counts(10_000), counts(REQUESTS_MIN - 1), "too-few", /has 99/],
+    ["few in force", counts(99), counts(10_000), "too-few", /Too few/],
+    ["no errors", counts(1_000), counts(100), "no-worse", /^No kind of failure/],
+    ["errors only, in both", counts(1_000, { "5xx": 1_000 }), counts(100, { "5xx": 100 }), "no-worse", /^No kind/],
+    ["what chance explains", counts(1_000, { "5xx": 10 }), counts(100, { "5xx": 2 }), "no-worse", /^No kind/],
+    // By the normal distribution one failure among many requests is ten deviations.
+    ["one failure ever", counts(100_000), counts(1_000, { "5xx": 1 }), "no-worse", /^No kind/],
+    ["fewer errors", counts(1_000, { "5xx": 300 }), counts(1_000, { "5xx": 100 }), "no-worse", /^No kind/],
+    ["bots in both", counts(10_000, { "404": 3_000 }), counts(500, { "404": 150 }), "no-worse", /^No kind/],
+
+    [
+      "orders of one country get 404",
+      counts(48_120, { "404": 914 }),
+      counts(2_410, { "404": 123 }),
+      "worse",
+      /^Do not promote: 5.1 % get 404, 1.9 % in force\.$/,
+    ],
+    ["421", counts(10_000), counts(500, { "421": 9 }), "worse", /^Do not promote: 1.8 % get 421, 0 % in force/],
+    ["a 421 that was followed", counts(10_000), counts(500, { elsewhere: 9 }), "worse", /answered by another region/],
+    ["5xx", counts(1_000, { "5xx": 10 }), counts(100, { "5xx": 10 }), "worse", /^Do not promote: 10 % get 5xx, 1 %/],
+    ["refused", counts(10_000, { "4xx": 100 }), counts(500, { "4xx": 50 }), "worse", /10 % are refused \(4xx\)/],
+    ["clients that leave", counts(10_000), counts(500, { left: 50 }), "worse", /given up by their clients/],
+    ["all of few requests", counts(10_000), counts(9, { "404": 9 }), "worse", /^Do not promote: 100 % get 404, 0 %/],
+    [
+      "worse in one, better in another",
+      counts(1_000, { "5xx": 300 }),
+      counts(1_000, { "404": 30 }),
+      "worse",
+      /^Do not promote: 3 % get 404, 0 % in force\.$/,
+    ],
+    [
+      "worse in two: the larger difference first",
+      counts(10_000),
+      counts(1_000, { "5xx": 20, "404": 200 }),
+      "worse",
+      /^Do not promote: 20 % get 404, 0 % in force; 2 % get 5xx, 0 % in force\.$/,
+    ],
+    ["no request in force, at a share of 100", NONE, counts(10_000, { "404": 10_000 }), "too-few", /Too few/],
+    ["millions", counts(9_000_000, { "404": 90_000 }), counts(1_000_000, { "404": 10_600 }), "worse", /1.1 % get 404/],
+    ["millions alike", counts(9_000_000, { "404": 90_000 }), counts(1_000_000, { "404": 10_200 }), "no-worse", /^No/],
+  ])("%s", (_, stable, canary, verdict, words) => {
+    const judged = judgeCanary(stable, canary);
+    expect([judged.verdict, judged.words]).toEqual([verdict, expect.stringMatching(words)]);
+    expect(judged.worse.length > 0).toBe(verdict === "worse");
+  });
+
+  it("is that of all tables of small numbers, counted one by one", () => {
+    const choose = (all: number, some: number): number => (some === 0 ? 1 : (choose(all - 1, some - 1) * all) / some);
+    const [inForce, own] = [60, 12];
+    for (let failed = 0; failed <= own; failed++) {
+      for (let other = 0; other <= 20; other++) {
+        let chance = 0;
+        for (let at = failed; at <= Math.min(own, failed + other); at++)
+          chance += (choose(own, at) * choose(inForce, failed + other - at)) / choose(inForce + own, failed + other);
+        const { verdict } = judgeCanary(counts(inForce, { "404": other }), counts(own, { "404": failed }));
+        expect([failed, other, verdict === "worse"]).toEqual([failed, other, chance < 0.001]);
+      }
+    }
+  });
+
+  it("begins 20 s after the canary", () => expect(figuresFrom("2026-06-01T12:00:00.900Z")).toBe(1_780_315_220));
+});
