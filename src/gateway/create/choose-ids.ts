@@ -14,9 +14,15 @@ import type { Born } from "./answer.ts";
 import { judgeFreshness } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 
+/** The ID that a client brings. `name`: the same for all of its texts. */
+export interface OwnId {
+  readonly name: string;
+  readonly born: Result<Born, GatewayError>;
+}
+
 /** What decides about the new IDs. `brought`: the client's own. `json`: the body, as far as the table reads it. */
 export interface Asked {
-  readonly brought: Result<string | undefined, GatewayError>;
+  readonly brought: Result<OwnId | undefined, GatewayError>;
   readonly json: unknown;
   readonly claims: Readonly<Record<string, unknown>> | undefined;
   readonly parent: Decision | undefined;
@@ -36,10 +42,8 @@ export async function chooseIds(
   const own = brought.value;
   const count = countOf(create, json) ?? 1;
   if (own !== undefined && count > 1) return err({ reason: "create-count", entity: name, count, max: 1 });
-  const born =
-    own === undefined
-      ? await mintTogether(context, served, creation, asked, count)
-      : await bornOf(context, served, creation, own);
+  if (own?.born.ok === false) return own.born;
+  const born = own === undefined ? await mintTogether(context, served, creation, asked, count) : ok([own.born.value]);
   if (!born.ok) return born;
   const regions = new Set(born.value.map(regionOf));
   if (parent !== undefined) regions.add(parent.target.region.name);
@@ -48,18 +52,27 @@ export async function chooseIds(
 
 const regionOf = ({ decision }: Pick<Born, "decision">): string => decision.target.region.name;
 
-/** The client's own ID, if it is fresh. */
-async function bornOf(context: RequestContext, served: ServedTable, { create, table }: Creation, own: string) {
-  const decided = await decideText(context, served, create, own);
+/** The client's own ID in its canonical text; an error unless it is fresh. */
+export async function readOwnId(
+  context: RequestContext,
+  served: ServedTable,
+  { create, table }: Creation,
+  text: string,
+): Promise<OwnId> {
+  // A public ID has one text.
+  const nameOf = ({ decision }: Born): string => (create.entity.public === undefined ? decision.canonical : text);
+  const decided = await decideText(context, served, create, text);
   if (decided.ok) {
     const { decision, byCanary } = decided.value;
-    const stale = judgeFreshness(context, create, deciderOf(served, byCanary), decision, own);
-    return stale === undefined ? ok([decided.value]) : err(stale);
+    const stale = judgeFreshness(context, create, deciderOf(served, byCanary), decision, text);
+    const name = nameOf(decided.value);
+    return { name, born: stale === undefined ? ok({ ...decided.value, text: name }) : err(stale) };
   }
-  if (decided.error.reason !== "unknown-id") return decided;
-  const far = await decideText(context, served, create, own, HORIZON_MS);
-  const stale = far.ok ? judgeFreshness(context, create, table, far.value.decision, own, true) : undefined;
-  return stale === undefined ? decided : err(stale);
+  if (decided.error.reason !== "unknown-id") return { name: text, born: decided };
+  const far = await decideText(context, served, create, text, HORIZON_MS);
+  if (!far.ok) return { name: text, born: decided };
+  const stale = judgeFreshness(context, create, table, far.value.decision, text, true);
+  return { name: nameOf(far.value), born: stale === undefined ? decided : err(stale) };
 }
 
 /** A canary of 1 % is missed once in 20,000 times, and all draws take some 30 ms. Many IDs have some more. */

@@ -11,7 +11,7 @@ import { decideFor } from "../pages.ts";
 import { claimsOf } from "../places/read.ts";
 import type { RequestContext } from "../request.ts";
 import { type Born, labelled } from "./answer.ts";
-import { chooseIds } from "./choose-ids.ts";
+import { chooseIds, readOwnId } from "./choose-ids.ts";
 import { clientIdOf } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 import { readContent } from "./content.ts";
@@ -68,14 +68,15 @@ export async function createEntity(
   if (!parent.ok) return fail(parent.error);
   const fenced = parent.value && rejectFenced(parent.value.decision, "POST", false);
   if (fenced !== undefined) return fail(fenced);
-  const brought = clientIdOf(create, request, content.value.json);
+  const said = clientIdOf(create, request, content.value.json);
+  const own = said.ok && said.value !== undefined ? await readOwnId(context, served, creation, said.value) : undefined;
+  const brought = said.ok ? ok(own) : said;
   const asked = { brought, json: content.value.json, claims: claims.value, parent: parent.value?.decision };
   const born = await chooseIds(context, served, creation, asked);
   content.value.json = undefined;
   const target = targetOf(context, parent.value, creation) + context.query;
-  const own = brought.ok ? brought.value : undefined;
   // The client's own ID stands for a key.
-  const keyText = key.value ?? (create.idempotency.byClientId ? own && `id:${own}` : undefined);
+  const keyText = key.value ?? (create.idempotency.byClientId ? own && `id:${own.name}` : undefined);
   const { bytes, streamed } = content.value;
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
@@ -91,7 +92,7 @@ export async function createEntity(
     target,
     contentType: headers.get("content-type"),
     body: new Uint8Array(body),
-    id: key.value === undefined ? undefined : own,
+    id: key.value === undefined ? undefined : own?.name,
   };
   const fingerprint = await fingerprintOf(payload, gateway.subtle);
   const keyed = { scope: scope.value, key: keyText, fingerprint, attempt: attemptToken(gateway.entropy) };
