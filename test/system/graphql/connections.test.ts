@@ -35,7 +35,8 @@ async function startOrigin(region: string) {
   });
   const sockets = new WebSocketServer({
     server,
-    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+    // As servers that speak the legacy protocol too: the client's first choice counts.
+    handleProtocols: (offered) => [...offered][0] ?? false,
   });
   sockets.on("connection", (socket) => {
     socket.on("message", (text) => socket.send(`${region}: ${text}`));
@@ -178,3 +179,34 @@ it("a WebSocket keeps to its region", async () => {
   socket.close(1000);
   expect(await closed).toBe(1000);
 });
+
+const connect = async (protocols: readonly string[]) => {
+  const socket = new WebSocket(`${stack.url.replace("http", "ws")}/graphql`, [...protocols], {
+    headers: { "x-home": "us" },
+  });
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  return socket;
+};
+
+it.each([[["graphql-ws", PROTOCOL]], [[PROTOCOL, "graphql-ws"]]])(
+  "of the protocols %j the gateway's own is chosen",
+  async (offered) => {
+    const socket = await connect(offered);
+    expect(socket.protocol).toBe(PROTOCOL);
+    const answered = new Promise((resolve) => socket.once("message", (text) => resolve(String(text))));
+    socket.send('{"type":"ping"}');
+    expect(await answered).toBe('us: {"type":"ping"}');
+    socket.close(1000);
+  },
+);
+
+// RFC 6455 §7.4.1.
+it.each([0, 100, 300_000, 1024 * 1024 + 1, 3 * 1024 * 1024])(
+  "a binary frame of %i bytes is not text",
+  async (bytes) => {
+    const socket = await connect([PROTOCOL]);
+    const closed = new Promise<number>((resolve) => socket.once("close", resolve));
+    socket.send(new Uint8Array(bytes));
+    expect(await closed).toBe(1003);
+  },
+);
