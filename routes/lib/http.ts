@@ -5,6 +5,7 @@ import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 import { collect, decodeUtf8, keepRequestBody } from "../../src/proxy/body.ts";
+import { codingsOf } from "../../src/proxy/codings.ts";
 
 export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
@@ -78,7 +79,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   const bytes = await readBytes(request, bytesMax);
   const text = bytes.ok ? decodeUtf8(bytes.value) : undefined;
   if (text !== undefined) return ok(text);
-  return !bytes.ok && bytes.error.reason !== "malformed-request" ? bytes : err(INCOMPLETE);
+  return !bytes.ok && bytes.error.reason !== "malformed-request" ? bytes : err(unreadable(request));
 }
 
 /** The same of a body that may be large, from all who come: it must not stand still. */
@@ -92,10 +93,15 @@ export async function readBodyInTime(
   if (bytes === "too-large") return err({ reason: "body-too-large", bytesMax });
   if (bytes === "coded") return err({ reason: "transfer-coding-unsupported" });
   const text = typeof bytes === "string" ? undefined : decodeUtf8(bytes);
-  return text === undefined ? err(INCOMPLETE) : ok(text);
+  return text === undefined ? err(unreadable(request)) : ok(text);
 }
 
-const INCOMPLETE = { reason: "malformed-request", detail: "The body is incomplete or not UTF-8." } as const;
+const unreadable = ({ headers }: Request) => {
+  const codings = codingsOf(headers.get("content-encoding")).join(", ").slice(0, 100);
+  const detail =
+    codings === "" ? "The body is incomplete or not UTF-8." : `Send the body without the content-encoding ${codings}.`;
+  return { reason: "malformed-request", detail } as const;
+};
 
 export async function readBytes(
   request: Request,

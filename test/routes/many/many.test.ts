@@ -317,3 +317,14 @@ describe("POST /any", () => {
     }
   });
 });
+
+it.each(["/any", "/mint", "/-/explain"])("a coded body to %s is a problem that names the coding", async (path) => {
+  const { body } = new Response(JSON.stringify([IDS.orderBr]));
+  const bytes = await new Response(body?.pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+  const headers = { "content-type": "application/json", "content-encoding": "GZIP" };
+  const problem = await problemOf(await setUp().request(path, { method: "POST", body: bytes, headers }));
+  expect([slug(problem), problem["detail"]]).toEqual([
+    "malformed-request",
+    "Send the body without the content-encoding gzip.",
+  ]);
+});
