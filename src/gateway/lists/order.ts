@@ -6,12 +6,9 @@ import { timeKey } from "./time.ts";
 
 /** The total order of a list: by a key, then by the text of the ID. */
 
-/** As it is compared. */
-export type Key = string | number | bigint;
-
-/** Where an item stands. `keyText`: what the key is made of again. */
+/** Where an item stands. `key`: compared as a text. `keyText`: what the key is made of again. */
 export interface Position {
-  readonly key: Key;
+  readonly key: string;
   readonly keyText: string;
   readonly id: string;
 }
@@ -26,21 +23,32 @@ export const positionOf = (keyText: string, id: string, type: KeyType): Position
   return key === undefined ? undefined : { key, keyText, id };
 };
 
-const keyOf = (text: string, type: KeyType): Key | undefined => {
+const keyOf = (text: string, type: KeyType): string | undefined => {
   if (type === "string") return text;
-  return type === "number" ? numberOf(text) : timeKey(text);
+  return type === "number" ? numberKey(text) : timeKey(text);
 };
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** So many digits are exact as a number. */
-const EXACT_DIGITS = 15;
+/** RFC 8259 §6. */
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const EXPONENT_MAX = 1e9;
 
-const numberOf = (text: string): Key | undefined => {
-  if (!NUMBER.test(text)) return undefined;
-  if (text.length > EXACT_DIGITS && /^-?\d+$/.test(text)) return BigInt(text);
-  const value = Number(text);
-  return Number.isFinite(value) ? value : undefined;
+/** A text that sorts as the number does, with all its digits: databases have decimals that no double holds. */
+const numberKey = (text: string): string | undefined => {
+  const [found, sign, whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
+  if (found === undefined || Math.abs(Number(exponent)) > EXPONENT_MAX) return undefined;
+  const written = whole + fraction;
+  const digits = written.replace(/^0+/, "");
+  if (digits === "") return "1";
+  // The number is 0.DIGITS × 10^magnitude.
+  const magnitude = Number(exponent) + whole.length - (written.length - digits.length);
+  const significant = digits.replace(/0+$/, "");
+  if (sign === "") return `2${magnitudeKey(magnitude)}${significant}`;
+  // Of negative numbers the greater comes first; `:` sorts behind all digits.
+  const turned = significant.replaceAll(/\d/g, (digit) => String(9 - Number(digit)));
+  return `0${magnitudeKey(-magnitude)}${turned}:`;
 };
+
+const magnitudeKey = (magnitude: number): string => String(magnitude + 2 * EXPONENT_MAX).padStart(10, "0");
 
 /** The text of an item's key; `undefined` where the item has none. A number keeps all its digits. */
 export function keyTextOf(item: unknown, text: string, path: readonly string[], type: KeyType): string | undefined {
@@ -64,14 +72,9 @@ export function idTextOf(item: unknown, text: string, path: readonly string[]): 
 
 /** Negative where `a` comes before `b` in the list. */
 export function comparePositions(a: Position, b: Position, { isDescending, hasDecimalIds }: ListOrder): number {
-  const order = compareKeys(a.key, b.key) || compareIds(a.id, b.id, hasDecimalIds);
+  const order = compareTexts(a.key, b.key) || compareIds(a.id, b.id, hasDecimalIds);
   return isDescending ? -order : order;
 }
-
-const compareKeys = (a: Key, b: Key): number => {
-  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
-  return a < b ? -1 : a > b ? 1 : 0;
-};
 
 const compareIds = (a: string, b: string, areDecimal: boolean): number =>
   (areDecimal ? a.length - b.length : 0) || compareTexts(a, b);

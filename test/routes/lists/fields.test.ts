@@ -48,6 +48,80 @@ describe("the next link (RFC 8288 §3 and appendix B)", () => {
 
 const order = { path: ["at"], type: "time", isDescending: false, hasDecimalIds: false } as const;
 
+describe("a number as a key (RFC 8259 §6)", () => {
+  const ASCENDING = [
+    "-1e400",
+    "-9007199254740994",
+    "-9007199254740993",
+    "-10.5",
+    "-10",
+    "-1.5",
+    "-0.55",
+    "-0.5",
+    "-0.05",
+    "-1e-400",
+    "0",
+    "1e-400",
+    "0.05",
+    "0.1",
+    "0.1000000000000000000000000000001",
+    "0.11",
+    "1",
+    "9.99",
+    "10",
+    "99",
+    "100",
+    "9007199254740992",
+    "9007199254740992.5",
+    "9007199254740993",
+    "18446744073709551616",
+    "1e400",
+  ];
+
+  it("has one order with all its digits", () => {
+    for (const [at, one] of ASCENDING.entries()) {
+      for (const [other, later] of ASCENDING.entries()) {
+        const [a, b] = [one, later].map((text) => positionOf(text, "x", "number"));
+        if (!a || !b) throw new Error(`${one} or ${later} is none`);
+        expect(Math.sign(comparePositions(a, b, order)), `${one} and ${later}`).toBe(Math.sign(at - other));
+      }
+    }
+  });
+
+  it.each([
+    ["0", "-0.0"],
+    ["0", "0e9"],
+    ["1", "1.000"],
+    ["1e3", "1000"],
+    ["0.001", "1E-3"],
+    ["-12.5e+1", "-125"],
+    ["100000000000000000000", "1e20"],
+  ])("%s is %s", (one, other) => {
+    const [a, b] = [one, other].map((text) => positionOf(text, "x", "number")?.key);
+    expect([a === undefined, a]).toEqual([false, b]);
+  });
+
+  it.each(["", "01", "+1", ".5", "5.", "1e", "0x1", "Infinity", "NaN", " 1", "1 ", "1_0", "1e9999999999"])(
+    "%j is none",
+    (text) => {
+      expect(positionOf(text, "x", "number")).toBeUndefined();
+    },
+  );
+
+  it("is as doubles are, where these are exact", () => {
+    const numbers = Array.from(
+      { length: 60 },
+      (_, at) => (at % 2 === 0 ? 1 : -1) * (at * 7919.125) ** (at % 5) * 2 ** ((at % 40) - 20),
+    );
+    for (const one of numbers) {
+      for (const other of numbers) {
+        const [a, b] = [one, other].map((number) => positionOf(String(number), "x", "number"));
+        if (a && b) expect(Math.sign(comparePositions(a, b, order))).toBe(Math.sign(one - other));
+      }
+    }
+  });
+});
+
 describe("a time as a key (RFC 3339 §5.6)", () => {
   /** From the earliest to the latest. */
   const ASCENDING = [
