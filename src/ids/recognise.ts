@@ -49,7 +49,22 @@ export const recognise = (text: string, layouts: readonly Recognisable[], nowMs:
     if (error !== undefined) unreadable.push({ layout, error });
     readings.push(...own);
   }
-  return { readings, unreadable };
+  return { readings: readings.map((reading) => withoutOwnWord(reading, readings)), unreadable };
+};
+
+/** A layout without fixed bits and time reads every text of its form: it is out where another layout fits. */
+const withoutOwnWord = (reading: Reading, readings: readonly Reading[]): Reading => {
+  const { layout, excluded } = reading;
+  const saysNothing = ({ layout: { fixedBits, mintedAtMs } }: Reading): boolean =>
+    fixedBits === 0 && mintedAtMs === undefined;
+  if (excluded || !saysNothing(reading)) return reading;
+  const better = readings.find((other) => !other.excluded && !saysNothing(other));
+  if (better === undefined) return reading;
+  const against = [
+    ...reading.against,
+    `${better.layout.name} fits, and nothing in the text is of ${layout.name} alone`,
+  ];
+  return { ...reading, against, excluded: true };
 };
 
 /** The result of a recognition: one reading, several ambiguous ones, or none. */

@@ -6,17 +6,19 @@ import { convertEach } from "../lib/input.ts";
 import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
-import { conversionsFrom, onlyUntimely } from "./explain/without-table.ts";
+import { conversionsFrom, isMeantUnnamed, onlyUntimely } from "./explain/without-table.ts";
 
 /** A layout, a text form, or both. */
 export type Spelling = { readonly layout: Layout | undefined; readonly text: string | undefined };
 
-/** `ulid`, `hex` or `ulid:hex`. Layout names take precedence over text forms. */
+/** `ulid`, `hex` or `ulid:hex`. A layout's name takes precedence over that of a text form, unless several layouts have the form. */
 export const parseSpelling = (given: string | undefined, layouts: readonly Layout[]): Result<Spelling, string> => {
   if (given === undefined) return ok({ layout: undefined, text: undefined });
   const [name = "", text, ...rest] = given.split(":");
   const texts = [...new Set(layouts.flatMap((layout) => writtenForms(layout).map((form) => form.name)))];
   if (rest.length > 0) return err(`"${escapeControls(given)}" has more than one colon; write layout:text.`);
+  const withForm = layouts.filter((layout) => writtenForms(layout).some((form) => form.name === name));
+  if (text === undefined && withForm.length > 1) return ok({ layout: undefined, text: name });
   if (text === undefined && layouts.every((layout) => layout.name !== name)) {
     if (texts.includes(name)) return ok({ layout: undefined, text: name });
     const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]) || ".";
@@ -59,7 +61,7 @@ const conversionTo = (id: string, { layout }: Spelling): string => {
 export const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
 
 const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly Layout[], nowMs: number) => {
-  const tried = (named === undefined ? layouts : [named]).flatMap((layout) => {
+  const tried = (named === undefined ? layouts.filter(isMeantUnnamed) : [named]).flatMap((layout) => {
     const forms = formsToTry(layout, named !== undefined, text);
     const [first] = forms;
     return first === undefined ? [] : [{ ...layout, texts: forms, parseText: first.parse }];

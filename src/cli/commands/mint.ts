@@ -15,6 +15,7 @@ import { codecOf } from "./public-id.ts";
 
 /** Sources of IDs other than clock and randomness. */
 const ORIGINS: Readonly<Record<string, string>> = {
+  uuid: "libraries that set no version; use uuid-v4",
   "uuid-v2": "a user or a group of one host, and its clock",
   "uuid-v3": "the MD5 of a name in a namespace",
   "uuid-v5": "the SHA-1 of a name in a namespace",

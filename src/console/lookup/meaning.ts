@@ -1,4 +1,4 @@
-import type { Role, Words } from "../../ids/index.ts";
+import { groupText, type Role, type Words } from "../../ids/index.ts";
 import type { Candidate } from "../../routing/index.ts";
 import { countryName, flagOf } from "../app/words.ts";
 import type { Reader } from "./reader.ts";
@@ -9,6 +9,7 @@ export function fieldMeaning(reader: Reader, field: string, value: string, role:
     const code = reader.country(value);
     return code === undefined ? undefined : `${countryName(code)} (${value})`;
   }
+  if (field === "group" && role === "key") return `${value} (hex ${groupText(value)})`;
   return role === "random" && value.length > 8 ? "random" : undefined;
 }
 

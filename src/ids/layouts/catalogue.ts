@@ -19,6 +19,7 @@ export const everyLayout: readonly Layout[] = [
   ...[uuid.uuidV1, uuid.uuidV2, uuid.uuidV3, uuid.uuidV4, uuid.uuidV5, uuid.uuidV6, uuid.uuidV7, uuid.uuidV8],
   uuid.uuidNil,
   uuid.uuidMax,
+  uuid.uuid,
   sixteen.lexicalUuid,
   snowflakes.twitterSnowflake,
   snowflakes.discordSnowflake,

@@ -2,7 +2,7 @@ import { layoutOf } from "../layout/compile.ts";
 import type { LayoutTable, Row } from "../layout/layout.ts";
 import { uuidText } from "../text/uuid.ts";
 
-/** UUID versions 1 to 8, nil and max. */
+/** UUID versions 1 to 8, nil and max, and any 128 bits in UUID text. */
 
 const SOURCE = "RFC 9562, sections 5 and 6.6";
 
@@ -119,3 +119,14 @@ export const uuidNil = /* @__PURE__ */ layoutOf<never>(uuidNilTable);
 
 export const uuidMaxTable: LayoutTable = /* @__PURE__ */ constant("uuid-max", "Max UUID: all bits one", 0xffffffff);
 export const uuidMax = /* @__PURE__ */ layoutOf<never>(uuidMaxTable);
+
+/** Some GUID libraries set neither version nor variant: 63 in 64 of their IDs are no UUID of version 4. */
+export const uuidTable: LayoutTable = {
+  name: "uuid",
+  title: "Any 128 bits in UUID text, without version and variant",
+  source: "RFC 9562, section 4, text alone; npm guid 0.0.12 and guid-typescript 1.0.9",
+  text: uuidText,
+  minter: "none",
+  rows: [{ field: "value", bits: 128, role: "random" }],
+};
+export const uuid = /* @__PURE__ */ layoutOf<never>(uuidTable);

@@ -64,3 +64,6 @@ function* utf8Bytes(text: string): Generator<number> {
 }
 
 const continuation = (bits: number): number => 0x80 | (bits & 0x3f);
+
+/** A group as it stands in the text of its LUUIDs: three hex digits. */
+export const groupText = (group: number | string): string => Number(group).toString(16).padStart(3, "0");

@@ -153,7 +153,7 @@ const startNumbered = (
   given: FieldValues,
   mintedAtMs: number | undefined,
 ): Result<Numbered, MinterError> => {
-  // A test's IDs are the same each time, so nothing is drawn: as 0 the two make no UUID that another layout reads.
+  // A test's IDs are the same each time, so nothing is random: as 0 the two make no UUID that another layout reads.
   const keys = lacksIdentity(layout, given) ? { ...given, machine: 0, process: 0 } : given;
   const { fields, table, fixed } = layout;
   const time = fields.find(({ role }) => role === "time");

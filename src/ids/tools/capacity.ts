@@ -174,7 +174,7 @@ const hasNodes = (layout: Layout): boolean => ofRole(layout.fields, "node").leng
 
 /**
  * The birthday problem. For n random IDs in m groups of d values, n^2 / (2 m d) pairs are equal on average. Where IDs
- * arrive at random, each value of a group is drawn by a Poisson process of mean x = n / (m d), and none twice with the
+ * arrive at random, each value of a group is picked by a Poisson process of mean x = n / (m d), and none twice with the
  * probability ((1 + x) e^-x)^(m d) (W. Feller, An Introduction to Probability Theory and Its Applications, volume 1,
  * chapters II.3 and VI.6; for UUIDs RFC 9562, section 6.7). This is an upper bound: it assumes equal keys, nodes and
  * counters, and no monotonic minter.

@@ -195,12 +195,12 @@ describe("the compiler knows the keys", () => {
     type Names = { readonly [Name in keyof typeof LAYOUTS]: readonly Named<(typeof LAYOUTS)[Name]>[] };
     const snowflake = ["datacenter", "worker"] as const;
     const hotguid = ["machine", "process", "shardKey"] as const;
-    const uuid = ["clockSequence", "node"] as const;
+    const gregorian = ["clockSequence", "node"] as const;
     const none = [] as const;
     const names: Names = {
       iuid: ["country", "service"],
       luuid: ["primaryKey", "group"],
-      ...{ hotguid, hotguidSql: hotguid, uuidV1: uuid, uuidV6: uuid },
+      ...{ hotguid, hotguidSql: hotguid, uuidV1: gregorian, uuidV6: gregorian },
       uuidV2: ["timeHigh", "localId", "clockHigh", "domain", "node"],
       ...{ twitterSnowflake: snowflake, discordSnowflake: snowflake, flakeId: snowflake },
       instagramShardingId: ["shard"],
@@ -209,7 +209,7 @@ describe("the compiler knows the keys", () => {
       ...{ distributedId: none, distributedId128: none, ksuid: none, ulid: none, sid: none, pushId: none },
       ...{ shortPrefixComb: none, shortSuffixComb: none, combPrefix: none, combSuffix: none, combSqlLegacy: none },
       ...{ orderedUuid: none, uuidV3: none, uuidV4: none, uuidV5: none, uuidV7: none, uuidV8: none },
-      ...{ uuidNil: none, uuidMax: none },
+      ...{ uuidNil: none, uuidMax: none, uuid: none },
     };
     for (const [name, layout] of Object.entries(LAYOUTS)) {
       expect(names[name as keyof Names], name).toEqual(Object.keys(keysOf(layout)));

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { explainUuid, formatUuid, parseUuid, readUuid, uuidKind } from "../../../src/ids/index.ts";
+import {
+  everyLayout,
+  explainUuid,
+  formatUuid,
+  parseUuid,
+  readUuid,
+  recognise,
+  uuid,
+  uuidKind,
+} from "../../../src/ids/index.ts";
 import { writeUuid } from "../../../src/ids/text/uuid.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
@@ -171,5 +180,40 @@ describe("variant and version", () => {
   ] as const)("of %s", (text, variant, version) => {
     const words = readUuid(text, 0, text.length);
     expect(uuidKind(words ?? [])).toEqual({ variant, version });
+  });
+});
+
+describe("layout uuid", () => {
+  const GUIDS = [
+    // Made by npm guid 0.0.12 and guid-typescript 1.0.9: neither sets version or variant.
+    "3f1f8ab4-19c2-0e57-f1ad-6ba2ff6a1d90",
+    "c1a5e0b2-7d3e-95aa-2c8f-08f4d1f3be77",
+    "00000000-0000-0000-0000-000000000000",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    TEXT,
+  ];
+
+  test.each(GUIDS)("reads every UUID text, and writes it in lower case: %s", (text) => {
+    const words = uuid.parse(text.toUpperCase());
+    expect(words.ok && uuid.format(words.value)).toBe(text);
+  });
+
+  test("reads what readUuid reads, and nothing else", () => {
+    fc.assert(
+      fc.property(anyWords(), (words) => {
+        expect(uuid.parse(formatUuid(words))).toEqual({ ok: true, value: words });
+      }),
+    );
+    expect(uuid.parse(TEXT.replaceAll("-", ""))).toMatchObject({ ok: false, error: { reason: "shape" } });
+  });
+
+  test("is a reading of its own only where no other layout fits", () => {
+    const layouts = everyLayout.map((layout) => ({ layout }));
+    const namesOf = (text: string) =>
+      recognise(text, layouts, Date.UTC(2026, 10, 21)).readings.flatMap(({ layout, excluded }) =>
+        excluded ? [] : [layout.name],
+      );
+    expect(namesOf("ffffffff-ffff-9fff-bfff-ffffffffffff")).toEqual(["uuid"]);
+    expect(namesOf("919108f7-52d1-4320-9bac-f847db4148a8")).not.toContain("uuid");
   });
 });

@@ -17,7 +17,10 @@ export const layoutsPage = (): string =>
     "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
     "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
     "  the request header `id-layout` identifies it.",
-    "- Each section ends with the least ID minted at 2026-01-01T00:00:00Z, or the least of all.",
+    "- Each section ends with the least ID minted at 2026-01-01T00:00:00Z, or the least of all. A character is a byte; as bytes an",
+    "  ID has an eighth of its bits. [Databases](../guides/databases.md#column-types) has the sizes of columns.",
+    "- Layout `uuid` reads every UUID text. It is for GUID libraries that set no version and no variant, such as npm `guid` and",
+    "  `guid-typescript`: 63 in 64 of their IDs are no `uuid-v4`. It is meant only where a table or an option names it.",
     "",
     "```text",
     ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "mints"], ...everyLayout.map(summaryOf)]),
@@ -79,9 +82,16 @@ const section = (layout: Layout): readonly string[] => {
     "```",
     "",
     ...notes(layout),
-    ...Object.entries(textsOf(layout, sampleOf(layout))).map(([form, text]) => `- ${form}: \`${text}\``),
+    ...Object.entries(textsOf(layout, sampleOf(layout))).map(
+      ([form, text]) => `- ${form}, ${sizeOf(layout, form, text)}: \`${text}\``,
+    ),
     "",
   ];
+};
+
+const sizeOf = ({ texts }: Layout, name: string, text: string): string => {
+  const max = texts.find((form) => form.name === name)?.lengthMax ?? text.length;
+  return max === text.length ? `${max} characters` : `at most ${max} characters`;
 };
 
 const noteOf = (layout: Layout, name: string): string => {

@@ -1,6 +1,6 @@
 import { explainId, explainOnPath } from "../../../gateway/explain-id.ts";
 import type { PublicIdOpener } from "../../../gateway/public-ids.ts";
-import { err, fieldOf, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
+import { err, fieldOf, groupText, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
 import { tableCanaryInWords } from "../../../published/console-canary.ts";
 import {
   type Candidate,
@@ -129,7 +129,6 @@ const decisionLines = ({ declared, learned }: Explained, decision: Decision, pai
 };
 
 const RULE_LENGTH_MAX = 200;
-
 /** `routing-table.json:31  { "when": … }`. */
 const ruleLine = ({ source, line, value }: DeclaredRule): string => {
   const text = JSON.stringify(value);
@@ -178,7 +177,9 @@ const diagramOf = ({ layout: name }: Candidate, text: string, layouts: readonly 
 
 const candidateLines = (candidate: Candidate, table: CompiledTable | undefined, paint: Runtime["paint"]) => {
   const { layout, entity, fields, mintedAt, excluded, region } = candidate;
-  const fieldTexts = Object.entries(fields).map(([name, value]) => `${name} ${value}${countryOf(name, value, table)}`);
+  const fieldTexts = Object.entries(fields).map(
+    ([name, value]) => `${name} ${value}${meaningOf(name, value, layout, table)}`,
+  );
   const details = [
     ["fields", fieldTexts.join(", ")],
     ...(mintedAt === undefined ? [] : [["minted", mintedAt]]),
@@ -212,7 +213,8 @@ const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, stri
   return [["move", `${sentences[move.state]}; epoch ${move.epoch}`]];
 };
 
-const countryOf = (field: string, value: string, table: CompiledTable | undefined): string => {
+const meaningOf = (field: string, value: string, layout: string, table: CompiledTable | undefined): string => {
+  if (field === "group" && layout.startsWith(luuid.name)) return ` (${groupText(value)})`;
   if (field !== "country" || table === undefined) return "";
   const code = [...table.countries].find(([, number]) => String(number) === value)?.[0];
   return code === undefined ? "" : ` (${code})`;
@@ -284,8 +286,8 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       if (owner !== undefined) {
         // The gateway explains an ID as on /any: it counts for a path only where the path's owner takes the ID too.
         const here = byTable();
-        const knowsMore = owner.public !== undefined || here.error === undefined;
-        if (explanation.decision?.entity !== owner.name || !knowsMore) return here;
+        const isLed = explanation.decision?.entity === owner.name;
+        if (!isLed || (here.error !== undefined && owner.public === undefined)) return here;
       }
       const isOther =
         explanation.decision !== undefined && revision !== (routed as PublishedTable<CompiledTable>).revision;
@@ -390,7 +392,7 @@ const formatHints = (
   );
 };
 
-/** The error as one sentence; the candidates are in the explanation already. */
+/** The error as one sentence. */
 const plainOf = ({ error, ...explanation }: Explained): object => {
   if (error === undefined) return explanation;
   const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "lookup"].includes(name));

@@ -53,9 +53,12 @@ export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
 }
 
+/** Layout `uuid` reads every UUID text, so it is meant only where it is named. */
+export const isMeantUnnamed = ({ table }: ids.Layout): boolean => table !== ids.uuidTable;
+
 /** Explains a text by all layouts, without a table: no entity, no route, no decision. */
 export const explainBare = (text: string, layouts: readonly ids.Layout[], nowMs: number): Explained => {
-  const recognisable = layouts.map((layout) => ({ layout }));
+  const recognisable = layouts.filter(isMeantUnnamed).map((layout) => ({ layout }));
   const explained = explainAs(text, recognisable, nowMs);
   return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
 };
