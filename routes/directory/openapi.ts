@@ -1,6 +1,6 @@
 import { KEY_FORMS } from "../../src/routing/directory/normalise.ts";
 import { parameter, pathParameter } from "../openapi/paths.ts";
-import { json, operation } from "../openapi/table.ts";
+import { json, operation, UNCHANGED } from "../openapi/table.ts";
 import { directoryBulkPaths } from "./bulk-openapi.ts";
 
 /** The pages of directories, as OpenAPI 3.1 describes them. */
@@ -75,6 +75,7 @@ export const directoryPaths = () => ({
     get: page("getKey", "A key as the Durable Object has it; no cache is asked", {
       parameters: PLACE,
       content: json(KEY),
+      also: UNCHANGED,
     }),
     put: page("reserveKey", "Reserve a key; with `if-match` move it: then the body has the region alone", {
       parameters: [...PLACE, IF_MATCH],

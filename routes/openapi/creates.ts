@@ -1,6 +1,6 @@
 import type { CompiledTable } from "../../src/routing/index.ts";
 import type { Create, List } from "../../src/routing/table.ts";
-import { type Paths, PROBLEM_CONTENT, parameter, templateOf } from "./paths.ts";
+import { ANY_BODY, ANY_RESPONSES, type Paths, parameter, templateOf } from "./paths.ts";
 
 /** The paths with POST and GET to the collections of the table. Other methods of the same path may need no ID. */
 export function withCollections(paths: Paths, { creates, lists }: CompiledTable): Paths {
@@ -32,19 +32,21 @@ const CREATED_FIELDS = {
 };
 
 function createOperation(create: Create, ofPath: readonly object[]): object {
-  const { entity, bulk, readsBody } = create;
+  const { entity, bulk } = create;
   const what = bulk === undefined ? `one ${entity.name}` : `1 to ${bulk.max} entities ${entity.name}`;
-  const schema = bulk === undefined ? {} : { description: `The list is at /${bulk.path.join("/")}.` };
+  const schema = { description: `The list is at /${bulk?.path.join("/")}.` };
   return {
     operationId: `create_${entity.name}`,
     tags: ["entities"],
     summary: `Creates ${what}, in the region of the new ID`,
     security: [],
     parameters: [...ofPath, ...fieldsOf(create)],
-    requestBody: { content: { [readsBody ? "application/json" : "*/*"]: { schema } } },
+    ...(bulk === undefined
+      ? ANY_BODY
+      : { requestBody: { required: true, content: { "application/json": { schema } } } }),
     responses: {
-      "201": { description: "The origin's response, which may have another good status.", headers: CREATED_FIELDS },
-      default: { description: "The origin's response, or a problem of the gateway.", content: PROBLEM_CONTENT },
+      "201": { ...ANY_RESPONSES["2XX"], headers: CREATED_FIELDS },
+      ...ANY_RESPONSES,
     },
   };
 }
@@ -103,7 +105,7 @@ function listOperation({ entity, limit, cursorQuery, filters, answer }: List): o
         headers: { "waybill-partial": text("Regions that had failed when the answer began.") },
         content,
       },
-      default: { description: "A problem of the gateway, or what all origins answered.", content: PROBLEM_CONTENT },
+      default: { ...ANY_RESPONSES.default, description: "A problem of the gateway, or what all origins answered." },
     },
   };
 }

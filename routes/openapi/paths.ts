@@ -5,6 +5,26 @@ export type Paths = Record<string, object>;
 
 export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 
+/** What an origin takes or answers: JSON to a client that is made from this document, and any type to all others. */
+const ANY_CONTENT = { "application/json": { schema: {} }, "*/*": { schema: {} } };
+
+/** Optional: only the origin knows which requests have a body. */
+export const ANY_BODY = { requestBody: { required: false, content: ANY_CONTENT } };
+
+/** By an origin, or by the gateway: a problem may come with any status that is no success. */
+export const ANY_RESPONSES = {
+  // Some makers of clients read no range.
+  "200": { description: "The origin's response.", content: ANY_CONTENT },
+  "2XX": { description: "The origin's response with another good status.", content: ANY_CONTENT },
+  default: {
+    description: "The origin's response, or a problem of the gateway.",
+    content: { ...PROBLEM_CONTENT, ...ANY_CONTENT },
+  },
+};
+
+/** A body of the others has no meaning of its own (RFC 9110 §9.3). */
+const WITH_BODY: ReadonlySet<string> = new Set(["post", "put", "patch", "delete"]);
+
 /** The methods of OpenAPI; TRACE is not proxied. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as const;
 
@@ -66,11 +86,15 @@ function item(
 ): object {
   const responses = {
     ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
-    default: { description: "The origin's response, or a problem of the gateway.", content: PROBLEM_CONTENT },
+    ...ANY_RESPONSES,
   };
   const operations = methods.map((method) => [
     method,
-    { operationId: `${method}_${name}`, tags: [tag], summary, security: [], responses },
+    {
+      ...{ operationId: `${method}_${name}`, tags: [tag], summary, security: [] },
+      ...(WITH_BODY.has(method) && ANY_BODY),
+      responses,
+    },
   ]);
   return { parameters, ...Object.fromEntries(operations) };
 }

@@ -34,6 +34,7 @@ export const operation = ({ name, summary, parameters, body, ...more }: Operatio
       [status]: { description, content },
       ...also,
       "4XX": { description: "A problem.", content: PROBLEM_CONTENT },
+      "5XX": { description: "A problem that may pass.", content: PROBLEM_CONTENT },
     },
   };
 };
@@ -82,8 +83,11 @@ const TABLE = json({ type: "object", description: "A routing table." });
 const LINES_TYPE = "application/x-ndjson";
 const LINES = "One request a line: an object with path and method, `GET /path`, or a path.";
 
-const get = (name: string, summary: string, content?: object, parameters: readonly object[] = []) => ({
-  get: operation({ name, summary, parameters, ...(content && { content }) }),
+/** For pages with an etag (RFC 9110 §13.1.2). */
+export const UNCHANGED = { "304": { description: "`if-none-match` names its etag." } };
+
+const get = (name: string, summary: string, content?: object, parameters: readonly object[] = [], also = {}) => ({
+  get: operation({ name, summary, parameters, also, ...(content && { content }) }),
 });
 
 const post = (name: string, summary: string, body: object, more: Partial<Operation> = {}) => ({
@@ -107,7 +111,7 @@ const putPack = (name: string, summary: string, parameters: readonly object[], m
 
 export const tablePaths = (): Paths => ({
   "/-/table": {
-    ...get("table", "The exact text of the current table; its revision is the etag"),
+    ...get("table", "The exact text of the current table; its revision is the etag", undefined, [], UNCHANGED),
     put: operation({
       name: "publishTable",
       summary: "Publish a table as the next revision",
@@ -130,9 +134,13 @@ export const tablePaths = (): Paths => ({
     { parameters: [OLD_TABLE, NEW_TABLE], content: { [LINES_TYPE]: { schema: { type: "string" } } } },
   ),
   "/-/table/revisions": get("tableRevisions", "The revisions, newest first", ref("TableRevisions"), PAGE_PARAMETERS),
-  "/-/table/revisions/{revision}": get("tableRevision", "The exact text of a revision", undefined, [
-    pathParameter("revision", WHOLE),
-  ]),
+  "/-/table/revisions/{revision}": get(
+    "tableRevision",
+    "The exact text of a revision",
+    undefined,
+    [pathParameter("revision", WHOLE)],
+    UNCHANGED,
+  ),
   "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", ref("TableAudit"), PAGE_PARAMETERS),
   "/-/table/status": get(
     "tableStatus",
