@@ -142,6 +142,24 @@ describe("a region that gives what it should not", () => {
     expect(asked.map(({ search }) => search)).toEqual(["", ...(query ? [`?${query}`] : [])]);
   });
 
+  // RFC 9110 §8.4.1: codings have no case.
+  it.each<[string, string | null]>([
+    ["GZIP", null],
+    ["x-gzip", null],
+    ["zstd", "zstd"],
+  ])("what all regions refuse in the coding %s can be read by the client", async (coding, shown) => {
+    const { body } = new Response("no");
+    const bytes = await new Response(body?.pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+    const headers = { "content-encoding": coding, "www-authenticate": "Bearer" };
+    const origin = () => new Response(bytes, { status: 401, headers, encodeBody: "manual" });
+    const { request } = setUp({ declared: listTable(), origin });
+    const response = await request("/orders");
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(response.headers.get("content-encoding")).toBe(shown);
+    const got = new Uint8Array(await response.arrayBuffer());
+    expect(got).toEqual(shown === null ? new TextEncoder().encode("no") : new Uint8Array(bytes));
+  });
+
   it("keeps every digit and every member as it is written", async () => {
     const text = `{"id":${JSON.stringify(EU[0]?.id)},"at":9007199254740993,\n"sum":1.10,"big":123456789012345678901234567890}`;
     const origin = (request: Request) =>
