@@ -185,7 +185,7 @@ export interface Rows {
 
 export type BulkRow = readonly [key: string, region: string, owner: string | null];
 
-/** Repeated keys of one call count as conflicts where they differ. */
+/** Rows of one call are put one after the other: a repeated key meets what the row before it left. */
 export interface PutMany {
   readonly added: number;
   readonly unchanged: number;
@@ -193,5 +193,7 @@ export interface PutMany {
   readonly conflicts: number;
   /** The first of them. */
   readonly conflictKeys: readonly string[];
+  /** The indexes of their rows; absent in the answer of a former version. */
+  readonly conflictRows?: readonly number[];
   readonly isFull: boolean;
 }

@@ -4,7 +4,7 @@ import { openRequest } from "../../src/gateway/request.ts";
 import { err } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { DirectoryCounts } from "../../src/published/console-api.ts";
-import { keyOf } from "../../src/routing/directory/compile.ts";
+import { newKeyOf } from "../../src/routing/directory/compile.ts";
 import * as format from "../../src/routing/directory/copy-format.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBytes, respond } from "../lib/http.ts";
@@ -24,7 +24,7 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
         truth,
         directory: plan.name,
         keyOf(text: string) {
-          const key = keyOf(plan, text);
+          const key = newKeyOf(plan, text);
           return key.ok ? key : err(key.error.why);
         },
         regions,

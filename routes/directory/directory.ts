@@ -5,8 +5,9 @@ import { type ClaimAction, changeKey, claimKeys, type KeyChange } from "../../sr
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
-import { keyOf } from "../../src/routing/directory/compile.ts";
+import { keyOf, newKeyOf } from "../../src/routing/directory/compile.ts";
 import { decodeSegment } from "../../src/routing/directory/normalise.ts";
+import { ownerSchema as owner } from "../../src/routing/directory/row.ts";
 import { DIRECTORY_SHARDS } from "../../src/routing/directory/shard.ts";
 import type { DirectoryPlan } from "../../src/routing/table.ts";
 import { requireScope } from "../lib/auth.ts";
@@ -33,6 +34,8 @@ const SHARDS_AT_ONCE = 6;
 export const directory = (gateway: Gateway) => {
   const readers = requireScope(gateway, "viewer", "directory");
   const writers = requireScope(gateway, "directory");
+  const support = requireScope(gateway, "support", "directory");
+  const ofKey: typeof readers = (c, next) => (c.req.query("key") === undefined ? readers : support)(c, next);
   return new Hono<PageEnv>()
     .get(PREFIX, readers, async (c) => {
       const served = await openLimited(contextOf(c), "lookup");
@@ -40,18 +43,14 @@ export const directory = (gateway: Gateway) => {
       return jsonResponse({ directories: [...plansOf(served).values()].map(showPlan) });
     })
     .post(PREFIX, writers, (c) => claimSeveral(c, gateway))
-    .get(`${PREFIX}/:name`, readers, async (c) =>
-      c.req.query("only") === "orphans"
-        ? listOrphans(c, gateway)
-        : contextOf(c).fail(malformed("For a whole directory, add `?only=orphans` or `/-/export` to the path.").error),
-    )
-    .get(`${PREFIX}/:name/:key`, requireScope(gateway, "support", "directory"), (c) =>
-      withKey(c, async (at) => {
-        const found = await gateway.directoryTruth.get(at);
-        const entry = found.ok && found.value === undefined ? absent(at) : found;
-        return respond(c, entry, (value) => entryResponse(at.directory, value as DirectoryEntry));
-      }),
-    )
+    .get(`${PREFIX}/:name`, ofKey, async (c) => {
+      if (c.req.query("only") === "orphans") return listOrphans(c, gateway);
+      if (c.req.query("key") !== undefined) return withStoredKey(c, (at) => showKey(c, at));
+      const detail = "For a whole directory, add `?only=orphans` or `/-/export` to the path; for a key, the key.";
+      return contextOf(c).fail(malformed(detail).error);
+    })
+    .delete(`${PREFIX}/:name`, writers, (c) => withStoredKey(c, (at) => removeKey(c, at)))
+    .get(`${PREFIX}/:name/:key`, support, (c) => withKey(c, (at) => showKey(c, at)))
     .put(`${PREFIX}/:name/:key`, writers, (c) =>
       withKey(c, async (at, served) => {
         const version = versionIn(c);
@@ -62,18 +61,19 @@ export const directory = (gateway: Gateway) => {
       }),
     )
     .post(`${PREFIX}/:name/:key`, writers, (c) => withKey(c, (at, served) => act(c, gateway, at, served)))
-    .delete(`${PREFIX}/:name/:key`, writers, (c) =>
-      withKey(c, (at) => change(c, gateway, at, { kind: "remove" }, () => new Response(null, { status: 204 }))),
-    );
+    .delete(`${PREFIX}/:name/:key`, writers, (c) => withKey(c, (at) => removeKey(c, at)));
+
+  async function showKey(c: Context, at: DirectoryKey): Promise<Response> {
+    const found = await gateway.directoryTruth.get(at);
+    const entry = found.ok && found.value === undefined ? absent(at) : found;
+    return respond(c, entry, (value) => entryResponse(at.directory, value as DirectoryEntry));
+  }
+
+  function removeKey(c: Context, at: DirectoryKey): Promise<Response> {
+    return change(c, gateway, at, { kind: "remove" }, () => new Response(null, { status: 204 }));
+  }
 };
 
-/** What a caller writes of an entity's ID. */
-const owner = v.pipe(
-  v.string(),
-  v.minLength(1),
-  v.maxLength(512),
-  v.check((text) => !/[\p{Cc}\p{Cs}]/u.test(text), "It has a control character."),
-);
 const operation = v.pipe(v.string(), v.regex(/^[!-~]{1,128}$/, "An operation is 1 to 128 visible ASCII characters."));
 const leaseSeconds = v.optional(
   v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(LEASE_SECONDS_MAX)),
@@ -149,7 +149,7 @@ async function claimSeveral(c: Context, gateway: Gateway): Promise<Response> {
   const { keys: named, ...wanted } = body.value.json;
   const found: DirectoryKey[] = [];
   for (const { directory: name, key: text } of named) {
-    const at = keyIn(served, name, ok(text));
+    const at = keyIn(served, name, ok(text), newKeyOf);
     if (!at.ok) return context.fail(at.error);
     if (found.some(({ directory: other, key }) => other === at.value.directory && key === at.value.key)) {
       return context.fail(malformed(`The key ${JSON.stringify(text)} of ${name} is there twice.`).error);
@@ -234,18 +234,44 @@ async function withKey(
   const served = await openLimited(context, "lookup");
   if (served instanceof Response) return served;
   const [, name = "", raw = ""] = context.path.slice(PREFIX.length).split("/");
-  const at = keyIn(served, name, decodeSegment(raw));
+  const at = keyIn(served, name, decodeSegment(raw), newKeyOf);
   return at.ok ? serve(at.value, served) : context.fail(at.error);
+}
+
+/** The key in the query, which has keys too that no path has: a former version stored them. */
+async function withStoredKey(c: Context, serve: (at: DirectoryKey) => Promise<Response>): Promise<Response> {
+  const context = contextOf(c);
+  const served = await openLimited(context, "lookup");
+  if (served instanceof Response) return served;
+  const [, name = ""] = context.path.slice(PREFIX.length).split("/");
+  const [raw, ...others] = [...c.req.url.replace(/^[^?]*/, "").matchAll(/[?&]key=([^&#]*)/g)].map(
+    ([, key = ""]) => key,
+  );
+  const text = raw === undefined || others.length > 0 ? undefined : decoded(raw);
+  if (text === undefined) {
+    return context.fail(malformed("Name one key, in the path or as `?key=` in percent-encoded UTF-8.").error);
+  }
+  const at = keyIn(served, name, ok(text), keyOf);
+  return at.ok ? serve(at.value) : context.fail(at.error);
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
 }
 
 function keyIn(
   served: ServedTable,
   name: string,
   text: ReturnType<typeof decodeSegment>,
+  read: typeof keyOf,
 ): Result<DirectoryKey, GatewayError> {
   const plan = planNamed(served, name);
   if (!plan.ok) return plan;
-  const key = text.ok ? keyOf(plan.value, text.value) : text;
+  const key = text.ok ? read(plan.value, text.value) : text;
   return key.ok ? ok({ directory: name, key: key.value }) : err({ ...key.error, directory: name });
 }
 

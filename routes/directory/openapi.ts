@@ -49,6 +49,7 @@ const PLACE = [pathParameter("name"), pathParameter("key", { minLength: 1 })];
 const IF_MATCH = parameter("header", "if-match", "The key's version in quotes; a change needs it.");
 
 const ONLY = parameter("query", "only", "The report.", { enum: ["orphans"] });
+const STORED_KEY = parameter("query", "key", "A key that is stored, also one that no path has.");
 const AFTER = parameter("query", "after", "`next` of the page before.");
 const LIMIT = { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } };
 
@@ -67,8 +68,13 @@ export const directoryPaths = () => ({
   },
   "/-/directory/{name}": {
     get: page("listOrphans", "Reservations after their lease, and keys whose entity an origin reports missing", {
-      parameters: [pathParameter("name"), ONLY, AFTER, LIMIT],
-      content: json(KEYS),
+      parameters: [pathParameter("name"), ONLY, AFTER, LIMIT, STORED_KEY],
+      description: "With `key` instead of `only`: that key.",
+      content: json({ anyOf: [KEYS, KEY] }),
+    }),
+    delete: page("removeStoredKey", "Remove a key that no path has: a former version stored it", {
+      parameters: [pathParameter("name"), STORED_KEY, IF_MATCH],
+      ...{ status: 204, content: {} },
     }),
   },
   "/-/directory/{name}/{key}": {

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type {
+  BulkRow,
   ChangeOutcome,
   Claim,
   ClaimOutcome,
@@ -171,7 +172,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
 
   async putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
     const nowMs = systemClock.nowMs();
-    return this.#transact(of, () => this.#putMany(directory, rows, replace, nowMs));
+    return this.#transact(of, () => this.#putInOrder(directory, rows, replace, nowMs));
   }
 
   async noteChange(of: ShardOf, { directory, key }: DirectoryKey): Promise<void> {
@@ -235,16 +236,47 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     return this.#write(at, { region, owner, operation, lease_until_ms: nowMs + leaseMs, missing_ms: null }, nowMs);
   }
 
+  /** A statement meets each key once: rows that repeat one come in a statement of their own after it. */
+  #putInOrder(directory: string, rows: string, replace: boolean, nowMs: number): PutMany {
+    const [counted] = this.#sql
+      .exec<{ count: number; keys: number }>(
+        "SELECT count(*) AS count, count(DISTINCT value ->> 0) AS keys FROM json_each(?)",
+        rows,
+      )
+      .toArray();
+    const { count = 0, keys = 0 } = counted ?? {};
+    if (count > PUT_ROWS_MAX) throw new RangeError(`${count} rows are more than ${PUT_ROWS_MAX}`);
+    const none = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [], conflictRows: [] };
+    if (this.#sql.databaseSize >= BYTES_MAX) return { ...none, isFull: true };
+    if (count === keys) return this.#putMany(directory, rows, replace, nowMs);
+    let sum: PutMany = { ...none, isFull: false };
+    let done = 0;
+    for (const part of withoutRepeats(JSON.parse(rows))) {
+      const put = this.#putMany(directory, JSON.stringify(part), replace, nowMs);
+      sum = {
+        added: sum.added + put.added,
+        unchanged: sum.unchanged + put.unchanged,
+        replaced: sum.replaced + put.replaced,
+        conflicts: sum.conflicts + put.conflicts,
+        conflictKeys: [...sum.conflictKeys, ...put.conflictKeys].slice(0, CONFLICTS_SHOWN),
+        conflictRows: [...(sum.conflictRows ?? []), ...(put.conflictRows ?? []).map((row) => done + row)].slice(
+          0,
+          CONFLICTS_SHOWN,
+        ),
+        isFull: false,
+      };
+      done += part.length;
+    }
+    return sum;
+  }
+
   #putMany(directory: string, rows: string, replace: boolean, nowMs: number): PutMany {
     const count = this.#count("SELECT count(*) AS count FROM json_each(?)", rows);
-    if (count > PUT_ROWS_MAX) throw new RangeError(`${count} rows are more than ${PUT_ROWS_MAX}`);
-    const none = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [] };
-    if (this.#sql.databaseSize >= BYTES_MAX) return { ...none, isFull: true };
     const differing = "k.region <> r.value ->> 1 OR (r.value ->> 2 IS NOT NULL AND k.owner IS NOT r.value ->> 2)";
     const joined = "json_each(?) AS r CROSS JOIN keys AS k ON k.directory = ? AND k.key = r.value ->> 0";
     const replaced = replace
       ? this.#count(
-          `SELECT count(DISTINCT k.key) AS count FROM ${joined} WHERE k.lease_until_ms IS NULL AND (${differing})`,
+          `SELECT count(*) AS count FROM ${joined} WHERE k.lease_until_ms IS NULL AND (${differing})`,
           ...[rows, directory],
         )
       : 0;
@@ -262,15 +294,18 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const refused = `FROM ${joined} WHERE k.lease_until_ms IS NOT NULL OR ${differing}`;
     // Where every row changed something, none was refused.
     const conflicts = changed === count ? 0 : this.#count(`SELECT count(*) AS count ${refused}`, rows, directory);
-    const shown = `SELECT DISTINCT k.key AS key ${refused} LIMIT ?`;
-    const keys =
-      conflicts === 0 ? [] : this.#sql.exec<{ key: string }>(shown, ...[rows, directory, CONFLICTS_SHOWN]).toArray();
+    const shown = `SELECT k.key AS key, r.key AS row ${refused} ORDER BY r.key LIMIT ?`;
+    const found =
+      conflicts === 0
+        ? []
+        : this.#sql.exec<{ key: string; row: number }>(shown, ...[rows, directory, CONFLICTS_SHOWN]).toArray();
     return {
       added: changed - replaced,
       unchanged: count - changed - conflicts,
       replaced,
       conflicts,
-      conflictKeys: keys.map(({ key }) => key),
+      conflictKeys: found.map(({ key }) => key),
+      conflictRows: found.map(({ row }) => row),
       isFull: false,
     };
   }
@@ -346,4 +381,19 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       .toArray();
     return { rows: rows.map((row) => entryOf(row, nowMs)), next: rows.length < most ? undefined : rows.at(-1)?.key };
   }
+}
+
+/** The rows in parts in which no key is repeated, in their order. */
+function withoutRepeats(rows: readonly BulkRow[]): readonly (readonly BulkRow[])[] {
+  const parts: BulkRow[][] = [];
+  let keys = new Set<string>();
+  for (const row of rows) {
+    if (parts.length === 0 || keys.has(row[0])) {
+      parts.push([]);
+      keys = new Set();
+    }
+    parts.at(-1)?.push(row);
+    keys.add(row[0]);
+  }
+  return parts;
 }

@@ -1,8 +1,9 @@
 import type { BulkRow, DirectoryTruth, KeyCounts, PutMany } from "../../directory-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
-import { ROW_LENGTH_MAX, readRow } from "../../routing/directory/row.ts";
+import { ROW_LENGTH_MAX, ROW_TOO_LONG, readRow } from "../../routing/directory/row.ts";
 import { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf } from "../../routing/directory/shard.ts";
+import { joinBytes } from "../../routing/packs/format.ts";
 
 /** Rows that are written together: the most that a request has in memory, and what a broken import repeats. */
 const WINDOW_ROWS = 20_000;
@@ -12,8 +13,8 @@ const WINDOW_BYTES = 4 * 1024 * 1024;
 const CALLS_AT_ONCE = 6;
 const CALLS_MAX = 600;
 
-/** More are another file than the caller thinks. */
-const FAULTS_MAX = 100;
+/** Faults of one answer. Others are counted. */
+const FAULTS_SHOWN = 100;
 
 /** Rows of one answer. The next one goes on at its cursor. */
 const EXPORT_ROWS = 10_000;
@@ -31,7 +32,10 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-type Sums = Omit<PutMany, "conflictKeys" | "isFull"> & { readonly lines: number; readonly faults: number };
+type Sums = Omit<PutMany, "conflictKeys" | "conflictRows" | "isFull"> & {
+  readonly lines: number;
+  readonly faults: number;
+};
 
 /** A line of the answer. All lines up to `lines` are done: an import that broke off goes on after them. */
 export type ImportLine =
@@ -40,7 +44,10 @@ export type ImportLine =
   | Sums
   | (Sums & { readonly done: boolean; readonly why?: string });
 
-/** Imports rows of NDJSON. Each may come again: what is there as the row says is left as it is. */
+/**
+ * Imports rows of NDJSON, those of one key in their order. Each may come again: what is there as the row says is left as it is. A
+ * row with a fault is left out.
+ */
 export async function* importRows(
   chunks: AsyncIterable<Uint8Array>,
   options: ImportOptions,
@@ -53,10 +60,14 @@ export async function* importRows(
   async function* flush(): AsyncGenerator<ImportLine, string | undefined> {
     const written = options.dryRun ? ok([]) : await write(window, options);
     if (!written.ok) return written.error;
-    for (const put of written.value) {
+    for (const { put, rows } of written.value) {
       calls++;
       for (const name of ["added", "unchanged", "replaced", "conflicts"] as const) sums[name] += put[name];
-      for (const key of put.conflictKeys) yield { conflict: { line: window.lines.get(key) ?? 0, key } };
+      for (const [at, key] of put.conflictKeys.entries()) {
+        // A former version of the object names keys alone.
+        const index = put.conflictRows?.[at] ?? rows.findLastIndex(({ row }) => row[0] === key);
+        yield { conflict: { line: rows[index]?.line ?? 0, key } };
+      }
     }
     window = newWindow();
     sums.lines = line;
@@ -67,16 +78,10 @@ export async function* importRows(
   try {
     for await (const text of linesOf(chunks)) {
       line++;
-      if (text.trim() === "") continue;
-      const row = toBulkRow(text, options);
-      if (row.ok) addRow(window, options.directory, row.value, line, text.length);
-      else {
-        yield { fault: { line, why: row.error } };
-        if (++sums.faults >= FAULTS_MAX) {
-          const why = yield* flush();
-          return yield { ...sums, done: false, why: why ?? "too many rows have faults" };
-        }
-      }
+      if (text.ok && text.value.trim() === "") continue;
+      const row = text.ok ? toBulkRow(text.value, options) : text;
+      if (row.ok) addRow(window, options.directory, row.value, line, text.ok ? text.value.length : 0);
+      else if (++sums.faults <= FAULTS_SHOWN) yield { fault: { line, why: row.error } };
       if (window.rows < WINDOW_ROWS && window.bytes < WINDOW_BYTES) continue;
       const why = yield* flush();
       if (why !== undefined) return yield { ...sums, done: false, why };
@@ -85,29 +90,25 @@ export async function* importRows(
     // The last window was written, whatever it took.
     yield { ...sums, done: sums.lines === line, ...(sums.lines === line || why === undefined ? {} : { why }) };
   } catch {
-    yield {
-      ...sums,
-      done: false,
-      why: `the body broke off or is not UTF-8 in lines of up to ${ROW_LENGTH_MAX} characters`,
-    };
+    yield { ...sums, done: false, why: "the body broke off" };
   }
 }
 
+type LinedRow = { readonly row: BulkRow; readonly line: number };
+
 interface Window {
-  readonly shards: Map<number, BulkRow[]>;
-  readonly lines: Map<string, number>;
+  readonly shards: Map<number, LinedRow[]>;
   rows: number;
   bytes: number;
 }
 
-const newWindow = (): Window => ({ shards: new Map(), lines: new Map(), rows: 0, bytes: 0 });
+const newWindow = (): Window => ({ shards: new Map(), rows: 0, bytes: 0 });
 
 function addRow(window: Window, directory: string, row: BulkRow, line: number, bytes: number): void {
   const shard = shardOf({ directory, key: row[0] });
   const rows = window.shards.get(shard);
-  if (rows === undefined) window.shards.set(shard, [row]);
-  else rows.push(row);
-  window.lines.set(row[0], line);
+  if (rows === undefined) window.shards.set(shard, [{ row, line }]);
+  else rows.push({ row, line });
   window.rows++;
   window.bytes += bytes;
 }
@@ -121,46 +122,74 @@ function toBulkRow(text: string, { keyOf, regions }: ImportOptions): Result<Bulk
   return regions.has(region) ? ok([key.value, region, owner ?? null]) : err(`The table has no region ${region}.`);
 }
 
-/** Writes all rows of a window, a few calls at once. The error says why not all are written. */
+/** Writes all rows of a window, a few shards at once and each in its order. The error says why not all are written. */
 async function write({ shards }: Window, { truth, directory, replace }: ImportOptions) {
-  const tasks = Array.from(shards, ([shard, rows]) =>
-    Array.from({ length: Math.ceil(rows.length / PUT_ROWS_MAX) }, (_, at) => ({
-      shard,
-      rows: rows.slice(at * PUT_ROWS_MAX, (at + 1) * PUT_ROWS_MAX),
-    })),
-  ).flat();
-  const done: PutMany[] = [];
+  const done: { readonly put: PutMany; readonly rows: readonly LinedRow[] }[] = [];
   let failure: string | undefined;
-  const queue = tasks.values();
-  const work = async (): Promise<void> => {
-    for (const { shard, rows } of queue) {
-      if (failure !== undefined) return;
-      const put = await truth.putMany(directory, shard, rows, replace);
+  const queue = shards.entries();
+  const writeShard = async (shard: number, all: readonly LinedRow[]): Promise<void> => {
+    for (let at = 0; at < all.length && failure === undefined; at += PUT_ROWS_MAX) {
+      const rows = all.slice(at, at + PUT_ROWS_MAX);
+      const put = await truth.putMany(
+        directory,
+        shard,
+        rows.map(({ row }) => row),
+        replace,
+      );
       if (!put.ok) failure = "the directory cannot be reached; go on after `lines`";
       else if (put.value.isFull) failure = `the directory is full (shard ${shard})`;
-      else done.push(put.value);
+      else done.push({ put: put.value, rows });
     }
+  };
+  const work = async (): Promise<void> => {
+    for (const [shard, rows] of queue) await writeShard(shard, rows);
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work));
   return failure === undefined ? ok(done) : err(failure);
 }
 
-/** The lines of a body without their ends. Throws for one that is too long, and for bytes that are not UTF-8. */
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-  let rest = "";
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() as string;
-    for (const line of lines) {
-      if (line.length > ROW_LENGTH_MAX) throw new RangeError("a line is too long");
-      yield line;
+/** In UTF-8. */
+const LINE_BYTES_MAX = ROW_LENGTH_MAX * 3;
+
+/** The lines of a body without their ends. The error of one that cannot be read is a sentence. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, string>> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let count = 0;
+  const add = (part: Uint8Array): void => {
+    length += part.length;
+    // The rest of a line that is too long is passed over.
+    if (length <= LINE_BYTES_MAX) parts.push(part);
+  };
+  const take = (): Result<string, string> => {
+    const bytes = joinBytes(parts);
+    const isTooLong = length > LINE_BYTES_MAX;
+    const isFirst = count++ === 0;
+    parts = [];
+    length = 0;
+    if (isTooLong) return err(ROW_TOO_LONG);
+    try {
+      const text = decoder.decode(bytes);
+      // RFC 8259 §8.1 allows to ignore a mark at the start.
+      return ok(isFirst ? text.replace(/^\ufeff/, "") : text);
+    } catch {
+      return err("It is not UTF-8.");
     }
-    if (rest.length > ROW_LENGTH_MAX) throw new RangeError("a line is too long");
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
+      add(chunk.subarray(from, end));
+      from = end + 1;
+      yield take();
+    }
+    add(chunk.subarray(from));
   }
-  rest += decoder.decode();
-  if (rest !== "") yield rest;
+  if (length > 0) yield take();
 }
+
+const LF = 0x0a;
 
 /** After it no further shard is asked: who waits for a count gives up after 20 s. */
 const COUNT_MS = 10_000;

@@ -1,8 +1,9 @@
 import type { ClaimOutcome } from "../../directory-ports.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../ports.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
-import { isFilled, keyOf } from "../../routing/directory/compile.ts";
+import { isFilled, newKeyOf } from "../../routing/directory/compile.ts";
 import { decodeSegment } from "../../routing/directory/normalise.ts";
+import { isOwner } from "../../routing/directory/row.ts";
 import { TEXT_KEY } from "../../routing/directory/types.ts";
 import type { CompiledTable, Decision } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
@@ -70,7 +71,60 @@ const STATE_FIELD = "waybill-directory";
 const REGISTER_CHARACTERS_MAX = 4_096;
 const REGISTER_KEYS_MAX = 8;
 
-const ITEM = /^([A-Za-z][A-Za-z0-9_-]*)=([!#-+\--:<-~]+)(?:;owner=([!#-+\--:<-~]{1,512}))?$/;
+/** A name and a value, percent-encoded: bare or as a quoted-string (RFC 9110 §5.6.4) of ASCII. */
+const PAIR = /^([A-Za-z][A-Za-z0-9_-]*)=(?:([!#-+\--:<-~]+)|"((?:[\t !#-[\]-~]|\\[\t -~])*)")$/;
+
+type Pair = { readonly name: string; readonly value: string };
+
+const readPair = (text: string): Pair | undefined => {
+  const [, name, bare, quoted] = PAIR.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return { name, value: bare ?? (quoted ?? "").replace(/\\(.)/g, "$1") };
+};
+
+/** The parts of a field without the white space around them (OWS) and without empty ones (RFC 9110 §5.6.1.2, §5.6.6). */
+const partsOf = (text: string, separator: "," | ";"): readonly string[] => {
+  const parts: string[] = [];
+  let from = 0;
+  let isQuoted = false;
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at];
+    if (isQuoted && character === "\\") at++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (at === text.length || (character === separator && !isQuoted)) {
+      parts.push(text.slice(from, at).replace(/^[ \t]+|[ \t]+$/g, ""));
+      from = at + 1;
+    }
+  }
+  // What an unclosed quote begins is a part that is no pair.
+  if (from <= text.length && isQuoted) parts.push(text.slice(from));
+  return parts.filter((part) => part !== "");
+};
+
+interface RegisterItem {
+  readonly directory: string;
+  /** Both still percent-encoded. */
+  readonly key: string;
+  readonly owner: string | undefined;
+}
+
+/** `my-shop` and `42` of `slug=my-shop; owner=42`. Names of parameters know no case (RFC 9110 §5.6.6). */
+const readItem = (text: string): RegisterItem | undefined => {
+  const [key, ...parameters] = partsOf(text, ";").map(readPair);
+  const [owner, ...others] = parameters;
+  if (key === undefined || others.length > 0) return undefined;
+  if (parameters.length === 1 && owner?.name.toLowerCase() !== "owner") return undefined;
+  return { directory: key.name, key: key.value, owner: owner?.value };
+};
+
+const decodeOwner = (text: string): string | undefined => {
+  try {
+    const owner = decodeURIComponent(text);
+    return isOwner(owner) ? owner : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 /** Registers what the origin asks for before the client has the answer, so that the key is known when it is used. */
 export async function registerKeys(
@@ -83,17 +137,15 @@ export async function registerKeys(
   if (text === null || !response.ok || (method !== "POST" && method !== "PUT")) return;
   const count = (directory: string, outcome: ClaimOutcome["state"] | "failed" | "unsigned" | "invalid"): void =>
     gateway.counters.count("directory_updates", directory, "register", outcome);
-  const items = text.length > REGISTER_CHARACTERS_MAX ? [] : text.split(",").map((item) => ITEM.exec(item.trim()));
+  const items = text.length > REGISTER_CHARACTERS_MAX ? [] : partsOf(text, ",").map(readItem);
   if (items.length === 0 || items.length > REGISTER_KEYS_MAX) return count("", "invalid");
   const registered = items.map(async (item) => {
-    const [, name = "", raw = "", said] = item ?? [];
-    const named = said === undefined ? undefined : decodeSegment(said);
-    const owner = named === undefined ? canonical : named.ok ? named.value : "";
-    const plan = directories?.get(name);
-    const decoded = decodeSegment(raw);
-    const key = plan === undefined || !decoded.ok ? undefined : keyOf(plan, decoded.value);
+    const owner = item?.owner === undefined ? canonical || undefined : decodeOwner(item.owner);
+    const plan = directories?.get(item?.directory ?? "");
+    const decoded = decodeSegment(item?.key ?? "");
+    const key = plan === undefined || !decoded.ok ? undefined : newKeyOf(plan, decoded.value);
     // Names of an origin that no table has must not become labels.
-    if (plan === undefined || key?.ok !== true || owner === "") return count(plan?.name ?? "", "invalid");
+    if (plan === undefined || key?.ok !== true || owner === undefined) return count(plan?.name ?? "", "invalid");
     // An origin proves itself by being asked: a signed request went to the address that the table names, and this is its answer.
     if (gateway.sign === undefined) return count(plan.name, "unsigned");
     const claim = { directory: plan.name, key: key.value, owner, operation: REGISTER_FIELD, region: region.name };

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Decision, DirectoryPlan, Entity, KeyLookup, PathMatch, Regions, Rule, Target } from "../table.ts";
-import { decodeSegment, type KeyFault, normaliseKey } from "./normalise.ts";
+import { decodeSegment, type KeyFault, normaliseKey, unreachable } from "./normalise.ts";
 import type { DeclaredDirectory } from "./schema.ts";
 import { type Directories, type KeyTargets, TEXT_KEY } from "./types.ts";
 
@@ -116,11 +116,20 @@ export const needsKey = (lookup: KeyLookup): RoutingError => ({
 });
 
 /** The key that a text stands for: a text by its form, an ID in its canonical text. */
-export const keyOf = ({ form, layout }: DirectoryPlan, text: string): Result<string, KeyFault> => {
+export const keyOf = (
+  { form, layout }: Pick<DirectoryPlan, "form" | "layout">,
+  text: string,
+): Result<string, KeyFault> => {
   if (form !== undefined) return normaliseKey(form, text);
   const words = layout?.parseText(text);
   if (layout !== undefined && words?.ok && layout.fits(words.value)) return ok(layout.format(words.value));
   return err({ reason: "malformed-key", why: `It is no ID of the layout ${layout?.name}.` });
+};
+
+/** The key of a text that is to be stored: every entrance asks here. Other keys may be there from former versions. */
+export const newKeyOf: typeof keyOf = (plan, text) => {
+  const key = keyOf(plan, text);
+  return key.ok ? (unreachable(key.value) ?? key) : key;
 };
 
 /** The key on a path of an entity of text keys. `said`: the layout that the request names. */

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../ids/result.ts";
+import { type Err, err, ok, type Result } from "../../ids/result.ts";
 
 /** Texts as keys of a directory: what is equal by the declared form is one key, and what the form does not define is refused. */
 
@@ -37,6 +37,12 @@ export function normaliseKey(form: KeyForm, text: string): Result<string, KeyFau
   if (utf8Bytes(key) > KEY_BYTES_MAX) return refuse(TOO_LONG);
   const again = FORMS[form](key);
   return again.ok && again.value === key ? formed : refuse("Its normal form is not stable; write it in that form.");
+}
+
+/** No path leads to such a key: `decodeSegment` refuses it, and no URL has a segment of one or two dots (WHATWG URL §4.1). */
+export function unreachable(key: string): Err<KeyFault> | undefined {
+  if (/[/\\]/.test(key)) return refuse("It has a slash or a backslash, so that no path leads to it.");
+  return key === "." || key === ".." ? refuse("It is one or two dots, so that no path leads to it.") : undefined;
 }
 
 const TOO_LONG = `It has more than ${KEY_BYTES_MAX} bytes in UTF-8.`;

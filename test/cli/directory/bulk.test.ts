@@ -54,6 +54,49 @@ describe("waybill directory import", () => {
     expect(world.entries.get("bob")?.region).toBe("eu");
   });
 
+  it("stores the good rows, lists the first hundred faults in the order of the file, and counts the others", async () => {
+    const rows = Array.from({ length: 400 }, (_, at) => ({ key: `k${at}`, region: at % 3 === 0 ? "mars" : "eu" }));
+    const lines = rows.flatMap(({ region }, at) => (region === "mars" ? [at + 1] : []));
+    const listed = lines.slice(0, 100).map((line) => `a.ndjson:${line}: The table has no region mars.\n`);
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rows) });
+    const stdout = `${listed.join("")}a.ndjson: and 34 more rows with faults\n`;
+    for (const dry of [true, false]) {
+      const world = fakeDirectory();
+      const args = ["import", "slug", "a.ndjson", "--resume", "a.state", ...(dry ? ["--dry-run"] : [])];
+      const sums = dry
+        ? "134 faults; nothing was written"
+        : "266 added, 0 unchanged, 0 replaced, 0 conflicts, 134 faults";
+      expect(await run(world, args, { files })).toEqual({ code: 1, stdout, stderr: `a.ndjson: 400 lines: ${sums}\n` });
+      expect(world.entries.size).toBe(dry ? 0 : 266);
+      // What had faults is read again.
+      expect(files.exists("a.state")).toBe(false);
+    }
+  });
+
+  it.each(["lower", undefined])("writes rows of one key in their order, by the form %s", async (form) => {
+    const others = (name: string) => Array.from({ length: 21_000 }, (_, at) => ({ key: `${name}${at}`, region: "eu" }));
+    const rows = [
+      { key: "k", region: "eu" },
+      ...others("a"),
+      { key: "K", region: "ap" },
+      ...others("b"),
+      { key: "k", region: "eu" },
+    ];
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rows), "b.ndjson": ndjson(rows.slice(0, -1)) });
+    const world = fakeDirectory();
+    world.directory.form = form;
+    const kept = await run(world, ["import", "slug", "a.ndjson"], { files });
+    expect([kept.code, kept.stdout]).toEqual([
+      2,
+      "a.ndjson:21002: key k is there with another region than ap, or owner, or reserved; --replace overwrites it\n",
+    ]);
+    expect(world.entries.get("k")?.region).toBe("eu");
+    expect((await run(world, ["import", "slug", "b.ndjson", "--replace"], { files })).code).toBe(0);
+    expect(world.entries.get("k")?.region).toBe("ap");
+    expect((await run(world, ["import", "slug", "a.ndjson", "--replace"], { files })).code).toBe(0);
+    expect(world.entries.get("k")?.region).toBe("eu");
+  });
+
   it("writes nothing in a dry run", async () => {
     const world = fakeDirectory();
     const { code, stderr } = await run(world, ["import", "slug", "-", "--dry-run"], { stdin: ndjson(rowsOf(3)) });

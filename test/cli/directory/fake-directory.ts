@@ -15,6 +15,8 @@ export const fakeDirectory = () => {
   const copies = new Map<string, Uint8Array<ArrayBuffer>>();
   const state = {
     current: undefined as string | undefined,
+    /** As the gateway tells it. */
+    form: "lower" as string | undefined,
     counts: {
       ...{ directory: "slug", at: "2026-06-01T00:00:00.000Z", shards: 256, answered: 256 },
       total: { confirmed: 1_234, reserved: 5, expired: 2, missing: 1 },
@@ -28,6 +30,10 @@ export const fakeDirectory = () => {
   const fetch: Runtime["fetch"] = async (input, init) => {
     const request = new Request(input, init);
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/-/directory") {
+      const { form } = state;
+      return Response.json({ directories: form === undefined ? [] : [{ name: "slug", key: { text: form } }] });
+    }
     state.asked.push(`${request.method} ${pathname}`);
     const broken = state.breaks.get(state.asked.length);
     if (broken instanceof Error) throw broken;

@@ -24,7 +24,7 @@ it("puts rows at once, and gives them in the order of their bytes", async () => 
   const rows = keys.map((key): BulkRow => [key, "eu", null]);
   expect(await truth.putMany("slug", 7, rows, false)).toEqual({
     ok: true,
-    value: { added: 5, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [], isFull: false },
+    value: { added: 5, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [], conflictRows: [], isFull: false },
   });
   const first = await truth.scan("slug", 7, "", 3);
   expect(first).toMatchObject({
@@ -63,15 +63,31 @@ it("tells what was there from what differs", async () => {
   expect(await truth.putMany("slug", 7, rows, true)).toMatchObject({ value: { unchanged: 3, conflicts: 1 } });
 });
 
-it("counts a repeated key of one call as a conflict", async () => {
-  const [a] = keysOf(7, 1) as [string];
+it("puts the rows of one key one after the other", async () => {
+  const [a, b] = keysOf(7, 2) as [string, string];
   const rows: BulkRow[] = [
     [a, "eu", null],
+    [b, "eu", null],
     [a, "us", null],
     [a, "eu", null],
   ];
-  const put = await truth.putMany("slug", 7, rows, true);
-  expect(put).toMatchObject({ value: { added: 1, unchanged: 1, conflicts: 1, conflictKeys: [a] } });
+  const put = await truth.putMany("slug", 7, rows, false);
+  expect(put).toMatchObject({
+    value: { added: 2, unchanged: 1, replaced: 0, conflicts: 1, conflictKeys: [a], conflictRows: [2] },
+  });
+  expect(await truth.putMany("slug", 7, rows.slice(0, 3), true)).toMatchObject({
+    value: { added: 0, unchanged: 2, replaced: 1, conflicts: 0 },
+  });
+  expect(await truth.get({ directory: "slug", key: a })).toMatchObject({ value: { region: "us" } });
+  expect(await truth.putMany("slug", 7, rows, true)).toMatchObject({ value: { unchanged: 1, replaced: 3 } });
+  expect(await truth.get({ directory: "slug", key: a })).toMatchObject({ value: { region: "eu" } });
+});
+
+it("puts a whole call of one key", async () => {
+  const [a] = keysOf(7, 1) as [string];
+  const rows = Array.from({ length: 2_000 }, (_, at): BulkRow => [a, at % 2 === 0 ? "eu" : "us", null]);
+  expect(await truth.putMany("slug", 7, rows, true)).toMatchObject({ value: { added: 1, replaced: 1_999 } });
+  expect(await truth.get({ directory: "slug", key: a })).toMatchObject({ value: { region: "us" } });
 });
 
 it("refuses a call for another shard, and is then unavailable", async () => {

@@ -182,6 +182,66 @@ it.each([
   expect((await problemOf(await send(method, path, body)))["status"]).toBe(status);
 });
 
+describe("a key that no path has", () => {
+  const KEYS = ["a/b", "a\\b", ".", ".."];
+  const ODD = ["\ud800", "a\u0000", "a\u0007", "", "x".repeat(513)];
+
+  it.each([...KEYS, ...ODD])("%j is refused at every entrance", async (key) => {
+    const { send, request } = world("operator");
+    for (const action of [
+      { action: "reserve", ...ANN },
+      { action: "confirm", owner: "1", operation: "1" },
+    ]) {
+      const claimed = await send("POST", "", { ...action, keys: [{ directory: "slug", key }] });
+      expect(await problemOf(claimed)).toMatchObject({ status: 400, type: "/-/problems/malformed-key" });
+    }
+    const body = `${JSON.stringify({ key, region: "eu" })}\n`;
+    const imported = await request("/-/directory/slug/-/import", { method: "POST", body });
+    expect(await imported.text()).toMatch(/^\{"fault":\{"line":1,.*\n.*"faults":1/);
+    if (key === "." || key === ".." || key === "" || key === "\ud800") return;
+    const put = await send("PUT", `/slug/${encodeURIComponent(key)}`, ANN);
+    expect(await problemOf(put)).toMatchObject({ status: 400, type: "/-/problems/malformed-key" });
+  });
+
+  it.each(KEYS)("%j that is there already is exported, shown and removed", async (key) => {
+    await truth.register({ directory: "slug", key, owner: "1", operation: "1", region: "eu" });
+    const { send } = world();
+    const at = `/slug?key=${encodeURIComponent(key)}`;
+    const shown = await send("GET", at);
+    expect(await shown.json()).toMatchObject({ key, region: "eu", state: "confirmed" });
+    expect(await problemOf(await send("DELETE", at))).toMatchObject({ status: 428 });
+    const removed = await send("DELETE", at, undefined, { "if-match": shown.headers.get("etag") ?? "" });
+    expect(removed.status).toBe(204);
+    expect((await send("GET", at)).status).toBe(404);
+  });
+
+  it("is one key in percent-encoded UTF-8, for those who may see keys", async () => {
+    const { send } = world();
+    for (const query of ["?key=%E9", "?key=a&key=b", "?key=%", "?key"]) {
+      expect((await send("GET", `/slug${query}`)).status).toBe(400);
+      expect((await send("DELETE", `/slug${query}`, undefined, { "if-match": '"1"' })).status).toBe(400);
+    }
+    for (const scope of ["viewer", "support"] as const) {
+      expect((await world(scope).send("GET", "/slug?key=a")).status).toBe(404);
+    }
+    expect((await world("mint").send("GET", "/slug?key=a")).status).toBe(403);
+    expect((await world("viewer").send("DELETE", "/slug?key=a")).status).toBe(403);
+  });
+
+  it.each([
+    ["", "It is empty"],
+    ["\ud800", "half a surrogate"],
+    ["\u0007", "control character"],
+    ["x".repeat(513), "512"],
+  ])("has no owner %j", async (owner) => {
+    const { send } = world();
+    expect((await send("PUT", "/slug/a", { ...ANN, owner })).status).toBe(400);
+    expect(
+      (await send("POST", "", { action: "reserve", ...ANN, owner, keys: [{ directory: "slug", key: "a" }] })).status,
+    ).toBe(400);
+  });
+});
+
 it("is for the scope directory and operators; viewers read", async () => {
   expect((await world("viewer").send("PUT", "/slug/a", ANN)).status).toBe(403);
   expect((await world("mint").send("GET", "/slug/a")).status).toBe(403);

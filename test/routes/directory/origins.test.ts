@@ -52,6 +52,22 @@ describe("waybill-register in an origin's answer", () => {
     expect((await request("/shops/M%C3%BCnchen")).headers.get("waybill-region")).toBe("us");
   });
 
+  // RFC 9110 §5.6.1.2, §5.6.4 and §5.6.6.
+  it.each([
+    ["slug=k; owner=42", "k", "42"],
+    ["slug=k\t ;\towner=42", "k", "42"],
+    ["slug=k;Owner=42", "k", "42"],
+    [', slug="k"; owner="42" ; ,', "k", "42"],
+    ['slug="k,1;2"; owner="a \\"b\\", c"', "k,1;2", 'a "b", c'],
+    ["slug=k;owner=a%2Fb", "k", "a/b"],
+    [`slug=k;owner=${"%C3%B6".repeat(512)}`, "k", "ö".repeat(512)],
+  ])("%s is read as a list with parameters", async (field, key, owner) => {
+    const { request, updates } = world(field);
+    await request("/shops", { method: "POST", body: "{}" });
+    expect(await keyAt("slug", key)).toMatchObject({ region: "eu", owner });
+    expect(updates()).toEqual(["directory_updates slug register done"]);
+  });
+
   it("needs an owner where the path has no ID", async () => {
     const { request, updates } = world("slug=a;owner=1, slug=b");
     await request("/shops", { method: "POST", body: "{}" });
@@ -83,7 +99,25 @@ describe("waybill-register in an origin's answer", () => {
     ["of a failure", "slug=a;owner=1", { sign }, 422, "POST", undefined],
     ["to a read", "slug=a;owner=1", { sign }, 200, "GET", undefined],
     ["of an unknown directory", "nope=a;owner=1", { sign }, 201, "POST", "directory_updates  register invalid"],
-    ["with quotes", 'slug="a";owner=1', { sign }, 201, "POST", "directory_updates  register invalid"],
+    ["with an open quote", 'slug="a;owner=1', { sign }, 201, "POST", "directory_updates  register invalid"],
+    ["of a slash", "slug=a%2Fb;owner=1", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of a bare slash", "slug=a/b;owner=1", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of a backslash", "slug=a%5cb;owner=1", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of two dots", "slug=%2e.;owner=1", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of half a surrogate", "slug=a;owner=%ED%A0%80", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of a control character", "slug=a;owner=1%07", { sign }, 201, "POST", "directory_updates slug register invalid"],
+    ["of an empty owner", 'slug=a;owner=""', { sign }, 201, "POST", "directory_updates slug register invalid"],
+    [
+      "of a long owner",
+      `slug=a;owner=${"x".repeat(513)}`,
+      { sign },
+      201,
+      "POST",
+      "directory_updates slug register invalid",
+    ],
+    ["with two owners", "slug=a;owner=1;owner=2", { sign }, 201, "POST", "directory_updates  register invalid"],
+    ["with another parameter", "slug=a;region=us", { sign }, 201, "POST", "directory_updates  register invalid"],
+    ["with spaces around =", "slug = a;owner=1", { sign }, 201, "POST", "directory_updates  register invalid"],
     ["that is none", "slug", { sign }, 201, "POST", "directory_updates  register invalid"],
     [
       "with too many keys",

@@ -78,7 +78,7 @@ describe("an import", () => {
     expect(world.entries.get("bob")).toEqual({ region: "eu", owner: "7" });
   });
 
-  test("names each faulty row, writes the others, and stops at a hundred", async () => {
+  test("names each faulty row, writes the others, and lists a hundred", async () => {
     const world = memoryTruth();
     const text = `{"key":"a","region":"eu"}\n{\n{"key":"b","region":"mars"}\n{"key":"","region":"eu"}\n{"key":"c","region":"eu"}`;
     expect(await run(world, text)).toEqual([
@@ -88,8 +88,9 @@ describe("an import", () => {
       { ...NONE, lines: 5, added: 2, faults: 3 },
       { ...NONE, lines: 5, added: 2, faults: 3, done: true },
     ]);
-    const last = (await run(world, "x\n".repeat(500))).at(-1);
-    expect(last).toEqual({ ...NONE, lines: 100, faults: 100, done: false, why: "too many rows have faults" });
+    const lines = await run(world, `${"x\n".repeat(500)}{"key":"z","region":"eu"}`);
+    expect(lines.filter((line) => "fault" in line)).toHaveLength(100);
+    expect(lines.at(-1)).toEqual({ ...NONE, lines: 501, added: 1, faults: 500, done: true });
   });
 
   test.for([
@@ -98,6 +99,15 @@ describe("an import", () => {
     ['{"key":"a","region":"eu","owner":null}', "Its member `owner` is missing or not a string."],
     ['{"key":"a","region":"eu","regoin":"ap"}', "It has an unknown member `regoin`."],
     ["null", "It is no JSON object."],
+    // RFC 8259 §4: names should be unique.
+    ['{"key":"t1","key":"t2","region":"eu"}', "Its member `key` is there twice."],
+    ['{"key":"t","region":"eu","regi\\u006fn":"ap"}', "Its member `region` is there twice."],
+    ['{"key":"t","region":"eu","owner":"1","owner":"1"}', "Its member `owner` is there twice."],
+    [`{"key":"a","region":"eu","owner":""}`, "Its owner is empty."],
+    [`{"key":"a","region":"eu","owner":"${"x".repeat(513)}"}`, "Its owner has more than 512 characters."],
+    [`{"key":"a","region":"eu","owner":"\\ud800"}`, "Its owner has a control character or half a surrogate pair."],
+    [`{"key":"a","region":"eu","owner":"a\\u0000"}`, "Its owner has a control character or half a surrogate pair."],
+    [`{"key":"a","region":"eu"${" ".repeat(16_384)}}`, "It is longer than 16384 characters."],
   ] as const)("refuses the row %s", ([text, why]) => {
     expect(readRow(text)).toEqual({ ok: false, error: why });
   });
@@ -129,16 +139,58 @@ describe("an import", () => {
     });
   });
 
-  test("says of bytes that are no lines of UTF-8 that the body broke off", async () => {
+  test("says which lines are too long or no UTF-8, and when the body broke off", async () => {
     const world = memoryTruth();
-    expect((await run(world, "x".repeat(20_000))).at(-1)).toMatchObject({ lines: 0, done: false });
-    const broken = (async function* () {
-      yield new TextEncoder().encode('{"key":"a","region":"eu"}\n');
-      yield Uint8Array.from([0xc3, 0x28]);
+    const base = {
+      truth: world.truth,
+      directory: "slug",
+      keyOf,
+      regions: new Set(["eu"]),
+      replace: false,
+      dryRun: false,
+    };
+    const good = new TextEncoder().encode('{"key":"a","region":"eu"}\n');
+    const strange = (async function* () {
+      yield good;
+      yield Uint8Array.from([0xc3, 0x28, 0x0a]);
+      for (let at = 0; at < 9; at++) yield new Uint8Array(20_000).fill(0x78);
+      yield Uint8Array.from([0x0a]);
+      yield good;
     })();
-    const base = { truth: world.truth, directory: "slug", keyOf, regions: new Set(["eu"]), replace: false };
-    expect((await all(importRows(broken, { ...base, dryRun: false }))).at(-1)).toMatchObject({ done: false });
+    expect(await all(importRows(strange, base))).toEqual([
+      { fault: { line: 2, why: "It is not UTF-8." } },
+      { fault: { line: 3, why: "It is longer than 16384 characters." } },
+      { ...NONE, lines: 4, added: 1, unchanged: 1, faults: 2 },
+      { ...NONE, lines: 4, added: 1, unchanged: 1, faults: 2, done: true },
+    ]);
+    const broken = (async function* () {
+      yield good;
+      throw new Error("reset");
+    })();
+    expect((await all(importRows(broken, base))).at(-1)).toMatchObject({
+      lines: 0,
+      done: false,
+      why: "the body broke off",
+    });
   });
+
+  test.for([1, 1_999, 2_000, 4_001, 19_999, 25_000])(
+    "rows of one key are put in their order, %i rows apart",
+    async (apart) => {
+      const key = (region: string) => ({ key: region === "ap" ? "K" : "k", region });
+      const others = (from: number) =>
+        Array.from({ length: apart - 1 }, (_, at) => ({ key: `x${from + at}`, region: "eu" }));
+      const rows = [key("eu"), ...others(0), key("ap"), ...others(apart), key("eu")];
+      const world = memoryTruth();
+      const kept = await run(world, ndjson(rows));
+      expect(kept.filter((line) => "conflict" in line)).toEqual([{ conflict: { line: apart + 1, key: "k" } }]);
+      expect(kept.at(-1)).toMatchObject({ conflicts: 1, unchanged: 1 });
+      expect(world.entries.get("k")?.region).toBe("eu");
+      const last = await run(world, ndjson([...rows, key("ap")]), { replace: true });
+      expect(last.at(-1)).toMatchObject({ replaced: 3, conflicts: 0 });
+      expect(world.entries.get("k")?.region).toBe("ap");
+    },
+  );
 
   test("and export in chunks of any size give the rows back, each once", async () => {
     const texts = fc.uniqueArray(fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }), {

@@ -24,13 +24,16 @@ export const memoryTruth = (directory = "slug") => {
       if (state.failures > 0) return fail();
       const sums = { added: 0, unchanged: 0, replaced: 0, conflicts: 0 };
       const conflictKeys: string[] = [];
-      for (const [key, region, owner] of rows) {
+      const conflictRows: number[] = [];
+      for (const [at, [key, region, owner]] of rows.entries()) {
         if (shardOf({ directory, key }) !== shard) throw new Error(`${key} is not of shard ${shard}`);
         const name = putOne([key, region, owner], replace);
         sums[name]++;
-        if (name === "conflicts" && conflictKeys.length < 20) conflictKeys.push(key);
+        if (name !== "conflicts" || conflictKeys.length === 20) continue;
+        conflictKeys.push(key);
+        conflictRows.push(at);
       }
-      return ok<PutMany>({ ...sums, conflictKeys, isFull: state.isFull });
+      return ok<PutMany>({ ...sums, conflictKeys, conflictRows, isFull: state.isFull });
     },
     async scan(_, shard, after, limit) {
       if (state.failures > 0) return fail();

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, type Result } from "../../../ids/index.ts";
+import { KEY_FORMS } from "../../../routing/directory/normalise.ts";
 import { parseJson } from "../../../routing/schema/json-scanner.ts";
 import {
   answerOf,
@@ -11,6 +12,7 @@ import {
   type GatewayResponse,
   gatewayAddress,
   mayBeDone,
+  readObject,
   sendRequest,
 } from "../../gateway/http.ts";
 import { escapeControls } from "../../lib/output.ts";
@@ -19,11 +21,25 @@ import { fail, type Runtime } from "../../runtime.ts";
 /** Between two attempts. Every request of this family may be repeated. */
 const PAUSES_MS = [1_000, 4_000, 15_000, 30_000];
 
+/** A later gateway may send more. */
+const DIRECTORIES = v.object({
+  directories: v.array(
+    v.object({
+      name: v.string(),
+      key: v.union([v.object({ text: v.picklist(KEY_FORMS) }), v.object({ layout: v.string() })]),
+    }),
+  ),
+});
+
+type KeyOptions = v.InferOutput<typeof DIRECTORIES>["directories"][number]["key"];
+
 /** The pages of one directory at a gateway. */
 export interface DirectoryClient {
   readonly url: string;
   /** What identifies the directory in a state file. */
   readonly place: string;
+  /** How its keys are normalised; `undefined` if the gateway does not say. */
+  readonly keyForm: () => Promise<KeyOptions | undefined>;
   /** `path`: after the directory's name. */
   readonly send: (request: GatewayRequest) => Promise<Result<GatewayResponse, GatewayFailure>>;
   /** Repeats what may pass, and ends the command with the last failure. `hint`: after it. */
@@ -43,6 +59,11 @@ const connect = (name: string, address: GatewayAddress, runtime: Runtime): Direc
     url: address.url,
     place: `${address.url}${base}`,
     send,
+    async keyForm() {
+      const answer = await sendRequest(address, { method: "GET", path: "/-/directory" }, runtime);
+      const read = answer.ok ? v.safeParse(DIRECTORIES, readObject(answer.value.bytes)) : undefined;
+      return read?.success ? read.output.directories.find((one) => one.name === name)?.key : undefined;
+    },
     async insist(request, hint = () => "") {
       for (let attempt = 0; ; attempt++) {
         const answer = await send(request);

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { unreachable } from "../../../routing/directory/normalise.ts";
 import { command, group, type OptionsOf, option, required } from "../../command.ts";
 import {
   answerOf,
@@ -40,9 +41,27 @@ const entryOf = (client: DirectoryClient, { bytes }: GatewayResponse): Entry => 
   return entry.success ? entry.output : unreadable(client);
 };
 
-/** No URL has a segment of one or two dots, however they are encoded (WHATWG URL §4.1). */
+/** Fails for half a surrogate pair. */
+const encoded = (key: string): string => {
+  try {
+    return encodeURIComponent(key);
+  } catch {
+    return fail("error: the key has half a surrogate pair\n");
+  }
+};
+
 const pathOf = (key: string): string =>
-  key === "." || key === ".." ? fail(`error: no address can have the key ${key}\n`) : `/${encodeURIComponent(key)}`;
+  isReachable(key)
+    ? `/${encoded(key)}`
+    : fail(
+        `error: no path leads to the key ${escapeControls(key)}; no new key may have / or \\, or be one or two dots\n`,
+      );
+
+/** To read or remove what is there: a former version stored keys that no path has. */
+const addressOf = (key: string): string => (isReachable(key) ? pathOf(key) : `?key=${encoded(key)}`);
+
+/** No URL has a segment of one or two dots, however they are encoded (WHATWG URL §4.1). */
+const isReachable = (key: string): boolean => key !== "" && unreachable(key) === undefined;
 
 const ARGS = [
   ["<directory>", "as the table names it"],
@@ -81,7 +100,7 @@ Exit code: 0, or 1 if there is no such key.`,
 });
 
 const read = async (client: DirectoryClient, key: string): Promise<Entry> =>
-  entryOf(client, await client.insist({ method: "GET", path: pathOf(key) }));
+  entryOf(client, await client.insist({ method: "GET", path: addressOf(key) }));
 
 const CLAIM = [required("--owner <id>", "what the key names: the entity's ID")] as const;
 const OPERATION = required("--operation <id>", "as the reservation printed it");
@@ -180,7 +199,10 @@ const change = async (
 ): Promise<GatewayResponse> => {
   const version = options.expect ?? (await read(client, key)).version;
   const headers = { "content-type": "application/json", "if-match": `"${version}"` };
-  return answerOf(client, await client.send({ ...request, path: pathOf(key), headers }));
+  return answerOf(
+    client,
+    await client.send({ ...request, path: request.method === "DELETE" ? addressOf(key) : pathOf(key), headers }),
+  );
 };
 
 const directoryMove = command({

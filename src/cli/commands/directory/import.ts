@@ -1,14 +1,16 @@
 import * as v from "valibot";
+import { keyOf } from "../../../routing/directory/compile.ts";
 import { readRow } from "../../../routing/directory/row.ts";
-import { DIRECTORY_SHARDS, shardOf } from "../../../routing/directory/shard.ts";
+import { shardOf } from "../../../routing/directory/shard.ts";
 import { command, option } from "../../command.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { linesOf, openInput } from "../../lib/input.ts";
+import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, formatCount, jsonText, startProgress } from "../../lib/output.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type DirectoryClient, linesIn, openDirectory, openState } from "./client.ts";
 
-/** Rows read before they are sent, sorted by shard: a call of an object then has two thousand of them instead of a handful. */
+/** Rows read before they are sent, by shards: a call of an object then has two thousand of them instead of a handful. */
 const BLOCK_ROWS = 400_000;
 const BLOCK_LENGTH = 128 * 1024 * 1024;
 
@@ -17,6 +19,9 @@ const REQUEST_ROWS = 20_000;
 const REQUEST_LENGTH = 3 * 1024 * 1024;
 
 const REQUESTS_AT_ONCE = 3;
+
+/** Faults that are listed. */
+const FAULTS_SHOWN = 100;
 
 /** How often a request may end without a row done. */
 const IDLE_MAX = 5;
@@ -72,7 +77,8 @@ Examples:
   $ psql -At -c "SELECT json_build_object('key', slug, 'region', region) FROM shops" | waybill directory import slug -
 
 A row that is there already counts as unchanged: an import may be repeated. A key that is there with another region or owner
-stays as it is and is reported, unless --replace. The table names the regions and normalises the keys.
+stays as it is and is reported, unless --replace. Rows of one key are written in the order of the file. A row with a fault is
+left out; the first ${FAULTS_SHOWN} are listed. The table names the regions and normalises the keys.
 ${GATEWAY_HELP}
 Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a fault.`,
   run: async (runtime, [directory = "", path = ""], options) => {
@@ -83,20 +89,33 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
     const { state, save } = openState(options.resume, STATE, first, isSame, runtime);
     const query = [options.replace && "replace=true", options.dryRun && "dry-run=true"].filter(Boolean).join("&");
     const { name, bytes, chunks } = await openInput(path, runtime);
-    const shown = escapeControls(name);
-    const progress = startProgress({ label: shown, bytes, isQuiet: options.json === true }, runtime);
+    const file = escapeControls(name);
+    const progress = startProgress({ label: file, bytes, isQuiet: options.json === true }, runtime);
     const sums: Sums = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, faults: 0 };
-    const tell = async (line: number, message: string, members: object): Promise<void> => {
-      progress.clear();
-      const text = escapeControls(`${name}:${line}: ${message}`);
-      await runtime.print(options.json ? jsonText({ line, ...members }) : `${text}\n`);
+    let reports: Report[] = [];
+    let shown = 0;
+    const tell = (report: Report): void => void reports.push(report);
+    const showAll = async (): Promise<void> => {
+      if (reports.length > 0) progress.clear();
+      for (const { line, message, members } of reports.toSorted((a, b) => a.line - b.line)) {
+        if ("fault" in members && ++shown > FAULTS_SHOWN) continue;
+        const text = escapeControls(`${name}:${line}: ${message}`);
+        await runtime.print(options.json ? jsonText({ line, ...members }) : `${text}\n`);
+      }
+      reports = [];
     };
+    const shardOfKey = await sharder(client, directory);
     let lines = 0;
     const importAll = async (): Promise<void> => {
       let block: Line[] = [];
       let length = 0;
       const flush = async (): Promise<void> => {
-        await sendBlock(client, `/-/import${query === "" ? "" : `?${query}`}`, block, sums, tell, runtime);
+        const jobs = shardOfKey === undefined ? [requestsOf(block)] : jobsOf(block);
+        try {
+          await sendJobs(client, `/-/import${query === "" ? "" : `?${query}`}`, jobs, sums, tell, runtime);
+        } finally {
+          await showAll();
+        }
         block = [];
         length = 0;
         // What was not written is read again: the rows before it are unchanged then.
@@ -105,16 +124,15 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
       for await (const text of linesOf(counted(chunks, progress))) {
         lines++;
         if (lines <= state.lines) continue;
-        if (!text.ok) fail(`error: ${shown}: line ${text.error} is too long for a row\n`);
+        if (!text.ok) fail(`error: ${file}: line ${text.error} is too long for a row\n`);
         else if (text.value.trim() !== "") {
           const row = readRow(text.value);
           if (row.ok) {
-            const shard = shardOf({ directory, key: row.value.key });
-            block.push({ text: text.value, line: lines, shard });
+            block.push({ text: text.value, line: lines, shard: shardOfKey?.(row.value.key) ?? 0 });
             length += text.value.length;
           } else {
             sums.faults++;
-            await tell(lines, row.error, { fault: row.error });
+            tell({ line: lines, message: row.error, members: { fault: row.error } });
           }
         }
         if (block.length >= BLOCK_ROWS || length >= BLOCK_LENGTH) await flush();
@@ -126,8 +144,12 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
         ? "interrupted: what was written stays; run the same command again, rows that are there count as unchanged\n"
         : "interrupted: what was written stays; run the same command again to go on\n";
     await runtime.guard(() => importAll().finally(progress.clear), farewell);
+    const others = sums.faults - Math.min(shown, FAULTS_SHOWN);
+    if (!options.json && others > 0) {
+      await runtime.print(`${escapeControls(name)}: and ${countOf(others, "more row", "more rows")} with faults\n`);
+    }
     if (options.json) await runtime.print(jsonText({ lines, ...sums, dryRun: options.dryRun === true }));
-    else runtime.report(`${shown}: ${formatSums(lines, state.lines, sums, options.dryRun === true)}\n`);
+    else runtime.report(`${file}: ${formatSums(lines, state.lines, sums, options.dryRun === true)}\n`);
     return sums.faults > 0 ? EXIT.failed : sums.conflicts > 0 ? EXIT.differs : EXIT.ok;
   },
 });
@@ -140,39 +162,82 @@ const formatSums = (lines: number, skipped: number, sums: Sums, isDry: boolean):
   return `${countOf(lines, "line")}${before}: ${parts.join(", ")}${isDry ? "; nothing was written" : ""}`;
 };
 
-type Tell = (line: number, message: string, members: object) => Promise<void>;
+/** `members`: as JSON shows it. */
+type Report = {
+  readonly line: number;
+  readonly message: string;
+  readonly members: { readonly fault: string } | { readonly conflict: string };
+};
 
-/** Sends rows in the order of their shards, a few requests at once. */
-const sendBlock = async (
+type Tell = (report: Report) => void;
+
+/** The shard of a text's key. `undefined`: this command cannot tell which texts are one key. */
+const sharder = async (client: DirectoryClient, directory: string): Promise<((text: string) => number) | undefined> => {
+  const form = await client.keyForm();
+  if (form === undefined) return undefined;
+  const layout = "layout" in form ? findLayout(form.layout, knownLayouts(undefined)) : undefined;
+  if (layout?.ok === false) return undefined;
+  const plan = { form: "text" in form ? form.text : undefined, layout: layout?.value };
+  return (text) => {
+    const key = keyOf(plan, text);
+    return shardOf({ directory, key: key.ok ? key.value : text });
+  };
+};
+
+type Job = readonly (readonly Line[])[];
+
+/** Sends jobs, a few at once; the requests of a job one after the other. */
+const sendJobs = async (
   client: DirectoryClient,
   path: string,
-  block: readonly Line[],
+  jobs: readonly Job[],
   sums: Sums,
   tell: Tell,
   runtime: Runtime,
 ): Promise<void> => {
-  const queue = requestsOf(block);
+  const queue = jobs.values();
   const work = async (): Promise<void> => {
-    for (const rows of queue) await sendRows(client, path, rows, sums, tell, runtime);
+    for (const job of queue) {
+      for (const rows of job) await sendRows(client, path, rows, sums, tell, runtime);
+    }
   };
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
 };
 
-function* requestsOf(block: readonly Line[]): Generator<readonly Line[]> {
-  const shards: Line[][] = Array.from({ length: DIRECTORY_SHARDS }, () => []);
-  for (const line of block) shards[line.shard]?.push(line);
-  let rows: Line[] = [];
+/** Rows in their order, as many in a request as it may have. */
+const requestsOf = (rows: readonly Line[]): Job => {
+  const requests: Line[][] = [];
   let length = 0;
-  for (const line of shards.flat()) {
-    rows.push(line);
+  for (const line of rows) {
+    const last = requests.at(-1);
     length += line.text.length + 1;
-    if (rows.length < REQUEST_ROWS && length < REQUEST_LENGTH) continue;
-    yield rows;
-    rows = [];
-    length = 0;
+    if (last !== undefined && last.length < REQUEST_ROWS && length <= REQUEST_LENGTH) last.push(line);
+    else {
+      requests.push([line]);
+      length = line.text.length + 1;
+    }
   }
-  if (rows.length > 0) yield rows;
-}
+  return requests;
+};
+
+/** A job has all rows of its shards in their order, and one request unless a shard has more: rows of one key never pass each other. */
+const jobsOf = (block: readonly Line[]): readonly Job[] => {
+  const shards = Map.groupBy(block, ({ shard }) => shard);
+  const jobs: Line[][] = [];
+  let length = 0;
+  for (const rows of shards.values()) {
+    const last = jobs.at(-1);
+    const more = rows.reduce((sum, { text }) => sum + text.length + 1, 0);
+    if (last !== undefined && last.length + rows.length <= REQUEST_ROWS && length + more <= REQUEST_LENGTH) {
+      for (const line of rows) last.push(line);
+      length += more;
+    } else {
+      jobs.push([...rows]);
+      length = more;
+    }
+  }
+  return jobs.map((rows) => requestsOf(rows.toSorted((a, b) => a.line - b.line)));
+};
 
 /** Sends rows until the gateway has done all of them: a request that ends early says how many it did. */
 const sendRows = async (
@@ -191,19 +256,20 @@ const sendRows = async (
     const at = (line: number): number => rows[line - 1]?.line ?? 0;
     let last: LastLine = { lines: 0 };
     for (const said of linesIn(client, answer, ANSWER_LINE)) {
-      if ("fault" in said) await tell(at(said.fault.line), said.fault.why, { fault: said.fault.why });
-      else if ("conflict" in said) {
+      if ("fault" in said) {
+        tell({ line: at(said.fault.line), message: said.fault.why, members: { fault: said.fault.why } });
+      } else if ("conflict" in said) {
         const { line, key } = said.conflict;
         const row = readRow(rows[line - 1]?.text ?? "");
         const region = row.ok ? ` than ${row.value.region}` : "";
         const message = `key ${key} is there with another region${region}, or owner, or reserved; --replace overwrites it`;
-        await tell(at(line), message, { conflict: key });
+        tell({ line: at(line), message, members: { conflict: key } });
       } else last = said;
     }
     for (const name of COUNTS) sums[name] += last[name] ?? 0;
     if (last.done === true) return;
     idle = last.lines > 0 ? 0 : idle + 1;
-    if (idle > IDLE_MAX || /full|faults/.test(last.why ?? "")) {
+    if (idle > IDLE_MAX || /full/.test(last.why ?? "")) {
       fail(
         `error: ${escapeControls(client.url)} ended the import: ${escapeControls(last.why ?? "its answer broke off")}\n`,
       );
