@@ -75,7 +75,10 @@ const jsonSchemaFile = (): string => {
   const offered = (key: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (key === "layout" || key === "like") return { ...value, examples: layouts };
-    return key === "countries" || key === "clientCountry" ? { ...value, propertyNames: { enum: countries } } : value;
+    const isMap = "type" in value && value.type === "object";
+    return isMap && (key === "countries" || key === "clientCountry")
+      ? { ...value, propertyNames: { type: "string", enum: countries } }
+      : value;
   };
   const named = { $id: SCHEMA_ID, title: "Waybill routing table", ...JSON.parse(JSON.stringify(schema, offered)) };
   return `${JSON.stringify({ ...named, examples: [EXAMPLE] }, undefined, 2)}\n`;
