@@ -200,8 +200,9 @@ export const CATALOGUE = {
     remedy: "Omit `id-layout`, or use a path of the entity for the layout it names, or `/any/:id`.",
   }),
   "unknown-name": problem(422, "Name not in the routing table", {
-    meaning: "The request names an entity, layout, country or slice that the current routing table does not declare.",
-    remedy: "Use one of the names listed in `known`, or declare it in the table.",
+    meaning:
+      "The request names an entity, layout, country, region or slice that the current routing table does not declare, or a value that a source does not list.",
+    remedy: "Use one of the names or values listed in `known`, or declare it in the table.",
   }),
   "key-out-of-range": problem(422, "Key out of range", {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",

@@ -147,7 +147,10 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     `${part === "header" ? "The header" : `Page ${part}`} does not match the pack: ${why}.`,
   "control-plane-unavailable": ({ why, outcome }) =>
     `The control plane did not respond: ${why}.${OUTCOME_SENTENCES[outcome ?? "read"]}`,
-  "unknown-name": ({ what, name }) => `The routing table has no ${what} "${shorten(name)}".`,
+  "unknown-name": ({ what, name, source, known }) =>
+    source === undefined
+      ? `The routing table has no ${what} "${shorten(name)}".`
+      : `The routing table lists no value "${shorten(name)}" for the ${source}; it lists ${shorten(known.join(", "))}.`,
   "internal-error": "The gateway failed on a defect of its own.",
 };
 

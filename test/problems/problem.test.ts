@@ -182,6 +182,15 @@ describe("an error as a problem (RFC 9457)", () => {
     expect(problem(FAULTS_MAX - 1)).not.toHaveProperty("more");
   });
 
+  it("names the values that a source lists", () => {
+    const error = { reason: "unknown-name", what: "region", name: "b", known: ["kz", "de"] } as const;
+    expect(problemOf(error)).toMatchObject({ detail: 'The routing table has no region "b".' });
+    expect(problemOf({ ...error, source: "header dc" })).toMatchObject({
+      detail: 'The routing table lists no value "b" for the header dc; it lists kz, de.',
+      known: ["kz", "de"],
+    });
+  });
+
   it("repeats no more of a client's text than a line", () => {
     const long = "x".repeat(10_000);
     for (const error of [

@@ -77,32 +77,57 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
   const { query, pathSegment, hostLabel, host } = declared;
   const read = values === undefined ? named : new Map(Object.entries(values));
+  const isListed = values !== undefined;
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
     const label = `claim ${jwtClaim} of the token in ${carrier}`;
-    return { kind: "claim", label, header: carrier, path: claimPathOf(jwtClaim), regions: read };
+    return { kind: "claim", isListed, label, header: carrier, path: claimPathOf(jwtClaim), regions: read };
   }
   if (header !== undefined) {
     const field = header.toLowerCase();
-    return { kind: "header", label: `header ${field}`, header: field, regions: read };
+    return { kind: "header", isListed, label: `header ${field}`, header: field, regions: read };
   }
-  if (cookie !== undefined) return { kind: "cookie", label: `cookie ${cookie}`, cookie, regions: read };
+  if (cookie !== undefined) return { kind: "cookie", isListed, label: `cookie ${cookie}`, cookie, regions: read };
   if (clientCountry !== undefined) {
-    return { kind: "country", label: "the client's country", regions: new Map(Object.entries(clientCountry)) };
+    return {
+      kind: "country",
+      isListed: false,
+      label: "the client's country",
+      regions: new Map(Object.entries(clientCountry)),
+    };
   }
   if (clientContinent !== undefined) {
-    return { kind: "continent", label: "the client's continent", regions: new Map(Object.entries(clientContinent)) };
+    return {
+      kind: "continent",
+      isListed: false,
+      label: "the client's continent",
+      regions: new Map(Object.entries(clientContinent)),
+    };
   }
   if (query !== undefined) {
-    return { kind: "query", label: `query parameter ${query}`, name: query, test: nameTest(query), regions: read };
+    return {
+      kind: "query",
+      isListed,
+      label: `query parameter ${query}`,
+      name: query,
+      test: nameTest(query),
+      regions: read,
+    };
   }
   if (pathSegment !== undefined) {
-    return { kind: "segment", label: `segment ${pathSegment} of the path`, at: pathSegment, regions: read };
+    return { kind: "segment", isListed, label: `segment ${pathSegment} of the path`, at: pathSegment, regions: read };
   }
   if (hostLabel !== undefined) {
-    return { kind: "hostLabel", label: `host ${hostLabel}`, parent: hostLabel.slice("*".length), regions: read };
+    return {
+      kind: "hostLabel",
+      isListed,
+      label: `host ${hostLabel}`,
+      parent: hostLabel.slice("*".length),
+      regions: read,
+    };
   }
-  if (host !== undefined) return { kind: "host", label: "the host", regions: new Map(Object.entries(host)) };
+  if (host !== undefined)
+    return { kind: "host", isListed: false, label: "the host", regions: new Map(Object.entries(host)) };
   if (region === undefined) throw new Error("a source without a kind was not checked");
-  return { kind: "region", label: `region ${region}`, region };
+  return { kind: "region", isListed: false, label: `region ${region}`, region };
 };

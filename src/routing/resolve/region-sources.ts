@@ -81,8 +81,8 @@ const decodeBase64Url = (text: string): string | undefined => {
 
 export type RegionByValue = ReadonlyMap<string, string>;
 
-/** A source, compiled. `label` is how a problem names it. Header fields are in lower case. */
-export type RegionSource = { readonly label: string } & (
+/** A source, compiled. `label` is how a problem names it. `isListed`: the table lists its values. Header fields are in lower case. */
+export type RegionSource = { readonly label: string; readonly isListed: boolean } & (
   | { readonly kind: "header"; readonly header: string; readonly regions: RegionByValue }
   | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionByValue }
   | {
@@ -147,19 +147,19 @@ export const chooseRegion = (
 const evaluate = (source: RegionSource, says: RequestSays): Word => {
   switch (source.kind) {
     case "header":
-      return lookUp(says.header(source.header), source.regions);
+      return lookUp(says.header(source.header), source, source.regions);
     case "claim":
-      return readToken(source.header, source.path, says, source.regions);
+      return readToken(source, says);
     case "cookie":
       return readCookie(source.cookie, says.header("cookie"), source.regions);
     case "query":
       return readParameter(source, says.query);
     case "segment":
       // An escape is not decoded: it names no region.
-      return lookUp(says.path.split("/", source.at + 1)[source.at] || undefined, source.regions);
+      return lookUp(says.path.split("/", source.at + 1)[source.at] || undefined, source, source.regions);
     case "hostLabel": {
       const [label, parent] = labelOf(hostOf(says.host));
-      return parent === source.parent ? lookUp(label || undefined, source.regions) : undefined;
+      return parent === source.parent ? lookUp(label || undefined, source, source.regions) : undefined;
     }
     case "host": {
       const host = hostOf(says.host);
@@ -178,26 +178,29 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
 const said = (region: string | undefined, isAssumed: boolean): Word =>
   region === undefined ? undefined : ok({ region, isAssumed });
 
-/** Who says a region that there is not is told so, and never sent to another. */
-const lookUp = (name: string | undefined, regions: RegionByValue): Word => {
+/** A value that no region has is an error, never another region. */
+const lookUp = (name: string | undefined, { label, isListed }: RegionSource, regions: RegionByValue): Word => {
   if (name === undefined) return undefined;
-  return (
-    said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
-  );
+  const region = regions.get(name);
+  if (region !== undefined) return said(region, false);
+  const error = { reason: "unknown-name", what: "region", name, known: [...regions.keys()] } as const;
+  return err(isListed ? { ...error, source: label } : error);
 };
 
 type QuerySource = Extract<RegionSource, { readonly kind: "query" }>;
 
 /** One that comes twice and says two things names no region. */
-const readParameter = ({ name, test, regions }: QuerySource, query: string): Word => {
+const readParameter = (source: QuerySource, query: string): Word => {
+  const { name, test, regions } = source;
   const values = parameterValues(query.slice(1), test);
   const [value, second = values[PLACE_IDS_MAX]] = new Set(values);
-  if (second === undefined) return lookUp(value, regions);
+  if (second === undefined) return lookUp(value, source, regions);
   return err({ reason: "malformed-request", detail: `The query parameter ${name} has several values.` });
 };
 
 /** A token that is too long to be read might say something: skipping it would be a guess. */
-const readToken = (header: string, path: readonly string[], says: RequestSays, regions: RegionByValue): Word => {
+const readToken = (source: Extract<RegionSource, { readonly kind: "claim" }>, says: RequestSays): Word => {
+  const { header, path, regions } = source;
   const credentials = says.header(header);
   if (credentials === undefined) return undefined;
   const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
@@ -206,7 +209,7 @@ const readToken = (header: string, path: readonly string[], says: RequestSays, r
     const detail = `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`;
     return err({ reason: "malformed-request", detail });
   }
-  return lookUp(claimOf(token, path), regions);
+  return lookUp(claimOf(token, path), source, regions);
 };
 
 /** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4): the first known counts. */

@@ -94,6 +94,8 @@ export interface UnknownName<What extends string = string> {
   readonly what: What;
   readonly name: string;
   readonly known: readonly string[];
+  /** The source whose values the table lists in `known`. */
+  readonly source?: string;
 }
 
 export const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report) => {

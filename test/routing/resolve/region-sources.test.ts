@@ -34,6 +34,9 @@ const choose = (sources: readonly DeclaredSource[], said: Said, entry: object = 
   const choice = chooseRegion(sourcesOf(sources, entry), saysOf(said));
   if (choice.ok) return choice.value.region + (choice.value.isAssumed ? ", assumed" : "");
   const { error } = choice;
+  if (error.reason === "unknown-name" && error.source !== undefined) {
+    return `no value ${error.name} of ${error.source}: ${error.known.join()}`;
+  }
   if (error.reason === "unknown-name") return `no ${error.what} ${error.name}: ${error.known.join()}`;
   return error.reason;
 };
@@ -53,7 +56,7 @@ describe("a header field", () => {
     [plain, header("__proto__"), "no region __proto__: eu,us,ap"],
     [plain, {}, "us, assumed"],
     [mapped, header("kz"), "ap"],
-    [mapped, header("eu"), "no region eu: kz,de"],
+    [mapped, header("eu"), "no value eu of header x-home: kz,de"],
     [mapped, {}, "us, assumed"],
   ])("%# says what it says, or nothing", (sources, said, expected) => {
     expect(choose(sources, said)).toBe(expected);
@@ -270,7 +273,7 @@ describe("the host", () => {
     ["mars.example.net", "no region mars: eu,us,ap"],
     ["a.us.example.net", "region-unknown"],
     ["tokyo.example.org", "ap"],
-    ["ap.example.org", "no region ap: tokyo"],
+    ["ap.example.org", "no value ap of host *.example.org: tokyo"],
     ["%65u.example.com", "region-unknown"],
   ])("%s", (host, region) => {
     expect(choose(sources, { host })).toBe(region);
