@@ -2,7 +2,7 @@ import type { Node, ParseError, ParseErrorCode } from "jsonc-parser";
 import { getLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import { firstNotBelow } from "../../routing/lookup/ranges.ts";
 import { type Fault, keysOfPointer, type Place, pointerTo } from "../../routing/schema/faults.ts";
-import { plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";
+import { parseJson, plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { excessOf } from "../../routing/schema/parse.ts";
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -67,6 +67,8 @@ export const readJsonText = (jsonc: string) => {
   return { value: JSON.parse(text) as unknown, faults: duplicateKeys(tree, position), positionOf };
 };
 
+const isJson = (text: string): boolean => parseJson(text) !== undefined;
+
 /** Faults that make parsing useless. */
 const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
   const excess = excessOf(text);
@@ -76,8 +78,14 @@ const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined
     const message = `A table is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
     return { at: deepAt, pointer: "", kind: "syntax", message };
   }
-  if (text.trim() !== "") return undefined;
-  return { at: 0, pointer: "", kind: "syntax", message: "The file is empty; a table is a JSON object." };
+  const plain = plainJson(text);
+  const at = plain.search(/\S/);
+  if (at === -1) return { at: 0, pointer: "", kind: "syntax", message: "The file is empty; a table is a JSON object." };
+  // Faults of its syntax as JSON would hide the cause.
+  if (plain[at] === "{" || isJson(plain)) return undefined;
+  const message =
+    "The file is not JSON: a table is an object, which begins with `{`. YAML and TOML are not read; convert it.";
+  return { at, pointer: "", kind: "syntax", message };
 };
 
 const positionFinder = (text: string): ((offset: number) => Position) => {

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { Scope } from "../../admin-ports.ts";
-import { ok, type Result } from "../../ids/result.ts";
-import { messageOf, readOr, readSecret, readValid, type SettingFault, type Settings, textOf } from "../settings.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import { parseUniqueJson } from "../../routing/schema/json-scanner.ts";
+import { messageOf, readSecret, readValid, type SettingFault, type Settings, textOf } from "../settings.ts";
 
 /** Whose tokens are accepted, signed by RS256. */
 export interface JwtSettings {
@@ -18,13 +19,18 @@ export interface JwtSettings {
 /** Who may mint: all, callers with the scope, those with a token of an issuer, or none. `faulty`: the setting is invalid. */
 export type MintDoor = "open" | "token" | "off" | "faulty" | JwtSettings;
 
-const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
+const NAME_WORDS = "must be a text of 1 to 300 characters";
+const NAME = v.pipe(v.string(NAME_WORDS), v.minLength(1, NAME_WORDS), v.maxLength(300, NAME_WORDS));
+const KEYS_WORDS = "must be an https: URL";
 
 const MINT_JWT = v.pipe(
   v.strictObject({
     issuer: NAME,
     audience: NAME,
-    keys: v.pipe(v.string(), v.url(), v.startsWith("https://")),
+    keys: v.pipe(
+      v.string(KEYS_WORDS),
+      v.check((text) => text.startsWith("https://") && URL.canParse(text), KEYS_WORDS),
+    ),
     scope: v.optional(NAME),
   }),
   v.transform(({ audience, ...rest }): JwtSettings => ({ ...rest, audiences: [audience] })),
@@ -34,12 +40,25 @@ const MINT_JWT = v.pipe(
 export function parseMintDoor(text: string): Result<MintDoor, string> {
   if (text === "") return ok("open");
   if (text === "open" || text === "token" || text === "off") return ok(text);
-  return readOr(readSecret(MINT_JWT, text), MINT_FAULT);
+  return readJwt("MINT", text, MINT_FAULT);
 }
 
 /** Reads the setting `CLIENT_JWT`: whose tokens carry claims that the table may use. */
 export const parseClientJwt = (text: string): Result<JwtSettings, string> =>
-  readOr(readSecret(MINT_JWT, text), CLIENT_JWT_FAULT);
+  readJwt("CLIENT_JWT", text, CLIENT_JWT_FAULT);
+
+/** It is no secret, so the member is named. `fault`: for what is no such object at all. */
+function readJwt(setting: string, text: string, fault: string): Result<JwtSettings, string> {
+  const json = parseUniqueJson(text);
+  const parsed = v.safeParse(MINT_JWT, json);
+  if (parsed.success) return ok(parsed.output);
+  const [issue] = parsed.issues;
+  const member = issue.path?.[0]?.key;
+  if (member === undefined || Array.isArray(json)) return err(fault);
+  if (issue.expected === "never") return err(`${setting}: ${JSON.stringify(member)} is unknown`);
+  const isThere = Object.hasOwn(json as object, String(member));
+  return err(`${setting}: ${member} ${isThere ? issue.message : "is missing"}`);
+}
 
 const CLIENT_JWT_FAULT =
   'CLIENT_JWT must be JSON like {"issuer": "https://login.acme.com", "audience": "api", ' +

@@ -116,7 +116,12 @@ const reportContradiction = ({ draft, plans, report }: RouteContext, { index, ro
   const [key] = CONDITION_FIELDS.find(
     ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(draft, name, field)),
   ) ?? [undefined];
-  if (layouts.length === 0) {
+  const keyed = listOf(when.entity ?? []).find((name) => draft.entities.get(name)?.directory !== undefined);
+  if (layouts.length === 0 && keyed !== undefined) {
+    const directory = JSON.stringify(draft.entities.get(keyed)?.directory);
+    const why = `${JSON.stringify(keyed)} has no IDs: the directory ${directory} says the regions of its keys;`;
+    fault(["entity"], `${why} remove the route.`);
+  } else if (layouts.length === 0) {
     const why = "No entity of this route has IDs of this layout, so no ID can match; correct the entity or the layout.";
     fault([when.layout === undefined ? "entity" : "layout"], why);
   } else if (key !== undefined) {

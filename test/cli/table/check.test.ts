@@ -180,6 +180,15 @@ describe.concurrent("waybill table check", () => {
       says: "UTF-8",
     },
     { name: "bottomless nesting", text: "[".repeat(100_000), place: "1:257: (whole table)", says: "256 levels" },
+    {
+      name: "YAML",
+      text: "# all\nregions:\n  eu: {}\n",
+      place: "1:1: (whole table)",
+      says: "YAML and TOML are not read",
+    },
+    { name: "YAML of two documents", text: "---\n{}", place: "1:1: (whole table)", says: "YAML and TOML are not read" },
+    { name: "TOML", text: "// x\n  [regions]", place: "2:3: (whole table)", says: "TOML" },
+    { name: "YAML with quotes", text: '"regions":\n  "eu": {}', place: "1:1: (whole table)", says: "begins with `{`" },
     { name: "another value", text: "[]", place: "1:1: /regions", says: "missing" },
   ])("finds $name", async ({ text, place, says }) => {
     const { stdout, stderr, code } = await waybill(["table", "check", "-"], { stdin: text });

@@ -269,6 +269,18 @@ describe("a table at fault", () => {
       "/routes/0/directory",
       "public IDs",
     ],
+    [
+      "a route for an entity of keys",
+      withPart(["routes/1/when", { entity: "shop" }]),
+      "/routes/1/when/entity",
+      'the directory "slug" says the regions of its keys',
+    ],
+    [
+      "a route for an entity of keys, by a layout",
+      withPart(["routes/1/when", { entity: "shop", layout: "uuid-v7" }]),
+      "/routes/1/when/entity",
+      '"shop" has no IDs',
+    ],
   ])("%s", (_name, table, pointer, sentence) => {
     const faults = faultsOf(table as never);
     expect(faults.map((fault) => fault.pointer)).toContain(pointer);
