@@ -6,7 +6,7 @@ import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/gate
 import { claimsOf } from "../src/gateway/places/read.ts";
 import { ok } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
-import { parseJson } from "../src/routing/index.ts";
+import { duplicateKey, parseJson } from "../src/routing/index.ts";
 import { requireScope, siteOf } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
 import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./lib/table-canary.ts";
@@ -70,7 +70,10 @@ export const explain = (gateway: Gateway) =>
     const malformed = (detail: string) => context.fail({ reason: "malformed-request", detail });
     const body = await readBody(c.req.raw, BYTES_MAX);
     if (!body.ok) return context.fail(body.error);
-    const parsed = v.safeParse(requestSchema, parseJson(body.value));
+    const json = parseJson(body.value);
+    const twice = json === undefined ? undefined : duplicateKey(body.value);
+    if (twice !== undefined) return malformed(`The body has the key ${JSON.stringify(twice.slice(0, 100))} twice.`);
+    const parsed = v.safeParse(requestSchema, json);
     if (!parsed.success) {
       const place = v.getDotPath(parsed.issues[0]);
       return malformed(

@@ -6,6 +6,7 @@ import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { SESSION_COOKIE } from "../../src/proxy/headers.ts";
 import { type SessionView, UNATTENDED_HEADER } from "../../src/published/console-api.ts";
+import { parseUniqueJson } from "../../src/routing/index.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
 import { history } from "./history.ts";
@@ -185,7 +186,7 @@ async function signIn(gateway: Gateway, c: Context): Promise<Response> {
     return context.fail({ reason: "forbidden", why: "cross-site" });
   const text = await readBody(request, SIGN_IN_BYTES_MAX);
   if (!text.ok) return context.fail(text.error);
-  const body = v.safeParse(v.pipe(v.string(), v.parseJson(), SIGN_IN), text.value);
+  const body = v.safeParse(SIGN_IN, parseUniqueJson(text.value));
   if (!body.success) return context.fail({ reason: "malformed-request", detail: 'The body must be {"token": "…"}.' });
   const headers = { authorization: `Bearer ${body.output.token}`, host: context.host };
   const bearer = new Request(request.url, { headers });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
-import { parseJson } from "../routing/schema/json-scanner.ts";
+import { parseUniqueJson } from "../routing/schema/json-scanner.ts";
 
 /** What is wrong with a setting. `why`: a sentence that begins with its name, without its value. */
 export type SettingFault = Readonly<{ setting: string; why: string }>;
@@ -39,7 +39,7 @@ export function readSecret<const Schema extends v.GenericSchema>(
   schema: Schema,
   text: string,
 ): v.InferOutput<Schema> | undefined {
-  const parsed = v.safeParse(schema, parseJson(text));
+  const parsed = v.safeParse(schema, parseUniqueJson(text));
   return parsed.success ? parsed.output : undefined;
 }
 

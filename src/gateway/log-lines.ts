@@ -1,4 +1,4 @@
-import { parseJson } from "../routing/schema/json-scanner.ts";
+import { parseUniqueJson } from "../routing/schema/json-scanner.ts";
 import type { LoggedRequest } from "./replay.ts";
 
 /** Reads requests from the lines of access logs: the gateway's own, and those of other proxies. */
@@ -61,7 +61,7 @@ export const parseLogLine = (line: string, format?: string): LogLine => {
 const unreadable = (why: UnreadableLine): LogLine => ({ kind: "unreadable", why });
 
 function jsonLine(line: string, format: string | undefined): LogLine {
-  const members = Object(parseJson(line)) as Members;
+  const members = Object(parseUniqueJson(line)) as Members;
   const forms = Object.entries(JSON_FORMS).filter(([name]) => format === undefined || format === name);
   const found = forms.find(([, { target }]) => memberAt(members, target) !== undefined)?.[1];
   if (found === undefined) return isEvent(members) ? { kind: "other" } : unreadable("json");

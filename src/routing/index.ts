@@ -18,7 +18,7 @@ export { type Explanation, explain, hintNamed, plainDecision, resolveAny, resolv
 export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
 export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";
 export type { Fault } from "./schema/faults.ts";
-export { duplicateKey, memberText, parseJson, plainJson } from "./schema/json-scanner.ts";
+export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredTable } from "./schema/table.ts";
 export type { Candidate, CompiledTable, Decision, Entity, EntityId, PathMatch, Rule, WithoutId } from "./table.ts";

@@ -6,7 +6,7 @@ import { decodePublic, encodePublic, keyRing, openId, sealId, sealRing } from ".
 import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
 import { canBeLater } from "../compile/overrides.ts";
 import { readingsOf } from "../layouts/fields.ts";
-import { parseJson } from "../schema/json-scanner.ts";
+import { duplicateKey, parseJson } from "../schema/json-scanner.ts";
 import type { Entity, PublicKind } from "../table.ts";
 
 /** The digits of base64, RFC 4648 section 4: this zone knows no platform. */
@@ -44,6 +44,7 @@ export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const json = parseJson(text);
   // An array has all members that may be absent.
   if (json === undefined || json === null || Array.isArray(json)) return err("PUBLIC_ID_KEYS is not a JSON object.");
+  if (duplicateKey(text) !== undefined) return err("PUBLIC_ID_KEYS has a member of one object twice.");
   const parsed = v.safeParse(SECRET, json);
   if (!parsed.success) return err(formatIssue(parsed.issues[0]));
   const { sealed, compatible } = parsed.output;

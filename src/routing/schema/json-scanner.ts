@@ -161,6 +161,12 @@ export const memberText = (text: string, name: string): string | undefined => {
   return undefined;
 };
 
+/** The value of a JSON text; `undefined` for what is none, and where an object has a key twice (RFC 8259 §4). */
+export const parseUniqueJson = (text: string): unknown => {
+  const value = parseJson(text);
+  return value === undefined || duplicateKey(text) !== undefined ? undefined : value;
+};
+
 /** The index of the first bracket that is nested deeper than `max`. */
 export const tooDeepAt = (text: string, max: number): number | undefined => {
   const scanner = new JsonScanner(text);

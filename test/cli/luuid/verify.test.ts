@@ -142,6 +142,7 @@ describe("waybill luuid verify", () => {
     ["no id", "nothing"],
     ['{"id":7}', "id must be a text"],
     ['{"group":4096,"primaryKey":1}', "it has no id"],
+    ['{"group":1,"group":2,"primaryKey":1}', "all there once"],
     [JSON.stringify({ id: id(1, 1), primaryKey: 2 }), "is not that of its id"],
     [JSON.stringify({ id: id(1, 1), mintedAt: "2026-01-01" }), "mintedAt must be"],
     ["01990f04-d900-8005-8040-000000000001", ""],

@@ -351,6 +351,16 @@ describe("IDs beside the path", () => {
 });
 
 describe("POST /-/explain", () => {
+  // RFC 8259 §4: readers do not agree which of two members counts.
+  it.each(['{"url":"/a","url":"/b"}', '{"url":"/a","headers":{"x":"1","x":"2"}}'])("refuses %s", async (body) => {
+    const { request } = setUp({ declared: withPath() });
+    const answer = await request("/-/explain", { method: "POST", body });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringMatching(/^The body has the key "(url|x)" twice\.$/),
+    ]);
+  });
+
   const explain = async (request: object, gateway: object = {}) => {
     const gw = setUp({
       declared: withPath(PLACES, { sources: [{ header: "x-home" }, { host: { "gw.test": "eu" } }] }),

@@ -10,6 +10,7 @@ describe("the secret", () => {
     ["{", "is not a JSON object"],
     ["[]", "is not a JSON object"],
     ["null", "is not a JSON object"],
+    ['{"sealed":[],"sealed":[]}', "has a member of one object twice"],
     ['{"sealed": "x"}', "sealed is no list"],
     ['{"hunter2": []}', "it must have no other members than sealed and compatible"],
     [sealed({ id: "", key: "" }), "sealed.0.id is empty"],

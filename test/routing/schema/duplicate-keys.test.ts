@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { duplicateKey } from "../../../src/routing/schema/json-scanner.ts";
+import { duplicateKey, parseUniqueJson } from "../../../src/routing/schema/json-scanner.ts";
 
 describe("a key that stands twice", () => {
   test.each([
@@ -23,6 +23,12 @@ describe("a key that stands twice", () => {
     '{"a\\\\":1,"a":2}',
     '{"__proto__":{"a":1},"a":"\\\\\\""}',
   ])("none in %s", (text) => expect(duplicateKey(text)).toBeUndefined());
+
+  test("is no value", () => {
+    expect(parseUniqueJson('{"a":{"b":1,"b":1}}')).toBeUndefined();
+    expect(parseUniqueJson("{")).toBeUndefined();
+    expect(parseUniqueJson('{"a":[{"b":1},{"b":2}]}')).toEqual({ a: [{ b: 1 }, { b: 2 }] });
+  });
 
   test("none in a text that nests deeper than calls can", () => {
     const text = `${"[".repeat(100_000)}{"a":1}${"]".repeat(100_000)}`;

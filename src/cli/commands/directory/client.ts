@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, type Result } from "../../../ids/index.ts";
 import { KEY_FORMS } from "../../../routing/directory/normalise.ts";
-import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import {
   answerOf,
   formatFailure,
@@ -132,6 +132,6 @@ const readState = <Schema extends v.GenericSchema<unknown, object>>(
 ): v.InferOutput<Schema> => {
   const content = runtime.readFile(path);
   if (!content.ok) return fail(`error: ${escapeControls(path)} cannot be read: ${content.error}\n`);
-  const state = v.safeParse(schema, parseJson(new TextDecoder().decode(content.value)));
+  const state = v.safeParse(schema, parseUniqueJson(new TextDecoder().decode(content.value)));
   return state.success ? state.output : fail(`error: ${escapeControls(path)} is no state of this command\n`);
 };

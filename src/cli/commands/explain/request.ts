@@ -3,7 +3,7 @@ import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
 import { type CanaryMember, tableCanaryInWords } from "../../../published/console-canary.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
-import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import { type OptionsOf, option } from "../../command.ts";
 import type { openGateway } from "../../gateway/client.ts";
 import { answerOf } from "../../gateway/http.ts";
@@ -100,8 +100,8 @@ function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [strin
     const hasToken = headers.some(([name]) => name === "authorization");
     return hasToken ? err({ reason: "authentication-unavailable" } as const) : ok(undefined);
   }
-  const read = objectOf(parseJson(claims));
-  return read === undefined ? malformed("--claims is a JSON object.") : ok(read);
+  const read = objectOf(parseUniqueJson(claims));
+  return read === undefined ? malformed("--claims is a JSON object with each key once.") : ok(read);
 }
 
 function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {

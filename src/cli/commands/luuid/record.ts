@@ -1,6 +1,6 @@
 import { err, fieldOf, luuid, ok, PRIMARY_KEY_MAX, type Result } from "../../../ids/index.ts";
 import { parseTime } from "../../../routing/layouts/fields.ts";
-import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import { parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import { parseErrorSentence } from "../../lib/errors.ts";
 import { objectOf } from "../../lib/json-text.ts";
 
@@ -19,10 +19,10 @@ const primaryKey = fieldOf(luuid, "primaryKey");
 /** Reads an LUUID, or an object with `id` or `group` and `primaryKey`. The error says what is wrong with the line. */
 export const readRecord = (line: string): Result<KeyRecord, string> => {
   if (!/^["{[]/.test(line)) return ofId(line, undefined);
-  const value = parseJson(line);
+  const value = parseUniqueJson(line);
   if (typeof value === "string") return ofId(value, undefined);
   const members = objectOf(value);
-  if (members === undefined) return err("it is no LUUID and no JSON object");
+  if (members === undefined) return err("it is no LUUID, and no JSON object whose keys are all there once");
   const { id, group, primaryKey, mintedAt } = members;
   const mintedAtMs = typeof mintedAt === "string" ? timeOf(mintedAt) : undefined;
   if (mintedAt !== undefined && mintedAt !== null && mintedAtMs === undefined) {

@@ -3,7 +3,7 @@ import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
 import { FAULTS_MAX } from "../../../routing/limits.ts";
 import { encodePack, formatPackFault } from "../../../routing/packs/format.ts";
-import { parseJson } from "../../../routing/schema/json-scanner.ts";
+import { parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import type { Slice } from "../../../routing/table.ts";
 import { command, type OptionsOf, option, required } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
@@ -79,7 +79,8 @@ const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number) => {
 
 const rangeOf = (text: string, line: number, max: number): LineRange | string => {
   const parts = text.startsWith("{") ? partsOfJson(text) : text.split(",").map((part) => part.trim());
-  if (parts === undefined) return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region".';
+  if (parts === undefined)
+    return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region", each once.';
   if (parts.length !== 2 && parts.length !== 3) return "A line is from,to,region or key,region.";
   const [from = "", to = "", region = ""] = parts.length === 2 ? [parts[0], parts[0], parts[1]] : parts;
   const [first, last] = [keyOf(from, max), keyOf(to, max)];
@@ -96,7 +97,7 @@ const keyOf = (text: string, max: number): number | undefined => {
 };
 
 const partsOfJson = (text: string): readonly string[] | undefined => {
-  const { from, to, key, region, ...others } = objectOf(parseJson(text)) ?? {};
+  const { from, to, key, region, ...others } = objectOf(parseUniqueJson(text)) ?? {};
   if (Object.keys(others).length > 0 || typeof region !== "string") return undefined;
   const keys = key === undefined ? [from, to] : from === undefined && to === undefined ? [key] : [];
   const isGiven = keys.length > 0 && keys.every((each) => typeof each === "number" || typeof each === "string");
