@@ -4,6 +4,7 @@ import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
+import { holdEarlyAnswer } from "../src/proxy/early-answer.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { consoleData, consolePage, guardConsole, isAtConsole } from "./console/console.ts";
 import { directoryBulk } from "./directory/bulk.ts";
@@ -59,7 +60,7 @@ export function createApp(gateway: Gateway): App {
       if (context.outcome !== "answered" && response.status !== 101)
         response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
       context.log(response.status);
-      return response;
+      return context.isBodyRead ? response : holdEarlyAnswer(context, response);
     },
   };
 }

@@ -151,6 +151,7 @@ function compose(env: Env) {
     isOnEdge: config.isOnEdge,
     clientOf,
     deadlines: config.deadlines,
+    earlyAnswers: config.earlyAnswers,
     originHealth: metrics.originHealth,
     counters: metrics.counters,
     metrics,

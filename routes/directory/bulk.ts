@@ -20,6 +20,8 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
       const found = await directoryOf(c);
       if (found instanceof Response) return found;
       const { plan, regions } = found;
+      // Rows are read while the answer is sent.
+      contextOf(c).isBodyRead = true;
       const options = {
         truth,
         directory: plan.name,

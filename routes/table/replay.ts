@@ -37,7 +37,7 @@ async function firstLine(body: Bytes, bytesMax: number): Promise<Result<FirstLin
       const own = end === -1 ? chunk : chunk.subarray(0, end);
       bytes += own.length;
       if (bytes > bytesMax) {
-        await reader.cancel();
+        reader.releaseLock();
         return err({ reason: "body-too-large", bytesMax });
       }
       line += decoder.decode(own, { stream: !done && end === -1 });

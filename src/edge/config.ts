@@ -40,6 +40,10 @@ const ENV = v.object({
   /** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
   IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "60000"),
   TOTAL_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "0"),
+  /** Bodies of most APIs are smaller; a larger one is a file, not worth reading for its answer alone. */
+  EARLY_ANSWER_READ_BYTES: v.optional(wholeNumber(0, 100_000_000), "1048576"),
+  /** A mobile client sends so much in that time. */
+  EARLY_ANSWER_HOLD_MS: v.optional(wholeNumber(0, 60_000), "5000"),
   /** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
   REPORT_SECONDS: v.optional(wholeNumber(0, 3_600), "10"),
   /** A dead origin is known after this at the latest, and an idle one is not kept busy. */
@@ -92,6 +96,8 @@ export function readConfig(env: Settings) {
       idleMs: read.IDLE_DEADLINE_MS,
       totalMs: read.TOTAL_DEADLINE_MS,
     },
+    /** Of answers that come before the request's body has; 0 for no wait. */
+    earlyAnswers: { bytesMax: read.EARLY_ANSWER_READ_BYTES, holdMs: read.EARLY_ANSWER_HOLD_MS },
     /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
     reportMs: read.REPORT_SECONDS * 1000,
     /** The time between two rounds of active checks. */

@@ -62,6 +62,8 @@ export const SETTING_NAMES = [
   "FIRST_BYTE_DEADLINE_MS",
   "IDLE_DEADLINE_MS",
   "TOTAL_DEADLINE_MS",
+  "EARLY_ANSWER_READ_BYTES",
+  "EARLY_ANSWER_HOLD_MS",
   // Secrets, not variables: `wrangler secret put PUBLIC_ID_KEYS`. `ADMIN_TOKENS` is one though it has digests alone.
   "PUBLIC_ID_KEYS",
   "ORIGIN_SIGNING_KEYS",

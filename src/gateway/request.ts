@@ -75,6 +75,8 @@ export class RequestContext {
   declare isPlainId: boolean;
   /** Aborts when the rest of the answer is for no one; `undefined`: when the client has left. */
   declare unwanted: AbortSignal | undefined;
+  /** Whether nothing of the request's body is left, or its answer reads it; false where that is not known. */
+  declare isBodyRead: boolean;
   declare private isLogged: boolean;
   declare private isWatched: boolean;
   /** Among the unwatched; -1 for none. */
@@ -99,6 +101,7 @@ export class RequestContext {
     this.isElsewhere = undefined;
     this.attempts = 0;
     this.isPlainId = false;
+    this.isBodyRead = false;
     this.isLogged = false;
     this.isWatched = false;
     this.place = -1;

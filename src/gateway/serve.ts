@@ -166,7 +166,8 @@ export async function forward(
     return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
   }
   const limit = gateway.rateLimits.entity;
-  if (request.body !== null) context.watchClientIfSlow();
+  const isEmpty = request.body === null;
+  if (!isEmpty) context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
@@ -178,13 +179,13 @@ export async function forward(
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
   const check = prepared?.check;
-  const read: RequestBody | BodyError =
-    request.body === null
-      ? NO_BODY
-      : (prepared?.body ??
-        (await readRequestBody(request, check ? 0 : entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
+  const read: RequestBody | BodyError = isEmpty
+    ? NO_BODY
+    : (prepared?.body ??
+      (await readRequestBody(request, check ? 0 : entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
   if (typeof read === "string") return context.fail(bodyError(read, idleMs), decision);
   const body = check !== undefined && read.kind === "stream" ? { ...read, check } : read;
+  context.isBodyRead = body.kind === "kept" || body.kind === "own" || isEmpty;
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;

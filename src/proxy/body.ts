@@ -1,4 +1,4 @@
-import { type BodyCheck, type BodyEnd, type PumpLimits, pump } from "./pump.ts";
+import { type BodyCheck, type BodyEnd, Handover, type PumpLimits, pump } from "./pump.ts";
 
 /**
  * A request's body on its way: none, kept whole so that it can be sent again, streamed once, or come whole and left with its
@@ -89,7 +89,7 @@ async function whole(
   const { readable, writable } = new IdentityTransformStream();
   const read = bytesMax === Infinity ? new Response(readable).arrayBuffer() : collect(readable, bytesMax);
   const kept = read.catch(() => undefined);
-  const end = await pump(stream, writable, { ...limits, untilMs: undefined });
+  const end = await pump(stream, writable, { ...limits, untilMs: undefined, handover: new Handover() });
   if (end === "idle") return "late";
   if (end === "sink-failed" && (await kept) === undefined) return "too-large";
   return (end === "complete" ? await kept : undefined) ?? "broken";
@@ -97,7 +97,7 @@ async function whole(
 
 /** All bytes of a stream; `undefined` for more than the limit. Rejects where it breaks off. */
 export async function collect(
-  stream: ReadableStream<Uint8Array> | readonly Uint8Array[],
+  stream: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   bytesMax: number,
 ): Promise<ArrayBuffer | undefined> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -124,6 +124,12 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined 
 export const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
 const OWN_BODY: RequestBody = Object.freeze({ kind: "own" });
 
+/** Of bodies that go on to an origin while its answer may come already. */
+const handovers = new WeakMap<ReadableStream, Handover>();
+
+/** What is known of a body that is locked; `undefined` for one that stays so. */
+export const handoverOf = (body: ReadableStream): Handover | undefined => handovers.get(body);
+
 /** A streamed body as an origin request takes it, and when and how it was all sent. */
 export interface Upload {
   readonly body: ReadableStream<Uint8Array>;
@@ -144,7 +150,10 @@ export function upload(
     length === null ? new IdentityTransformStream() : new FixedLengthStream(BigInt(length));
   const broken = new AbortController();
   const onBreak = () => broken.abort();
-  const ended = pump(stream, writable, { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head, check });
+  const handover = new Handover();
+  handovers.set(stream, handover);
+  const limits = { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head, check, handover };
+  const ended = pump(stream, writable, limits);
   if (check !== undefined) void ended.then((end) => check.settle(end));
   return { body: readable, ended, broken: broken.signal };
 }

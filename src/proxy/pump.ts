@@ -17,6 +17,8 @@ export interface PumpLimits {
   readonly head?: Uint8Array | undefined;
   /** Its last bytes are held back until the body has its digests. Not with a `head`. */
   readonly check?: Omit<BodyCheck, "settle"> | undefined;
+  /** Takes the source over when the sink takes no more of it; without one the source is cancelled. */
+  readonly handover?: Handover | undefined;
 }
 
 /** What a body is held to while it passes. */
@@ -26,6 +28,41 @@ export interface BodyCheck {
   isTrue(): Promise<boolean>;
   /** Told how the body ended. */
   settle(end: BodyEnd): void;
+}
+
+/** A client's body that is being read, and may be read on when the sink takes no more: see `early-answer.ts`. */
+export class Handover {
+  /** Told of what is read meanwhile. */
+  onBytes: ((bytes: number) => void) | undefined;
+  /** Whether the body was read to its end, or broke off: nothing is left of it. */
+  isOver = false;
+  /** Settles when the body is whole, has broken off or is left. */
+  readonly settled: Promise<void>;
+  readonly #settle: () => void;
+
+  constructor() {
+    let settle = (): void => undefined;
+    this.settled = new Promise((resolve) => {
+      settle = resolve;
+    });
+    this.#settle = settle;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#settle();
+  }
+
+  /** Leaves the source to another reader, once what was asked of it has come. */
+  async leave(reader: ReadableStreamBYOBReader, asked: Promise<unknown> | undefined): Promise<void> {
+    try {
+      await asked;
+      reader.releaseLock();
+      this.#settle();
+    } catch {
+      this.end();
+    }
+  }
 }
 
 /**
@@ -48,12 +85,18 @@ export async function pump(
   const writer = sink.getWriter();
   const watch = watchOver(limits);
   let buffer = new ArrayBuffer(FIRST_READ_BYTES);
+  const { handover } = limits;
+  let asked: Promise<unknown> | undefined;
   const breakOff = async (end: BodyEnd): Promise<BodyEnd> => {
     watch.stop();
     if (end !== "sink-failed") limits.onBreak?.();
     const reason = new Error(`the body was broken off: ${end}`);
+    // Of a client that fell silent nothing more is expected.
+    const isLeft = handover !== undefined && end !== "source-failed" && end !== "idle";
+    if (isLeft) void handover.leave(reader, asked);
+    else handover?.end();
     // Whichever side is left must learn of it; that the other one is gone already is no news.
-    await Promise.allSettled([reader.cancel(reason), writer.abort(reason)]);
+    await Promise.allSettled([isLeft ? undefined : reader.cancel(reason), writer.abort(reason)]);
     return end;
   };
   const { check } = limits;
@@ -61,9 +104,13 @@ export async function pump(
   const begun = limits.head && (await watch.within(writer.write(limits.head), "sink"));
   if (typeof begun === "string") return breakOff(begun);
   for (;;) {
-    const piece = await watch.within(reader.read(new Uint8Array(buffer)), "source");
+    const read = reader.read(new Uint8Array(buffer));
+    asked = read;
+    const piece = await watch.within(read, "source");
     if (typeof piece === "string") return breakOff(piece);
+    asked = undefined;
     if (piece.done) break;
+    handover?.onBytes?.(piece.value.byteLength);
     const wasFilled = piece.value.byteLength === FIRST_READ_BYTES && piece.value.buffer.byteLength === FIRST_READ_BYTES;
     const next = check === undefined ? piece.value : held;
     if (check !== undefined) {
@@ -74,6 +121,7 @@ export async function pump(
     if (typeof taken === "string") return breakOff(taken);
     buffer = wasFilled || next === undefined ? new ArrayBuffer(READ_BYTES) : (next.buffer as ArrayBuffer);
   }
+  handover?.end();
   if (check !== undefined && !(await check.isTrue())) return breakOff("false-digest");
   const last = held && (await watch.within(writer.write(held), "sink"));
   if (typeof last === "string") return breakOff(last);

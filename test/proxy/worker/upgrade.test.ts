@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { GRAPHQL, graphqlOrigin } from "./graphql/world.ts";
-import { IDS, setUp } from "./harness.ts";
-import { BY_AT, NEXT } from "./lists/regions.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { GRAPHQL, graphqlOrigin } from "../../routes/graphql/world.ts";
+import { IDS, setUp } from "../../routes/harness.ts";
+import { BY_AT, NEXT } from "../../routes/lists/regions.ts";
 
 /** A server may ignore an `upgrade` (RFC 9110 §7.8), and then the request is as without it. */
 const IGNORED: readonly (readonly [what: string, fields: Readonly<Record<string, string>>])[] = [
