@@ -63,6 +63,8 @@ export interface LayoutTable {
   readonly text: TextForm;
   /** The smallest valid ID as a decimal number, if it is not 0. */
   readonly least?: string;
+  /** Milliseconds that a short COMB counts by. */
+  readonly intervalMs?: number;
   /** `own`: it has its own minter. `none`: its IDs need more than a clock and random bits. Absent: `startMinter`. */
   readonly minter?: "own" | "none";
   /** For each byte of the rows, in row order: its position in the text. Absent: the same order. */

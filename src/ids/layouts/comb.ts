@@ -7,6 +7,9 @@ import { uuidText } from "../text/uuid.ts";
 
 const UNIX_EPOCH_MS = 0;
 
+/** The interval of both libraries by default; a routing table may name another. */
+const MINUTE_MS = 60_000;
+
 /** The epoch of SQL Server's `datetime`: 1900-01-01T00:00:00Z. */
 const SQL_EPOCH_MS = -2_208_988_800_000;
 
@@ -66,6 +69,7 @@ export const shortPrefixCombTable: LayoutTable = /* @__PURE__ */ comb("prefix", 
   title: "COMB with a counter of intervals in its first two bytes",
   source: "uuid-creator, commit 3f41c3e, ShortPrefixCombFactory; klokwrk",
   minter: "own",
+  intervalMs: MINUTE_MS,
 });
 export const shortPrefixComb = /* @__PURE__ */ layoutOf<never>(shortPrefixCombTable);
 
@@ -74,5 +78,6 @@ export const shortSuffixCombTable: LayoutTable = /* @__PURE__ */ comb("suffix", 
   title: "COMB with a counter of intervals in bytes 10 and 11",
   source: "uuid-creator, commit 3f41c3e, ShortSuffixCombFactory",
   minter: "own",
+  intervalMs: MINUTE_MS,
 });
 export const shortSuffixComb = /* @__PURE__ */ layoutOf<never>(shortSuffixCombTable);

@@ -82,7 +82,7 @@ export const mintShortComb = (
   layout: Layout,
   nowMs: number,
   entropy: RandomWords,
-  intervalMs = SHORT_COMB_INTERVAL_MS,
+  intervalMs = layout.table.intervalMs ?? SHORT_COMB_INTERVAL_MS,
 ): Result<Words, MintError> => {
   if (!Number.isSafeInteger(intervalMs) || intervalMs < 1) return err(outOfRange("intervalMs", intervalMs));
   if (!Number.isSafeInteger(nowMs)) return err(outOfRange("nowMs", nowMs));

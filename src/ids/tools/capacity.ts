@@ -4,7 +4,6 @@ import { ofRole } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { sequenceOf, stepBits } from "../mint/by-layout.ts";
 import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.ts";
-import { SHORT_COMB_INTERVAL_MS } from "../mint/short-comb.ts";
 import { err, ok, type Result } from "../result.ts";
 
 /** What a layout can bear: its time range, rate and collision probability. Counts are exact to 16 digits. */
@@ -225,11 +224,11 @@ const groupsIn = (layout: Layout, seconds: number): number => {
   const row = timeRowOf(layout.table);
   if (row !== undefined) return Math.max(1, seconds * ticksPerSecondOf(row.unit));
   if (!isRing(layout)) return 1;
-  const intervals = (seconds * 1000) / SHORT_COMB_INTERVAL_MS;
+  const intervals = (seconds * 1000) / (layout.table.intervalMs as number);
   return Math.max(1, Math.min(intervals, valuesOf(ofRole(layout.fields, "counter"))));
 };
 
-const isRing = ({ name }: Layout): boolean => name === "short-prefix-comb" || name === "short-suffix-comb";
+const isRing = ({ table }: Layout): boolean => table.intervalMs !== undefined;
 
 /** Probability that two of `count` random picks from `values` are equal. */
 const birthday = (count: number, values: number): number => -Math.expm1((-count * (count - 1)) / (2 * values));

@@ -1,8 +1,7 @@
 import type { Layout, Words } from "../layout/layout.ts";
 import { timeRowOf, timeToldBy } from "../layout/time.ts";
 import { fieldOf } from "../layout/words.ts";
-import { shortPrefixCombTable, shortSuffixCombTable } from "../layouts/comb.ts";
-import { COMB_RING, intervalAt, SHORT_COMB_INTERVAL_MS } from "../mint/short-comb.ts";
+import { COMB_RING, intervalAt } from "../mint/short-comb.ts";
 import { err, ok, type Result } from "../result.ts";
 
 /** Freshness of IDs that clients make themselves, by the time in the ID or by its place on the ring of short COMBs. */
@@ -77,7 +76,7 @@ export type ClientIdWindowFault =
   | { readonly reason: "too-wide"; readonly layout: string; readonly sumMs: number; readonly sumMaxMs: number };
 
 /** At least one counter of the ring is refused, wherever in its interval the clock is. */
-const RING_SUM_MAX_MS = (COMB_RING - 2) * SHORT_COMB_INTERVAL_MS;
+const ringSumMaxMs = (intervalMs: number): number => (COMB_RING - 2) * intervalMs;
 
 /** The fault of a declared tolerance, or `undefined`. */
 export const clientIdWindowFault = (
@@ -89,8 +88,9 @@ export const clientIdWindowFault = (
     if (!isDuration(value)) return { reason: "duration", member: member as keyof ClientIdTolerance, value };
   }
   const sumMs = beforeMs + afterMs;
-  if (!hasRing(layout) || sumMs <= RING_SUM_MAX_MS) return undefined;
-  return { reason: "too-wide", layout: layout.name, sumMs, sumMaxMs: RING_SUM_MAX_MS };
+  const { intervalMs } = layout.table;
+  if (intervalMs === undefined || sumMs <= ringSumMaxMs(intervalMs)) return undefined;
+  return { reason: "too-wide", layout: layout.name, sumMs, sumMaxMs: ringSumMaxMs(intervalMs) };
 };
 
 /**
@@ -124,7 +124,7 @@ export const judgeClientId = (
 };
 
 /** A declared layout may have a field of the same name, so the table decides. */
-const hasRing = ({ table }: Layout): boolean => table === shortPrefixCombTable || table === shortSuffixCombTable;
+const hasRing = ({ table }: Layout): boolean => table.intervalMs !== undefined;
 
 const isDuration = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0;
 
@@ -155,16 +155,17 @@ const placeOnRing = (
   { beforeMs, afterMs }: ClientIdTolerance,
 ): Placed => {
   const interval = fieldOf(layout, "interval").read(words);
-  const startOf = (unixMs: number): number => Math.floor(unixMs / SHORT_COMB_INTERVAL_MS) * SHORT_COMB_INTERVAL_MS;
+  const intervalMs = layout.table.intervalMs as number;
+  const startOf = (unixMs: number): number => Math.floor(unixMs / intervalMs) * intervalMs;
   const [fromMs, toMs] = [startOf(countsMs - beforeMs), startOf(countsMs + afterMs)];
-  const [from, to] = [fromMs, toMs].map((unixMs) => intervalAt(unixMs, SHORT_COMB_INTERVAL_MS)) as [number, number];
+  const [from, to] = [fromMs, toMs].map((unixMs) => intervalAt(unixMs, intervalMs)) as [number, number];
   const ahead = (interval - from + COMB_RING) % COMB_RING;
-  const beyond = ahead - (toMs - fromMs) / SHORT_COMB_INTERVAL_MS;
+  const beyond = ahead - (toMs - fromMs) / intervalMs;
   const nearer = beyond < COMB_RING - ahead ? "too-new" : "too-old";
   return {
     reason: beyond <= 0 ? undefined : nearer,
     said: { interval },
-    mintedAtMs: fromMs + ahead * SHORT_COMB_INTERVAL_MS,
+    mintedAtMs: fromMs + ahead * intervalMs,
     window: { fromMs, toMs, ring: { from, to } },
   };
 };

@@ -229,12 +229,22 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   return [
     ...stray(["like"], "A layout has `rows` or is `like` another, not both; remove one of them."),
     ...stray(["epoch"], "Give the `epoch` in the row of the time."),
+    ...stray(["intervalSeconds"], "Only short-prefix-comb and short-suffix-comb count intervals; remove this."),
     ...(declared.text === undefined ? [faultAt(["text"], "A layout of your own needs a `text`; add it.")] : []),
   ];
 };
 
-const readVariant = (name: string, base: Layout, { epoch }: DeclaredLayout): LayoutReading => {
+const readVariant = (name: string, base: Layout, { epoch, intervalSeconds }: DeclaredLayout): LayoutReading => {
   const isOwnName = base.name === name;
+  if (intervalSeconds !== undefined) {
+    if (base.table.intervalMs === undefined || !isOwnName || epoch !== undefined) {
+      const message =
+        "Only short-prefix-comb and short-suffix-comb count intervals, under their own names; remove this.";
+      return reject(faultAt(["intervalSeconds"], message));
+    }
+    const variant = compileLayout({ ...base.table, intervalMs: intervalSeconds * 1000 });
+    if (variant.ok) return { layout: variant.value, faults: [] };
+  }
   if (epoch === undefined && isOwnName) return { layout: base, faults: [] };
   if (!EPOCH_SCHEMES.includes(base.name)) {
     const key = epoch === undefined ? "like" : "epoch";

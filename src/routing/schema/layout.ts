@@ -53,6 +53,10 @@ const minted = v.strictObject({
 export const layoutSchema = v.strictObject({
   like: optional(name, "The built-in layout that this one is, but for its `epoch`."),
   epoch: optional(time, "When the time is 0: for snowflake, sharding-id, flake-id, sonyflake and those like them."),
+  intervalSeconds: optional(
+    integer(1, 3_600),
+    "Seconds that short-prefix-comb or short-suffix-comb counts by; 60 by default, as of its libraries.",
+  ),
   rows: optional(list(row, ROWS_PER_LAYOUT_MAX), "A custom layout: its fields, most significant first."),
   text: optional(v.picklist(TEXT_NAMES), "Text form of a custom layout."),
   prefix: optional(v.string(), "Prefix of each text, such as `ord_`."),

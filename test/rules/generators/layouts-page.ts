@@ -82,16 +82,18 @@ const section = (layout: Layout): readonly string[] => {
     "```",
     "",
     ...notes(layout),
-    ...Object.entries(textsOf(layout, sampleOf(layout))).map(
-      ([form, text]) => `- ${form}, ${sizeOf(layout, form, text)}: \`${text}\``,
-    ),
+    ...Object.entries(textsOf(layout, sampleOf(layout))).map(([form, text]) => `- ${form}: \`${text}\``),
+    "",
+    `Characters: ${Object.entries(textsOf(layout, sampleOf(layout)))
+      .map(([form, text]) => `${form} ${sizeOf(layout, form, text)}`)
+      .join(", ")}.`,
     "",
   ];
 };
 
 const sizeOf = ({ texts }: Layout, name: string, text: string): string => {
   const max = texts.find((form) => form.name === name)?.lengthMax ?? text.length;
-  return max === text.length ? `${max} characters` : `at most ${max} characters`;
+  return max === text.length ? `${max}` : `at most ${max}`;
 };
 
 const noteOf = (layout: Layout, name: string): string => {
