@@ -18,7 +18,8 @@ export const ANY_RESPONSES = {
   "2XX": { description: "The origin's response with another good status.", content: ANY_CONTENT },
   default: {
     description: "The origin's response, or a problem of the gateway.",
-    content: { ...PROBLEM_CONTENT, ...ANY_CONTENT },
+    // Validators that know no order of ranges take the first that fits.
+    content: { "application/json": { schema: {} }, ...PROBLEM_CONTENT, "*/*": { schema: {} } },
   },
 };
 
