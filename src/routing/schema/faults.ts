@@ -100,7 +100,7 @@ export interface UnknownName<What extends string = string> {
 
 export const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report) => {
   const names = [...known];
-  const near = nearest(name === "uuid" ? "uuid-v4" : name, names);
+  const near = nearest(name, names);
   const remedy =
     near === undefined
       ? `declare it or use one of ${listNames(names)}`

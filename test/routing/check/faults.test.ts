@@ -82,7 +82,12 @@ test("the sample table has no fault, and neither has the table of the repository
 type Table = ReturnType<typeof sampleTable>;
 
 test.each<[string, (table: Table) => unknown, string, string]>([
-  ["a layout", (t) => entity(t, { ids: [{ layout: "uuid" }] }), "/entities/parcel/ids/0/layout", 'write "uuid-v4", or'],
+  [
+    "a layout",
+    (t) => entity(t, { ids: [{ layout: "uuidv4" }] }),
+    "/entities/parcel/ids/0/layout",
+    'write "uuid-v4", or',
+  ],
   ["a region", (t) => ({ ...t, default: "usa" }), "/default", 'write "us", or declare it.'],
   ["a region in capitals", (t) => ({ ...t, default: "EU" }), "/default", 'write "eu", or'],
   ["a country", (t) => routed(t, { country: "KZZ" }), "/routes/0/when/country", 'write "KZ", or'],
