@@ -6,12 +6,14 @@ import { watchKeys } from "./app/palette.tsx";
 import { watchPlace } from "./app/router.ts";
 import { loadSession } from "./app/session.ts";
 import { keepSettings } from "./app/settings.ts";
+import { keepTyped } from "./app/typed.ts";
 import { mendLanguage } from "./app/words.ts";
 
 /** The console: a page of the gateway on the same core. */
 
 mendLanguage(navigator);
 keepSettings();
+keepTyped();
 watchPlace();
 watchKeys();
 watchUse();

@@ -6,6 +6,7 @@ import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layout
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import {
   averageOf,
+  joinLabels,
   mergeHistory,
   periodsOf,
   problemCounts,
@@ -162,6 +163,22 @@ describe("figures over time", () => {
     for (let at = 10; at < 10_000; at += 10) history = mergeHistory(history, historyOf([at], [1]));
     expect(history.at.length).toBe(400);
     expect(history.total.requests.length).toBe(400);
+  });
+});
+
+describe("labels of publications", () => {
+  const joined = (...marks: readonly (readonly [x: number, text: string])[]) =>
+    joinLabels(
+      marks.map(([x, text]) => ({ x, text })),
+      (text) => text.length * 10,
+    ).map(({ x, text }) => `${x} ${text}`);
+  it("are one where they would cover each other", () => {
+    expect(joined([0, "40"], [20, "41"])).toEqual(["0 40", "20 41"]);
+    expect(joined([0, "40"], [19, "41"])).toEqual(["0 40–41"]);
+    // The longer one covers more.
+    expect(joined([0, "40"], [19, "41"], [49, "canary 42"], [50, "43"])).toEqual(["0 40–43"]);
+    expect(joined([100, "42"], [0, "40"], [5, "41"])).toEqual(["0 40–41", "100 42"]);
+    expect(joined()).toEqual([]);
   });
 });
 

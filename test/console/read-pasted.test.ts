@@ -24,6 +24,11 @@ describe("what is pasted", () => {
     ["cells with doubled quotes", `x\ty\n"say ""hi"""\t${ID}`, [ID]],
     ["two columns of IDs", `${ID},${OTHER}\n${ID},${OTHER}`, [ID, OTHER, ID, OTHER]],
     ["a broken percent-encoding", "/orders/%zz", ["%zz"]],
+    ["a sentence", "This is not an ID", ["This is not an ID"]],
+    ["a sentence with commas", "Hello, this is not an ID. Or is it?", ["Hello", "this is not an ID. Or is it?"]],
+    ["a sentence about an ID", `Please look at ${ID} soon`, [ID]],
+    ["a wrong ID in a sentence", `Please look at ${ID}0 soon`, [`${ID}0`]],
+    ["keys", "shop-a shop-b ann@example.com", ["shop-a", "shop-b", "ann@example.com"]],
     ["nothing", " \n ", []],
   ])("%s", (_, text, ids) => {
     expect(readPasted(text, reader).items.map(({ id }) => id)).toEqual(ids);
@@ -50,6 +55,15 @@ describe("what is read in the page", () => {
     expect(reading?.decision).toBeUndefined();
     expect(reading?.candidates.find(({ excluded }) => !excluded)).toMatchObject({ entity: "order", region: undefined });
     expect(JSON.stringify(reading)).not.toContain("unknown");
+  });
+
+  it("with a table, an ID of a layout that no entity uses is still one", () => {
+    const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (const own of [reader, readerOfNames({ revision: 7, ...declared }) ?? bareReader]) {
+      const reading = own.read({ source: id, id, path: undefined }, nowMs);
+      expect(reading.candidates.map(({ layout, entity }) => [layout, entity])).toEqual([["ulid", undefined]]);
+      expect(reading.decision).toBeUndefined();
+    }
   });
 
   it("without a table: the layout", () => {

@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { LookUp } from "../lookup/look-up.tsx";
@@ -29,6 +30,9 @@ export function App() {
   const own = PAGES.find(({ name }) => name === page);
   const mayOpen = own?.scopes === undefined || own.scopes.some((scope) => scope === session.value?.scope);
   useEffect(() => {
+    if (!hasExpired.value) isExpiredHidden.value = false;
+  }, [hasExpired.value]);
+  useEffect(() => {
     document.title = `${own?.title ?? "Console"} – Waybill`;
   }, [own]);
   return (
@@ -45,7 +49,7 @@ export function App() {
         {announcement.value}
       </p>
       {isPaletteOpen.value && <Palette />}
-      {hasExpired.value && session.value && <Expired />}
+      {hasExpired.value && session.value && !isExpiredHidden.value && <Expired />}
     </>
   );
 }
@@ -150,6 +154,20 @@ function Banners() {
           </button>
         </div>
       )}
+      {hasExpired.value && session.value && isExpiredHidden.value && (
+        <div class="banner bad" role="alert">
+          Your session has ended. What you typed is kept in this tab.{" "}
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              isExpiredHidden.value = false;
+            }}
+          >
+            Sign in again
+          </button>
+        </div>
+      )}
       {namesProblem.value && session.value && isReachable.value && (
         <ProblemBox problem={namesProblem.value} onRetry={() => void loadTable()} />
       )}
@@ -157,9 +175,17 @@ function Banners() {
   );
 }
 
+/** The window was closed, to look at what is on the page. */
+const isExpiredHidden = signal(false);
+
 const Expired = () => (
-  <Dialog title="Your session has ended" onClose={() => void signOut()}>
-    <SignIn why="Sign in again to go on where you are. Nothing that you typed is lost." />
+  <Dialog
+    title="Your session has ended"
+    onClose={() => {
+      isExpiredHidden.value = true;
+    }}
+  >
+    <SignIn why="Sign in again to go on where you are. Nothing that you typed is lost." isFirst />
   </Dialog>
 );
 

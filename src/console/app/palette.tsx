@@ -1,6 +1,5 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { pastedText } from "../lookup/look-up.tsx";
 import { readPasted } from "../lookup/read-pasted.ts";
 import { chosenOf } from "../lookup/reader.ts";
 import { PAGES } from "./pages.ts";
@@ -8,6 +7,7 @@ import { Dialog } from "./parts.tsx";
 import { goTo, type PageName } from "./router.ts";
 import { reader, session, signOut } from "./session.ts";
 import { textSize, theme } from "./settings.ts";
+import { pastedText } from "./typed.ts";
 
 /** One box for everything: an ID is looked up, a word finds a page or a command. Ctrl K, or a paste anywhere. */
 

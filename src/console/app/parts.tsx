@@ -126,6 +126,8 @@ interface FieldProps {
   readonly max?: number;
   readonly isRequired?: boolean;
   readonly autocomplete?: "off" | "current-password";
+  /** In a window: it has the focus when the window opens. */
+  readonly isFirst?: boolean;
 }
 
 export function Field({
@@ -138,6 +140,7 @@ export function Field({
   autocomplete = "off",
   min,
   max,
+  isFirst,
 }: FieldProps) {
   const id = useId();
   return (
@@ -146,6 +149,8 @@ export function Field({
       <input
         {...(min !== undefined && { min })}
         {...(max !== undefined && { max })}
+        // The window's own place for it (HTML, dialog focusing steps): else its first button would have it.
+        {...(isFirst && { autofocus: true })}
         id={id}
         // The types of Preact tell inputs apart by one fixed type each.
         type={type as "text"}
@@ -247,12 +252,14 @@ export const Table = ({
   label,
   columns,
   children,
+  class: own = "",
 }: {
   label: string;
+  class?: string;
   columns: readonly Column[];
   children: ComponentChildren;
 }) => (
-  <Scroll label={label}>
+  <Scroll label={label} class={own}>
     <table>
       <thead>
         <tr>

@@ -5,6 +5,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";
 import { ownOf } from "./own.ts";
+import { forgetTyped, ownTyped } from "./typed.ts";
 
 export type Scope = "support" | "viewer" | "operator" | "mint";
 
@@ -58,12 +59,15 @@ export async function signIn(token: string): Promise<Problem | undefined> {
 /** Of a table nothing stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */
 export async function signOut(): Promise<void> {
   const { ok } = await call(SESSION, { method: "DELETE", isSignIn: true });
-  if (ok) location.reload();
+  if (!ok) return;
+  forgetTyped();
+  location.reload();
 }
 
 async function start(own: Session): Promise<void> {
   const before = session.peek();
   // Nothing of one person's page stays for the next.
+  ownTyped(own.name);
   if (before && (before.name !== own.name || before.scope !== own.scope)) return location.reload();
   hasExpired.value = false;
   session.value = own;

@@ -4,7 +4,7 @@ import { Field, Panel, ProblemBox } from "./parts.tsx";
 import { loadSession, session, signIn } from "./session.ts";
 
 /** A token becomes a session of this browser. The page keeps no copy of it. */
-export function SignIn({ why }: { why: string }) {
+export function SignIn({ why, isFirst = false }: { why: string; isFirst?: boolean }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<Problem>();
   const [isBusy, setBusy] = useState(false);
@@ -30,6 +30,7 @@ export function SignIn({ why }: { why: string }) {
           type="password"
           autocomplete="current-password"
           isRequired
+          isFirst={isFirst}
           value={token}
           onInput={setToken}
         />

@@ -7,10 +7,10 @@ import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Choice, Facts, Field, Panel, ProblemBox } from "../app/parts.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { knownTable, mayChange } from "../app/session.ts";
+import { draft } from "../app/typed.ts";
 import { type Change, ConfirmChange, post } from "../table/change.tsx";
 import { tableIn } from "../table/check-text.ts";
 import { DiffView } from "../table/diff-view.tsx";
-import { draft } from "../table/table-page.tsx";
 import { Comparison } from "./comparison.tsx";
 import { tableOf } from "./history.tsx";
 

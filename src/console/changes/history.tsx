@@ -97,7 +97,7 @@ function Revisions() {
         </div>
       )}
       {revisions && (
-        <Table label="All revisions" columns={["Compare", "Revision", "When", "Who", "Note", "Back"]}>
+        <Table class="cards" label="All revisions" columns={["Compare", "Revision", "When", "Who", "Note", "Back"]}>
           {revisions.map(({ revision, time, author, note, kind, basedOn }) => (
             <tr key={revision}>
               <td>
@@ -190,7 +190,7 @@ function Audit() {
     <Panel title="Who did what">
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
       {entries && (
-        <Table label="Audit log" columns={["When", "Who", "What", "Outcome", "Note"]}>
+        <Table class="cards" label="Audit log" columns={["When", "Who", "What", "Outcome", "Note"]}>
           {entries.map(({ id, time, author, action, revision, outcome, note, times }) => (
             <tr key={id}>
               <td class="when">

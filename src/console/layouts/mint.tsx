@@ -3,8 +3,8 @@ import { call, type Problem } from "../app/api.ts";
 import { Choice, Field, Panel, ProblemBox } from "../app/parts.tsx";
 import { goTo } from "../app/router.ts";
 import { knownTable, reader } from "../app/session.ts";
+import { pastedText } from "../app/typed.ts";
 import { countryName } from "../app/words.ts";
-import { pastedText } from "../lookup/look-up.tsx";
 import { ManyIds } from "../lookup/many.tsx";
 
 interface Minted {

@@ -1,19 +1,17 @@
-import { signal } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { EntityPreview } from "../../published/console-api.ts";
 import type { Problem } from "../app/api.ts";
-import { Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
-import { fragmentOf, place, setQuery } from "../app/router.ts";
+import { announcement, Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
+import { fragmentOf, goTo, place, setQuery } from "../app/router.ts";
 import { keyed, reader, session } from "../app/session.ts";
 import { asksAtOnce } from "../app/settings.ts";
+import { pastedText } from "../app/typed.ts";
 import { type Asked, ask, keyPath, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
 import { PASTED_CHARACTERS_MAX, type Pasted, readPasted } from "./read-pasted.ts";
 import { chosenOf } from "./reader.ts";
 import { ReadingView } from "./reading-view.tsx";
-
-/** What stands in the box. It outlives the page, so that one can come back to it. */
-export const pastedText = signal("");
+import { refusalOf } from "./rule-words.ts";
 
 const LONG_PASTE = 10_000;
 
@@ -22,29 +20,40 @@ const LINKED_MAX = 2_048;
 
 export function LookUp() {
   const linked = place.value.query.get("id");
-  useEffect(() => {
-    if (linked !== null && linked !== pastedText.peek()) pastedText.value = linked.slice(0, LINKED_MAX);
-  }, [linked]);
+  const isOfList = place.value.query.has("list");
   const text = pastedText.value;
   const list = useMemo(() => readPasted(text, reader.value), [text, reader.value]);
   const one = list.items.length === 1 ? list.items[0] : undefined;
+  // Opened from the list, which stays where it is.
+  const opened = isOfList && list.items.length > 1 ? list.items.find(({ source }) => source === linked) : undefined;
+  const shown = one ?? opened;
   useEffect(() => {
-    if (place.peek().page === "look-up") setQuery("look-up", one === undefined ? {} : { id: one.source });
-  }, [one?.source]);
+    if (linked !== null && linked !== pastedText.peek() && opened === undefined)
+      pastedText.value = linked.slice(0, LINKED_MAX);
+  }, [linked]);
+  useEffect(() => {
+    if (place.peek().page === "look-up" && opened === undefined)
+      setQuery("look-up", one === undefined ? {} : { id: one.source });
+  }, [one?.source, opened === undefined]);
   return (
     <>
       <h1>Look up</h1>
       <PasteBox />
-      {one !== undefined && <OneId pasted={one} key={one.source} />}
+      {opened !== undefined && (
+        <div class="actions">
+          <a href={fragmentOf("look-up")}>Back to the list</a>
+        </div>
+      )}
+      {shown !== undefined && <OneId pasted={shown} key={shown.source} />}
       {list.items.length > 1 && (
-        <ManyIds
-          key={list}
-          list={list}
-          reader={reader.value}
-          onPick={({ source }) => {
-            pastedText.value = source;
-          }}
-        />
+        <div hidden={opened !== undefined}>
+          <ManyIds
+            key={list}
+            list={list}
+            reader={reader.value}
+            onPick={({ source }) => goTo("look-up", { id: source, list: "1" })}
+          />
+        </div>
       )}
       {list.items.length === 0 && <Help />}
     </>
@@ -137,8 +146,14 @@ function OneId({ pasted }: { pasted: Pasted }) {
     const show = (next: Loaded<Asked>): void => {
       if (own === turn.current) setAsked(next);
     };
-    const problem = await ask(pasted, keyed.value, (value) => show({ value }));
+    let last: Asked | undefined;
+    const problem = await ask(pasted, keyed.value, (value) => {
+      last = value;
+      show({ value });
+    });
+    if (own !== turn.current) return;
     if (problem !== undefined) show({ problem });
+    announcement.value = problem === undefined ? toldText(last) : problem.title;
   };
   useEffect(() => {
     if (isSignedIn && asksAtOnce.peek()) void go();
@@ -147,7 +162,13 @@ function OneId({ pasted }: { pasted: Pasted }) {
   return (
     <div data-reading={pasted.id}>
       <div class="actions">
-        <button type="button" class="main" onClick={() => void go()} disabled={!isSignedIn || asked.isBusy === true}>
+        <button
+          type="button"
+          class="main"
+          onClick={() => asked.isBusy || void go()}
+          disabled={!isSignedIn}
+          aria-disabled={asked.isBusy === true}
+        >
           Ask where it goes
         </button>
         <CopyButton text={link} label="link" name="Copy link to this view" />
@@ -166,6 +187,13 @@ function OneId({ pasted }: { pasted: Pasted }) {
       {asked.value && <Preview pasted={pasted} asked={asked.value} />}
     </div>
   );
+}
+
+/** The answer in one sentence, for those who do not see it. */
+function toldText(asked: Asked | undefined): string {
+  const region = asked?.explanation.decision?.region ?? asked?.whole?.region;
+  if (region !== undefined) return `It goes to ${region}.`;
+  return refusalOf(asked?.explanation.error) ?? asked?.whole?.problem?.title ?? "No region is known for it.";
 }
 
 /** The entity itself, as its region answers: shown as text, never as a page. */

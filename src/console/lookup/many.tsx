@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Problem } from "../app/api.ts";
-import { Busy, download, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
+import { announcement, Busy, download, Panel, ProblemBox, Scroll } from "../app/parts.tsx";
 import { session } from "../app/session.ts";
 import { countText, plural } from "../app/words.ts";
 import { askMany, type Located } from "./ask.ts";
@@ -36,7 +36,10 @@ export function ManyIds({
       return !leaving.signal.aborted;
     });
     setEnd(problem);
+    announcement.value = problem?.title ?? `The gateway said the regions of ${plural(list.items.length, "ID")}.`;
   };
+  // Not `disabled`: that would take the focus away.
+  const isDone = end === "busy" || located.length === list.items.length;
   const read = useMemo(() => rowReader(list.items, reader), [list, reader]);
   const rows = useMemo(() => withLocated(read, located), [read, located]);
   const columns = located.length === 0 ? COLUMNS : [...COLUMNS, "Problem"];
@@ -61,11 +64,7 @@ export function ManyIds({
         {list.left > 0 && ` ${countText(list.left)} more were left out.`}
       </p>
       <div class="actions">
-        <button
-          type="button"
-          onClick={() => void go()}
-          disabled={!session.value || end === "busy" || located.length === list.items.length}
-        >
+        <button type="button" onClick={() => isDone || void go()} disabled={!session.value} aria-disabled={isDone}>
           Ask where they go
         </button>
         <RegionSums rows={rows} />

@@ -37,7 +37,7 @@ const AROUND = /^[\s"'`<([{]+|[\s"'`>)\]}.,;:!]+$/g;
 
 export function readPasted(text: string, finder: IdFinder): PastedList {
   const rows = rowsOf(text.slice(0, PASTED_CHARACTERS_MAX));
-  const cells = columnOf(rows, finder) ?? rows.flat();
+  const cells = columnOf(rows, finder) ?? rows.flatMap((row) => row.flatMap(idsIn));
   const sources = cells.map((cell) => cell.replace(AROUND, "")).filter((cell) => cell !== "");
   return { items: sources.slice(0, PASTED_MAX).map((source) => readOne(source, finder)), left: leftOf(sources) };
 }
@@ -65,7 +65,16 @@ function decoded(segment: string): string {
 
 function rowsOf(text: string): readonly (readonly string[])[] {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
-  return lines.map((line) => (SEPARATORS.test(line) ? splitLine(line) : line.trim().split(/\s+/)));
+  return lines.map((line) => (SEPARATORS.test(line) ? splitLine(line) : [line.trim()]));
+}
+
+/** IDs have digits, places have slashes, and keys may have signs: words of a sentence have none of them. */
+const LIKE_AN_ID = /[\d/@_]|[^\s.]-[^\s.]/;
+
+/** The words of a cell that may be IDs; a sentence without any is one text. */
+function idsIn(cell: string): readonly string[] {
+  const likely = cell.split(/\s+/).filter((word) => LIKE_AN_ID.test(word));
+  return likely.length === 0 ? [cell] : likely;
 }
 
 /** Fields of one line (RFC 4180): a quoted one may hold separators and doubled quotes. */

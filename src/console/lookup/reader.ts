@@ -156,6 +156,10 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
       const publicOf = [...table.entities.values()]
         .filter((entity) => entity.public !== undefined && hasPublicForm(entity, id))
         .map(({ name }) => name);
+      // No entity uses it, and it is what it is.
+      if (explanation.candidates.length === 0 && publicOf.length === 0 && match === undefined) {
+        return { ...bareReader.read({ source: id, id, path }, nowMs), error: explanation.error, isRouted };
+      }
       const shownAs = publicOf.length === 0 ? {} : { publicOf };
       const placed = onPathOf(explanation.candidates, match?.entity.name);
       if (isRouted) return { ...explanation, ...shownAs, candidates: placed, isRouted };

@@ -15,7 +15,7 @@ import { BitStrip } from "./bits.tsx";
 import { Keys } from "./keys.tsx";
 import { countryOf } from "./meaning.ts";
 import { bitsOf, chosenOf, type Reader, type Reading, shortKeyOwners } from "./reader.ts";
-import { ruleInWords } from "./rule-words.ts";
+import { refusalOf, ruleInWords } from "./rule-words.ts";
 
 interface Props {
   readonly reader: Reader;
@@ -43,7 +43,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
         {chosen && (
           <Facts
             rows={[
-              ["Entity", chosen.entity ?? (reader.knows === "nothing" ? "sign in to see it" : "none of the table")],
+              ["Entity", chosen.entity ?? (reader.knows === "nothing" ? "sign in to see it" : "no entity uses it")],
               country && [
                 "Country",
                 <>
@@ -139,7 +139,16 @@ function Destination({
 }: Pick<Props, "asked"> & { decided: Reading; chosen: Candidate | undefined }) {
   const { decision } = decided;
   const why = useWhy(decided, asked);
-  if (decision === undefined) return asked === undefined ? null : <OnPath asked={asked} />;
+  // The names alone route nothing: what they say of routes is known once the gateway was asked.
+  const refusal = asked !== undefined || decided.isRouted ? refusalOf(decided.error) : undefined;
+  if (decision === undefined) {
+    return (
+      <>
+        {refusal && <p class="box bad">{refusal}</p>}
+        {asked !== undefined && <OnPath asked={asked} />}
+      </>
+    );
+  }
   const { move, shadow, rule } = decision;
   const canary = chosen?.canary;
   const tableCanary = asked?.explanation.tableCanary;

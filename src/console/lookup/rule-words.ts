@@ -2,6 +2,18 @@ import type { Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { ownOf } from "../app/own.ts";
 
+/** Requests with such an ID are refused, and the ID alone says so. */
+export function refusalOf(error: { readonly reason: string } | undefined): string | undefined {
+  switch (error?.reason) {
+    case "unassigned-key":
+      return "Requests get 404: no route takes this ID.";
+    case "entity-gone":
+      return "Requests get 410: the table says that this entity is gone.";
+    default:
+      return undefined;
+  }
+}
+
 /** A rule of the table in words, for people who do not read JSON. `route`: the one that it names, where it is known. */
 export function ruleInWords(rule: Rule, route: DeclaredRoute | undefined): string {
   switch (rule.kind) {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { isDark } from "../app/settings.ts";
 import { clockText, countText } from "../app/words.ts";
-import { lineInWords } from "./history.ts";
+import { joinLabels, lineInWords } from "./history.ts";
 
 export interface Line {
   readonly name: string;
@@ -138,14 +138,17 @@ function paintMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
   ctx.setLineDash([3, 3]);
   ctx.textAlign = "left";
   ctx.font = `${11 * devicePixelRatio}px sans-serif`;
-  for (const { at, text } of marks) {
-    if (at < (min ?? 0) || at > (max ?? 0)) continue;
-    const x = plot.valToPos(at, "x", true);
+  const shown = marks
+    .filter(({ at }) => at >= (min ?? 0) && at <= (max ?? 0))
+    .map(({ at, text }) => ({ x: plot.valToPos(at, "x", true), text }));
+  for (const { x } of shown) {
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(text, x + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
   }
+  const room = (text: string): number => ctx.measureText(text).width + 6 * devicePixelRatio;
+  for (const { x, text } of joinLabels(shown, room))
+    ctx.fillText(text, x + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
   ctx.restore();
 }

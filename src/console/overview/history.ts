@@ -138,6 +138,20 @@ export const problemCounts = ({ problems }: MetricsHistory): readonly (readonly 
     .filter(([, count]) => count > 0)
     .toSorted(([, a], [, b]) => b - a);
 
+/** Labels that would cover each other become one: `41–42`. `x`: where one stands, `room`: how wide one is. */
+export function joinLabels<Label extends { readonly x: number; readonly text: string }>(
+  labels: readonly Label[],
+  room: (text: string) => number,
+): readonly { readonly x: number; readonly text: string }[] {
+  const joined: { x: number; first: string; text: string }[] = [];
+  for (const { x, text } of labels.toSorted((a, b) => a.x - b.x)) {
+    const last = joined.at(-1);
+    if (last !== undefined && x < last.x + room(last.text)) last.text = `${last.first}–${text}`;
+    else joined.push({ x, first: text, text });
+  }
+  return joined.map(({ x, text }) => ({ x, text }));
+}
+
 /** For screen readers, and for those who read numbers rather than lines. */
 export function lineInWords(name: string, values: Column, text: (value: number) => string): string {
   const known = values.filter((value) => value !== null);

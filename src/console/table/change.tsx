@@ -1,12 +1,13 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Status } from "../../published/table-api.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../published/table-requests.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call, hasExpired, type Problem } from "../app/api.ts";
 import { Badge, Dialog, Field, ProblemBox } from "../app/parts.tsx";
 import { loadTable, session } from "../app/session.ts";
+import { note } from "../app/typed.ts";
 import { DiffView } from "./diff-view.tsx";
 
 /** Every change is shown once more, with what it does and who makes it, before it is sent. */
@@ -46,17 +47,17 @@ export const post = (
   });
 
 export function ConfirmChange({ change, onClose }: { change: Change; onClose: () => void }) {
-  const [note, setNote] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const [isSent, setSent] = useState(false);
   const [isTicked, setTicked] = useState(change.guard === undefined);
   const send = async () => {
     setBusy(true);
-    const answer = await change.send(note);
+    const answer = await change.send(note.value);
     setBusy(false);
     setProblem(answer.ok ? undefined : answer.problem);
     if (!answer.ok) return;
+    note.value = "";
     setSent(true);
     void follow(answer.value?.revision ?? Number.NaN);
   };
@@ -82,12 +83,20 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
           <Field
             label="Note"
             hint={`For the history: why. At most ${NOTE_CHARACTERS_MAX} characters.`}
-            value={note}
-            onInput={(text) => setNote(text.slice(0, NOTE_CHARACTERS_MAX))}
+            value={note.value}
+            onInput={(text) => {
+              note.value = text.slice(0, NOTE_CHARACTERS_MAX);
+            }}
           />
           {problem && <ProblemBox problem={problem.status === 412 ? otherChange(problem) : problem} />}
           <div class="actions">
-            <button type="button" class="main" disabled={isBusy || !isTicked} onClick={() => void send()}>
+            <button
+              type="button"
+              class="main"
+              disabled={!isTicked}
+              aria-disabled={isBusy}
+              onClick={() => isBusy || void send()}
+            >
               {isBusy ? "Sending…" : change.verb}
             </button>
             <button type="button" onClick={onClose}>
@@ -140,6 +149,9 @@ function stateOf(revision: number, { pending, kv, isolate }: Status) {
 /** From the control plane to the isolate that answers. */
 function Progress({ onClose }: { onClose: () => void }) {
   const { revision, isWritten, isInForce } = followed.value;
+  const close = useRef<HTMLButtonElement>(null);
+  // What had the focus is gone.
+  useEffect(() => close.current?.focus(), []);
   const steps = [
     ["Stored in the control plane", true],
     ["Written to KV", isWritten],
@@ -159,7 +171,7 @@ function Progress({ onClose }: { onClose: () => void }) {
           ? `${Number.isNaN(revision) ? "The change" : `Revision ${revision}`} is in force here. Other isolates take it within half a minute.`
           : "You may close this: nothing more is needed."}
       </p>
-      <button type="button" class="main" onClick={onClose}>
+      <button ref={close} type="button" class="main" onClick={onClose}>
         Close
       </button>
     </>

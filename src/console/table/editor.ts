@@ -206,4 +206,20 @@ const LOOK = EditorView.theme({
   ".cm-diagnostic": { fontFamily: "inherit" },
   ".cm-lintRange-error": { backgroundImage: "none", borderBottom: "2px solid var(--bad)" },
   ".cm-panels": { backgroundColor: "var(--raised)", color: "var(--text)" },
+  // The package's own are of light themes alone.
+  ".cm-panels .cm-textfield": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--edge)",
+  },
+  ".cm-panels .cm-button": {
+    backgroundImage: "none",
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--edge)",
+  },
+  ".cm-panels [name=close]": { color: "var(--text)" },
+  ".cm-panels :focus-visible": { outline: "3px solid var(--accent)", outlineOffset: "1px" },
+  ".cm-searchMatch": { backgroundColor: "var(--warn-ground)" },
+  ".cm-searchMatch-selected": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
 });

@@ -1,18 +1,15 @@
-import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { positionsOf } from "../../published/console-positions.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Panel, ProblemBox } from "../app/parts.tsx";
 import { goTo } from "../app/router.ts";
 import { knownTable, loadTable, mayChange } from "../app/session.ts";
+import { draft } from "../app/typed.ts";
 import { plural } from "../app/words.ts";
 import { type Change, ConfirmChange, publish } from "./change.tsx";
 import { isNotJson, readText } from "./check-text.ts";
 import { DiffView } from "./diff-view.tsx";
 import type { Editor } from "./editor.ts";
-
-/** A text that is not published yet, and the revision that it began with. It outlives the page. */
-export const draft = signal<{ readonly text: string; readonly basedOn: number } | undefined>(undefined);
 
 const CHECK_DELAY_MS = 300;
 const FAULTS_SHOWN = 50;

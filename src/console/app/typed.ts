@@ -1,0 +1,68 @@
+import { effect, signal } from "@preact/signals";
+
+/**
+ * What was typed and not sent yet. It outlives the page that it was typed in, a reload and an ended session, in the storage of
+ * this browser tab; signing out and another person end it.
+ */
+
+/** A table's text that is not published yet, and the revision that it began with. */
+export const draft = signal<{ readonly text: string; readonly basedOn: number } | undefined>(undefined);
+
+/** The note of a change that was not sent. */
+export const note = signal("");
+
+/** The box of the look-up. */
+export const pastedText = signal("");
+
+const KEY = "waybill-typed";
+
+interface Kept {
+  readonly owner: string | null;
+  readonly draft?: { readonly text: string; readonly basedOn: number };
+  readonly note: string;
+  readonly pasted: string;
+}
+
+/** Whose it is; `null` before anyone signed in. */
+const owner = signal<string | null>(null);
+
+function readKept(): Kept | undefined {
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    return typeof value === "object" && value !== null ? (value as Kept) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes up what was typed before a reload, and keeps what is typed from now on. */
+export function keepTyped(): void {
+  const kept = readKept();
+  owner.value = kept?.owner ?? null;
+  draft.value = kept?.draft;
+  note.value = kept?.note ?? "";
+  pastedText.value = kept?.pasted ?? "";
+  effect(() => {
+    const [own, written, pasted] = [draft.value, note.value, pastedText.value];
+    const now: Kept = { owner: owner.value, ...(own !== undefined && { draft: own }), note: written, pasted };
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(now));
+    } catch {
+      // A tab without storage, or without room in it, keeps it in memory alone.
+    }
+  });
+}
+
+/** Nothing of one person's page stays for the next. What was typed before anyone signed in is theirs who do. */
+export function ownTyped(name: string): void {
+  const before = owner.peek();
+  if (before !== null && before !== name) forgetTyped();
+  owner.value = name;
+}
+
+export function forgetTyped(): void {
+  owner.value = null;
+  draft.value = undefined;
+  note.value = "";
+  pastedText.value = "";
+}

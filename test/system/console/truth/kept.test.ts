@@ -1,0 +1,201 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "../console.ts";
+
+/** Nothing that was typed is lost, the keyboard stays where it was, and what leads nowhere is said at once. */
+
+const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+/** Of a country that no route takes. */
+const NOWHERE = "0192f0c1-7a30-80ff-8040-8f3b2a1c9d78";
+
+let stack: ConsoleStack;
+beforeAll(async () => {
+  stack = await startConsole(({ default: _, ...table }) => table);
+}, 60_000);
+afterAll(() => stack?.stop());
+
+const box = (page: Page) => page.getByLabel("ID, short key, URL");
+const hasFocus = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.textContent || document.activeElement?.getAttribute("type") || "none");
+
+async function openAs(who: keyof typeof TOKENS, place = "", options = {}): Promise<OpenPage> {
+  const own = await stack.open(place, options);
+  await signIn(own, who);
+  return own;
+}
+
+/** A draft: a blank before the table. */
+async function write({ page }: OpenPage): Promise<void> {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type(" ");
+  await page.getByText("not published").waitFor();
+}
+
+describe("a draft", () => {
+  it("survives a reload, Escape, and an ended session, whose window has the focus on the token", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await write(own);
+    await page.reload();
+    await page.getByText("not published").waitFor();
+    await page.getByRole("button", { name: "Plan and publish" }).click();
+    await page.getByLabel("Note").fill("ticket 4711");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Plan and publish" }).click();
+    expect(await page.getByLabel("Note").inputValue()).toBe("ticket 4711");
+    await page.keyboard.press("Escape");
+    await context.clearCookies();
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+    await expect.poll(() => hasFocus(page)).toBe("password");
+    await page.keyboard.press("Escape");
+    await page.getByText("Your session has ended. What you typed is kept in this tab.").waitFor();
+    expect((await violations(own)).join("\n")).toBe("");
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await expect.poll(() => hasFocus(page)).toBe("password");
+    await page.keyboard.type(TOKENS.operator);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Table" }).click();
+    await page.getByText("not published").waitFor();
+    expect(own.faults).toEqual([]);
+    await context.close();
+  });
+
+  it("is gone when one signs out, and is not the next person's", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await write(own);
+    await page.getByRole("button", { name: "operator", exact: true }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    expect(await page.evaluate(() => sessionStorage.getItem("waybill-typed"))).not.toContain("regions");
+    await signIn(own, "operator");
+    await page.getByText("no fault").waitFor();
+    expect(await page.getByText("not published").count()).toBe(0);
+    await write(own);
+    await context.clearCookies();
+    await page.reload();
+    await signIn(own, "other");
+    await page.getByText("no fault").waitFor();
+    expect(await page.getByText("not published").count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe("a list", () => {
+  it("stays when one of it is opened, with what the gateway said; Back returns to it", async () => {
+    const own = await openAs("viewer");
+    const { page, context } = own;
+    await box(page).fill(`${ID}\n/person/1`);
+    await page.getByRole("button", { name: "Ask where they go" }).click();
+    await page.getByText("The gateway said the regions of 2.").first().waitFor();
+    expect(await hasFocus(page)).toBe("Ask where they go");
+    await page.getByRole("button", { name: "/person/1" }).click();
+    await page.getByRole("heading", { name: "This is a person" }).waitFor();
+    expect(await box(page).inputValue()).toBe(`${ID}\n/person/1`);
+    await page.goBack();
+    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    await page.getByText("The gateway said the regions of 2.").first().waitFor();
+    await page.getByRole("button", { name: ID }).click();
+    await page.getByRole("link", { name: "Back to the list" }).click();
+    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    expect((await violations(own)).join("\n")).toBe("");
+    await context.close();
+  });
+
+  it("is none where a sentence was pasted", async () => {
+    const own = await openAs("support");
+    await box(own.page).fill("This is not an ID");
+    await own.page.getByRole("heading", { name: "This is no ID that we know" }).waitFor();
+    await own.context.close();
+  });
+});
+
+describe.each(["support", "viewer", "operator"] as const)("an ID that no route takes, to %s", (who) => {
+  it("has its verdict at once", async () => {
+    const own = await openAs(who);
+    const { page, context } = own;
+    await box(page).fill(NOWHERE);
+    const verdict = page.getByText("Requests get 404: no route takes this ID.");
+    if (who !== "support") await verdict.waitFor();
+    await page.getByRole("button", { name: "Ask where it goes" }).focus();
+    await page.keyboard.press("Enter");
+    await verdict.first().waitFor();
+    // It is said, too, and the focus stays.
+    await page.locator('main ~ [role="status"]', { hasText: "no route takes this ID" }).waitFor({ state: "attached" });
+    expect(await hasFocus(page)).toBe("Ask where it goes");
+    expect((await violations(own)).join("\n")).toBe("");
+    await context.close();
+  });
+
+  it("reads a ULID, which no entity uses", async () => {
+    const own = await openAs(who);
+    await box(own.page).fill("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    await own.page.getByRole("heading", { name: "This reads as ulid" }).waitFor();
+    await own.page.getByText("no entity uses it").waitFor();
+    await own.context.close();
+  });
+});
+
+describe("on the way", () => {
+  it("the search of the editor can be read in the dark", async () => {
+    const own = await openAs("operator", "#/table", { colorScheme: "dark" });
+    const { page, context } = own;
+    await page.locator(".editor .cm-content").click();
+    await page.keyboard.press("Control+f");
+    await page.locator(".cm-search").waitFor();
+    const colours = await page.locator(".cm-search").evaluate((panel) => {
+      const luminance = (colour: string): number => {
+        const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+          const own = Number(part) / 255;
+          return own <= 0.04045 ? own / 12.92 : ((own + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      return [...panel.querySelectorAll("input[name=search], button")].map((control) => {
+        const { color, backgroundColor, backgroundImage } = getComputedStyle(control);
+        const ground =
+          backgroundColor === "rgba(0, 0, 0, 0)"
+            ? getComputedStyle(panel.parentElement as Element).backgroundColor
+            : backgroundColor;
+        const [light = 0, dark = 0] = [luminance(color), luminance(ground)].sort((a, b) => b - a);
+        return backgroundImage === "none" && (light + 0.05) / (dark + 0.05) >= 4.5 ? "" : control.outerHTML;
+      });
+    });
+    expect(colours.filter((fault) => fault !== "")).toEqual([]);
+    expect((await violations(own)).join("\n")).toBe("");
+    await context.close();
+  });
+
+  it("a way back and who did it are in sight on a phone", async () => {
+    const headers = { authorization: `Bearer ${TOKENS.operator}`, "if-match": '"1"' };
+    const body = JSON.stringify({ ...stack.declared, default: undefined, moved: undefined });
+    expect((await fetch(`${stack.url}/-/table`, { method: "PUT", headers, body })).status).toBe(201);
+    const own = await openAs("operator", "#/history", { viewport: { width: 390, height: 844 } });
+    const { page, context } = own;
+    const back = page.getByRole("button", { name: "Roll back to revision 1" });
+    await back.waitFor();
+    for (const shown of [back, page.locator(".cards td", { hasText: /^operator$/ }).first()]) {
+      const { x = -1, width = 0 } = (await shown.boundingBox()) ?? {};
+      expect([x >= 0, x + width <= 390]).toEqual([true, true]);
+    }
+    expect((await violations(own)).join("\n")).toBe("");
+    await context.close();
+  });
+
+  it("the focus goes on after a publication", async () => {
+    const own = await openAs("operator", "#/table");
+    const { page, context } = own;
+    await write(own);
+    await page.getByRole("button", { name: "Plan and publish" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText(/is in force here/).waitFor();
+    expect(await hasFocus(page)).toBe("Close");
+    await context.close();
+  });
+});
