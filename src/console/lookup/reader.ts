@@ -158,7 +158,8 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
         .map(({ name }) => name);
       // No entity uses it, and it is what it is.
       if (explanation.candidates.length === 0 && publicOf.length === 0 && match === undefined) {
-        return { ...bareReader.read({ source: id, id, path }, nowMs), error: explanation.error, isRouted };
+        const bare = bareReader.read({ source: id, id, path }, nowMs);
+        if (bare.candidates.some(({ excluded }) => !excluded)) return { ...bare, error: explanation.error, isRouted };
       }
       const shownAs = publicOf.length === 0 ? {} : { publicOf };
       const placed = onPathOf(explanation.candidates, match?.entity.name);

@@ -138,7 +138,9 @@ function paintMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
   ctx.setLineDash([3, 3]);
   ctx.textAlign = "left";
   ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+  // The newest one is first: of two at one place it is the second.
   const shown = marks
+    .toReversed()
     .filter(({ at }) => at >= (min ?? 0) && at <= (max ?? 0))
     .map(({ at, text }) => ({ x: plot.valToPos(at, "x", true), text }));
   for (const { x } of shown) {

@@ -114,7 +114,7 @@ function RegionTable({ shown, names }: { shown: MetricsHistory | undefined; name
               <th scope="row">
                 <span class={`key colour-${at % 8}`} aria-hidden="true" /> {name}
               </th>
-              <td>
+              <td class="state">
                 <Health of={own} />
               </td>
               <td class="number">{shareText(recent?.errorShare)}</td>

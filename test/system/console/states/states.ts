@@ -60,6 +60,8 @@ async function goTo(
   await frozen.page.clock.setFixedTime(NOW);
   // What a page scrolls to depends on its size.
   await frozen.page.setViewportSize({ width: 1280, height: 800 });
+  // What the state before typed.
+  await frozen.page.evaluate(() => sessionStorage.clear());
   await frozen.page.goto("about:blank");
   await frozen.page.goto(`${consoleUrl}/-/console${place}`);
   return frozen.page;
