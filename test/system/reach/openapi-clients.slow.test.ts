@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DemoStack, startDemoStack } from "./stack.ts";
+import { type DemoStack, startDemoStack } from "../stack.ts";
 
 /** The OpenAPI document as others use it: clients made by generators, and a proxy that validates. Installed for this test alone. */
 
