@@ -30,7 +30,7 @@ export interface BodyCheck {
   settle(end: BodyEnd): void;
 }
 
-/** A client's body that is being read, and may be read on when the sink takes no more: see `early-answer.ts`. */
+/** A client's body that is being read, and may be read on when the sink takes no more: see `routes/lib/early-answer.ts`. */
 export class Handover {
   /** Told of what is read meanwhile. */
   onBytes: ((bytes: number) => void) | undefined;

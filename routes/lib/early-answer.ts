@@ -1,6 +1,6 @@
-import type { Gateway } from "../ports.ts";
-import { handoverOf } from "./body.ts";
-import type { Handover } from "./pump.ts";
+import type { Gateway } from "../../src/ports.ts";
+import { handoverOf } from "../../src/proxy/body.ts";
+import type { Handover } from "../../src/proxy/pump.ts";
 
 /**
  * Answers that come before the client has sent its whole body. The runtime closes the connection when such an answer has
