@@ -29,6 +29,7 @@ const CREATED_FIELDS = {
   "waybill-retry": text("With a key: same-key or new-key, and never for what the gateway refuses."),
   "waybill-key-until": text("With a key: when it ends, an HTTP date."),
   "idempotent-replayed": text("true: an earlier attempt created the entity, and this is its response."),
+  "waybill-lost-fields": text("With idempotent-replayed: fields of that response that could not be kept."),
 };
 
 function createOperation(create: Create, ofPath: readonly object[]): object {

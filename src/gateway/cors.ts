@@ -33,6 +33,7 @@ export const EXPOSED_HEADERS = [
     "waybill-entity-id",
     "waybill-key-until",
     "waybill-layout",
+    "waybill-lost-fields",
   ],
   ...["waybill-partial", "waybill-region", "waybill-retry", "waybill-short-key", "waybill-table"],
 ] as const;

@@ -94,17 +94,23 @@ type Coding = "gzip" | "identity";
  * so it is to a client that refuses both.
  */
 export function chooseCoding(acceptEncoding: string | null): Coding {
+  const { coded, identity, isNamed } = weighCoding(acceptEncoding, "gzip");
+  if (coded > 0) return coded >= identity ? "gzip" : "identity";
+  // A coding that is not named is all that is left.
+  return identity === 0 && !isNamed ? "gzip" : "identity";
+}
+
+/** The weights that a client gives a coding and `identity`. `isNamed`: whether the coding is, or `*`. */
+export function weighCoding(acceptEncoding: string | null, coding: string) {
   const members = readMembers(acceptEncoding ?? "");
   // The older name means the same (§8.4.1.3).
-  const named = (...names: readonly string[]) => members.find(({ range }) => names.includes(range))?.quality;
+  const names = coding === "gzip" || coding === "x-gzip" ? ["gzip", "x-gzip"] : [coding];
+  const named = (...wanted: readonly string[]) => members.find(({ range }) => wanted.includes(range))?.quality;
   const any = named("*");
-  const gzip = named("gzip", "x-gzip") ?? any ?? 0;
+  const own = named(...names) ?? any;
   // Unless it is refused, it is taken, after all that is named.
   const identity = named("identity") ?? (any === 0 ? 0 : 0.0001);
-  if (gzip > 0) return gzip >= identity ? "gzip" : "identity";
-  // A coding that is not named is all that is left.
-  const isLeft = identity === 0 && named("gzip", "x-gzip", "*") === undefined;
-  return isLeft ? "gzip" : "identity";
+  return { coded: own ?? 0, identity, isNamed: own !== undefined };
 }
 
 /** Reads a list (§5.6.1) in one pass: commas and semicolons in quotes are part of a value. */

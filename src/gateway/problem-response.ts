@@ -34,8 +34,8 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 
-/** Client errors that pass by themselves, or with another credential. */
-const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 409, 425, 429]);
+/** Client errors that pass by themselves, or with another credential or preference. */
+const PASSING: ReadonlySet<number> = new Set([401, 403, 406, 408, 409, 425, 429]);
 
 /** What a client with an idempotency key may do after a problem. */
 function retryAdvice(error: GatewayError): "same-key" | "new-key" | "never" {

@@ -243,6 +243,11 @@ export const CATALOGUE = {
     meaning: "The key was used with another method, target, content type or body.",
     remedy: "Use a new key for a new request; repeat a request byte for byte.",
   }),
+  "coding-not-accepted": problem(406, "Kept response in another coding", {
+    meaning:
+      "The request was done before. Its response was kept in the content coding that the first request asked for; `accept-encoding` refuses it now, and the gateway cannot undo it.",
+    remedy: "Retry with the same key and the first request's `accept-encoding`. Nothing was done again.",
+  }),
   "idempotency-keys-exhausted": problem(429, "Too many idempotency keys", {
     meaning: "Keys are kept until they expire. The caller, or all callers, reached the limit `max` of `which`.",
     remedy: "Wait until keys expire. Nothing was done.",

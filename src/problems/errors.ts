@@ -21,6 +21,7 @@ export type RequestError =
   | { readonly reason: "idempotency-key-missing"; readonly entity: string }
   | { readonly reason: "idempotency-key-in-use"; readonly retryAfterSeconds: number }
   | { readonly reason: "idempotency-key-mismatch" }
+  | { readonly reason: "coding-not-accepted"; readonly coding: string }
   | {
       readonly reason: "idempotency-keys-exhausted";
       readonly which: "keys" | "bytes";

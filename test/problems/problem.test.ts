@@ -93,6 +93,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "directory-full", directory: "slug", key: "x" },
   { reason: "idempotency-key-in-use", retryAfterSeconds: 7 },
   { reason: "digest-mismatch" },
+  { reason: "coding-not-accepted", coding: "br" },
   { reason: "idempotency-key-mismatch" },
   { reason: "idempotency-keys-exhausted", which: "keys", max: 1000, retryAfterSeconds: 60 },
   { reason: "idempotency-unavailable", why: "no answer within 5000 ms" },

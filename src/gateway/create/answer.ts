@@ -1,9 +1,12 @@
 import type { Begun, KeptAnswer } from "../../idempotency-ports.ts";
+import type { GatewayError } from "../../problems/index.ts";
 import { collect } from "../../proxy/body.ts";
+import { begunBody, codingsOf, decodedBody } from "../../proxy/codings.ts";
 import { primaryPattern } from "../../routing/index.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
 import type { Create, Decision } from "../../routing/table.ts";
 import { shortKeyOf } from "../mint.ts";
+import { weighCoding } from "../negotiate.ts";
 import type { RequestContext } from "../request.ts";
 
 /** What becomes of the answer to a create. */
@@ -36,9 +39,19 @@ const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "waybill-entity-id",
   "waybill-region",
   "waybill-short-key",
+  "vary",
 ]);
 
 const NEVER_KEPT: ReadonlySet<string> = new Set(["set-cookie", "date", "traceparent", "tracestate", "server-timing"]);
+
+/** Names the fields of an answer that could not be kept. */
+const LOST_FIELDS = "waybill-lost-fields";
+
+/**
+ * A field's value is bytes (RFC 9110 §5.5), which the runtime hands over as UTF-8: it writes the same bytes again, but for those
+ * that are none, which it has replaced by this.
+ */
+const NOT_UTF8 = "\ufffd";
 
 /** What becomes of an answer. The response goes on with the same bytes as are kept. */
 interface Keeping {
@@ -55,9 +68,12 @@ export function keepAnswer(context: RequestContext, { idempotency: { keep } }: C
   if (keep === undefined || context.outcome !== "answered" || !isResult(status)) {
     return { response, answer: Promise.resolve(undefined), isResult: false, isShort: false };
   }
-  const fields = [...headers].filter(
+  const all = [...headers].filter(
     ([name]) => !NEVER_KEPT.has(name) && (KEPT_FIELDS.has(name) || keep.fields.has(name)),
   );
+  const fields = all.filter(([, value]) => !value.includes(NOT_UTF8));
+  const lost = new Set(all.filter(([, value]) => value.includes(NOT_UTF8)).map(([name]) => name));
+  if (lost.size > 0) fields.push([LOST_FIELDS, [...lost].join(", ")]);
   const answerOf = (bytes: Uint8Array | undefined) => bytes && { status, fields, body: bytes };
   if (body === null) {
     return { response, answer: Promise.resolve(answerOf(new Uint8Array())), isResult: true, isShort: true };
@@ -76,21 +92,52 @@ export function keepAnswer(context: RequestContext, { idempotency: { keep } }: C
   };
 }
 
-/** The kept answer of an earlier request with the key. */
-export function replayed(
+/** The kept answer of an earlier request with the key, in a coding that this one accepts (RFC 9110 §12.5.3). */
+export async function replayed(
   context: RequestContext,
-  { answer: { status, fields, body }, record, untilMs }: Extract<Begun, { readonly state: "done" }>,
-): Response {
+  { answer, record, untilMs }: Extract<Begun, { readonly state: "done" }>,
+): Promise<Response> {
+  const { status } = answer;
+  const headers = new Headers(answer.fields.map(([name, value]) => [name, value]));
+  const bytes = new Uint8Array(answer.body);
+  const body = status === 204 || status === 205 ? null : await recoded(context.request, headers, bytes);
+  if (body !== null && "reason" in body) return context.fail(body);
   context.outcome = "replayed";
   context.entity = record.entity;
   // Empty for IDs of several regions.
   context.region = record.region || undefined;
-  const headers = new Headers(fields.map(([name, value]) => [name, value]));
   headers.set("idempotent-replayed", "true");
-  const hasBody = status !== 204 && status !== 205;
-  const init = { status, headers, encodeBody: "manual" } as const;
-  const bytes = new Uint8Array(body);
-  return withKeyFields(new Response(hasBody ? bytes : null, init), untilMs, true);
+  return withKeyFields(new Response(body, { status, headers, encodeBody: "manual" }), untilMs, true);
+}
+
+/** Fields that hold for the bytes of one coding alone (RFC 9530 §2, §3). */
+const OF_CODING = ["content-encoding", "content-length", "content-digest", "repr-digest", "content-md5", "digest"];
+
+async function recoded(
+  request: Request,
+  headers: Headers,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream | GatewayError> {
+  const field = headers.get("content-encoding");
+  const codings = codingsOf(field);
+  if (codings.length === 0 || bytes.byteLength === 0) return bytes;
+  const vary = headers.get("vary")?.toLowerCase() ?? "";
+  if (!/(?:^|,)[ \t]*(?:accept-encoding|\*)[ \t]*(?:,|$)/.test(vary)) headers.append("vary", "accept-encoding");
+  const accepted = request.headers.get("accept-encoding");
+  const weights = codings.map((coding) => weighCoding(accepted, coding));
+  if (weights.every(({ coded, identity }) => coded > 0 && coded >= identity)) return bytes;
+  const decoded = decodedBody(new Response(bytes).body as ReadableStream<Uint8Array>, field, { asksReadable: false });
+  const begun = decoded.ok ? await begunBody(decoded.value) : undefined;
+  if (begun !== undefined) {
+    for (const name of OF_CODING) headers.delete(name);
+    const etag = headers.get("etag");
+    // Two codings have no strong validator in common (RFC 9110 §8.8.3.3).
+    if (etag?.startsWith('"')) headers.set("etag", `W/${etag}`);
+    return begun;
+  }
+  // Without the field all codings are accepted.
+  if (accepted === null || weights.every(({ coded }) => coded > 0)) return bytes;
+  return { reason: "coding-not-accepted", coding: codings.join(", ") };
 }
 
 /** Tells the client the ID, and where the entity is. */

@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
-import { readDemoTable } from "./demo/demo.ts";
-import { type Act, answer, startOrders } from "./orders-origin.ts";
+import { type RunningGateway, startGateway } from "../../../src/host/workerd/gateway.ts";
+import { readDemoTable } from "../demo/demo.ts";
+import { type Act, answer, startOrders } from "../orders-origin.ts";
 
 /** Clients that reset their connection (RFC 9293 §3.10.7), which ends a request sooner than one that is closed. */
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
-import { readDemoTable } from "./demo/demo.ts";
+import { type RunningGateway, startGateway } from "../../../src/host/workerd/gateway.ts";
+import { readDemoTable } from "../demo/demo.ts";
 
 /** Bodies that stream to the origin, held to their `content-digest` (RFC 9530). */
 
