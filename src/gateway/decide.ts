@@ -114,10 +114,14 @@ function decideByTable(
 ): Outcome {
   if (match === undefined) {
     const entry = table.withoutId.match(path);
-    // No source may decide about an entity's ID that the origin would read in the path. What the table writes out is meant.
-    if (entry?.entity.paths.includes(path) || (entry !== undefined && table.paths.matchRead(path) === undefined))
-      return { kind: "without-id", entry, byCanary };
-    return failure(table, { reason: "unrouted-path", path }, byCanary);
+    if (entry === undefined) return failure(table, { reason: "unrouted-path", path }, byCanary);
+    // No source may decide about an entity's ID that the origin would read in the path, nor about a path that it would read
+    // as one of another entry. What the table writes out is meant.
+    const isMeant =
+      entry.entity.paths.includes(path) ||
+      (table.paths.matchRead(path) === undefined && !table.withoutId.isElsewhere(path, entry));
+    if (!isMeant) return failure(table, { reason: "unrouted-path", path, isRespelled: true }, byCanary);
+    return { kind: "without-id", entry, byCanary };
   }
   if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
   if (match.entity.directory !== undefined) {

@@ -30,8 +30,8 @@ export function sentTarget(url: string): string {
   return sent.slice(sent.indexOf("/", AUTHORITY_INDEX_MIN));
 }
 
-/** Visible characters that `fetch` may change; the gateway's runtime lets no others into a target. */
-const CHANGED = /["'<>\\^`{|}#]/;
+/** Characters that `fetch` may change. The runtime lets UTF-8 into a target too, though RFC 3986 §2.1 does not. */
+const CHANGED = /["'<>\\^`{|}#]|[^!-~]/;
 
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
 export const AUTHORITY_INDEX_MIN = 8;

@@ -5,7 +5,8 @@ import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate, KeyLookup } from "./table.ts";
 
 export type RoutingError =
-  | { readonly reason: "unrouted-path"; readonly path: string }
+  /** `isRespelled`: servers may read it as a path that goes elsewhere. */
+  | { readonly reason: "unrouted-path"; readonly path: string; readonly isRespelled?: boolean }
   | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
   | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
   | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }

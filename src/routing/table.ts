@@ -289,6 +289,8 @@ export interface WithoutIdIndex {
   readonly entries: readonly WithoutId[];
   /** `path`: the raw path of the request without the query. */
   readonly match: (path: string) => WithoutId | undefined;
+  /** Whether servers may read the path as one of other entries than the one that it matched. */
+  readonly isElsewhere: (path: string, entry: WithoutId) => boolean;
   readonly targets: ReadonlyMap<string, Target>;
 }
 

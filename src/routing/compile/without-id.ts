@@ -1,4 +1,4 @@
-import { indexExactPaths, isEncodedGatewayPath } from "../lookup/paths.ts";
+import { indexExactPaths, isEncodedGatewayPath, respellings } from "../lookup/paths.ts";
 import { placesOf } from "../places/compile.ts";
 import { nameTest } from "../places/values.ts";
 import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
@@ -13,16 +13,22 @@ export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex =
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named = namedRegions(regions.keys());
   const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
-  return { entries, match: matcherOf(entries), targets };
+  return { entries, ...matcherOf(entries), targets };
 };
 
 /** Values that are names of regions. */
 export const namedRegions = (names: Iterable<string>): RegionByValue => new Map([...names].map((name) => [name, name]));
 
 /** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
-const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
-  const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
-  return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entity.entry);
+const matcherOf = (entries: readonly WithoutId[]): Pick<WithoutIdIndex, "match" | "isElsewhere"> => {
+  const owners = new Map(entries.map((entry) => [entry, { entry, paths: entry.entity.paths }]));
+  const paths = indexExactPaths(owners.values());
+  const isElsewhere = respellings([...owners.values()]);
+  return {
+    match: (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entity.entry),
+    isElsewhere: (path, entry) =>
+      isElsewhere(path, owners.get(entry) as { entry: WithoutId; paths: readonly string[] }),
+  };
 };
 
 /** What requests are forwarded by whose path names no entity. */

@@ -61,14 +61,23 @@ export const isEncodedGatewayPath = (path: string): boolean => {
 /** A path, or a pattern, as servers read it that decode escapes, cut parameters, merge slashes, resolve dots and know no case. */
 const asServersRead = (path: string): string => {
   const segments: string[] = [];
-  for (const segment of unescaped(path)
-    .replace(/;[^/\\]*/g, "")
-    .toLowerCase()
-    .split(/[/\\]/)) {
+  for (const segment of readSegments(path)) {
     if (segment === "..") segments.pop();
     else if (segment !== "" && segment !== ".") segments.push(segment);
   }
   return `/${segments.join("/")}`;
+};
+
+const readSegments = (path: string): readonly string[] =>
+  unescaped(path)
+    .replace(/;[^/\\]*/g, "")
+    .toLowerCase()
+    .split(/[/\\]/);
+
+/** The same with the slash at its end: `/login/` need not be `/login`. */
+const withLastSlash = (path: string): string => {
+  const read = asServersRead(path);
+  return read !== "/" && /^\.{0,2}$/.test(readSegments(path).at(-1) ?? "") ? `${read}/` : read;
 };
 
 /** A backslash, or a segment `.` or `..`, plain or encoded (WHATWG URL): the runtime would resolve them after the decision. */
@@ -146,7 +155,10 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
   };
   const top = treeOf((pattern) => pattern);
   let read: Node<Owner> | undefined;
-  /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
+  /**
+   * Matches the segment that begins at `start`: a literal before anything else. An empty one is a literal or lies below; `/`
+   * alone lies below nothing.
+   */
   const match = (path: string, node = top, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
     if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
     if (start > path.length) return node.exact && { entity: node.exact, idStart, idEnd };
@@ -155,7 +167,9 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
     const end = slash === -1 ? path.length : slash;
     const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
     const found = literal && match(path, literal, end + 1, idStart, idEnd);
-    if (found !== undefined || end === start) return found;
+    if (found !== undefined) return found;
+    if (end === start)
+      return path === "/" || node.below === undefined ? undefined : { entity: node.below, idStart, idEnd };
     return (
       (node.id && match(path, node.id, end + 1, start, end)) ??
       (node.wildcard && match(path, node.wildcard, end + 1, idStart, idEnd)) ??
@@ -167,4 +181,36 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
     return match(asServersRead(path), read);
   };
   return { match, matchRead };
+};
+
+/**
+ * Whether servers that read a path in another spelling would find it below a pattern with `**` of other owners, and not where
+ * it lies as it stands. Owners whose patterns are spellings of one another are all meant.
+ */
+export const respellings = <Owner extends PathOwner>(owners: readonly Owner[]) => {
+  const below = owners.map((owner) => ({
+    owner,
+    paths: owner.paths.filter((pattern) => pattern.endsWith(`/${BELOW}`)),
+  }));
+  const build = () => {
+    const all = new Map<string, Set<Owner>>();
+    for (const { owner, paths } of below) {
+      for (const pattern of paths.map(asServersRead)) all.set(pattern, (all.get(pattern) ?? new Set()).add(owner));
+    }
+    return {
+      read: indexExactPaths([...all].map(([pattern, those]) => ({ paths: [pattern], owners: those }))),
+      raw: indexExactPaths(below),
+    };
+  };
+  let indexes: ReturnType<typeof build> | undefined;
+  return (path: string, owner: Owner): boolean => {
+    // One owner alone is at every spelling.
+    if (owners.length < 2) return false;
+    indexes ??= build();
+    const { read, raw } = indexes;
+    const found = read.match(withLastSlash(path))?.entity.owners;
+    if (found === undefined || found.has(owner)) return false;
+    const own = raw.match(path)?.entity.owner;
+    return own === undefined || !found.has(own);
+  };
 };

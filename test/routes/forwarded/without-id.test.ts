@@ -81,6 +81,22 @@ describe("a request without an ID goes where a declared source says", () => {
     },
   );
 
+  it("nor one that an origin may read below another pattern, with the reason", async () => {
+    const withoutId = {
+      one: { path: "/one/**", sources: [{ region: "eu" }] },
+      rest: { path: "/**", sources: [{ region: "us" }] },
+    };
+    const { request, seen } = setUp({ declared: { ...DECLARED_TABLE, withoutId } });
+    for (const path of ["//one/y", "/ONE/y", "/one%2Fy", "/one;a/y"]) {
+      const problem = await problemOf(await request(path));
+      expect([slug(problem), problem["detail"]]).toEqual(["unrouted-path", expect.stringMatching(/read this path as/)]);
+    }
+    expect(seen).toEqual([]);
+    for (const [path, region] of [["/one/", "eu"], ["/one//y", "eu"], ["//x", "us"], ["/one", "us"]] as const) {
+      expect((await request(path)).headers.get("waybill-region")).toBe(region);
+    }
+  });
+
   it("an entity's path is never taken for one without an ID", async () => {
     const { request, seen } = gateway();
     const home = { headers: { "x-home-region": "ap" } };

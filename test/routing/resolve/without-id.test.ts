@@ -52,14 +52,92 @@ describe("paths", () => {
     ["//b", undefined],
     ["//", undefined],
     ["/files", undefined],
-    ["/files/", undefined],
-    ["/files//x", undefined],
+    ["/files/", "/files/**"],
+    ["/files//", "/files/**"],
+    ["/files//x", "/files/**"],
+    ["/x//y", undefined],
     ["", undefined],
     ["login", undefined],
     ["/constructor", undefined],
     ["/__proto__", undefined],
   ])("%j is %s", (path, pattern) => {
     expect(withoutId.match(path)?.entity.paths[0]).toBe(pattern);
+  });
+});
+
+describe("a path below a pattern never goes elsewhere", () => {
+  const w = (path: string | string[], region: string) => ({ path, sources: [{ region }] });
+  const { withoutId } = load(
+    tableOf([], {
+      withoutId: {
+        rest: w("/**", "us"),
+        one: w("/one/**", "eu"),
+        deep: w("/one/two/**", "ap"),
+        special: w(["/one/special", "/login", "/projects/*/issues", "/Two/x"], "ap"),
+        two: w("/two/**", "eu"),
+        capital: w("/TWO/**", "us"),
+      },
+    }),
+  );
+  const ownerOf = (path: string) => {
+    const entry = withoutId.match(path);
+    return entry === undefined || (!entry.entity.paths.includes(path) && withoutId.isElsewhere(path, entry))
+      ? undefined
+      : entry.entity.name;
+  };
+
+  test.each([
+    ["/one/y", "one"],
+    ["/one/", "one"],
+    ["/one//", "one"],
+    ["/one//y", "one"],
+    ["/one/y/", "one"],
+    ["/one/a%2Fb", "one"],
+    ["/one/Y;v=1", "one"],
+    ["/one/two/", "deep"],
+    ["/one/two//x", "deep"],
+    ["/one/two", "one"],
+    ["/one/special", "special"],
+    // Beside it, and not below.
+    ["/one", "rest"],
+    ["/ones/y", "rest"],
+    ["/one;v=1", "rest"],
+    ["/ONE", "rest"],
+    ["/login/", "rest"],
+    ["/LOGIN", "rest"],
+    ["//", "rest"],
+    ["//x", "rest"],
+    ["/x//y", "rest"],
+    ["/x%2Fy", "rest"],
+    ["/projects/a%2Fb/issues", "special"],
+    ["/two/x", "two"],
+    ["/TWO/x", "capital"],
+    ["/Two/x", "special"],
+    // `/` is the gateway's own, unless the table writes it out.
+    ["/", undefined],
+    // Below, in a spelling that some servers read.
+    ["/ONE/y", undefined],
+    ["/One/", undefined],
+    ["//one/y", undefined],
+    ["//one/", undefined],
+    ["/one%2Fy", undefined],
+    ["/one%2f", undefined],
+    ["/%6fne/y", undefined],
+    ["/one%5Cy", undefined],
+    ["/one;v=1/y", undefined],
+    ["/x%2F..%2Fone/y", undefined],
+    ["/one//two/y", undefined],
+    ["/one/TWO/y", undefined],
+    ["/one/two%2Fy", undefined],
+    // Out of it, as some read them.
+    ["/one/..%2Fx", undefined],
+    ["/one/two/..%2F..%2Fx", undefined],
+    ["/one/two/..%2Fx", undefined],
+    // The gateway's own pages.
+    ["//any/x", undefined],
+    ["//-/x", undefined],
+  ])("%s is of %s", (path, owner) => {
+    expect(ownerOf(path)).toBe(owner);
   });
 });
 
