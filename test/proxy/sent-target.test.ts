@@ -20,6 +20,8 @@ describe("the target that an origin gets", () => {
     [`/a'b?c='d'`, "/a'b?c=%27d%27"],
     ["/a?b=^{}|c'", "/a?b=^{}|c%27"],
     ["/a#b", "/a"],
+    ["/caf\u00e9?q=caf\u00e9", "/caf%C3%A9?q=caf%C3%A9"],
+    ["/\u4e2d\u{1f600}\u0080", "/%E4%B8%AD%F0%9F%98%80%C2%80"],
     ["/a?#b", "/a?"],
     ["/a%27?b%22#", "/a%27?b%22"],
   ])("is for %s what `fetch` makes of it", (target, sent) =>
