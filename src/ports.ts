@@ -349,7 +349,11 @@ export interface ProxyPorts {
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
   readonly fieldRules: FieldRules;
+  readonly pseudonym: Pseudonym;
 }
+
+/** How this deployment names itself in `cdn-loop` (RFC 8586 §2), and in `via` (RFC 9110 §7.6.3). */
+export type Pseudonym = Readonly<{ name: string; via: string }>;
 
 /** All that the gateway needs from the world, put together once per isolate. */
 export interface Gateway extends ProxyPorts {

@@ -36,6 +36,7 @@ import { edgeTables } from "./edge/table/isolate-table.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { fieldRules } from "./proxy/headers.ts";
+import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
 import { isolateShadows } from "./proxy/shadow.ts";
 
@@ -171,6 +172,7 @@ function compose(env: Env) {
     mintDoor: mintDoor(config.mint, authenticate, keyOptions),
     clientClaims: clientClaims(config.clientJwt, keyOptions),
     fieldRules: fieldRules(config.fields),
+    pseudonym: pseudonymOf(config.gatewayName),
     trustsForwarded: config.forwardedFields === "append",
     observe:
       logLine === undefined && writePoint === undefined

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
+import { DEFAULT_NAME } from "../proxy/origin-request.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
@@ -27,7 +28,14 @@ const refreshSeconds = v.pipe(
   v.maxValue(86_400),
 );
 
+/** A pseudonym (RFC 9110 §7.6.3), which is a cdn-id too (RFC 8586 §2): a token, and no longer than a host's label. */
+const gatewayName = v.pipe(
+  v.string(),
+  v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,63}$/, "must be a token of 1 to 63 characters, such as eu-edge"),
+);
+
 const ENV = v.object({
+  GATEWAY_NAME: v.optional(gatewayName, DEFAULT_NAME),
   REQUEST_LOG: v.optional(v.picklist(["off", "json"]), "off"),
   CLIENT_ADDRESS: v.optional(v.picklist(["cf-connecting-ip", "socket"]), "cf-connecting-ip"),
   METHOD_OVERRIDE: v.optional(v.picklist(["remove", "pass"]), "remove"),
@@ -73,6 +81,8 @@ export function readConfig(env: Settings) {
   const primaryKeys = readText<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined);
   const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
+    /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
+    gatewayName: read.GATEWAY_NAME,
     /** `json`: one line a request on the console. */
     requestLog: read.REQUEST_LOG,
     /** Who vouches for the client's address. */

@@ -50,6 +50,7 @@ export const readOr = <Value>(value: Value | undefined, fault: string): Result<V
 const ACCESS = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS", "ACCESS_SUPPORT"] as const;
 
 export const SETTING_NAMES = [
+  "GATEWAY_NAME",
   "REQUEST_LOG",
   "CLIENT_ADDRESS",
   "FORWARDED_FIELDS",

@@ -13,6 +13,8 @@ export interface ExportOptions {
   readonly listen: string;
   /** URL of the gateway for what the engine cannot decide; `undefined`: such requests get a 503. */
   readonly waybill: string | undefined;
+  /** How the engine names itself in `cdn-loop` and `via`. */
+  readonly gatewayName: string;
   /** The deployment's own deadlines, in milliseconds; 0 for none. */
   readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number };
   /** Certificates that origins' ones are verified by. */

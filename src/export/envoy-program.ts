@@ -26,7 +26,7 @@ local function is_plain(headers)
   if not find(" ${METHODS} ", " " .. method .. " ", 1, true) then return false end
   if headers:get("id-layout") or headers:get("upgrade") or headers:get("tracestate") or headers:get("max-forwards") then return false end
   if find(headers:get("cookie") or "", "${SESSION_COOKIE}", 1, true) then return false end
-  if find(lower(headers:get("cdn-loop") or ""), "waybill", 1, true) then return false end
+  if find(lower(headers:get("cdn-loop") or ""), lower(pseudonym), 1, true) then return false end
   return true
 end
 
@@ -90,14 +90,14 @@ local function request(handle)
   headers:replace("waybill-entity-id", text)
   for _, sent in ipairs(about.sent) do headers:replace(sent[1], string.format("%d", sent[2](a, b, c, d, e))) end
   headers:replace("x-forwarded-for", plain)
-  headers:add("cdn-loop", "waybill")
+  headers:add("cdn-loop", pseudonym)
   local trace = headers:get("traceparent")
   if trace and not is_traceparent(trace) then headers:remove("traceparent") end
   if set == "minimal" then return end
   headers:replace("waybill-region", names[region])
   headers:replace("x-forwarded-host", host)
   headers:replace("x-forwarded-proto", scheme)
-  headers:add("via", "1.1 waybill")
+  headers:add("via", "1.1 " .. pseudonym)
   if set == "full" then
     headers:replace("waybill-layout", about.layout)
     headers:replace("waybill-revision", "0")
@@ -134,7 +134,7 @@ function envoy_on_response(handle)
   headers:replace("waybill-region", about["region"])
   if about["layout"] then
     headers:replace("waybill-layout", about["layout"])
-    headers:add("via", "1.1 waybill")
+    headers:add("via", "1.1 " .. pseudonym)
   end
 end
 `;

@@ -69,6 +69,7 @@ const listener = (plan: ExportPlan, options: ExportOptions): object => {
   const decision = `local decision = (function()\n${luaDecision(plan, "The decision.")}\nend)()\n`;
   const settings = [
     `local has_waybill = ${options.waybill !== undefined}`,
+    `local pseudonym = ${luaString(options.gatewayName)}`,
     `local clusters = { ${plan.regions.map((region) => (isReachable(region) ? "true" : "false")).join(", ")} }`,
     `local names = { ${plan.regions.map(({ name }) => luaString(name)).join(", ")} }`,
     `local sets = { ${[...plan.table.entities.values()].map(({ name, fields }) => `[${luaString(name)}] = ${luaString(fields)}`).join(", ")} }`,

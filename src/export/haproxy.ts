@@ -144,7 +144,7 @@ frontend waybill_in
   acl special var(txn.waybill_special) -m found
   # Fields that Waybill looks at.
   acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):
-  acl extra req.fhdr(cdn-loop) -m sub -i waybill
+  acl extra req.fhdr(cdn-loop) -m sub -i ${haproxyWord(options.gatewayName)}
   acl extra req.hdr_cnt(host) gt 1
   acl extra req.fhdr(cookie) -m sub ${SESSION_COOKIE}
   # Trailers would pass.
@@ -239,6 +239,7 @@ const failovers = (backends: readonly Backend[]): readonly string[] =>
 /** What stops of the client's fields, and what every origin is told. */
 const receivedText = (
   headers: readonly string[],
+  gatewayName: string,
 ): string => `  acl traced req.fhdr(traceparent) -m reg '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$'
   acl traced req.fhdr(traceparent) -m reg '^(?!ff|00)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$'
   # A part of the body may have been read: nothing is sent again but what is safe to repeat.
@@ -255,18 +256,18 @@ const receivedText = (
   http-request add-header waybill-entity-id %[var(txn.waybill_id)]
 ${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.waybill),field(${at + 5},|)] if { var(txn.waybill),field(${at + 5},|) -m len gt 0 }`).join("\n")}
   http-request add-header x-forwarded-for %[src]
-  http-request add-header cdn-loop waybill`;
+  http-request add-header cdn-loop ${haproxyFormat(gatewayName)}`;
 
 /** What origins are told, by the set of fields of the entity. */
-const standardFields = (region: string): string => `  http-request add-header waybill-region ${region}
+const standardFields = (region: string, via: string): string => `  http-request add-header waybill-region ${region}
   http-request add-header x-forwarded-host %[req.fhdr(host)]
   http-request add-header x-forwarded-proto %[ssl_fc,iif(https,http)]
-  http-request add-header via '1.1 waybill'`;
+  http-request add-header via ${via}`;
 
-const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
+const TOLD: Readonly<Record<FieldSet, (region: string, via: string) => string>> = {
   minimal: () => "",
   standard: standardFields,
-  full: (region) => `${standardFields(region)}
+  full: (region, via) => `${standardFields(region, via)}
   http-request add-header waybill-layout %[var(txn.waybill),field(2,|)]
   http-request add-header waybill-revision 0
   http-request add-header forwarded 'for=%[src];host="%[req.fhdr(x-forwarded-host)]";proto=%[req.hdr(x-forwarded-proto)]' if !{ src -m sub : }
@@ -276,8 +277,9 @@ const TOLD: Readonly<Record<FieldSet, (region: string) => string>> = {
 const backendText = (
   { name, region, ms, fields }: Backend,
   headers: readonly string[],
-  { caFile }: ExportOptions,
+  { caFile, gatewayName }: ExportOptions,
 ): string => {
+  const via = haproxyFormat(`1.1 ${gatewayName}`);
   const { health, breaker, failover } = region;
   const used = usedOrigins(region);
   const hasOthers = used.length > 1 || failover.length > 0;
@@ -300,8 +302,8 @@ const backendText = (
   retries ${used.length > 1 ? 3 : 1}
   retry-on conn-failure empty-response
   option redispatch 1
-${health === undefined || used.length > 1 || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(base + health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via '1.1 waybill' hdr cdn-loop waybill\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${receivedText(headers)}
-${TOLD[fields](region.name)}
+${health === undefined || used.length > 1 || !hasOthers ? "" : `  option httpchk\n  http-check send meth GET uri ${haproxyFormat(base + health.path)} ver HTTP/1.1 hdr host ${haproxyFormat(used[0]?.url.host ?? "")} hdr user-agent waybill-health hdr via ${via} hdr cdn-loop ${haproxyFormat(gatewayName)}\n  http-check expect status 200-399\n  timeout check ${health.timeoutMs}ms\n`}${receivedText(headers, gatewayName)}
+${TOLD[fields](region.name, via)}
 ${hosts.join("\n")}
 ${base === "" ? "" : `  http-request set-pathq ${haproxyFormat(base)}%[pathq]`}
   http-response return status 502 content-type application/problem+json hdr cache-control no-store string ${haproxyWord(problemText("invalid-response", 502))} if { status lt 200 } or { status gt 599 }
@@ -311,7 +313,7 @@ ${base === "" ? "" : `  http-request set-pathq ${haproxyFormat(base)}%[pathq]`}
   http-response del-header proxy-connection
   http-response del-header keep-alive
 ${fields === "minimal" ? "" : `  http-response add-header waybill-region ${region.name}`}
-${fields === "full" ? "  http-response add-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via '1.1 waybill'" : ""}
+${fields === "full" ? `  http-response add-header waybill-layout %[var(txn.waybill),field(2,|)]\n  http-response add-header via ${via}` : ""}
 ${choices.join("\n")}
 ${servers.join("\n")}
 `;

@@ -77,10 +77,10 @@ local function extras(var, method)
   if method == "OPTIONS" and var.http_max_forwards then return false end
   if var.http_cdn_loop then
     local loop = joined("cdn-loop")
-    if find(lower(loop), "waybill", 1, true) then return false end
-    var.waybill_loop = loop .. ", waybill"
+    if find(lower(loop), lower(pseudonym), 1, true) then return false end
+    var.waybill_loop = loop .. ", " .. pseudonym
   end
-  if var.http_via then var.waybill_via = joined("via") .. ", 1.1 waybill" end
+  if var.http_via then var.waybill_via = joined("via") .. ", 1.1 " .. pseudonym end
   return true
 end
 

@@ -135,8 +135,8 @@ ${[...HOP_FIELDS, ...OWN_FIELDS].map((name) => `  proxy_hide_header ${name};`).j
   proxy_next_upstream_tries 2;
 
 ${["id", "layout", "trace", "connection", "turn", "status"].map((name) => `  set $waybill_${name} "";`).join("\n")}
-  set $waybill_via "1.1 waybill";
-  set $waybill_loop "waybill";
+  set $waybill_via ${nginxString(`1.1 ${options.gatewayName}`)};
+  set $waybill_loop ${nginxString(options.gatewayName)};
 
   error_page 404 /-/engine/404;
 ${ENGINE_ERRORS.map(([status]) => `  error_page ${status}${status === 494 ? " =431" : ""} /-/engine/${status};`).join("\n")}
@@ -147,7 +147,7 @@ ${[[404, "not-found"] as const, ...ENGINE_ERRORS].map(([status, what]) => `  loc
     rewrite_by_lua_block { return waybill_nginx.route() }
     content_by_lua_block { return ngx.exit(500) }
   }
-${places.map((place) => locationsText(place, classes)).join("\n")}
+${places.map((place) => locationsText(place, classes, options.gatewayName)).join("\n")}
 
   # What the table cannot decide here.
   location @waybill {
@@ -194,17 +194,25 @@ const upstreamsText = ({ region, at }: Place): string =>
     ),
   ].join("\n");
 
-const locationsText = ({ region, at }: Place, { all }: ReturnType<typeof regionClasses>): string =>
+const locationsText = ({ region, at }: Place, { all }: ReturnType<typeof regionClasses>, gatewayName: string): string =>
   all
     .filter((one) => one.region === region)
     .flatMap((one) =>
       region.origins.map((origin, index) =>
-        locationText(one, origin, `${at}_${index + 1}_${one.at}`, upstreamName(at, index + 1)),
+        locationText(one, origin, {
+          gatewayName,
+          key: `${at}_${index + 1}_${one.at}`,
+          upstream: upstreamName(at, index + 1),
+        }),
       ),
     )
     .join("\n");
 
-const locationText = ({ region, ms, fields }: RegionClass, origin: Origin, key: string, upstream: string): string => {
+const locationText = (
+  { region, ms, fields }: RegionClass,
+  origin: Origin,
+  { gatewayName, key, upstream }: Readonly<Record<"gatewayName" | "key" | "upstream", string>>,
+): string => {
   const { protocol, pathname, host, hostname } = new URL(origin.url);
   const base = pathname.replace(/\/$/, "");
   // With a variable the whole URL is taken as it stands; without one nginx passes the raw target.
@@ -219,7 +227,7 @@ const locationText = ({ region, ms, fields }: RegionClass, origin: Origin, key: 
     proxy_connect_timeout ${Math.min(ms, 75_000)}ms;
     proxy_set_header Host ${nginxString(host)};
     header_filter_by_lua_block { return waybill_nginx.filter() }
-${fields === "minimal" ? "" : `    proxy_set_header waybill-region ${region.name};\n    add_header waybill-region ${region.name} always;\n`}${fields === "full" ? `    add_header waybill-layout $waybill_layout always;\n    add_header via "1.1 waybill" always;\n` : ""}    include waybill-fields-${fields}.conf;
+${fields === "minimal" ? "" : `    proxy_set_header waybill-region ${region.name};\n    add_header waybill-region ${region.name} always;\n`}${fields === "full" ? `    add_header waybill-layout $waybill_layout always;\n    add_header via ${nginxString(`1.1 ${gatewayName}`)} always;\n` : ""}    include waybill-fields-${fields}.conf;
     ${protocol === "https:" ? `proxy_ssl_name ${nginxString(hostname)};\n    ` : ""}    error_page 502 = @waybill_failed_502;
     error_page 504 = @waybill_failed_504;
   }`;
@@ -300,5 +308,6 @@ ${problems.join("\n")}
   ["left"] = { 503, ${luaString(NEEDS_WAYBILL)} },
 }
 local has_waybill = ${options.waybill !== undefined}
+local pseudonym = ${luaString(options.gatewayName)}
 ${NGINX_PROGRAM}`;
 };

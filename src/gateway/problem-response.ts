@@ -1,5 +1,5 @@
 import { type GatewayError, problemOf } from "../problems/index.ts";
-import { GATEWAY_NAME } from "../proxy/origin-request.ts";
+import { DEFAULT_NAME } from "../proxy/origin-request.ts";
 
 /** After how many seconds a client may sensibly try again, where nothing better is known (RFC 9110 §10.2.3). */
 const RETRY_AFTER_SECONDS = 2;
@@ -30,7 +30,7 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
     headers["waybill-key-until"] = new Date(keyUntilMs).toUTCString();
   }
   const fault = proxyFault(error);
-  if (fault !== undefined) headers["proxy-status"] = `${GATEWAY_NAME}; error=${fault}`;
+  if (fault !== undefined) headers["proxy-status"] = `${DEFAULT_NAME}; error=${fault}`;
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 

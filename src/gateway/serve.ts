@@ -297,6 +297,7 @@ function respond(
       table: context.tableLabel ?? "",
       originMs: context.originMs,
       fields: entity.fields,
+      via: gateway.pseudonym.via,
       encodeBody: isRewritten ? (isDecoded ? "automatic" : "manual") : "own",
     });
   };

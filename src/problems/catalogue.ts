@@ -219,8 +219,9 @@ export const CATALOGUE = {
     remedy: "Send fewer fields.",
   }),
   "loop-detected": problem(508, "Routing loop detected", {
-    meaning: "The request already passed this gateway (RFC 8586): an origin in the routing table points back to it.",
-    remedy: "Correct the origin's URL in the routing table.",
+    meaning:
+      "The request already passed this gateway (RFC 8586): an origin in the routing table points back to it. Or it passed another gateway with the same `GATEWAY_NAME`, which is `waybill` where it is not set.",
+    remedy: "Correct the origin's URL in the routing table, or give each deployment a `GATEWAY_NAME` of its own.",
   }),
   "idempotency-key-invalid": problem(400, "Invalid idempotency key", {
     meaning: "`idempotency-key` is not one line of 1 to 255 visible ASCII characters, bare or as a quoted string.",

@@ -69,7 +69,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "answer-withheld": ({ why }) => `The origin's response was withheld: ${why}.`,
   "table-unavailable": "No verified copy of the routing table is available.",
   "too-many-fields": "At most 256 header fields of a client are sent on.",
-  "loop-detected": "The request's cdn-loop header already names this gateway.",
+  "loop-detected":
+    "The request's cdn-loop header already names this gateway. If it came from another one, give each deployment a name of its own by the setting GATEWAY_NAME.",
   "malformed-key": ({ directory, why }) => `This is no key of the directory "${directory}". ${why}`,
   "unknown-key": ({ id, directory }) => `The directory "${directory}" has no key "${shorten(id)}".`,
   "key-reserved": ({ key, retryAfterSeconds }) =>

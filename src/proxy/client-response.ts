@@ -1,7 +1,6 @@
 import type { FieldSet } from "../routing/table.ts";
 import type { AttemptLimits } from "./attempt.ts";
 import { dropSession, type ResponseFields } from "./headers.ts";
-import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
 
 /** What the gateway says about an answer that it passes on. */
@@ -12,6 +11,7 @@ export interface ResponseLabels {
   /** From the first byte of the request at the gateway to the origin's header. */
   readonly originMs: number;
   readonly fields: FieldSet;
+  readonly via: string;
   /** Of the body: `own` for the origin's, passed on as it came; else as the runtime calls what it does to a new one. */
   readonly encodeBody: "own" | "manual" | "automatic";
 }
@@ -40,7 +40,7 @@ export function clientResponse(
   if (label.fields === "standard") return response;
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
-  headers.append("via", VIA);
+  headers.append("via", label.via);
   return response;
 }
 

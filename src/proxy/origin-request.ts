@@ -1,4 +1,4 @@
-import type { Client, ProxyPorts, Signable } from "../ports.ts";
+import type { Client, ProxyPorts, Pseudonym, Signable } from "../ports.ts";
 import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection, SESSION_COOKIE, withoutSession } from "./headers.ts";
@@ -122,11 +122,11 @@ export function asksUpgrade({ request }: Pick<ProxyRequest, "request">): boolean
   return connection === null || /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 }
 
-/** How this gateway names itself in `via` and `cdn-loop`. */
-export const GATEWAY_NAME = "waybill";
+/** The name of a deployment that has none of its own. */
+export const DEFAULT_NAME = "waybill";
 
 /** HTTP/1.1 between client and gateway as far as the Worker can see (RFC 9110 §7.6.3). */
-export const VIA = `1.1 ${GATEWAY_NAME}`;
+export const pseudonymOf = (name: string): Pseudonym => ({ name, via: `1.1 ${name}` });
 
 /** A request as `fetch` takes it. */
 export interface OriginRequest {
@@ -151,7 +151,7 @@ const HEADER_FIELDS_MAX = 256;
 export function originRequest(
   proxyRequest: ProxyRequest,
   attempt: Attempt,
-  { fieldRules: { stopped } }: Pick<ProxyPorts, "fieldRules">,
+  { fieldRules: { stopped }, pseudonym }: Pick<ProxyPorts, "fieldRules" | "pseudonym">,
   signature?: string,
 ): OriginRequest | "loop-detected" | "too-many-fields" {
   const { request, decision, id, client, host, scheme } = proxyRequest;
@@ -161,13 +161,13 @@ export function originRequest(
   const region = attempt.region.name;
   // One literal is one shape: an object that grows by names becomes a dictionary, which costs more to make and to read.
   const fields: Record<string, string> = isMinimal
-    ? { "x-forwarded-for": address, "cdn-loop": GATEWAY_NAME, "waybill-entity-id": id }
+    ? { "x-forwarded-for": address, "cdn-loop": pseudonym.name, "waybill-entity-id": id }
     : {
         "x-forwarded-for": address,
-        "cdn-loop": GATEWAY_NAME,
+        "cdn-loop": pseudonym.name,
         "x-forwarded-host": host,
         "x-forwarded-proto": scheme,
-        via: VIA,
+        via: pseudonym.via,
         "waybill-region": region,
         "waybill-entity-id": id,
       };
@@ -198,11 +198,11 @@ export function originRequest(
     if (value.includes(REPLACEMENT)) isLossy = true;
     switch (name) {
       case "via":
-        fields["via"] = isMinimal ? value : `${value}, ${VIA}`;
+        fields["via"] = isMinimal ? value : `${value}, ${pseudonym.via}`;
         break;
       case "cdn-loop":
-        loops = namesThisGateway(value);
-        fields["cdn-loop"] = `${value}, ${GATEWAY_NAME}`;
+        loops = isNamed(pseudonym.name, value);
+        fields["cdn-loop"] = `${value}, ${pseudonym.name}`;
         break;
       case "traceparent":
         if (isTraceparent(value)) fields["traceparent"] = value;
@@ -297,7 +297,8 @@ const isClosed = (list: string): boolean => /^(?:[^"\\]|"(?:[^"\\]|\\.)*")*$/.te
 const oneFewer = (maxForwards: string): string =>
   /^\d{1,9}$/.test(maxForwards) ? String(Math.max(0, Number(maxForwards) - 1)) : maxForwards;
 
-/** `cdn-loop` is a list of names with parameters (RFC 8586 §2). */
-function namesThisGateway(cdnLoop: string): boolean {
-  return cdnLoop.split(",").some((entry) => entry.split(";", 1)[0]?.trim() === GATEWAY_NAME);
+/** `cdn-loop` is a list of names with parameters, whose values may be quoted (RFC 8586 §2). */
+function isNamed(name: string, cdnLoop: string): boolean {
+  const entries = cdnLoop.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").split(",");
+  return entries.some((entry) => entry.split(";", 1)[0]?.trim() === name);
 }

@@ -1,7 +1,6 @@
-import type { OriginCheck, ProxyPorts } from "../ports.ts";
+import type { OriginCheck, ProxyPorts, Pseudonym } from "../ports.ts";
 import type { CompiledTable, HealthCheck, Origin } from "../routing/table.ts";
 import type { OriginFault } from "./errors.ts";
-import { GATEWAY_NAME, VIA } from "./origin-request.ts";
 
 /** Why `fetch` gave no answer, as far as it can be known, and a sentence's end for people that names no address. */
 export type Failure = Readonly<{ fault: OriginFault; why: string }>;
@@ -46,23 +45,23 @@ const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
 /** What the status of an answer says about the connection; `undefined` for an answer of the origin's own. */
 export const edgeFailure = (status: number): Failure | undefined => EDGE_STATUSES.get(status);
 
-type HealthCheckDeps = Pick<ProxyPorts, "fetch" | "clock" | "isOnEdge">;
+type HealthCheckDeps = Pick<ProxyPorts, "fetch" | "clock" | "isOnEdge" | "pseudonym">;
 
 /** How origins tell a check from a client's request. */
 const HEALTH_AGENT = "waybill-health";
 
 /** An origin that leads back here is found out like any other loop (RFC 8586). */
-const FIELDS = { "user-agent": HEALTH_AGENT, accept: "*/*", via: VIA, "cdn-loop": GATEWAY_NAME };
+const fieldsOf = ({ name, via }: Pseudonym) => ({ "user-agent": HEALTH_AGENT, accept: "*/*", via, "cdn-loop": name });
 
 /** Asks an origin how it is. Good: a status from 200 to 399 in time. A redirect is not followed, and no body is read. */
 export async function checkOrigin(
   { url, binding }: Origin,
   { path, timeoutMs }: HealthCheck,
-  { fetch, clock, isOnEdge }: HealthCheckDeps,
+  { fetch, clock, isOnEdge, pseudonym }: HealthCheckDeps,
 ): Promise<OriginCheck> {
   const options = new AbortController();
   const timer = setTimeout(() => options.abort(), timeoutMs);
-  const init = { headers: FIELDS, redirect: "manual", signal: options.signal } as const;
+  const init = { headers: fieldsOf(pseudonym), redirect: "manual", signal: options.signal } as const;
   try {
     const { status, body } = await fetch(url + path, init, binding);
     // A body that is not read holds its connection; how it ends is of no interest.

@@ -10,6 +10,7 @@ const bindings: Env = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, 
 describe("the Worker's settings", () => {
   it("has a default for each", () => {
     expect(readConfig(bindings)).toEqual({
+      gatewayName: "waybill",
       requestLog: "off",
       clientAddress: "cf-connecting-ip",
       isOnEdge: true,
@@ -43,8 +44,10 @@ describe("the Worker's settings", () => {
       FORWARDED_FIELDS: "append",
       REPORT_SECONDS: "0",
       CHECK_SECONDS: "1",
+      GATEWAY_NAME: "eu-edge",
     };
     expect(readConfig({ ...bindings, ...set })).toEqual({
+      gatewayName: "eu-edge",
       requestLog: "json",
       clientAddress: "socket",
       isOnEdge: false,
@@ -69,6 +72,7 @@ describe("the Worker's settings", () => {
 
   it.each([
     { REQUEST_LOG: "yes" },
+    { GATEWAY_NAME: "a b" },
     { CLIENT_ADDRESS: "x-forwarded-for" },
     { TABLE_REFRESH_SECONDS: "0" },
     { TABLE_REFRESH_SECONDS: "-1" },

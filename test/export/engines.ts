@@ -28,6 +28,7 @@ export const installedEngines = (): readonly Engine[] =>
 export const EXPORT_OPTIONS: ExportOptions = {
   listen: "127.0.0.1:8080",
   waybill: undefined,
+  gatewayName: "waybill",
   deadlines: { firstByteMs: 30_000, idleMs: 60_000 },
   caFile: "/etc/ssl/certs/ca-certificates.crt",
   modulesFolder: "/usr/lib/nginx/modules",
@@ -60,11 +61,12 @@ export async function startEngine(
   declared: DeclaredTable,
   waybill: string | undefined,
   change: (text: string) => string = (text) => text,
+  more: Partial<ExportOptions> = {},
 ): Promise<RunningEngine> {
   // Another process may take a free port before the engine does.
   for (let turn = 1; ; turn++) {
     try {
-      return await startOnce(engine, declared, waybill, change);
+      return await startOnce(engine, declared, waybill, change, more);
     } catch (why) {
       if (turn === 3) throw why;
     }
@@ -76,6 +78,7 @@ async function startOnce(
   declared: DeclaredTable,
   waybill: string | undefined,
   change: (text: string) => string,
+  more: Partial<ExportOptions>,
 ): Promise<RunningEngine> {
   const folder = mkdtempSync(join(tmpdir(), `waybill-${engine}-`));
   const port = await freePort();
@@ -87,6 +90,7 @@ async function startOnce(
     waybill,
     stateFolder,
     folder,
+    ...more,
   });
   for (const { name, text } of files) writeFileSync(join(folder, name), change(text));
   return startProgram(engine, folder, port);

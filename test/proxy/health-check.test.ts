@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Fetch } from "../../src/ports.ts";
+import { pseudonymOf } from "../../src/proxy/origin-request.ts";
 import { checkOrigin, checkTargets, MissingBinding, runChecks } from "../../src/proxy/origin-response.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -8,7 +9,8 @@ const ORIGIN = { url: "http://eu.test/base", weight: 1, binding: undefined };
 const HEALTH = { path: "/healthz", timeoutMs: 50 };
 const clock = { nowMs: () => 7 };
 
-const check = (fetch: Fetch, isOnEdge = false) => checkOrigin(ORIGIN, HEALTH, { fetch, clock, isOnEdge });
+const pseudonym = pseudonymOf("waybill");
+const check = (fetch: Fetch, isOnEdge = false) => checkOrigin(ORIGIN, HEALTH, { fetch, clock, isOnEdge, pseudonym });
 const answering = (status: number) => check(async () => new Response(null, { status }));
 
 describe("a check of an origin", () => {
@@ -19,7 +21,7 @@ describe("a check of an origin", () => {
       asked.push({ url, redirect, method, agent: new Headers(headers).get("user-agent"), binding });
       return new Response("fine");
     };
-    await checkOrigin({ ...ORIGIN, binding: "EU_MTLS" }, HEALTH, { fetch, clock, isOnEdge: false });
+    await checkOrigin({ ...ORIGIN, binding: "EU_MTLS" }, HEALTH, { fetch, clock, isOnEdge: false, pseudonym });
     const url = "http://eu.test/base/healthz";
     expect(asked).toEqual([
       { url, redirect: "manual", method: undefined, agent: "waybill-health", binding: "EU_MTLS" },
@@ -96,7 +98,7 @@ describe("a round of checks", () => {
       return new Response();
     };
     const checked: string[] = [];
-    await runChecks(targets, { fetch, clock, isOnEdge: false }, ({ url, path }) => checked.push(url + path));
+    await runChecks(targets, { fetch, clock, isOnEdge: false, pseudonym }, ({ url, path }) => checked.push(url + path));
     expect(most).toBe(6);
     expect(new Set(checked).size).toBe(21);
     expect(checked.at(-1)).toBe("http://o3.test/a");

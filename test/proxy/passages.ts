@@ -1,7 +1,7 @@
 import { originHealth } from "../../src/edge/origins/health.ts";
 import type { ProxyPorts } from "../../src/ports.ts";
 import { fieldRules } from "../../src/proxy/headers.ts";
-import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
+import { type ProxyRequest, pseudonymOf } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
@@ -80,6 +80,7 @@ export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPo
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
     originHealth: originHealth({ attempts: { attempt: () => undefined }, onStateChange: () => undefined }),
     fieldRules: fieldRules(),
+    pseudonym: pseudonymOf("waybill"),
     retryBudget: retryBudget(),
     movedMemory: undefined,
     entropy: { word: () => 2 ** 31 },

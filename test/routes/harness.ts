@@ -19,6 +19,7 @@ import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
 import { fieldRules } from "../../src/proxy/headers.ts";
+import { pseudonymOf } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
 import { isolateShadows } from "../../src/proxy/shadow.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-ids/codec.ts";
@@ -154,6 +155,7 @@ export function setUp(options: Options = {}) {
     counters: metrics.counters,
     metrics,
     fieldRules: fieldRules(),
+    pseudonym: pseudonymOf("waybill"),
     retryBudget: retryBudget(),
     movedMemory: movedMemory({ clock, cache: undefined, namespace: "one", waitUntil: () => undefined }),
     shadows: isolateShadows({

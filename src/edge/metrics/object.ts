@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports.ts";
+import { pseudonymOf } from "../../proxy/origin-request.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -182,7 +183,9 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     // A cold object may get no table, or the bundled one, while KV is slow: the next alarm finds what came after.
     const isFound = inMemory !== undefined || (served.ok && served.value.source !== "bundled");
     this.#hasChecks = targets.length > 0 || !isFound;
-    const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge: this.#config.isOnEdge };
+    const { isOnEdge, gatewayName } = this.#config;
+    const pseudonym = pseudonymOf(gatewayName);
+    const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge, pseudonym };
     await runChecks(targets, deps, ({ url, path, check }) => {
       // Any response shows that the origin is reachable, even an unhealthy one.
       const answeredAtMs = check.fault === undefined ? check.atMs : undefined;

@@ -188,6 +188,7 @@ function refusalOf(
     table: context.tableLabel ?? "",
     originMs: context.gateway.clock.nowMs() - context.arrivedAtMs,
     fields: shown,
+    via: context.gateway.pseudonym.via,
     encodeBody: "manual",
   });
 }

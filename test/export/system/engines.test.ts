@@ -197,6 +197,22 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
     expect(answer?.head).toMatch(/\r\nvia: 1\.1 waybill/i);
   });
 
+  it("has the name of its deployment", async () => {
+    const { declared } = beside.origins;
+    const named = await startEngine(engine, declared, undefined, (text) => text, { gatewayName: "eu-edge" });
+    const ask = async (fields: readonly string[]) => {
+      const [answer] = await askAll(named.port, [requestFor(PATH, "GET", fields)]);
+      return answer;
+    };
+    const answer = await ask(["cdn-loop: waybill", "via: 1.0 other"]);
+    expect(answer?.head).toMatch(/\r\nvia: 1\.1 eu-edge/i);
+    expect(answer?.body).toMatch(/"cdn-loop":"waybill, ?eu-edge"/);
+    expect(answer?.body).toMatch(/"via":"1\.0 other, ?1\.1 eu-edge"/);
+    // Only a gateway can say that it is a loop.
+    expect((await ask(["cdn-loop: a, eu-edge"]))?.status).toBe(503);
+    await named.stop();
+  });
+
   it("refuses a request that passed it before", async () => {
     const [answer] = await askAll(beside.beside.port, [requestFor(PATH, "GET", ["cdn-loop: waybill"])]);
     expect(answer?.status).toBe(508);

@@ -3,7 +3,7 @@ import { originHealth } from "../../../src/edge/origins/health.ts";
 import type { Fetch, ShadowOutcome } from "../../../src/ports.ts";
 import { clientResponse } from "../../../src/proxy/client-response.ts";
 import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";
-import type { ProxyRequest } from "../../../src/proxy/origin-request.ts";
+import { type ProxyRequest, pseudonymOf } from "../../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../../src/proxy/origins.ts";
 import {
   differingFields,
@@ -110,6 +110,7 @@ const setUp = (deps: Setup = {}) => {
         sign: undefined,
         isOnEdge: true,
         shadows,
+        pseudonym: pseudonymOf("waybill"),
         entropy: { word: deps.randomWord ?? (() => 0) },
         ...UNUSED,
       },
@@ -336,6 +337,7 @@ describe("the client is never affected", () => {
       table: "rev=7",
       originMs: 1,
       fields: "full",
+      via: "1.1 waybill",
       encodeBody: "own",
     } as const;
     return clientResponse(answer, answer.body, readResponseFields(answer.headers, fieldRules()), label).text();

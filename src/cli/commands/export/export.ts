@@ -63,11 +63,22 @@ Exit code: 0, or 1 if nothing was written.`,
     const { modules: modulesFolder, state: stateFolder } = options;
     if (waybill !== undefined && withoutWaybill) return fail("error: give --waybill or --without-waybill, not both.\n");
     const { table } = await readTableFile(file, runtime, checkTable);
-    const { deadlines } = readConfig({
+    const { deadlines, gatewayName, faults } = readConfig({
+      GATEWAY_NAME: runtime.env("GATEWAY_NAME") || undefined,
       FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
       IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
     });
-    const settings: ExportOptions = { listen, waybill, deadlines, caFile, modulesFolder, stateFolder, folder };
+    if (faults.length > 0) return fail(`error: ${faults.map(({ why }) => why).join("; ")}. Nothing was written.\n`);
+    const settings: ExportOptions = {
+      listen,
+      waybill,
+      gatewayName,
+      deadlines,
+      caFile,
+      modulesFolder,
+      stateFolder,
+      folder,
+    };
     const made = exported(engine, table, settings);
     const left = made.forwarded.map(({ what, why }) => `  ${escapeControls(what)}: ${why}`);
     if (left.length > 0 && waybill === undefined && withoutWaybill !== true) {
