@@ -74,10 +74,7 @@ export interface Packs {
   load(table: CompiledTable, missing: MissingPage): Promise<Result<undefined, TableError>>;
 }
 
-/**
- * How a request reaches an origin: the platform's `fetch`, or a test's. `binding` is the deployment's binding that it goes
- * through; one that is not there rejects with `MissingBinding`.
- */
+/** How a request reaches an origin, through a binding if one is named. One that is not there rejects with `MissingBinding`. */
 export type Fetch = (target: string | Request, init?: RequestInit, binding?: string) => Promise<Response>;
 
 /** Whether an origin may be asked. `probe`: to find out whether it answers again. `last`: for want of another one. */
@@ -103,8 +100,7 @@ export interface OriginHealth {
 }
 
 /**
- * What is counted when it happens, beside the requests themselves: a name, and the values of its labels. Each name is a
- * metric of `src/edge/metrics/catalogue.ts`. Values come from small sets, such as the table's names: never from a client.
+ * Counted events: a metric of `src/edge/metrics/catalogue.ts`, and values of its labels. These are few, and never a client's.
  */
 export interface CountedEvents {
   /** An answer whose body ended before its end. */
@@ -260,6 +256,9 @@ export interface FieldRules {
   readonly hidden: ReadonlySet<string>;
 }
 
+/** How a deployment names itself in `cdn-loop` (RFC 8586 §2), and in `via` (RFC 9110 §7.6.3). */
+export type Pseudonym = Readonly<{ name: string; via: string }>;
+
 /** Whether one more request may come from a key now. */
 export interface RateLimit {
   /** What is never passed at once; `undefined` where it is not known. */
@@ -351,9 +350,6 @@ export interface ProxyPorts {
   readonly fieldRules: FieldRules;
   readonly pseudonym: Pseudonym;
 }
-
-/** How this deployment names itself in `cdn-loop` (RFC 8586 §2), and in `via` (RFC 9110 §7.6.3). */
-export type Pseudonym = Readonly<{ name: string; via: string }>;
 
 /** All that the gateway needs from the world, put together once per isolate. */
 export interface Gateway extends ProxyPorts {

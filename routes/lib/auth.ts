@@ -3,7 +3,7 @@ import type { Caller, Scope, TableAction } from "../../src/admin-ports.ts";
 import { pathError, type RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
-import { isSameOrigin } from "../../src/proxy/host.ts";
+import { isSameOrigin } from "../../src/proxy/addresses/host.ts";
 import { contextOf } from "./http.ts";
 
 /** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { Client } from "../ports.ts";
-import { groupsOf } from "../proxy/client-network.ts";
+import { groupsOf } from "../proxy/addresses/client-network.ts";
 
 /** Proxies of the operator before this one, and how they name the client. */
 export interface TrustedProxies {

@@ -92,11 +92,11 @@ export const waitMs = (region: Deadlines, entity: Deadlines, own: ExportOptions[
 export const portOf = ({ port, protocol }: URL): number =>
   port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 
-const OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+const BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 
 /**
- * Hosts that an engine takes, as an expression without anchors; others are Waybill's to refuse (`proxy/host.ts`). A name whose
+ * Hosts that an engine takes, as an expression without anchors; others are Waybill's to refuse (`proxy/addresses/host.ts`). A name whose
  * last label is a number is none, and ports above 59999 are left to Waybill as well. `end`: what follows a name.
  */
 export const plainHost = (end: string): string =>
-  `(?:${OCTET}(?:[.]${OCTET}){3}|(?!(?:[A-Za-z0-9._-]*[.])?(?:[0-9]+|0[xX][0-9A-Fa-f]*)[.]?${end})[A-Za-z0-9._-]{1,253})(?::(?:[0-9]{1,4}|[1-5][0-9]{4}))?`;
+  `(?:${BYTE}(?:[.]${BYTE}){3}|(?!(?:[A-Za-z0-9._-]*[.])?(?:[0-9]+|0[xX][0-9A-Fa-f]*)[.]?${end})[A-Za-z0-9._-]{1,253})(?::(?:[0-9]{1,4}|[1-5][0-9]{4}))?`;

@@ -11,8 +11,8 @@ local function is_host(name)
   local last = match(name, "([^.]*)%.?$")
   if not find(last, "^%d+$") and not find(lower(last), "^0x%x*$") then return true end
   local a, b, c, d = match(name, "^(%d+)%.(%d+)%.(%d+)%.(%d+)$")
-  for _, octet in ipairs({ a or "", b or "", c or "", d or "" }) do
-    if not find(octet, "^%d%d?%d?$") or tonumber(octet) > 255 or find(octet, "^0%d") then return false end
+  for _, byte in ipairs({ a or "", b or "", c or "", d or "" }) do
+    if not find(byte, "^%d%d?%d?$") or tonumber(byte) > 255 or find(byte, "^0%d") then return false end
   end
   return true
 end

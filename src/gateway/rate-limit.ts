@@ -1,5 +1,5 @@
 import type { RateLimit } from "../ports.ts";
-import { clientNetwork } from "../proxy/client-network.ts";
+import { clientNetwork } from "../proxy/addresses/client-network.ts";
 import type { Decision } from "../routing/index.ts";
 import type { RequestContext } from "./request.ts";
 

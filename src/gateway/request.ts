@@ -1,7 +1,7 @@
 import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
+import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
-import { isHost } from "../proxy/host.ts";
 import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";

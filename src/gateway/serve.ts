@@ -1,9 +1,9 @@
 import { mixWords, type Words } from "../ids/index.ts";
 import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
+import { clientNetwork } from "../proxy/addresses/client-network.ts";
 import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
-import { clientNetwork } from "../proxy/client-network.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { deliver } from "../proxy/deliver.ts";

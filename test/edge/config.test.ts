@@ -11,6 +11,7 @@ describe("the Worker's settings", () => {
   it("has a default for each", () => {
     expect(readConfig(bindings)).toEqual({
       gatewayName: "waybill",
+      earlyAnswers: { bytesMax: 1_048_576, holdMs: 5_000 },
       requestLog: "off",
       clientAddress: "cf-connecting-ip",
       isOnEdge: true,
@@ -48,6 +49,7 @@ describe("the Worker's settings", () => {
     };
     expect(readConfig({ ...bindings, ...set })).toEqual({
       gatewayName: "eu-edge",
+      earlyAnswers: { bytesMax: 1_048_576, holdMs: 5_000 },
       requestLog: "json",
       clientAddress: "socket",
       isOnEdge: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientNetwork } from "../../src/proxy/client-network.ts";
+import { clientNetwork } from "../../src/proxy/addresses/client-network.ts";
 
 describe("what stands for one client", () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { Arrival, Authenticate, Caller } from "../../admin-ports.ts";
 import type { ConsoleSessions } from "../../console-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import { clientNetwork } from "../../proxy/client-network.ts";
+import { clientNetwork } from "../../proxy/addresses/client-network.ts";
 import { periodCounts } from "../platform.ts";
 import { type AccessFault, type AccessOptions, accessCheck, wrong } from "./access.ts";
 import type { AdminToken, AuthSettings } from "./settings.ts";

@@ -10,7 +10,7 @@ import type {
 } from "../../directory-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Counters, LookupOutcome } from "../../ports.ts";
-import { clientNetwork } from "../../proxy/client-network.ts";
+import { clientNetwork } from "../../proxy/addresses/client-network.ts";
 import { shardOf } from "../../routing/directory/shard.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import type { EdgeCache, LocationOptions } from "../origins/moved-memory.ts";

@@ -1,4 +1,4 @@
-import { isSameOrigin } from "../../proxy/host.ts";
+import { isSameOrigin } from "../../proxy/addresses/host.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
 import type { NextPage } from "../../routing/lists/types.ts";
 import { memberOf } from "../../routing/resolve/region-sources.ts";

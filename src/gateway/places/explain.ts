@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../problems/index.ts";
-import { isHost } from "../../proxy/host.ts";
+import { isHost } from "../../proxy/addresses/host.ts";
 import { chooseRegion, type RequestSays } from "../../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";

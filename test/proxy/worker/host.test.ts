@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isHost, isSameOrigin } from "../../../src/proxy/host.ts";
+import { isHost, isSameOrigin } from "../../../src/proxy/addresses/host.ts";
 import { runs } from "../../setup/property-runs.ts";
 
 /** RFC 3986 §3.2.2 and §3.2.3, as far as the runtime's URL parser goes (WHATWG URL §3.5). */

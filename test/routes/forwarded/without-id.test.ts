@@ -92,7 +92,12 @@ describe("a request without an ID goes where a declared source says", () => {
       expect([slug(problem), problem["detail"]]).toEqual(["unrouted-path", expect.stringMatching(/read this path as/)]);
     }
     expect(seen).toEqual([]);
-    for (const [path, region] of [["/one/", "eu"], ["/one//y", "eu"], ["//x", "us"], ["/one", "us"]] as const) {
+    for (const [path, region] of [
+      ["/one/", "eu"],
+      ["/one//y", "eu"],
+      ["//x", "us"],
+      ["/one", "us"],
+    ] as const) {
       expect((await request(path)).headers.get("waybill-region")).toBe(region);
     }
   });

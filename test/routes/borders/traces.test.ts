@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { checkOrigin } from "../../src/proxy/origin-response.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { graphqlOrigin, tableWith } from "./graphql/world.ts";
-import { IDS, setUp } from "./harness.ts";
-import { listTable } from "./lists/regions.ts";
+import { checkOrigin } from "../../../src/proxy/origin-response.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { graphqlOrigin, tableWith } from "../graphql/world.ts";
+import { IDS, setUp } from "../harness.ts";
+import { listTable } from "../lists/regions.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { behindProxies, parseTrustedProxies } from "../../src/edge/trusted-proxies.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, problemOf, setUp, slug } from "./harness.ts";
-import { listTable, orderId } from "./lists/regions.ts";
+import { behindProxies, parseTrustedProxies } from "../../../src/edge/trusted-proxies.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { IDS, problemOf, setUp, slug } from "../harness.ts";
+import { listTable, orderId } from "../lists/regions.ts";
 
 const { orderKz, orderDe } = IDS;
 

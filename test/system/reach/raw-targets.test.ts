@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { verifyRequest } from "../../src/origin/index.ts";
-import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
+import { verifyRequest } from "../../../src/origin/index.ts";
+import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "../stack.ts";
 
 /** Targets with UTF-8, which RFC 3986 §2.1 does not allow and the runtime lets through (RFC 9112 §3.2). */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/edge/config.ts";
-import { pseudonymOf } from "../../src/proxy/origin-request.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, problemOf, setUp, slug } from "./harness.ts";
+import { readConfig } from "../../../src/edge/config.ts";
+import { pseudonymOf } from "../../../src/proxy/origin-request.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { IDS, problemOf, setUp, slug } from "../harness.ts";
 
 const PATH = `/orders/${IDS.orderDe}`;
 
