@@ -85,6 +85,8 @@ const REFUSAL_FIELDS = {
   "cache-control": "no-store",
   "content-type": "application/problem+json",
   "www-authenticate": 'Bearer realm="waybill"',
+  // RFC 9110 §6.6.1.
+  date: expect.any(String),
 };
 
 const REFUSAL = {
