@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../src/edge/env.ts";
-import { groupOfClass } from "../../src/ids/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { problemOf, setUp, slug } from "./harness.ts";
+import type { Env } from "../../../src/edge/env.ts";
+import { groupOfClass } from "../../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { problemOf, setUp, slug } from "../harness.ts";
 
 interface Minted {
   readonly entity: string;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CanarySelector } from "../../src/routing/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { runs } from "../setup/property-runs.ts";
-import { servedBeside, tablesOf } from "./beside.ts";
-import { problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
+import type { CanarySelector } from "../../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { runs } from "../../setup/property-runs.ts";
+import { servedBeside, tablesOf } from "../beside.ts";
+import { problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 interface Minted {
   readonly entity: string;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { mintDoor } from "../../src/edge/auth/access.ts";
-import { authenticator } from "../../src/edge/auth/authenticate.ts";
-import { type MintDoor, parseMintDoor } from "../../src/edge/auth/settings.ts";
-import { keyedPublicIds } from "../../src/edge/public-ids.ts";
-import { countedRateLimit } from "../../src/edge/rate-limits.ts";
-import { makeKey, NO_AUTH, NOW_MS, NOW_SECONDS, signWith } from "../edge/auth/access-world.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
+import { mintDoor } from "../../../src/edge/auth/access.ts";
+import { authenticator } from "../../../src/edge/auth/authenticate.ts";
+import { type MintDoor, parseMintDoor } from "../../../src/edge/auth/settings.ts";
+import { keyedPublicIds } from "../../../src/edge/public-ids.ts";
+import { countedRateLimit } from "../../../src/edge/rate-limits.ts";
+import { makeKey, NO_AUTH, NOW_MS, NOW_SECONDS, signWith } from "../../edge/auth/access-world.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
 const key = await makeKey("2026-06");
 const ISSUER = "https://login.acme.test";

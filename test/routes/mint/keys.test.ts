@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { durableIdempotency } from "../../src/edge/idempotency/keys.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { problemOf, setUp, slug } from "./harness.ts";
+import { durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { problemOf, setUp, slug } from "../harness.ts";
 
 const KEY = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const ORDER = { entity: "order", country: "KZ", count: 2 };

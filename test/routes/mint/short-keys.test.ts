@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { luuid } from "../../src/ids/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { publicKeysOf, setUp } from "./harness.ts";
+import { luuid } from "../../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { publicKeysOf, setUp } from "../harness.ts";
 
 interface Minted {
   readonly ids: readonly string[];
