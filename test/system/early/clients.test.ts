@@ -65,7 +65,10 @@ const PROXIES = {
     const server = `server { listen 127.0.0.1:${port}; location / {
       proxy_pass http://127.0.0.1:${to}; proxy_http_version 1.1; proxy_request_buffering off; } }`;
     const log = `error_log ${folder}/error.log; pid ${folder}/pid;`;
-    writeFileSync(conf, `${log} events {} http { access_log off; ${paths.join(" ")} ${server} }`);
+    writeFileSync(
+      conf,
+      `${log} events {} http { access_log off; client_max_body_size 10m; ${paths.join(" ")} ${server} }`,
+    );
     return ["-p", folder, "-c", conf, "-g", "daemon off; master_process off;"];
   },
   caddy: (folder: string, port: number, to: number) => {
@@ -117,5 +120,15 @@ describe.each(Object.entries(PROXIES))("behind %s", (name, argumentsOf) => {
     const upload = { head, framing, bytes: 1_000_000, pieceBytes: 100_000, pauseMs: 2 };
     const { answers, received } = await uploadSlowly(port, upload);
     expect(answers[0]?.startLine, received).toContain(` ${status} `);
+  });
+
+  it.runIf(isHere)("nor when the upload comes faster than the answer", async () => {
+    const head = ["POST /parcels/nonsense HTTP/1.1", "host: gw.test"];
+    // Without the wait one of ten or so is a 502.
+    const upload = { head, framing: "length", bytes: 900_000, pieceBytes: 900_000, pauseMs: 0 } as const;
+    for (let turn = 0; turn < 30; turn++) {
+      const { answers, received } = await uploadSlowly(port, upload);
+      expect(answers[0]?.startLine, received).toContain(" 400 ");
+    }
   });
 });
