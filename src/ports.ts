@@ -12,6 +12,7 @@ import type { IdempotencyKeys, RunningHash } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { WordRows } from "./ids/mint/mint.ts";
 import type { Result } from "./ids/result.ts";
+import type { KeyRange } from "./ids/tools/key-range.ts";
 import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
@@ -44,7 +45,7 @@ export interface Sequences {
   refusal(name: string, count: number, bounds: SequenceBounds): SequenceError | undefined;
 }
 
-export interface SequenceBounds {
+export interface SequenceBounds extends Pick<KeyRange, "interleaved"> {
   /** Beyond it the sequence is exhausted. */
   readonly max: number;
   /** Where it begins, if not at 1. The same in every call. */
@@ -63,7 +64,6 @@ export type {
   IdempotencyKeys,
   KeptAnswer,
   KeyEntry,
-  RunningHash,
 } from "./idempotency-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */

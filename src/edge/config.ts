@@ -139,7 +139,7 @@ export function readConfig(env: Settings) {
 /** An empty one is a fault: unset means the whole range. */
 const readSequenceRange = (text: string) => readOr(parseKeyRange(text), SEQUENCE_RANGE_FAULT);
 
-const SEQUENCE_RANGE_FAULT = `SEQUENCE_RANGE must be a part such as 0/4, 1/4, 2/4 or 3/4, of at most ${KEY_PARTS_MAX} parts`;
+const SEQUENCE_RANGE_FAULT = `SEQUENCE_RANGE must be a part such as 0/4, 1/4, 2/4 or 3/4, of at most ${KEY_PARTS_MAX} parts, or with a first key such as 1/4 from 5000`;
 
 const readSigningKeys = (text: string) => readOr(parseSigningKeys(text), SIGNING_KEYS_FAULT);
 

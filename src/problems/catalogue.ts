@@ -352,6 +352,11 @@ export const CATALOGUE = {
     meaning: "Numbers for this group are reserved from a durable sequence, which did not respond.",
     remedy: "Retry shortly. No number is ever given twice.",
   }),
+  "sequence-range-refused": problem(503, "Sequence counted in another way", {
+    meaning:
+      "`SEQUENCE_RANGE` does not go on from the keys that this deployment has given: it has no first key though the sequence began with one, or its first key is not above them.",
+    remedy: "The operator sets the former range again, or one `from` a key that no gateway has given. None was given.",
+  }),
   "sequence-ahead": problem(503, "Numbers used up for now", {
     meaning:
       "IDs of this layout take their time and counter from a sequence, which is 60 s ahead of the clock. The refused request used none of it up.",

@@ -61,6 +61,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "sequence-exhausted": ({ name, max }) => `The sequence "${name}" has assigned every number up to ${max}.`,
   "sequence-ahead": ({ name, retryAfterSeconds }) =>
     `The sequence "${name}" has assigned the numbers of the next 60 s. In ${retryAfterSeconds} s it has as many as were asked for.`,
+  "sequence-range-refused": ({ name, least }) =>
+    `The sequence "${name}" was counted by another SEQUENCE_RANGE; a new one begins at ${least} or later.`,
   "sequence-unavailable": ({ name }) => `The sequence "${name}" did not respond.`,
   "public-ids-unavailable": ({ entity }) =>
     entity === undefined

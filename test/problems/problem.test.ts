@@ -36,6 +36,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "clock-behind", behindMs: 70_000, toleranceMs: 60_000 },
   { reason: "sequence-exhausted", name: "luuid-1", max: 5 },
   { reason: "sequence-unavailable", name: "luuid-1" },
+  { reason: "sequence-range-refused", name: "luuid-1", least: 5 },
   { reason: "sequence-ahead", name: "mint-sonyflake", retryAfterSeconds: 12 },
   { reason: "table-unavailable", why: "the bundled table has 2 faults" },
   { reason: "public-ids-unavailable", why: "no-keys" },

@@ -184,7 +184,9 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
 
 /** Without a valid range another gateway may give the same keys. */
 const luuidBounds = ({ primaryKeys = WHOLE_RANGE }: MinterPorts) =>
-  primaryKeys === "faulty" ? undefined : { first: primaryKeys.first, max: primaryKeys.last };
+  primaryKeys === "faulty"
+    ? undefined
+    : { first: primaryKeys.first, max: primaryKeys.last, interleaved: primaryKeys.interleaved };
 
 const WHOLE_RANGE: KeyRange = { first: 1, last: PRIMARY_KEY_MAX };
 

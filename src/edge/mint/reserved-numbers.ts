@@ -2,6 +2,8 @@
 export interface Block {
   next: number;
   readonly end: number;
+  /** The distance of two numbers; absent: 1. */
+  readonly step?: number;
 }
 
 /** A sequence that needs a block more often than this is under load: its blocks grow, and are fetched ahead. */
@@ -47,7 +49,7 @@ export class ReservedNumbers {
     if (this.#left() < count) return undefined;
     const numbers: number[] = [];
     for (const block of this.#blocks) {
-      while (numbers.length < count && block.next < block.end) numbers.push(block.next++);
+      for (; numbers.length < count && block.next < block.end; block.next += block.step ?? 1) numbers.push(block.next);
     }
     this.#blocks = this.#blocks.filter(({ next, end }) => next < end);
     this.#given = numbers.at(-1) ?? this.#given;
@@ -73,6 +75,6 @@ export class ReservedNumbers {
   }
 
   #left(): number {
-    return this.#blocks.reduce((sum, { next, end }) => sum + end - next, 0);
+    return this.#blocks.reduce((sum, { next, end, step = 1 }) => sum + (end - next) / step, 0);
   }
 }

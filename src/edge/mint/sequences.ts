@@ -1,5 +1,6 @@
 import { DurableObject, waitUntil } from "cloudflare:workers";
 import { err, ok } from "../../ids/result.ts";
+import type { Interleaved } from "../../ids/tools/key-range.ts";
 import type { SequenceBounds, Sequences } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type Block, ReservedNumbers } from "./reserved-numbers.ts";
@@ -13,22 +14,44 @@ import { type SequenceUse, useOf } from "./use.ts";
 export class SequenceBlocks extends DurableObject {
   /**
    * Reserves `count` numbers in a row from `least` on. `first`: the first of them. Where they would go beyond `max`, nothing is
-   * written: a refused request uses nothing up.
+   * written: a refused request uses nothing up. `interleaved`: others give the numbers between.
    */
-  reserve(count: number, max: number, least = 1): Reservation {
+  reserve(count: number, max: number, least = 1, interleaved?: Interleaved): Reservation {
     const sql = this.ctx.storage.sql;
     sql.exec("CREATE TABLE IF NOT EXISTS sequence (id INTEGER PRIMARY KEY CHECK (id = 0), next INTEGER NOT NULL)");
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS interleaved (id INTEGER PRIMARY KEY CHECK (id = 0), first INTEGER NOT NULL, part INTEGER NOT NULL, parts INTEGER NOT NULL)",
+    );
     const row = sql.exec<{ next: number }>("SELECT next FROM sequence").toArray()[0];
-    const first = Math.max(row?.next ?? 1, least);
-    if (first + count - 1 > max) return { first, isReserved: false };
-    sql.exec("INSERT OR REPLACE INTO sequence (id, next) VALUES (0, ?)", first + count);
-    return { first, isReserved: true };
+    const before = sql.exec<InterleavedRow>("SELECT first, part, parts FROM interleaved").toArray()[0];
+    const step = interleaved?.parts ?? 1;
+    const isSame =
+      before?.first === interleaved?.from && before?.part === interleaved?.part && before?.parts === interleaved?.parts;
+    const unused = row === undefined ? 1 : row.next - (before?.parts ?? 1) + 1;
+    // Other gateways may have given what lies between; only keys above all that were given are certainly free.
+    if (!isSame && (interleaved === undefined || interleaved.from < unused)) {
+      return { first: unused, isReserved: false, isOther: true, step };
+    }
+    const first = isSame ? Math.max(row?.next ?? 1, least) : least;
+    if (first + (count - 1) * step > max) return { first, isReserved: false, step };
+    sql.exec("INSERT OR REPLACE INTO sequence (id, next) VALUES (0, ?)", first + count * step);
+    if (!isSame && interleaved !== undefined) {
+      const { from, part, parts } = interleaved;
+      sql.exec("INSERT OR REPLACE INTO interleaved (id, first, part, parts) VALUES (0, ?, ?, ?)", from, part, parts);
+    }
+    return { first, isReserved: true, step };
   }
 }
+
+type InterleavedRow = { readonly first: number; readonly part: number; readonly parts: number };
 
 export interface Reservation {
   readonly first: number;
   readonly isReserved: boolean;
+  /** Whether the sequence was counted in another way. Then `first` is the least number of which it is certain that none has it. */
+  readonly isOther?: boolean;
+  /** Absent in what a former version says: 1. */
+  readonly step?: number;
 }
 
 /** Numbers reserved by one call: a Durable Object takes about 1,000 calls a second, an isolate mints far more. */
@@ -63,8 +86,8 @@ export function durableSequences(
   const refused = new Map<string, number>();
 
   const refusal = (name: string, count: number, bounds: SequenceBounds) => {
-    const { max, first = 1, until } = bounds;
-    const last = Math.max(refused.get(name) ?? 0, first) + count - 1;
+    const { max, first = 1, until, interleaved } = bounds;
+    const last = Math.max(refused.get(name) ?? 0, first) + (count - 1) * (interleaved?.parts ?? 1);
     if (last <= limitOf(bounds)) return undefined;
     if (until === undefined || last > max) return { reason: "sequence-exhausted", name, max } as const;
     return { reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const;
@@ -72,7 +95,8 @@ export function durableSequences(
 
   /** A block of the first of some sizes that fits. */
   const reserve = async (name: string, sizes: readonly number[], bounds: SequenceBounds) => {
-    const { max, first = 1, least } = bounds;
+    const { max, first = 1, least, interleaved } = bounds;
+    const step = interleaved?.parts ?? 1;
     try {
       let error: SequenceError | undefined;
       for (const size of sizes) {
@@ -80,11 +104,14 @@ export function durableSequences(
         if (error !== undefined) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const given = await stub.reserve(size, limitOf(bounds), least ?? first);
-        const end = given.first + size;
+        const given = await stub.reserve(size, limitOf(bounds), least ?? first, interleaved);
+        if (given.isOther === true) return err({ reason: "sequence-range-refused", name, least: given.first } as const);
+        // An object of a former version would count through what other gateways give.
+        if ((given.step ?? 1) !== step) break;
+        const end = given.first + size * step;
         if (given.isReserved) {
           if (size > 0 && least === undefined) onUse?.(useOf({ name, first: given.first, end }, { first, max }));
-          return ok({ next: given.first, end });
+          return ok({ next: given.first, end, step });
         }
         refused.set(name, Math.max(refused.get(name) ?? 0, given.first));
         error = refusal(name, size, bounds);

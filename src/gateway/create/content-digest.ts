@@ -1,4 +1,4 @@
-import type { RunningHash } from "../../ports.ts";
+import type { RunningHash } from "../../idempotency-ports.ts";
 import type { BodyCheck, BodyEnd } from "../../proxy/pump.ts";
 
 /** `content-digest` of a request (RFC 9530 §2), and bodies that are held to it while they stream. */

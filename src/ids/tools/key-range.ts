@@ -4,19 +4,57 @@ import { PRIMARY_KEY_MAX } from "../text/texts.ts";
 export interface KeyRange {
   readonly first: number;
   readonly last: number;
+  /** Of the keys from `from` on it has each one whose remainder by `parts` is `part`; absent: it has all. */
+  readonly interleaved?: Interleaved | undefined;
+}
+
+export interface Interleaved {
+  readonly from: number;
+  readonly part: number;
+  readonly parts: number;
 }
 
 /** More parts than a company has regions; each still has 2^38 keys. */
 export const KEY_PARTS_MAX = 1024;
 
 /**
- * Reads `1/4`: part 1 of 4 equal parts, of which the first is 0. Parts of one count never overlap, and `4/4` is refused, so
- * that counting from 1 is noticed.
+ * Reads `1/4`: part 1 of 4 equal parts, of which the first is 0; or `1/4 from 5000`: of the keys from 5000 on, each fourth. Parts of one
+ * count never overlap, and `4/4` is refused, so that counting from 1 is noticed.
  */
 export const parseKeyRange = (text: string): KeyRange | undefined => {
-  const [, part, parts] = (/^(0|[1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? []).map(Number);
+  const [, ...said] = /^(0|[1-9]\d{0,3})\/([1-9]\d{0,3})(?: from ([1-9]\d{0,14}))?$/.exec(text) ?? [];
+  const [part, parts] = said.map(Number);
   if (part === undefined || parts === undefined || parts > KEY_PARTS_MAX || part >= parts) return undefined;
+  if (said[2] !== undefined) return interleave({ from: Number(said[2]), part, parts });
   const size = Math.floor((PRIMARY_KEY_MAX + 1) / parts);
   // Sequences begin at 1.
   return { first: Math.max(1, part * size), last: part === parts - 1 ? PRIMARY_KEY_MAX : (part + 1) * size - 1 };
 };
+
+/** Every part has a key. */
+const interleave = (interleaved: Interleaved): KeyRange | undefined => {
+  const { from, part, parts } = interleaved;
+  if (from + parts - 1 > PRIMARY_KEY_MAX) return undefined;
+  const first = from + remainder(part - from, parts);
+  return { first, last: PRIMARY_KEY_MAX - remainder(PRIMARY_KEY_MAX - part, parts), interleaved };
+};
+
+const remainder = (value: number, divisor: number): number => ((value % divisor) + divisor) % divisor;
+
+/** The distance of two keys of a range that follow each other. */
+export const stepOf = ({ interleaved }: KeyRange): number => interleaved?.parts ?? 1;
+
+export const hasKey = (range: KeyRange, key: number): boolean =>
+  key >= range.first && key <= range.last && (key - range.first) % stepOf(range) === 0;
+
+/** The first key that two ranges share. */
+export function sharedKey(one: KeyRange, other: KeyRange): number | undefined {
+  const least = Math.max(one.first, other.first);
+  const step = stepOf(one);
+  // What the other has repeats after its own step.
+  let key = least + remainder(one.first - least, step);
+  for (let tries = 0; tries < stepOf(other) && key <= one.last; tries++, key += step) {
+    if (hasKey(other, key)) return key;
+  }
+  return undefined;
+}

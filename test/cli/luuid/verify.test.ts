@@ -203,6 +203,32 @@ describe("waybill luuid verify --ranges", () => {
     expect(bad.stderr).toContain("overlap: us and ap share the keys 211,106,232,532,992 to 281,474,976,710,655\n");
   });
 
+  it("reads ranges from a first key on, beside parts of the field", async () => {
+    const good = await run(["--ranges", "eu=0/4 from 5000,us=1/4 from 5000,ap=3/4 from 5000"], {});
+    expect(good.code).toBe(0);
+    const bad = await run(["--ranges", "eu=0/4 from 5000,us=0/2 from 6000,ap=3/4"], {});
+    expect([bad.code, bad.stderr]).toEqual([
+      2,
+      [
+        "overlap: eu and us share some keys 6,000 to 281,474,976,710,652",
+        "overlap: eu and ap share some keys 211,106,232,532,992 to 281,474,976,710,652",
+        "overlap: us and ap share some keys 211,106,232,532,992 to 281,474,976,710,654",
+        "0 keys of 0 groups: 0 shared keys, 0 undecided",
+        "",
+      ].join("\n"),
+    ]);
+    const files = {
+      "eu.ndjson": lines(id(5, 1), id(5000, 1)),
+      "us.ndjson": lines(id(4999, 2), id(5005, 2), id(5006, 2)),
+    };
+    const args = ["eu=eu.ndjson", "us=us.ndjson", "--ranges", "eu=0/4 from 5000,us=1/4 from 5000"];
+    const { stderr, code } = await run(args, files);
+    expect([code, stderr.match(/outside: .*/g)]).toEqual([
+      2,
+      [`outside: us: key 138e of group ${GROUP} is outside its range`],
+    ]);
+  });
+
   it("finds keys outside their region's range", async () => {
     const files = { "eu.ndjson": lines(id(5, 1)), "us.ndjson": lines(id(6, 2), id(2 ** 46, 2)) };
     const { stderr, code } = await run(["eu=eu.ndjson", "us=us.ndjson", "--ranges", "eu=0/4,us=1/4"], files);

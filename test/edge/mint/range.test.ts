@@ -9,7 +9,7 @@ import type { SequenceUse } from "../../../src/edge/mint/use.ts";
 import { pooledEntropy } from "../../../src/edge/platform.ts";
 import { fieldOf, luuid, PRIMARY_KEY_MAX } from "../../../src/ids/index.ts";
 import { wordsIn } from "../../../src/ids/mint/mint.ts";
-import { type KeyRange, parseKeyRange } from "../../../src/ids/tools/key-range.ts";
+import { hasKey, type KeyRange, parseKeyRange, sharedKey } from "../../../src/ids/tools/key-range.ts";
 
 const { SEQUENCES } = env as Env;
 const waitUntil = () => undefined;
@@ -73,6 +73,111 @@ describe("the range of a deployment's primary keys", () => {
     const refused = { ok: false, error: { reason: "sequence-unavailable", name: "luuid-3" } };
     expect(await faulty.mint({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
     expect(await faulty.sample({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
+  });
+});
+
+describe("a range from a first key on", () => {
+  const range = (text: string) => parseKeyRange(text) as KeyRange;
+  const refused = (group: number, least: number) => ({
+    ok: false,
+    error: { reason: "sequence-range-refused", name: `luuid-${group}`, least },
+  });
+  const mint = (text: string, group: number) => minters(range(text)).mint({ layout: luuid, keys: { group } }, 1);
+
+  it.each([
+    ["0/4 from 5000", 5000],
+    ["1/4 from 5000", 5001],
+    ["3/4 from 5001", 5003],
+    ["0/4 from 5001", 5004],
+    ["0/1 from 1", 1],
+    ["1023/1024 from 1", 1023],
+  ])("%s begins at %i", (text, first) => expect(range(text).first).toBe(first));
+
+  it.each([
+    "1/4 from",
+    "1/4 from 0",
+    "1/4 from 05",
+    "1/4 from -1",
+    "1/4 from 1e3",
+    "1/4 from 4c4b",
+    "1/4  from 5",
+    "1/4 from 5 ",
+    "from 5",
+    "4/4 from 5",
+    `1/4 from ${PRIMARY_KEY_MAX - 2}`,
+    "1/4 FROM 5",
+  ])("%j is none", (text) => expect(parseKeyRange(text)).toBeUndefined());
+
+  it.each([1, 2, 3, 4, 7, 1024])("%i parts share no key and leave none out, to the end of the field", (parts) => {
+    const from = 4999;
+    const all = Array.from({ length: parts }, (_, part) => range(`${part}/${parts} from ${from}`));
+    const count = (key: number) => all.filter((each) => hasKey(each, key)).length;
+    for (let key = from - 2; key < from + 2 * parts; key++) expect(count(key)).toBe(key < from ? 0 : 1);
+    for (let key = PRIMARY_KEY_MAX; key > PRIMARY_KEY_MAX - parts; key--) expect(count(key)).toBe(1);
+    for (const [at, one] of all.entries()) {
+      for (const other of all.slice(at + 1)) expect(sharedKey(one, other)).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ["0/4 from 100", "0/2 from 200", 200],
+    ["1/4 from 100", "0/2 from 200", undefined],
+    ["0/4 from 100", "0/4", 100],
+    ["1/4 from 100", "3/4", 211_106_232_532_993],
+    ["2/4 from 100", "5/6 from 50", undefined],
+    ["1/4 from 100", "5/6 from 50", 101],
+  ])("%s and %s share first %s", (one, other, key) => {
+    expect([sharedKey(range(one), range(other)), sharedKey(range(other), range(one))]).toEqual([key, key]);
+  });
+
+  it("gives short keys, block after block, that no other part gives", async () => {
+    const given = new Set<number>();
+    for (const part of [0, 1, 2, 3]) {
+      const gateway = minters(range(`${part}/4 from 5000`));
+      const sample = await gateway.sample({ layout: luuid, keys: { group: 100 + part } }, 1);
+      expect(sample.ok && sample.value && fieldOf(luuid, "primaryKey").read(sample.value)).toBe(5000 + part);
+      const keys = [...(await keysOf(gateway, 100 + part, 150)), ...(await keysOf(gateway, 100 + part, 3))];
+      expect(keys).toEqual(Array.from({ length: 153 }, (_, at) => 5000 + part + 4 * at));
+      for (const key of keys) given.add(key);
+      // Another isolate goes on behind the blocks of the first one.
+      const [next = 0] = await keysOf(minters(range(`${part}/4 from 5000`)), 100 + part, 1);
+      expect([next % 4, next > Math.max(...keys)]).toEqual([part, true]);
+    }
+    expect(given.size).toBe(4 * 153);
+  });
+
+  it("is refused unless it begins above all keys that were given", async () => {
+    await keysOf(minters(range("0/4")), 110, 3);
+    // A block of 64 is counted as given.
+    expect(await mint("0/4 from 64", 110)).toEqual(refused(110, 65));
+    expect(await keysOf(minters(range("0/4 from 65")), 110, 2)).toEqual([68, 72]);
+  });
+
+  it.each(["0/4", "0/1", "1/4", "3/4"])("is not left for %s: others have the keys between", async (text) => {
+    const group = 120 + Number(text[0]) + 10 * Number(text[2]);
+    await keysOf(minters(range("1/4 from 1000")), group, 2);
+    const used = 1001 + 63 * 4;
+    expect(await mint(text, group)).toEqual(refused(group, used + 1));
+    const whole = await minters(undefined).mint({ layout: luuid, keys: { group } }, 1);
+    expect(whole).toEqual(refused(group, used + 1));
+    expect(await keysOf(minters(range("1/4 from 1000")), group, 1)).toEqual([used + 4]);
+  });
+
+  it("is changed to other parts from a number above its keys", async () => {
+    await keysOf(minters(range("1/4 from 1000")), 180, 2);
+    for (const text of ["1/8 from 1000", "1/4 from 1001", "2/4 from 1253"])
+      expect(await mint(text, 180)).toEqual(refused(180, 1254));
+    expect(await keysOf(minters(range("1/8 from 1254")), 180, 2)).toEqual([1257, 1265]);
+    expect(await mint("1/4 from 1000", 180)).toMatchObject({ error: { reason: "sequence-range-refused" } });
+  });
+
+  it("ends where the field does", async () => {
+    const from = PRIMARY_KEY_MAX - 9;
+    const gateway = minters(range(`3/4 from ${from}`));
+    expect(await keysOf(gateway, 190, 2)).toHaveLength(2);
+    expect(await gateway.mint({ layout: luuid, keys: { group: 190 } }, 2)).toMatchObject({
+      error: { reason: "sequence-exhausted" },
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../../ids/index.ts";
-import { type KeyRange, parseKeyRange } from "../../../ids/tools/key-range.ts";
+import { hasKey, type KeyRange, parseKeyRange, sharedKey, stepOf } from "../../../ids/tools/key-range.ts";
 import { linesOf, openInput, unreadable } from "../../lib/input.ts";
 import { counted, escapeControls, formatCount, startProgress } from "../../lib/output.ts";
 import { fail, type Runtime } from "../../runtime.ts";
@@ -69,7 +69,7 @@ const causeOf = (error: unknown): string => {
 
 export type Ranges = ReadonlyMap<string, KeyRange>;
 
-/** Reads `eu=0/4,us=1/4`: each region with its gateway's SEQUENCE_RANGE. */
+/** Reads `eu=0/4,us=1/4`, or `eu=0/4 from 5000,us=1/4 from 5000`: each region with its gateway's SEQUENCE_RANGE. */
 export const rangesOf = (text: string): Ranges => {
   const ranges = new Map<string, KeyRange>();
   for (const part of text.split(",")) {
@@ -87,12 +87,16 @@ export const rangesOf = (text: string): Ranges => {
 export const overlapsIn = (ranges: Ranges): readonly string[] => {
   const all = [...ranges];
   return all.flatMap(([region, range], at) =>
-    all.slice(at + 1).flatMap(([other, { first, last }]) => {
-      const [from, to] = [Math.max(range.first, first), Math.min(range.last, last)];
-      return from > to ? [] : [`${region} and ${other} share the keys ${formatCount(from)} to ${formatCount(to)}`];
+    all.slice(at + 1).flatMap(([other, theirs]) => {
+      const from = sharedKey(range, theirs);
+      if (from === undefined) return [];
+      const to = formatCount(Math.min(range.last, theirs.last));
+      const areAll = stepOf(range) * stepOf(theirs) === 1;
+      return [`${region} and ${other} share ${areAll ? "the" : "some"} keys ${formatCount(from)} to ${to}`];
     }),
   );
 };
 
+/** Keys below the first one of an interleaved range were given before it. */
 export const isOutside = (range: KeyRange | undefined, primaryKey: number): boolean =>
-  range !== undefined && (primaryKey < range.first || primaryKey > range.last);
+  range !== undefined && primaryKey >= (range.interleaved?.from ?? 0) && !hasKey(range, primaryKey);
