@@ -45,7 +45,9 @@ export function holdEarlyAnswer(answering: Answering, response: Response): Respo
 async function hold({ method, outcome, waitUntil }: Answering, response: Response, rest: Rest): Promise<Response> {
   waitUntil(rest.over);
   // Most bodies are small, and have come with the head.
-  await Promise.race([rest.over, new Promise((resolve) => setTimeout(resolve, 0))]);
+  let turn: number | null = null;
+  await Promise.race([rest.over, new Promise((resolve) => (turn = setTimeout(resolve, 0)))]);
+  clearTimeout(turn);
   if (rest.isOver) return response;
   if (method === "HEAD" || WITHOUT_CONTENT.has(response.status)) {
     await rest.afterwards();

@@ -28,11 +28,13 @@ export async function tableCanaryOf(
   if (canary === undefined || (own.region === undefined && own.problem === undefined)) return {};
   const other = await ledBy({ table: own.byCanary ? table : canary.table, canary: undefined });
   const decided = own.byCanary ? other.decided : own.decided;
+  // It is computed of the internal ID, which is not shown.
+  const isShown = decided !== undefined && decided.entity.public === undefined;
   const isSame = other.region === own.region && (own.region !== undefined || other.problem === own.problem);
   const tableCanary = {
     ...{ decides: own.byCanary, revision: canary.table.revision, inForce: table.revision },
     audience: canary.audience,
-    ...("share" in canary.audience && decided !== undefined && { takesFrom: canaryTakesFrom(decided) }),
+    ...("share" in canary.audience && isShown && { takesFrom: canaryTakesFrom(decided) }),
     ...(!isSame && {
       otherwise: other.region === undefined ? { problem: other.problem ?? "" } : { region: other.region },
     }),
