@@ -8,7 +8,7 @@ import { asksAtOnce } from "../app/settings.ts";
 import { pastedText } from "../app/typed.ts";
 import { type Asked, ask, keyPath, previewOf } from "./ask.ts";
 import { ManyIds } from "./many.tsx";
-import { PASTED_CHARACTERS_MAX, type Pasted, readPasted } from "./read-pasted.ts";
+import { areSame, PASTED_CHARACTERS_MAX, type Pasted, type PastedList, readPasted } from "./read-pasted.ts";
 import { chosenOf } from "./reader.ts";
 import { ReadingView } from "./reading-view.tsx";
 import { refusalOf } from "./rule-words.ts";
@@ -22,7 +22,15 @@ export function LookUp() {
   const linked = place.value.query.get("id");
   const isOfList = place.value.query.has("list");
   const text = pastedText.value;
-  const list = useMemo(() => readPasted(text, reader.value), [text, reader.value]);
+  const last = useRef<{ readonly text: string; readonly list: PastedList }>(undefined);
+  const list = useMemo(() => {
+    const next = readPasted(text, reader.value);
+    const known = last.current;
+    // Another table that finds the same IDs in the text: what the gateway said of them stays.
+    const own = known?.text === text && areSame(known.list, next) ? known.list : next;
+    last.current = { text, list: own };
+    return own;
+  }, [text, reader.value]);
   const one = list.items.length === 1 ? list.items[0] : undefined;
   // Opened from the list, which stays where it is.
   const opened = isOfList && list.items.length > 1 ? list.items.find(({ source }) => source === linked) : undefined;

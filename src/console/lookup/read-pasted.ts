@@ -17,6 +17,14 @@ export interface PastedList {
   readonly left: number;
 }
 
+export const areSame = (one: PastedList, other: PastedList): boolean =>
+  one.items.length === other.items.length &&
+  one.left === other.left &&
+  one.items.every(({ source, id, path }, at) => {
+    const same = other.items[at];
+    return source === same?.source && id === same.id && path === same.path;
+  });
+
 export const PASTED_MAX = 10_000;
 
 /** Longer texts are no list of IDs. */
@@ -37,7 +45,7 @@ const AROUND = /^[\s"'`<([{]+|[\s"'`>)\]}.,;:!]+$/g;
 
 export function readPasted(text: string, finder: IdFinder): PastedList {
   const rows = rowsOf(text.slice(0, PASTED_CHARACTERS_MAX));
-  const cells = columnOf(rows, finder) ?? rows.flatMap((row) => row.flatMap(idsIn));
+  const cells = columnOf(rows, finder) ?? rows.flatMap((row) => idsIn(row, finder));
   const sources = cells.map((cell) => cell.replace(AROUND, "")).filter((cell) => cell !== "");
   return { items: sources.slice(0, PASTED_MAX).map((source) => readOne(source, finder)), left: leftOf(sources) };
 }
@@ -71,11 +79,19 @@ function rowsOf(text: string): readonly (readonly string[])[] {
 /** IDs have digits, places have slashes, and keys may have signs: words of a sentence have none of them. */
 const LIKE_AN_ID = /[\d/@_]|[^\s.]-[^\s.]/;
 
-/** The words of a cell that may be IDs; a sentence without any is one text. */
-function idsIn(cell: string): readonly string[] {
-  const likely = cell.split(/\s+/).filter((word) => LIKE_AN_ID.test(word));
-  return likely.length === 0 ? [cell] : likely;
+/** What a line holds: cells, or the words of a sentence that may be IDs. A sentence without any is one text. */
+function idsIn(cells: readonly string[], finder: IdFinder): readonly string[] {
+  const words = cells.flatMap((cell) => cell.split(/\s+/));
+  const likely = words.filter((word) => LIKE_AN_ID.test(word));
+  if (cells.length === 1) return likely.length === 0 ? cells : likely;
+  const isSpaced = (cell: string): boolean => /\s/.test(cell);
+  if (!cells.some(isSpaced)) return cells;
+  if (likely.length === 0) return [cells.join(", ")];
+  const isAboutIds = cells.filter(isSpaced).some((cell) => cell.split(/\s+/).some((word) => isRead(word, finder)));
+  return isAboutIds ? likely : cells;
 }
+
+const isRead = (word: string, finder: IdFinder): boolean => finder.canRead(word.replace(AROUND, ""));
 
 /** Fields of one line (RFC 4180): a quoted one may hold separators and doubled quotes. */
 function splitLine(line: string): readonly string[] {
