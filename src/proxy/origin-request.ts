@@ -298,7 +298,9 @@ const oneFewer = (maxForwards: string): string =>
   /^\d{1,9}$/.test(maxForwards) ? String(Math.max(0, Number(maxForwards) - 1)) : maxForwards;
 
 /** `cdn-loop` is a list of names with parameters, whose values may be quoted (RFC 8586 §2). */
-function isNamed(name: string, cdnLoop: string): boolean {
-  const entries = cdnLoop.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").split(",");
+export function isNamed(name: string, cdnLoop: string): boolean {
+  // A quote that no other one closes stays: what follows it is read. It is looked for once.
+  const bare = cdnLoop.replaceAll(/"(?:[^"\\]|\\.)*("?)/g, (quoted, end: string) => (end === "" ? quoted : ""));
+  const entries = bare.split(",");
   return entries.some((entry) => entry.split(";", 1)[0]?.trim() === name);
 }

@@ -26,8 +26,8 @@ const COMPARED_FIELDS: Readonly<Record<string, (value: string) => string>> = {
   "cache-control": (value) =>
     value
       .toLowerCase()
-      .trim()
-      .split(/\s*,\s*/)
+      .split(",")
+      .map((directive) => directive.trim())
       .toSorted()
       .join(),
   location: (value) => locationShape(value),

@@ -1,6 +1,7 @@
 import type { Caller, SessionTimes } from "../../admin-ports.ts";
 import type { Clock } from "../../ports.ts";
 import { SESSION_COOKIE } from "../../proxy/headers.ts";
+import { withoutSpace } from "../../routing/places/values.ts";
 import type { AdminToken } from "../auth/settings.ts";
 
 /** An unused session ends after this. A support desk is left for lunch, not for longer. */
@@ -114,7 +115,8 @@ async function deriveKey(subtle: SessionCrypto, { name, scope, sha256 }: AdminTo
  */
 function sessionIn(cookies: string): string | undefined {
   const values = cookies
-    .split(/[ \t]*;[ \t]*/)
+    .split(";")
+    .map(withoutSpace)
     .flatMap((pair) => (pair.startsWith(`${SESSION_COOKIE}=`) ? [pair.slice(SESSION_COOKIE.length + 1)] : []));
   const [value = ""] = values;
   return values.length === 1 && value.length <= VALUE_LENGTH_MAX ? value : undefined;

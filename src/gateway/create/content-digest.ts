@@ -1,5 +1,6 @@
 import type { RunningHash } from "../../idempotency-ports.ts";
 import type { BodyCheck, BodyEnd } from "../../proxy/pump.ts";
+import { withoutSpace } from "../../routing/places/values.ts";
 
 /** `content-digest` of a request (RFC 9530 §2), and bodies that are held to it while they stream. */
 
@@ -26,11 +27,9 @@ const BARE = [
   String.raw`\?[01]`,
 ].join("|");
 const PARAMETERS = `(?:; *${KEY}(?:=(?:${BARE}))?)*`;
-const ITEM = `(?:${BARE})${PARAMETERS}`;
-const INNER_LIST = String.raw`\( *(?:${ITEM}(?: +${ITEM})*)? *\)`;
 
-/** One member of a Dictionary (RFC 9651 §3.2); its key, and its value where that is a Byte Sequence. */
-const MEMBER = new RegExp(`(${KEY})(?:=(?:${BYTES}|${INNER_LIST}|${BARE}))?${PARAMETERS}`, "y");
+/** One member of a Dictionary (RFC 9651 §3.2) of Byte Sequences (RFC 9530 §2): its key and its value. */
+const MEMBER = new RegExp(`(${KEY})=${BYTES}${PARAMETERS}`, "y");
 const COMMA = /[ \t]*,[ \t]*/y;
 
 /**
@@ -38,12 +37,11 @@ const COMMA = /[ \t]*,[ \t]*/y;
  * (RFC 9651 §4.2).
  */
 export function readContentDigest(field: string | null): readonly Digest[] {
-  const text = field?.replace(/^ +| +$/g, "") ?? "";
+  const text = withoutSpace(field ?? "");
   const found = new Map<string, string>();
   for (let at = 0; at < text.length; ) {
     MEMBER.lastIndex = at;
     const [member, key = "", base64] = MEMBER.exec(text) ?? [];
-    // The field is a Dictionary of Byte Sequences (RFC 9530 §2).
     if (member === undefined || base64 === undefined) return [];
     // The last one of a key counts (RFC 9651 §4.2.2).
     found.set(key, base64);

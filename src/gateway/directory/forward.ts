@@ -7,6 +7,7 @@ import { isOwner } from "../../routing/directory/row.ts";
 import { TEXT_KEY } from "../../routing/directory/types.ts";
 import type { CompiledTable, Decision } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
+import { withoutSpace } from "../../routing/places/values.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decidePath } from "../decide.ts";
 import { decideFor } from "../pages.ts";
@@ -92,7 +93,7 @@ const partsOf = (text: string, separator: "," | ";"): readonly string[] => {
     if (isQuoted && character === "\\") at++;
     else if (character === '"') isQuoted = !isQuoted;
     else if (at === text.length || (character === separator && !isQuoted)) {
-      parts.push(text.slice(from, at).replace(/^[ \t]+|[ \t]+$/g, ""));
+      parts.push(withoutSpace(text.slice(from, at)));
       from = at + 1;
     }
   }

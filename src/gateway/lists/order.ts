@@ -41,7 +41,7 @@ const numberKey = (text: string): string | undefined => {
   if (digits === "") return "1";
   // The number is 0.DIGITS × 10^magnitude.
   const magnitude = Number(exponent) + whole.length - (written.length - digits.length);
-  const significant = digits.replace(/0+$/, "");
+  const significant = digits.replace(/(?<!0)0+$/, "");
   if (sign === "") return `2${magnitudeKey(magnitude)}${significant}`;
   // Of negative numbers the greater comes first; `:` sorts behind all digits.
   const turned = significant.replaceAll(/\d/g, (digit) => String(9 - Number(digit)));

@@ -55,7 +55,7 @@ export function timeKey(text: string): string | undefined {
   if (time === undefined) return undefined;
   const { seconds, isLeap, fraction } = time;
   // A leap second comes after the 59th and before the next minute.
-  return `${String(seconds + BEFORE_1970_SECONDS).padStart(12, "0")}${isLeap ? 1 : 0}${fraction.replace(/0+$/, "")}`;
+  return `${String(seconds + BEFORE_1970_SECONDS).padStart(12, "0")}${isLeap ? 1 : 0}${fraction.replace(/(?<!0)0+$/, "")}`;
 }
 
 /** Unix ms, rounded down. A leap second counts as the next one, as POSIX counts. */

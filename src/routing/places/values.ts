@@ -99,11 +99,14 @@ export const ambiguousCookie = (name: string): string =>
 const valuesIn = (pairs: readonly string[], name: string): readonly string[] =>
   pairs.flatMap((pair) => {
     const equals = pair.indexOf("=");
-    return equals !== -1 && trimmed(pair.slice(0, equals)) === name ? [trimmed(pair.slice(equals + 1))] : [];
+    return equals !== -1 && withoutSpace(pair.slice(0, equals)) === name ? [withoutSpace(pair.slice(equals + 1))] : [];
   });
 
-/** Spaces and tabs alone (RFC 6265 §5.2): other white space belongs to the name or the value. */
-const trimmed = (text: string): string => text.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
+/**
+ * Without the spaces and tabs around it (OWS of RFC 9110 §5.6.3, RFC 6265 §5.2): other white space belongs to a text. A run of
+ * them is looked at once, wherever it stands.
+ */
+export const withoutSpace = (text: string): string => text.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
 
 /** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
 export const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
