@@ -42,11 +42,63 @@ export function decodedBody(
   if (codings.length > CODINGS_MAX) return err({ coding: codings.join(", ") });
   const unknown = codings.find((coding) => !FORMATS.has(coding));
   if (unknown !== undefined) return err({ coding: unknown });
-  return ok(
-    codings.reduceRight(
-      (coded, coding) => coded.pipeThrough(new DecompressionStream(FORMATS.get(coding) ?? "gzip")),
-      body,
-    ),
+  return ok(codings.reduceRight((coded, coding) => decompressed(coded, FORMATS.get(coding) ?? "gzip"), body));
+}
+
+/** A thousand times as many bytes may come of it, and are in memory at once. */
+const PIECE_BYTES = 4 * 1024;
+const READ_BYTES = 64 * 1024;
+
+/**
+ * The runtime's stream decodes all that it is given, whether it is read or not: a few bytes would fill the memory. So it gets
+ * a piece when all of the piece before has been read.
+ */
+function decompressed(coded: ReadableStream<Uint8Array>, format: "gzip" | "deflate"): ReadableStream<Uint8Array> {
+  const { readable, writable } = new DecompressionStream(format);
+  const [source, writer, reader] = [coded.getReader(), writable.getWriter(), readable.getReader({ mode: "byob" })];
+  let input: Uint8Array = new Uint8Array();
+  let isWhole = false;
+  let mayHaveMore = false;
+  const feed = async (): Promise<void> => {
+    if (input.length === 0) {
+      const { done, value } = await source.read();
+      isWhole = done;
+      if (value === undefined) return writer.close();
+      input = value;
+    }
+    const piece = input.subarray(0, PIECE_BYTES);
+    input = input.subarray(PIECE_BYTES);
+    await writer.write(piece);
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const asked = reader.read(new Uint8Array(READ_BYTES));
+        let isGiven = false;
+        const given = asked.then(
+          () => (isGiven = true),
+          () => (isGiven = true),
+        );
+        for (let turn: number | null = null; ; clearTimeout(turn)) {
+          // What is there already is given in the next turn.
+          if (mayHaveMore) await Promise.race([given, new Promise((resolve) => (turn = setTimeout(resolve, 0)))]);
+          if (isGiven || isWhole) break;
+          await feed().catch((error: unknown) => {
+            void source.cancel(error).catch(() => undefined);
+            throw error;
+          });
+          mayHaveMore = true;
+        }
+        const { done, value } = await asked;
+        mayHaveMore = value?.length === READ_BYTES;
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async (reason) => {
+        await Promise.allSettled([source.cancel(reason), writer.abort(reason), reader.cancel(reason)]);
+      },
+    },
+    { highWaterMark: 0 },
   );
 }
 
