@@ -97,7 +97,7 @@ const ZONES = [
   {
     name: "origin",
     from: "^src/origin/",
-    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/ids/result\\.ts$"],
+    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/gateway/create/key-field\\.ts$", "^src/ids/result\\.ts$"],
     why: "the library for origins runs in their programs, on whatever runtime they have",
   },
   {

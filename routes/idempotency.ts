@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { readIdempotencyKey } from "../src/gateway/create/idempotency-key.ts";
+import { readIdempotencyKey } from "../src/gateway/create/key-field.ts";
 import type { Gateway, KeyEntry } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, respond } from "./lib/http.ts";

@@ -1,11 +1,6 @@
 import { replayed, withKeyFields } from "../../src/gateway/create/answer.ts";
-import {
-  attemptToken,
-  fingerprintOf,
-  readIdempotencyKey,
-  refusalOf,
-  scopeOf,
-} from "../../src/gateway/create/idempotency-key.ts";
+import { attemptToken, fingerprintOf, refusalOf, scopeOf } from "../../src/gateway/create/idempotency-key.ts";
+import { readIdempotencyKey } from "../../src/gateway/create/key-field.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import type { BeginCall } from "../../src/ports.ts";
 

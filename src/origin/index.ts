@@ -1,6 +1,19 @@
 /** `waybill/origin`: for services behind the gateway. Needs only WebCrypto: Node 20+, Workers, Deno, Bun. */
 
 export type { Err, Ok, Result } from "../ids/result.ts";
+export { type CommandStoreRule, commandStoreRules } from "./command-store-rules.ts";
+export {
+  type Command,
+  type CommandFault,
+  type CommandOptions,
+  type CommandRecord,
+  type CommandStep,
+  type CommandStore,
+  type Commands,
+  commandOf,
+  createCommands,
+  memoryCommandStore,
+} from "./commands.ts";
 export {
   createEpochGuard,
   type EpochFault,

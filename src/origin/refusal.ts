@@ -1,9 +1,10 @@
+import type { CommandFault } from "./commands.ts";
 import type { EpochFault } from "./epoch-guard.ts";
 import type { SignatureFault } from "./verify.ts";
 
 /** A response to send instead of acting on the request. */
 export interface Refusal {
-  readonly status: 401 | 421 | 503;
+  readonly status: 400 | 401 | 409 | 421 | 422 | 503;
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -12,7 +13,7 @@ export interface Refusal {
 const RETRY_AFTER_SECONDS = "2";
 
 /** The problem document (RFC 9457) and status for a rejected request. */
-export function refusalOf(fault: SignatureFault | EpochFault): Refusal {
+export function refusalOf(fault: OriginFault): Refusal {
   const { type = "about:blank", status, title, fields, ...more } = answerTo(fault);
   const problem = { type, title, status, ...more, ...fault };
   return {
@@ -28,8 +29,27 @@ interface Answer extends Omit<Refusal, "body"> {
   readonly detail?: string;
 }
 
-function answerTo(fault: SignatureFault | EpochFault): Answer {
+type OriginFault = SignatureFault | EpochFault | CommandFault | { readonly reason: "idempotency-key-invalid" };
+
+function answerTo(fault: OriginFault): Answer {
   switch (fault.reason) {
+    // These three as the gateway says them of creates.
+    case "idempotency-key-invalid":
+      return { type: "/-/problems/idempotency-key-invalid", status: 400, title: "Invalid idempotency key", fields: {} };
+    case "other-command":
+      return {
+        type: "/-/problems/idempotency-key-mismatch",
+        status: 422,
+        title: "Idempotency key of another request",
+        fields: {},
+      };
+    case "in-progress":
+      return {
+        type: "/-/problems/idempotency-key-in-use",
+        status: 409,
+        title: "Idempotency key in use",
+        fields: { "retry-after": `${fault.retryAfterSeconds}` },
+      };
     case "fenced":
       // The gateway's own problem type. Clients need not know which of the two rejected the request.
       return {

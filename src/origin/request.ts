@@ -38,7 +38,7 @@ export function claimOf(request: RequestLike, clientAddress: string): Signable |
   return { method: request.method ?? "", target: targetOf(request), ...own };
 }
 
-function targetOf(request: RequestLike): string {
+export function targetOf(request: RequestLike): string {
   if (isFetchHeaders(request.headers)) return request.url?.replace(SCHEME_AND_AUTHORITY, "") ?? "";
   return ("originalUrl" in request ? request.originalUrl : undefined) ?? request.url ?? "";
 }

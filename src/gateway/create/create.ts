@@ -16,7 +16,8 @@ import { clientIdOf } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 import { readContent } from "./content.ts";
 import { type DigestCheck, digestText } from "./content-digest.ts";
-import { attemptToken, fingerprintOf, readIdempotencyKey, scopeOf, scopeOfClaim } from "./idempotency-key.ts";
+import { attemptToken, fingerprintOf, scopeOf, scopeOfClaim } from "./idempotency-key.ts";
+import { readIdempotencyKey } from "./key-field.ts";
 import { createOnce } from "./once.ts";
 
 /** What is known of a request before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */

@@ -1,31 +1,10 @@
 import type { Begun } from "../../idempotency-ports.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { type Bytes, hexOf } from "../../routing/packs/format.ts";
 
-/** The field `idempotency-key` of a request, its caller and its fingerprint. Pure. */
+/** The caller of a request with an `idempotency-key`, and its fingerprint. Pure. */
 
 type Digest = Pick<SubtleCrypto, "digest">;
-
-const KEY_CHARACTERS_MAX = 255;
-
-/** What clients send bare: visible ASCII but for `"`, `,` and `;`, by which one could not tell a list or parameters. */
-const BARE = /^[!#-+\--:<-~]+$/;
-
-/** A String of RFC 9651 §3.3.3: only `"` and `\` are escaped. */
-const STRING = /^"((?:[ !#-[\]-~]|\\["\\])+)"$/;
-
-/**
- * The key, `undefined` where the request has none. Both spellings are one key: the quoted one of the draft, and the bare one of most
- * clients. Anything else is an error, for a request with a key must never run as one without.
- */
-export function readIdempotencyKey(
-  field: string | null,
-): Result<string | undefined, { readonly reason: "idempotency-key-invalid" }> {
-  if (field === null) return ok(undefined);
-  const key = BARE.test(field) ? field : STRING.exec(field)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
-  return key === undefined || key.length > KEY_CHARACTERS_MAX ? err({ reason: "idempotency-key-invalid" }) : ok(key);
-}
 
 /** Whose keys the request's are: the hash of its credential, empty without one. Never an address, which many share. */
 export async function scopeOf(request: Request, subtle: Digest): Promise<string> {
