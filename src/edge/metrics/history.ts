@@ -247,6 +247,8 @@ function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "
 function readOutcome(outcome: string): { readonly status: number; readonly isProblem: boolean } {
   if (/^[0-5]xx$/.test(outcome)) return { status: Number(outcome[0]) * 100, isProblem: false };
   if (outcome === "client-left") return { status: 499, isProblem: true };
+  // Any client can name this gateway in `cdn-loop`. Of a true loop the first request gets the 508 of an origin.
+  if (outcome === "loop-detected") return { status: 400, isProblem: true };
   const known = Object.hasOwn(CATALOGUE, outcome) ? CATALOGUE[outcome as ProblemSlug].status : undefined;
   return { status: known ?? 500, isProblem: true };
 }

@@ -42,6 +42,16 @@ describe("the history of the traffic", () => {
     expect(problems).toEqual({ "origin-timeout": [0, 1, 0, 0, 0], "malformed-id": [0, 0, 0, 4, 0] });
   });
 
+  it.each(["loop-detected", "client-left", "malformed-id"])(
+    "a client's own doing is no error of a region: %s",
+    (slug) => {
+      const history = new TrafficHistory();
+      history.add([[requests("eu", slug), 9]], START_MS);
+      const { regions } = history.read("hour", { nowMs: START_MS, sinceMs: START_MS });
+      expect(regions["eu"]).toMatchObject({ requests: [9], errors: [0], refused: [9] });
+    },
+  );
+
   it("has the traffic of the last minute by region, without what is older", () => {
     const history = new TrafficHistory();
     history.add([[requests("eu", "5xx"), 9]], START_MS);
