@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ENGINES } from "../../../src/export/index.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { readDemoTable } from "../../system/demo/demo.ts";
 import { type Beside, startBeside } from "../compare.ts";
-import { askAll, isInstalled, requestFor } from "../engines.ts";
+import { askAll, requestFor } from "../engines.ts";
+import { describeEngines } from "./describe-engines.ts";
 
 /** Requests that create pass through Waybill, which mints their IDs or holds them to the clock. */
 
@@ -28,58 +28,61 @@ const TABLE = {
 const ORDER = "01991111-7a30-8009-8040-8f3b2a1c9d78";
 const BODY = "content-length: 0";
 
-describe.each(ENGINES.filter((engine) => engine !== "envoy").filter(isInstalled))("%s", (engine) => {
-  let beside: Beside;
-  beforeAll(async () => {
-    beside = await startBeside(engine, TABLE);
-  });
-  afterAll(() => beside?.stop());
+describeEngines(
+  (engine) => engine,
+  (engine) => {
+    let beside: Beside;
+    beforeAll(async () => {
+      beside = await startBeside(engine, TABLE);
+    });
+    afterAll(() => beside?.stop());
 
-  const ask = async (method: string, target: string, ...fields: string[]) => {
-    const requests = [requestFor(target, method, [BODY, ...fields])];
-    const [answer, alone] = [
-      (await askAll(beside.beside.port, requests))[0],
-      (await askAll(beside.alone.port, requests))[0],
-    ];
-    const field = (name: string) => new RegExp(`\\r\\n${name}: *(\\S+)`, "i").exec(answer?.head ?? "")?.[1];
-    return { status: answer?.status, alone: alone?.status, field, body: answer?.body ?? "" };
-  };
+    const ask = async (method: string, target: string, ...fields: string[]) => {
+      const requests = [requestFor(target, method, [BODY, ...fields])];
+      const [answer, alone] = [
+        (await askAll(beside.beside.port, requests))[0],
+        (await askAll(beside.alone.port, requests))[0],
+      ];
+      const field = (name: string) => new RegExp(`\\r\\n${name}: *(\\S+)`, "i").exec(answer?.head ?? "")?.[1];
+      return { status: answer?.status, alone: alone?.status, field, body: answer?.body ?? "" };
+    };
 
-  it.each([
-    ["/orders", "order"],
-    ["/orders?a=1", "order"],
-    [`/orders/${ORDER}/line-items`, "item"],
-    [`/orders/${ORDER}/line-items?a=%20`, "item"],
-  ])("POST %s gets a new ID, and the client is told", async (target) => {
-    const { status, field, body, alone } = await ask("POST", target, "x-country: KZ", `idempotency-key: ${target}`);
-    expect(status).toBe(200);
-    const id = field("waybill-entity-id") ?? "";
-    expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(id).not.toBe(ORDER);
-    expect(body).toContain(`"waybill-entity-id":"${id}"`);
-    expect(field("waybill-retry")).toBe("same-key");
-    expect(alone).toBe(503);
-  });
+    it.each([
+      ["/orders", "order"],
+      ["/orders?a=1", "order"],
+      [`/orders/${ORDER}/line-items`, "item"],
+      [`/orders/${ORDER}/line-items?a=%20`, "item"],
+    ])("POST %s gets a new ID, and the client is told", async (target) => {
+      const { status, field, body, alone } = await ask("POST", target, "x-country: KZ", `idempotency-key: ${target}`);
+      expect(status).toBe(200);
+      const id = field("waybill-entity-id") ?? "";
+      expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(id).not.toBe(ORDER);
+      expect(body).toContain(`"waybill-entity-id":"${id}"`);
+      expect(field("waybill-retry")).toBe("same-key");
+      expect(alone).toBe(503);
+    });
 
-  it.each([["if-none-match: *"], ["If-None-Match: *"], ["x-create: 1"]])(
-    "PUT with %s is held to the clock",
-    async (flag) => {
-      const { status, body, alone } = await ask("PUT", `/orders/${ORDER}`, flag);
-      expect([status, alone]).toEqual([422, 503]);
-      expect(body).toContain("/-/problems/stale-client-id");
-    },
-  );
+    it.each([["if-none-match: *"], ["If-None-Match: *"], ["x-create: 1"]])(
+      "PUT with %s is held to the clock",
+      async (flag) => {
+        const { status, body, alone } = await ask("PUT", `/orders/${ORDER}`, flag);
+        expect([status, alone]).toEqual([422, 503]);
+        expect(body).toContain("/-/problems/stale-client-id");
+      },
+    );
 
-  it("decides alone what creates nothing", async () => {
-    for (const [method, target, field] of [
-      ["PUT", `/orders/${ORDER}`, "x-other: 1"],
-      ["POST", `/orders/${ORDER}/line_items`, "x-create: 1"],
-      ["POST", `/orders/${ORDER}/line-items/7`, "x-create: 1"],
-      ["PATCH", `/orders/${ORDER}`, "if-none-match: *"],
-      ["POST", `/orders/${ORDER}`, "if-none-match: *"],
-    ] as const) {
-      const { status, alone } = await ask(method, target, field);
-      expect([target, status, alone]).toEqual([target, 200, 200]);
-    }
-  });
-});
+    it("decides alone what creates nothing", async () => {
+      for (const [method, target, field] of [
+        ["PUT", `/orders/${ORDER}`, "x-other: 1"],
+        ["POST", `/orders/${ORDER}/line_items`, "x-create: 1"],
+        ["POST", `/orders/${ORDER}/line-items/7`, "x-create: 1"],
+        ["PATCH", `/orders/${ORDER}`, "if-none-match: *"],
+        ["POST", `/orders/${ORDER}`, "if-none-match: *"],
+      ] as const) {
+        const { status, alone } = await ask(method, target, field);
+        expect([target, status, alone]).toEqual([target, 200, 200]);
+      }
+    });
+  },
+);

@@ -141,7 +141,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     );
     const status = await viewer("status", "--probe", "12");
     expect(status.stdout).toMatch(
-      /^canary +revision (\d+) +order .*\nprobes\n {2}12 of 12 {2}revision \d+, canary \1 /m,
+      /^canary +revision (\d+) +order .*\nToo few requests to judge: .*\nprobes\n {2}12 of 12 {2}revision \d+, canary \1 /m,
     );
     expect(status.code).toBe(0);
     expect(await regionOf(KZ_ORDER)).toBe("ap");
