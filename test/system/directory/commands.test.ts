@@ -94,9 +94,10 @@ it("claims, moves and removes a key", async () => {
     stderr: expect.stringContaining("unknown-key"),
   });
   expect(await directory("orphans", "slug")).toMatchObject({ code: 0, stderr: "0 orphans\n" });
+  // No path has such a key; it is asked for by the query, since an older version may have stored it.
   expect(await directory("get", "slug", "..")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no address"),
+    stderr: expect.stringContaining("unknown-key"),
   });
   expect(await directory("get", "slugs", "a")).toMatchObject({ code: 1, stderr: expect.stringContaining("slug") });
 });
