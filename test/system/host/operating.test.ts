@@ -43,8 +43,9 @@ describe("the page on operating", () => {
   });
 
   it("lists the members of a request's line", () => {
+    const sources = read("src/ports.ts") + read("src/published/canary-verdict.ts");
     const declared = ["AnswerOutcome", "RequestLine extends AnswerOutcome"].map(
-      (name) => new RegExp(`export interface ${name} \\{(.*?)^\\}`, "ms").exec(read("src/ports.ts"))?.[1] ?? "",
+      (name) => new RegExp(`export interface ${name} \\{(.*?)^\\}`, "ms").exec(sources)?.[1] ?? "",
     );
     const all = [...declared.join("").matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = ""]) => name);
     // The metrics read these; the line leaves them out.
