@@ -33,21 +33,25 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
 /** Reads an ID as `from` and writes it as `to`. The error is a sentence: no text, or several. */
 export const convertId = (id: string, from: Spelling, to: Spelling, layouts: readonly Layout[], nowMs: number) => {
   const readings = readAs(id, from, layouts, nowMs);
-  if (!readings.ok) return err(readings.error + (from.layout === undefined ? conversionTo(id, to) : ""));
+  if (!readings.ok) {
+    if (from.layout !== undefined) return readings;
+    return err(readings.error + (hintOf(id, from, layouts) || hintOf(id, to, layouts)));
+  }
   const converted = readings.value.flatMap((reading) => writeAs(reading, to));
   const [first] = converted;
   if (first === undefined) {
     const read = [...new Set(readings.value.map(({ layout }) => layout.name))].join(", ");
     const why = `"${escapeControls(id)}" is read as ${read}, and no such ID has the other text form.`;
-    return err(why + conversionTo(id, to));
+    return err(why + hintOf(id, to, layouts));
   }
   if (converted.every((each) => each.id === first.id)) return ok(first);
   const conversions = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
   return err(`"${escapeControls(id)}" can be read in several ways; choose one with --from: ${conversions.join(", ")}.`);
 };
 
-/** A hint: the text is valid in a form of the target layout. */
-const conversionTo = (id: string, { layout }: Spelling): string => {
+/** Whether the text is valid in a form of the named layout. The name of a form may be that of a layout too, as `uuid` is. */
+const hintOf = (id: string, named: Spelling, layouts: readonly Layout[]): string => {
+  const layout = named.layout ?? layouts.find(({ name }) => name === named.text);
   if (layout === undefined) return "";
   const form = writtenForms(layout).find(({ read }) => {
     const words = read(id, 0, id.length);

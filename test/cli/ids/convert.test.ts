@@ -128,6 +128,13 @@ describe.concurrent("a way out", () => {
       "--from ulid:uuid.",
     ],
     [["8d5c2f00-0d5b-11d2-8f1e-00a0c91e6bf6", "--to", "ulid"], "Only its time", "--from ulid:uuid."],
+    // `uuid` names a form of many layouts, and one layout.
+    [
+      ["aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee", "--from", "uuid", "--to", "hex"],
+      "any layout in uuid",
+      "--from uuid:uuid.",
+    ],
+    [["aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee", "--to", "uuid"], "not an ID of any layout", "--from uuid:uuid."],
   ])("%j: names the --from that reads it", async (args, why, way) => {
     const { stderr, code } = await waybill(["id", "convert", ...args]);
     expect(code).toBe(1);
