@@ -349,8 +349,9 @@ export const CATALOGUE = {
       "Change the origin's response, or the entity's entry in the routing table. The origin has acted on the request.",
   }),
   "sequence-unavailable": problem(503, "Sequence unavailable", {
-    meaning: "Numbers for this group are reserved from a durable sequence, which did not respond.",
-    remedy: "Retry shortly. No number is ever given twice.",
+    meaning:
+      "Numbers for this group are reserved from a durable sequence, which did not respond. Or the setting `SEQUENCE_RANGE` is invalid.",
+    remedy: "Retry shortly; no number is ever given twice. The operator corrects the setting, which `/-/ready` lists.",
   }),
   "sequence-range-refused": problem(503, "Sequence counted in another way", {
     meaning:

@@ -95,7 +95,8 @@ export type TableError = { readonly reason: "table-unavailable"; readonly why: s
 
 export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
-  | { readonly reason: "sequence-unavailable"; readonly name: string }
+  /** `isRangeInvalid`: SEQUENCE_RANGE cannot be read, so no retry helps. */
+  | { readonly reason: "sequence-unavailable"; readonly name: string; readonly isRangeInvalid?: true }
   /** `least`: the first key that SEQUENCE_RANGE may name now. */
   | { readonly reason: "sequence-range-refused"; readonly name: string; readonly least: number }
   | { readonly reason: "sequence-ahead"; readonly name: string; readonly retryAfterSeconds: number };

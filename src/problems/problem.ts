@@ -63,7 +63,10 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     `The sequence "${name}" has assigned the numbers of the next 60 s. In ${retryAfterSeconds} s it has as many as were asked for.`,
   "sequence-range-refused": ({ name, least }) =>
     `The sequence "${name}" was counted by another SEQUENCE_RANGE; a new one begins at ${least} or later.`,
-  "sequence-unavailable": ({ name }) => `The sequence "${name}" did not respond.`,
+  "sequence-unavailable": ({ name, isRangeInvalid }) =>
+    isRangeInvalid === true
+      ? `SEQUENCE_RANGE of this deployment is invalid, so the sequence "${name}" gives nothing.`
+      : `The sequence "${name}" did not respond.`,
   "public-ids-unavailable": ({ entity }) =>
     entity === undefined
       ? "This deployment has no key for public IDs that the response may contain."

@@ -137,7 +137,7 @@ export function isolateMinters(ports: MinterPorts): Minters {
       if (order.layout.name !== "luuid") return ok(undefined);
       const group = keyOf(order, "group");
       const bounds = luuidBounds(ports);
-      if (bounds === undefined) return err({ reason: "sequence-unavailable", name: luuidSequence(group) });
+      if (bounds === undefined) return err(rangeInvalid(group));
       const next = await ports.sequences.peek(luuidSequence(group), bounds);
       return next.ok ? mintLuuid({ group, primaryKey: next.value }, ports.entropy) : next;
     },
@@ -170,7 +170,7 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     async luuid(order, count) {
       const group = keyOf(order, "group");
       const bounds = luuidBounds(ports);
-      if (bounds === undefined) return err({ reason: "sequence-unavailable", name: luuidSequence(group) });
+      if (bounds === undefined) return err(rangeInvalid(group));
       const numbers = await sequences.take(luuidSequence(group), count, bounds);
       if (!numbers.ok) return numbers;
       return times(count, (index) => mintLuuid({ group, primaryKey: numbers.value[index] as number }, entropy));
@@ -187,6 +187,9 @@ const luuidBounds = ({ primaryKeys = WHOLE_RANGE }: MinterPorts) =>
   primaryKeys === "faulty"
     ? undefined
     : { first: primaryKeys.first, max: primaryKeys.last, interleaved: primaryKeys.interleaved };
+
+const rangeInvalid = (group: number) =>
+  ({ reason: "sequence-unavailable", name: luuidSequence(group), isRangeInvalid: true }) as const;
 
 const WHOLE_RANGE: KeyRange = { first: 1, last: PRIMARY_KEY_MAX };
 

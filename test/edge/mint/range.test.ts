@@ -70,7 +70,7 @@ describe("the range of a deployment's primary keys", () => {
 
   it("mints nothing where the setting is faulty", async () => {
     const faulty = minters("faulty");
-    const refused = { ok: false, error: { reason: "sequence-unavailable", name: "luuid-3" } };
+    const refused = { ok: false, error: { reason: "sequence-unavailable", name: "luuid-3", isRangeInvalid: true } };
     expect(await faulty.mint({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
     expect(await faulty.sample({ layout: luuid, keys: { group: 3 } }, 1)).toEqual(refused);
   });
