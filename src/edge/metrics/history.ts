@@ -187,7 +187,7 @@ function addCount(step: Step, [name, ...parts]: readonly string[], by: number): 
       if (parts[1] === "error") addToTable(step.tables, TABLE_LENGTH, parts[0], ERRORS, by);
       return;
     case "canary_responses_total": {
-      const place = STATUS_CLASSES.findIndex((each) => each === parts[1]);
+      const place = (STATUS_CLASSES as readonly (string | undefined)[]).indexOf(parts[1]);
       if (place !== -1) addToTable(step.classes, STATUS_CLASSES.length, parts[0], place, by);
       return;
     }

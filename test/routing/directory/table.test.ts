@@ -242,7 +242,7 @@ describe("a table at fault", () => {
     ],
     [
       "an unknown layout of keys",
-      withPart(["directory/old/key/layout", "uuid"]),
+      withPart(["directory/old/key/layout", "uuidv4"]),
       "/directory/old/key/layout",
       "uuid-v4",
     ],
