@@ -3,7 +3,8 @@
 # Seen (workerd 1.20261023.1): an answer of two gzip members (RFC 1952 §2.2: a file is a series of members) is decoded whole by
 #   `fetch`, and by Node's zlib. DecompressionStream of the same runtime throws "Trailing bytes after end of compressed data".
 # Why it matters: a gateway that decodes what the runtime leaves coded (`GZIP`, `x-gzip`, `gzip, gzip`) by DecompressionStream
-#   refuses bodies that the same origin may send as `gzip`: files of bgzip, or parts that were compressed one by one.
+#   refuses bodies that the same origin may send as `gzip`: files of bgzip, or parts that were compressed one by one. Here
+#   src/proxy/decompress.ts tries where members end.
 # Exits with another status than 0 if that changes.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -157,3 +157,15 @@ function splitOutsideQuotes(text: string, separator: string): readonly string[] 
 
 const unquoted = (text: string): string =>
   text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
+
+/**
+ * The media type of a `content-type`, in lower case. A field that an origin sends twice comes as a list, and counts where
+ * it says the same each time (RFC 9110 §8.3); else `undefined`.
+ */
+export function mediaTypeOf(field: string | null | undefined): string | undefined {
+  const said = field ?? "";
+  const fields = said.includes('"') ? [said] : said.split(",");
+  const types = new Set(fields.map((one) => (one.split(";", 1)[0] as string).trim().toLowerCase()));
+  const [type] = types;
+  return types.size === 1 ? type : undefined;
+}

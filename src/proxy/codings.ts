@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
+import { decompress } from "./decompress.ts";
 
 /** Codings of content, as `content-encoding` has them (RFC 9110 §8.4). */
 
@@ -13,7 +14,7 @@ export const codingsOf = (field: string | null | undefined): readonly string[] =
 /** Fields for which workerd itself decodes a body that was asked for readable: as a whole, and in lower case alone. */
 const BY_RUNTIME: ReadonlySet<string> = new Set(["gzip", "br"]);
 
-/** What the runtime's streams decode. `x-gzip` is gzip (§8.4.1.3), and `deflate` the format of zlib (§8.4.1.2). */
+/** What can be undone here. `x-gzip` is gzip (§8.4.1.3), and `deflate` the format of zlib (§8.4.1.2). */
 const FORMATS: ReadonlyMap<string, "gzip" | "deflate"> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],
@@ -42,64 +43,7 @@ export function decodedBody(
   if (codings.length > CODINGS_MAX) return err({ coding: codings.join(", ") });
   const unknown = codings.find((coding) => !FORMATS.has(coding));
   if (unknown !== undefined) return err({ coding: unknown });
-  return ok(codings.reduceRight((coded, coding) => decompressed(coded, FORMATS.get(coding) ?? "gzip"), body));
-}
-
-/** A thousand times as many bytes may come of it, and are in memory at once. */
-const PIECE_BYTES = 4 * 1024;
-const READ_BYTES = 64 * 1024;
-
-/**
- * The runtime's stream decodes all that it is given, whether it is read or not: a few bytes would fill the memory. So it gets
- * a piece when all of the piece before has been read.
- */
-function decompressed(coded: ReadableStream<Uint8Array>, format: "gzip" | "deflate"): ReadableStream<Uint8Array> {
-  const { readable, writable } = new DecompressionStream(format);
-  const [source, writer, reader] = [coded.getReader(), writable.getWriter(), readable.getReader({ mode: "byob" })];
-  let input: Uint8Array = new Uint8Array();
-  let isWhole = false;
-  let mayHaveMore = false;
-  const feed = async (): Promise<void> => {
-    if (input.length === 0) {
-      const { done, value } = await source.read();
-      isWhole = done;
-      if (value === undefined) return writer.close();
-      input = value;
-    }
-    const piece = input.subarray(0, PIECE_BYTES);
-    input = input.subarray(PIECE_BYTES);
-    await writer.write(piece);
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const asked = reader.read(new Uint8Array(READ_BYTES));
-        let isGiven = false;
-        const given = asked.then(
-          () => (isGiven = true),
-          () => (isGiven = true),
-        );
-        for (let turn: number | null = null; ; clearTimeout(turn)) {
-          // What is there already is given in the next turn.
-          if (mayHaveMore) await Promise.race([given, new Promise((resolve) => (turn = setTimeout(resolve, 0)))]);
-          if (isGiven || isWhole) break;
-          await feed().catch((error: unknown) => {
-            void source.cancel(error).catch(() => undefined);
-            throw error;
-          });
-          mayHaveMore = true;
-        }
-        const { done, value } = await asked;
-        mayHaveMore = value?.length === READ_BYTES;
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: async (reason) => {
-        await Promise.allSettled([source.cancel(reason), writer.abort(reason), reader.cancel(reason)]);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  return ok(codings.reduceRight((coded, coding) => decompress(coded, FORMATS.get(coding) ?? "gzip"), body));
 }
 
 /** The stream once its first chunk is there; `undefined` where it broke before. */

@@ -50,8 +50,9 @@ beforeAll(async () => {
     const coded = request.url?.endsWith("?plain")
       ? Buffer.from(body)
       : codings.reduce<Buffer>((bytes, each) => CODERS[each]?.(bytes) ?? bytes, Buffer.from(body));
+    const sent = request.url?.endsWith("?cut") ? coded.subarray(0, -6) : coded;
     response.writeHead(200, { "content-type": "application/json", ...(coding ? { "content-encoding": coding } : {}) });
-    response.end(coding ? coded : body);
+    response.end(coding ? sent : body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -126,6 +127,10 @@ describe("a coded answer, though it was asked not to be", () => {
     ["GZIP?plain", "its body is not JSON in the coding gzip"],
     ["x-gzip?plain", "its body is not JSON in the coding x-gzip"],
     ["deflate?plain", "its body is not JSON in the coding deflate"],
+    ["x-gzip?cut", "its body is not JSON in the coding x-gzip"],
+    ["deflate?cut", "its body is not JSON in the coding deflate"],
+    ["GZIP?cut", "its body is not JSON in the coding gzip"],
+    ["gzip, gzip?cut", "its body is not JSON in the coding gzip, gzip"],
   ])("is withheld when its coding cannot be undone: %s", async (coding, why) => {
     const path = encodeURIComponent(coding).replace("%3F", "?");
     const response = await fetch(`${stack.url}/orders/${id}/coded/${path}`);

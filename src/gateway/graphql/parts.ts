@@ -14,6 +14,7 @@ import { SESSION_COOKIE } from "../../proxy/headers.ts";
 import type { ProxyRequest } from "../../proxy/origin-request.ts";
 import type { FieldSet, Graphql } from "../../routing/table.ts";
 import { Gate } from "../many/shares.ts";
+import { mediaTypeOf } from "../negotiate.ts";
 import type { RequestContext } from "../request.ts";
 import { failureOf, type Located } from "./locate.ts";
 
@@ -121,7 +122,7 @@ async function readPart(
     answer: err(failureOf({ reason: "invalid-response", region: region.name, what })),
     refusal,
   });
-  const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(response.headers.get("content-type"));
   const isAnswer = type === GRAPHQL_RESPONSE || (type === JSON_RESPONSE && status === 200);
   // A result with 400 is about the document, and is put together with the others.
   const isRefusal = status >= 400 && status < 500 && !(type === GRAPHQL_RESPONSE && status === 400);

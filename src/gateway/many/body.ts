@@ -2,6 +2,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import { collect, decodeUtf8 } from "../../proxy/body.ts";
 import { decodedBody } from "../../proxy/codings.ts";
 import { parseJson } from "../../routing/index.ts";
+import { mediaTypeOf } from "../negotiate.ts";
 
 /** One body among many. `text`: a member `body` as JSON text, with all digits of its numbers. `error`: `undefined` where it broke off. */
 type BodyMembers =
@@ -10,7 +11,7 @@ type BodyMembers =
 
 const BODY_BYTES_MAX = 256 * 1024;
 
-const JSON_TYPE = /^[^\s/,;]+\/(?:[^\s/,;]+\+)?json\s*(?:;|$)/i;
+const JSON_TYPE = /^[^\s/]+\/(?:[^\s/]+\+)?json$/;
 
 /** Reads a body for a JSON object: JSON as it is, other text as a text, all else in base64, as it came where it cannot be decoded. */
 export async function bodyMembers(response: Response, budget: { bytesLeft: number }): Promise<BodyMembers> {
@@ -30,7 +31,7 @@ export async function bodyMembers(response: Response, budget: { bytesLeft: numbe
   const members = { contentType: type, contentEncoding: coding };
   if (bytes.byteLength === 0) return { members, text: "" };
   const text = coding === undefined ? decodeUtf8(bytes) : undefined;
-  if (text !== undefined && type !== undefined && JSON_TYPE.test(type) && parseJson(text) !== undefined) {
+  if (text !== undefined && JSON_TYPE.test(mediaTypeOf(type) ?? "") && parseJson(text) !== undefined) {
     // Line ends stand between values only.
     return { members, text: `"body":${text.trim().replaceAll(/[\r\n]+/g, " ")}` };
   }

@@ -11,6 +11,9 @@ import { type Stack, startStack } from "../stack.ts";
 type Encode = (body: Buffer) => Buffer;
 
 const twice: Encode = (body) => gzipSync(gzipSync(body));
+/** Gzip is a series of members (RFC 1952 §2.2), as parts that were coded one by one make it. */
+const members: Encode = (body) =>
+  Buffer.concat([gzipSync(body.subarray(0, 9)), gzipSync(""), gzipSync(body.subarray(9)), gzipSync("")]);
 const DECODED: readonly (readonly [field: string, encode: Encode])[] = [
   ["gzip", gzipSync],
   ["GZIP", gzipSync],
@@ -24,6 +27,11 @@ const DECODED: readonly (readonly [field: string, encode: Encode])[] = [
   ["deflate", deflateSync],
   ["DEFLATE", deflateSync],
   ["deflate, gzip", (body) => gzipSync(deflateSync(body))],
+  ["gzip", members],
+  ["GZIP", members],
+  ["x-gzip", members],
+  ["gzip, gzip", (body) => members(members(body))],
+  ["deflate, gzip", (body) => members(deflateSync(body))],
   ["br", brotliCompressSync],
   ["identity", (body) => body],
   ["IDENTITY", (body) => body],
