@@ -115,6 +115,19 @@ const NAMES = {
     countries: { type: "object" },
     layouts: { type: "object" },
     directory: { type: "object", description: "Directories with their `key` and `cacheSeconds`." },
+    taken: {
+      type: "object",
+      description: "Which IDs routes take; absent where the table has a default.",
+      required: ["when", "named"],
+      properties: {
+        when: { type: "array", description: "Conditions of routes, without their regions.", items: { type: "object" } },
+        named: {
+          type: "array",
+          description: "Entities of which the table, or its canary, also decides about IDs that no route takes.",
+          items: TEXT,
+        },
+      },
+    },
   },
 };
 

@@ -1,11 +1,12 @@
 import { Hono } from "hono";
+import type { ServedTable } from "../../src/admin-ports.ts";
 import { decideAny, decidePath } from "../../src/gateway/decide.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
-import { RequestContext } from "../../src/gateway/request.ts";
+import { openRequest, RequestContext } from "../../src/gateway/request.ts";
 import { serve } from "../../src/gateway/serve.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { EntityPreview } from "../../src/published/console-api.ts";
-import { parseTableText, primaryPattern } from "../../src/routing/index.ts";
+import { parseTableText, primaryPattern, type Taken, takenIn } from "../../src/routing/index.ts";
 import { pathWithId } from "../../src/routing/lookup/paths.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { requireScope } from "../lib/auth.ts";
@@ -91,21 +92,38 @@ async function readStart({ body }: Response): Promise<{ readonly text: string; r
   return { text, isCut: true };
 }
 
-/** `GET /-/console/names`: what reading an ID needs, for those who do not see the table: no region, no route, no origin, no override. */
-export const names = (gateway: Gateway) =>
-  new Hono<PageEnv>().get("/-/console/names", requireScope(gateway, "support"), async (c) => {
+/**
+ * `GET /-/console/names`: what reading an ID needs, for those who do not see the table: no region, no origin, no override, and of
+ * routes only which IDs they take.
+ */
+export const names = (gateway: Gateway) => {
+  let known: { readonly digest: string; readonly taken: Taken | undefined } | undefined;
+  return new Hono<PageEnv>().get("/-/console/names", requireScope(gateway, "support"), async (c) => {
     const content = await gateway.controlPlane.text();
     if (!content.ok) return respond(c, content);
     const { bytes, revision } = content.value;
     const declared = parseTableText(new TextDecoder().decode(bytes));
     if (!declared.ok) return contextOf(c).fail({ reason: "invalid-table", faults: declared.error });
     // What was published has been checked.
-    const { entities, countries = {}, layouts = {}, directory = {} } = declared.value as DeclaredTable;
+    const table = declared.value as DeclaredTable;
+    const { digest } = revision;
+    // To compile a table takes a moment, and it is the same for all.
+    if (known?.digest !== digest) known = { digest, taken: takenIn(table, revision.revision) };
+    const taken = known.taken && withCanary(known.taken, table, await openRequest(contextOf(c)));
+    const { entities, countries = {}, layouts = {}, directory = {} } = table;
     const directories = Object.entries(directory).map(([name, { key, cacheSeconds }]) => [name, { key, cacheSeconds }]);
     const shown = Object.entries(entities).map(([name, entity]) => [name, namesOf(entity)]);
     const entitiesShown = { entities: Object.fromEntries(shown), directory: Object.fromEntries(directories) };
-    return jsonResponse({ revision: revision.revision, ...entitiesShown, countries, layouts });
+    return jsonResponse({ revision: revision.revision, ...entitiesShown, countries, layouts, ...(taken && { taken }) });
   });
+};
+
+/** A canary of whole entities also decides about IDs that no route of the table takes. */
+function withCanary(taken: Taken, { entities }: DeclaredTable, served: ServedTable | Response): Taken {
+  const canary = served instanceof Response ? undefined : served.canary;
+  const owned = Object.keys(entities).filter((name) => canary?.ownsEntity(name));
+  return { ...taken, named: [...new Set([...taken.named, ...owned])] };
+}
 
 const namesOf = ({ path, ids, public: kind, directory }: DeclaredEntity): object => ({
   path,

@@ -17,6 +17,7 @@ export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-s
 export { type Explanation, explain, hintNamed, plainDecision, resolveAny, resolvePath } from "./resolve/resolve.ts";
 export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
 export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";
+export { type Taken, takenIn } from "./resolve/taken.ts";
 export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";

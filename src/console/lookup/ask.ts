@@ -100,7 +100,7 @@ export async function ask(
   if (!explained.ok) return explained.problem;
   if (placed?.ok === false) return placed.problem;
   const whole = placed?.value;
-  const explanation = { ...onlyIfPlaced(explained.value, whole), isRouted: true };
+  const explanation = onlyIfPlaced(explained.value, whole);
   const [, revision] = /^rev=(\d+);/.exec(explained.headers.get("waybill-table") ?? "") ?? [];
   let asked: Asked = { explanation, revision: revision === undefined ? undefined : Number(revision), whole };
   show(asked);

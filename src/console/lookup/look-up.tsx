@@ -201,7 +201,7 @@ function OneId({ pasted }: { pasted: Pasted }) {
 function toldText(asked: Asked | undefined): string {
   const region = asked?.explanation.decision?.region ?? asked?.whole?.region;
   if (region !== undefined) return `It goes to ${region}.`;
-  return refusalOf(asked?.explanation.error) ?? asked?.whole?.problem?.title ?? "No region is known for it.";
+  return refusalOf(asked?.explanation.error?.reason) ?? asked?.whole?.problem?.title ?? "No region is known for it.";
 }
 
 /** The entity itself, as its region answers: shown as text, never as a page. */

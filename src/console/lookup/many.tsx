@@ -7,10 +7,11 @@ import { askMany, type Located } from "./ask.ts";
 import { countryOf } from "./meaning.ts";
 import { csvOf, nameOfPasted, type Pasted, type PastedList, type Row, sheetOf } from "./read-pasted.ts";
 import { chosenOf, isSameAlone, type Reader, wordsOf } from "./reader.ts";
+import { refusalOf } from "./rule-words.ts";
 
 const ROW_HEIGHT = 36;
 const HEIGHT = 540;
-const COLUMNS = ["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"];
+const COLUMNS = ["#", "ID", "Entity", "Country", "Minted (UTC)", "Region", "Problem"];
 const REGION = COLUMNS.indexOf("Region");
 
 /** Many IDs: a list that holds only the rows in view, so ten thousand stay fluent. */
@@ -42,10 +43,9 @@ export function ManyIds({
   const isDone = end === "busy" || located.length === list.items.length;
   const read = useMemo(() => rowReader(list.items, reader), [list, reader]);
   const rows = useMemo(() => withLocated(read, located), [read, located]);
-  const columns = located.length === 0 ? COLUMNS : [...COLUMNS, "Problem"];
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 8);
   const shown = Math.min(list.items.length - first, Math.ceil(HEIGHT / ROW_HEIGHT) + 16);
-  const save = () => download("waybill-ids.csv", "text/csv", csvOf(sheetOf(columns, list.items, rows.all())));
+  const save = () => download("waybill-ids.csv", "text/csv", csvOf(sheetOf(COLUMNS, list.items, rows.all())));
   return (
     <Panel
       title={plural(list.items.length, "ID")}
@@ -77,7 +77,7 @@ export function ManyIds({
         <table aria-rowcount={list.items.length + 1}>
           <thead>
             <tr>
-              {columns.map((column) => (
+              {COLUMNS.map((column) => (
                 <th key={column} scope="col">
                   {column}
                 </th>
@@ -89,7 +89,7 @@ export function ManyIds({
             {Array.from({ length: shown }, (_, at) => (
               <tr key={first + at} aria-rowindex={first + at + 2}>
                 {rows.at(first + at).map((cell, column) => (
-                  <td key={columns[column]}>
+                  <td key={COLUMNS[column]}>
                     {column === 1 ? (
                       <button type="button" class="link" onClick={() => onPick(list.items[first + at] as Pasted)}>
                         {nameOfPasted(list.items[first + at] as Pasted)}
@@ -113,7 +113,7 @@ export function ManyIds({
 const Gap = ({ rows }: { rows: number }) =>
   rows > 0 ? (
     <tr class="gap">
-      <td colSpan={COLUMNS.length + 1} style={{ height: `${rows * ROW_HEIGHT}px` }} />
+      <td colSpan={COLUMNS.length} style={{ height: `${rows * ROW_HEIGHT}px` }} />
     </tr>
   ) : null;
 
@@ -141,7 +141,8 @@ function withLocated(rows: Rows, located: readonly Located[]): Rows {
   if (located.length === 0) return rows;
   const shown = (row: Row, index: number): Row => {
     const own = located[index];
-    return own === undefined ? [...row, ""] : [...row.slice(0, REGION), own.region, own.problem];
+    // The same words before and after.
+    return own === undefined ? row : [...row.slice(0, REGION), own.region, refusalOf(own.problem) ?? own.problem];
   };
   return { at: (index) => shown(rows.at(index), index), all: () => rows.all().map(shown) };
 }
@@ -153,7 +154,8 @@ function readRow(pasted: Pasted, reader: Reader, nowMs: number): Row {
   const country = chosen && countryOf(reader, chosen, layout && wordsOf(layout, pasted.id));
   const what = chosen?.entity ?? chosen?.layout ?? (reading.publicOf === undefined ? "unknown" : "public ID");
   const minted = chosen?.mintedAt?.slice(0, 19).replace("T", " ") ?? "";
-  return [pasted.id, what, country?.name ?? "", minted, reading.decision?.region ?? ""];
+  const problem = refusalOf(reading.error?.reason, reading.isUnsure) ?? "";
+  return [pasted.id, what, country?.name ?? "", minted, reading.decision?.region ?? "", problem];
 }
 
 /** How many go to each region. On request: to read all of a long list takes a moment. */

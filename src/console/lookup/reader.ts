@@ -10,6 +10,7 @@ import {
   loadTable,
   resolveAny,
   resolvePath,
+  type Taken,
 } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
 import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
@@ -21,12 +22,13 @@ import type { IdFinder, Pasted } from "./read-pasted.ts";
 export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "layouts"> {
   readonly directory?: Readonly<Record<string, Pick<DeclaredDirectory, "cacheSeconds">>>;
   readonly revision: number;
+  /** Absent: all IDs are taken. */
+  readonly taken?: Taken;
 }
 
-export type Reading = Omit<Explanation, "decision"> & {
-  readonly decision: Explanation["decision"];
-  /** Whether the page knows the routes: then the region is that of this table. */
-  readonly isRouted: boolean;
+export type Reading = Explanation & {
+  /** What the page does not see of the table may decide about the ID after all. */
+  readonly isUnsure?: boolean;
 };
 
 /** Reads IDs in the page, by the code that routes at the gateway. */
@@ -93,7 +95,7 @@ export const bareReader: Reader = {
         Object.entries(textsOf(layout, words)).map(([form, text]) => ({ layout: layout.name, form, text })),
       );
     const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error }));
-    return { text: id, candidates, unreadable: faults, forms, decision: undefined, error: undefined, isRouted: false };
+    return { text: id, candidates, unreadable: faults, forms, decision: undefined, error: undefined };
   },
 };
 
@@ -103,8 +105,8 @@ export function readerOfTable(declared: unknown, revision: number): Reader | und
   return table.ok ? readerOf(table.value, "routes") : undefined;
 }
 
-/** By the names of a table. The routes that it does not know become one region that is never shown. */
-export function readerOfNames({ entities, countries, layouts, revision }: Names): Reader | undefined {
+/** By the names of a table. The regions that it does not know become one that is never shown. */
+export function readerOfNames({ entities, countries, layouts, revision, taken }: Names): Reader | undefined {
   // Keys of a directory say nothing themselves.
   const withIds = Object.entries(entities).filter(([, { ids = [] }]) => ids.length > 0);
   const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
@@ -117,17 +119,30 @@ export function readerOfNames({ entities, countries, layouts, revision }: Names)
     default: "unknown",
   };
   const table = loadTable(JSON.parse(JSON.stringify(declared)), revision);
-  return table.ok ? readerOf(table.value, "names") : undefined;
+  if (!table.ok) return undefined;
+  const own = taken && loadTaken({ ...declared, default: undefined }, taken, revision);
+  return readerOf(own ?? table.value, "names", taken?.named);
+}
+
+/** The routes were checked as a whole: without packs and regions some of them may now be without use. */
+function loadTaken(declared: object, { when }: Taken, revision: number): CompiledTable | undefined {
+  const routes = when.map((conditions) => ({ when: conditions, region: "unknown" }));
+  try {
+    const table = loadTable(JSON.parse(JSON.stringify({ ...declared, routes })), revision, true);
+    return table.ok ? table.value : undefined;
+  } catch {
+    // Boxes in place of packs may be beyond the budget of a table: then nothing is said of routes.
+    return undefined;
+  }
 }
 
 const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, DeclaredTable["entities"][string]]) =>
   [name, { path, ids, ...(kind !== undefined && { public: kind }) }] as const;
 
-function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
+function readerOf(table: CompiledTable, knows: "names" | "routes", named: readonly string[] = []): Reader {
   const shown = table.withoutPublic ?? table;
   const enabled = [...shown.layouts.values()];
   const codes = new Map([...table.countries].map(([code, number]) => [String(number), code]));
-  const isRouted = knows === "routes";
   return {
     knows,
     revision: table.revision,
@@ -159,13 +174,15 @@ function readerOf(table: CompiledTable, knows: "names" | "routes"): Reader {
       // No entity uses it, and it is what it is.
       if (explanation.candidates.length === 0 && publicOf.length === 0 && match === undefined) {
         const bare = bareReader.read({ source: id, id, path }, nowMs);
-        if (bare.candidates.some(({ excluded }) => !excluded)) return { ...bare, error: explanation.error, isRouted };
+        if (bare.candidates.some(({ excluded }) => !excluded)) return { ...bare, error: explanation.error };
       }
       const shownAs = publicOf.length === 0 ? {} : { publicOf };
       const placed = onPathOf(explanation.candidates, match?.entity.name);
-      if (isRouted) return { ...explanation, ...shownAs, candidates: placed, isRouted };
+      if (knows === "routes") return { ...explanation, ...shownAs, candidates: placed };
       const candidates = placed.map((each) => ({ ...each, region: undefined, rule: undefined }));
-      return { ...explanation, ...shownAs, candidates, decision: undefined, isRouted };
+      const { error } = explanation;
+      const isUnsure = error?.reason === "unassigned-key" && named.includes(error.entity);
+      return { ...explanation, ...shownAs, candidates, decision: undefined, ...(isUnsure && { isUnsure }) };
     },
   };
 }

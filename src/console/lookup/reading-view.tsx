@@ -74,7 +74,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
             ]}
           />
         )}
-        <Destination decided={decided} chosen={chosen} asked={asked} />
+        <Destination decided={decided} chosen={chosen} asked={asked} revision={reader.revision} />
         {chosen === undefined && asked?.whole?.region === undefined && !isKey(asked) && (
           <Unclear reader={reader} reading={reading} onPick={onPick} />
         )}
@@ -136,15 +136,20 @@ function Destination({
   decided,
   chosen,
   asked,
-}: Pick<Props, "asked"> & { decided: Reading; chosen: Candidate | undefined }) {
+  revision,
+}: Pick<Props, "asked"> & { decided: Reading; chosen: Candidate | undefined; revision: number | undefined }) {
   const { decision } = decided;
   const why = useWhy(decided, asked);
-  // The names alone route nothing: what they say of routes is known once the gateway was asked.
-  const refusal = asked !== undefined || decided.isRouted ? refusalOf(decided.error) : undefined;
+  const ofPage = asked === undefined && <small>by the table in this page, revision {revision}</small>;
+  const refusal = refusalOf(decided.error?.reason, decided.isUnsure);
   if (decision === undefined) {
     return (
       <>
-        {refusal && <p class="box bad">{refusal}</p>}
+        {refusal && (
+          <p class={`box ${decided.isUnsure ? "warn" : "bad"}`}>
+            {refusal} {ofPage}
+          </p>
+        )}
         {asked !== undefined && <OnPath asked={asked} />}
       </>
     );
@@ -157,7 +162,7 @@ function Destination({
     <div class="destination">
       <p class="region">
         Region <strong>{decision.region}</strong> <Health of={ownOf(asked?.health, decision.region)} />
-        {asked === undefined && <small>by the table in this page, revision {knownTable.value?.revision}</small>}
+        {ofPage}
       </p>
       <OtherOnPath region={decision.region} whole={asked?.whole} />
       <Facts

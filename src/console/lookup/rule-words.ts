@@ -2,11 +2,13 @@ import type { Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { ownOf } from "../app/own.ts";
 
-/** Requests with such an ID are refused, and the ID alone says so. */
-export function refusalOf(error: { readonly reason: string } | undefined): string | undefined {
-  switch (error?.reason) {
+/** Requests with such an ID are refused, and the ID alone says so. `isUnsure`: unless the table says more of this very ID. */
+export function refusalOf(reason: string | undefined, isUnsure = false): string | undefined {
+  switch (reason) {
     case "unassigned-key":
-      return "Requests get 404: no route takes this ID.";
+      return isUnsure
+        ? "Requests could get 404: no route takes this ID, but the table may name it itself."
+        : "Requests get 404: no route takes this ID.";
     case "entity-gone":
       return "Requests get 410: the table says that this entity is gone.";
     default:

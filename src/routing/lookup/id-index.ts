@@ -229,6 +229,13 @@ export class WordsMap {
     return this.values.length;
   }
 
+  /** Calls for every key, in no order, until the answer is true. */
+  some(test: (words: Words) => boolean): boolean {
+    const { rows, width } = this;
+    for (let row = 0; row < rows.length; row += width) if (test([...rows.subarray(row, row + width)])) return true;
+    return false;
+  }
+
   get(words: Words): number | undefined {
     const { rows, width, starts } = this;
     const bucket = mixWords(words) & (starts.length - 2);

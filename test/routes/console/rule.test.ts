@@ -15,7 +15,10 @@ const { orderKz: ID } = IDS;
 const tableWith = (parts: object) => ({ ...DECLARED_TABLE, moved: {}, ...parts });
 
 /** Publishes the tables in turn; the last one is in force. */
-async function setUpTables(...tables: readonly object[]) {
+const setUpTables = (...tables: readonly object[]) => setUpCanary(undefined, ...tables);
+
+/** With a canary for whole entities beside the last table. */
+async function setUpCanary(entity: string | undefined, ...tables: readonly object[]) {
   const first = setUpConsole();
   const { controlPlane } = first.gateway;
   const status = await controlPlane.status();
@@ -29,8 +32,12 @@ async function setUpTables(...tables: readonly object[]) {
   }
   const table = loadTable(structuredClone(tables.at(-1)), revision);
   if (!table.ok) throw new Error(JSON.stringify(table.error));
+  const ownsEntity = (name: string): boolean => name === entity;
+  const audience = { entities: [entity ?? ""] };
+  const canary = { table: table.value, label: "", digest: "", audience, matches: () => false, ownsEntity };
   const served = {
-    ...{ table: table.value, source: "kv" as const, digest: undefined, confirmedAtMs: 0, label: "", canary: undefined },
+    ...{ table: table.value, source: "kv" as const, digest: undefined, confirmedAtMs: 0, label: "" },
+    canary: entity === undefined ? undefined : canary,
   };
   const world = setUpConsole({
     gateway: { controlPlane, tables: { peek: () => served, load: async () => ok(served) } },
@@ -71,5 +78,39 @@ describe("GET /-/console/rule/:id", () => {
     const { rule, ask } = await setUpTables(tableWith({}));
     expect(await rule(ID, `?path=${encodeURIComponent(`/orders/${ID}`)}`)).toMatchObject({ entity: "order" });
     expect((await ask(`/-/console/rule/${ID}?path=/rides/${ID}`, asSupport)).status).toBe(422);
+  });
+});
+
+describe("GET /-/console/names", () => {
+  const orderOf = (country: string) => ({ entity: "order", country });
+  const routes = [
+    { when: orderOf("KZ"), region: "ap", canary: { region: "us", percent: 5 } },
+    { when: orderOf("BR"), region: "eu" },
+    // Its layout reads the text of every order.
+    { when: { entity: "parcel" }, region: "eu" },
+  ];
+  const { orderBr, orderDe } = IDS;
+  const takenOf = async (parts: object, ofCanary?: string): Promise<unknown> => {
+    const { ask } = await setUpCanary(ofCanary, tableWith({ routes, ...parts }));
+    return ((await (await ask("/-/console/names", asSupport)).json()) as { taken?: unknown }).taken;
+  };
+
+  it.each<[string, object, readonly string[]]>([
+    ["no override", {}, []],
+    ["an override of an ID that a route takes", { moved: { [orderBr]: "us" } }, []],
+    ["an override of an ID that none takes", { moved: { [orderDe]: "us" } }, ["order"]],
+    ["one that is gone", { gone: { [orderDe]: { epoch: 1 } } }, ["order"]],
+    ["one that moves", { moves: { [orderDe]: { from: "eu", to: "us", state: "started", epoch: 1 } } }, ["order"]],
+  ])("says which IDs routes take, and not where they go: %s", async (_, parts, named) => {
+    const when = [{ entity: ["order"], country: "BR" }, { entity: ["order"], country: "KZ" }, { entity: ["parcel"] }];
+    expect(await takenOf(parts)).toEqual({ when, named });
+  });
+
+  it("names the entities that a canary decides as a whole", async () => {
+    expect(await takenOf({}, "ride")).toMatchObject({ named: ["ride"] });
+  });
+
+  it("says nothing of routes where a default takes the rest", async () => {
+    expect(await takenOf({ default: "eu" })).toBeUndefined();
   });
 });

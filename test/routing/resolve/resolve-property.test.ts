@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readOne } from "../../../src/console/lookup/read-pasted.ts";
+import { readerOfNames } from "../../../src/console/lookup/reader.ts";
 import { builtinLayouts, groupOfClass } from "../../../src/ids/index.ts";
-import { checkTable, compileTable, resolveAny, resolvePath } from "../../../src/routing/index.ts";
+import { checkTable, compileTable, resolveAny, resolvePath, takenIn } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { loadPacks, PACK_ROUTES, withUsedPacks } from "../random-packs.ts";
@@ -162,6 +164,43 @@ test("the compiled table leads every ID where the declared routes lead it, line 
     }),
     { numRuns: runs(50) },
   );
+});
+
+test("a reader that knows only which IDs are taken says of no other one that no route takes it", async () => {
+  const seen = { sure: 0, unsure: 0, taken: 0 };
+  await fc.assert(
+    fc.asyncProperty(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, async (random, texts, single) => {
+      const withMoved = declare(random, single(texts[0] ?? ""));
+      const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : declare(random, {}));
+      const compiled = await loadPacks(compileTable(declared, 7));
+      const { entities, countries = {}, layouts = {} } = declared;
+      const taken = takenIn(declared, 7);
+      for (const region of REGIONS) expect(JSON.stringify(taken) ?? "").not.toContain(`"${region}"`);
+      const reader = readerOfNames({ entities, countries, layouts, revision: 7, ...(taken && { taken }) });
+      if (reader === undefined) throw new Error("no reader");
+      const hasPacks = declared.routes.some(({ pack }) => pack !== undefined);
+      const compareWith = (source: string, gateway: ReturnType<typeof resolveAny>) => {
+        const { error, decision, isUnsure = false } = reader.read(readOne(source, reader), NOW_MS);
+        const isRefused = !gateway.ok && gateway.error.reason === "unassigned-key";
+        const isVerdict = error?.reason === "unassigned-key";
+        expect(decision).toBeUndefined();
+        if (isVerdict && !isUnsure) expect([source, isRefused]).toEqual([source, true]);
+        // A pack may have the key or not.
+        if (isRefused && !hasPacks) expect([source, isVerdict]).toEqual([source, true]);
+        seen[isVerdict ? (isUnsure ? "unsure" : "sure") : "taken"]++;
+      };
+      for (const text of texts) {
+        compareWith(text, resolveAny(compiled, text, NOW_MS));
+        for (const entity of compiled.entities.values()) {
+          const path = entity.paths[0]?.replace(":id", text) ?? "";
+          const match = compiled.paths.match(path);
+          if (match !== undefined) compareWith(path, resolvePath(compiled, match, path, NOW_MS));
+        }
+      }
+    }),
+    { numRuns: runs(50) },
+  );
+  expect(Object.values(seen).every((count) => count > 0)).toBe(true);
 });
 
 /** Each way in which the table can say something of one ID. */

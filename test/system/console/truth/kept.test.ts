@@ -122,13 +122,32 @@ describe.each(["support", "viewer", "operator"] as const)("an ID that no route t
     const { page, context } = own;
     await box(page).fill(NOWHERE);
     const verdict = page.getByText("Requests get 404: no route takes this ID.");
-    if (who !== "support") await verdict.waitFor();
+    await verdict.waitFor();
+    await page.getByText("by the table in this page, revision 1").waitFor();
     await page.getByRole("button", { name: "Ask where it goes" }).focus();
     await page.keyboard.press("Enter");
     await verdict.first().waitFor();
     // It is said, too, and the focus stays.
     await page.locator('main ~ [role="status"]', { hasText: "no route takes this ID" }).waitFor({ state: "attached" });
     expect(await hasFocus(page)).toBe("Ask where it goes");
+    expect((await violations(own)).join("\n")).toBe("");
+    await context.close();
+  });
+
+  it("has it in a list too, in the same words before and after", async () => {
+    const own = await openAs(who);
+    const { page, context } = own;
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    await box(page).fill(`${ID}\n${NOWHERE}`);
+    const problems = () => page.locator(".many td:last-child:not([colspan])").allTextContents();
+    const verdicts = ["", "Requests get 404: no route takes this ID."];
+    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    expect(await problems()).toEqual(verdicts);
+    expect(sent).toEqual([]);
+    await page.getByRole("button", { name: "Ask where they go" }).click();
+    await page.getByText("The gateway said the regions of 2.").first().waitFor();
+    expect(await problems()).toEqual(verdicts);
     expect((await violations(own)).join("\n")).toBe("");
     await context.close();
   });
