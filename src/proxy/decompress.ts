@@ -107,8 +107,7 @@ async function membersOf(bytes: Bytes, format: Format): Promise<readonly Bytes[]
     at = headerAt(bytes, Math.max(at + 1, from + MEMBER_BYTES_MIN));
   }
   const last = bytes.subarray(from);
-  // Of nothing the runtime's stream finds no fault for seconds.
-  const isWhole = last.length > 0 && (await isMember(last, format, trial));
+  const isWhole = await isMember(last, format, trial);
   if (!isWhole && trial.bytesLeft > 0) throw new TypeError(`the body is not ${format}`);
   return [...members, last];
 }

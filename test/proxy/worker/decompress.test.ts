@@ -78,7 +78,7 @@ describe("a gzip body", () => {
       async () => joined(await stored(await series(one)), await gzip(two)),
       async () => joined(await series(one), two),
     ],
-    ["of one long member", () => series(new Uint8Array(32 * MIB)), () => new Uint8Array(32 * MIB)],
+    ["of one long member", () => series(new Uint8Array(17 * MIB)), () => new Uint8Array(17 * MIB)],
   ])("%s is decoded to its last byte", async (_, coded, decoded) => {
     const content = await decoded();
     for (const size of [MIB, 40]) {
