@@ -8,7 +8,6 @@ import { afterAll } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const NODE = join(ROOT, "node_modules/.bin/node");
 const MAIN = join(ROOT, "src/cli/main.ts");
 
 export interface Outcome {
@@ -47,7 +46,7 @@ const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/waybill-cli");
 
 /** Runs the real command. Its stdin ends at once unless it is given. */
 export const waybill = async (args: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
-  const child = spawn(NODE, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? NO_TABLE,
     env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE, ...options.env },
   });
@@ -60,7 +59,7 @@ export const waybill = async (args: readonly string[], options: RunOptions = {})
 
 /** Runs a script of the shell, for pipes. The command is `"$NODE" "$MAIN"`. */
 export const shell = async (script: string, cwd: string): Promise<Outcome> => {
-  const env = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE, NODE, MAIN };
+  const env = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE, NODE: process.execPath, MAIN };
   const child = spawn("sh", ["-c", script], { cwd, env });
   child.stdin.end();
   return outcomeOf(child);

@@ -175,7 +175,7 @@ describe("a viewer", () => {
     const lines: string[] = [];
     for await (const chunk of await download.createReadStream()) lines.push(String(chunk));
     const rows = lines.join("").trim().split("\r\n");
-    expect([rows.length, rows[1]]).toEqual([10_001, `${ids[0]},order,Kazakhstan,2024-11-03 06:41:04,eu`]);
+    expect([rows.length, rows[1]]).toEqual([10_001, `${ids[0]},order,Kazakhstan,2024-11-03 06:41:04,eu,`]);
     await expectSound(own);
     await context.close();
   });
