@@ -2,14 +2,10 @@ import { mixWords, type Words } from "../ids/index.ts";
 import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { clientNetwork } from "../proxy/addresses/client-network.ts";
-import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
+import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
-import { clientResponse, watchBody } from "../proxy/client-response.ts";
-import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { deliver } from "../proxy/deliver.ts";
-import { type ResponseFields, readResponseFields } from "../proxy/headers.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
-import { REFERENCE_FIELDS } from "../proxy/public-ids/response.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import type { FoundKeys } from "../routing/directory/compile.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
@@ -27,7 +23,7 @@ import { noRegion } from "./places/locate.ts";
 import { serveByPlaces } from "./places/serve.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
-import { rewriteResponse } from "./rewrite-response.ts";
+import { respond } from "./respond.ts";
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
 export function serve(context: RequestContext): Response | Promise<Response> {
@@ -249,75 +245,6 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
 async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
   await registerKeys(context, table, decision, answer);
   return markState(decision, await respond(context, table, decision, answer));
-}
-
-/** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
-function respond(
-  context: RequestContext,
-  table: CompiledTable,
-  decision: Decision,
-  { response: original, fields, bytes, region, limits }: OriginResponse,
-): Response | Promise<Response> {
-  const { gateway, arrivedAtMs } = context;
-  const { entity } = decision;
-  const isDecoded = entity.publicFields !== undefined;
-  let body: ReadableStream | ArrayBuffer | null | undefined = bytes;
-  const isMessage = original.status !== 101;
-  if (bytes === undefined && isMessage && limits.isBodyWatched) {
-    const idleMs = bodyIdleMs(limits, fields);
-    if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
-      body = watchBody(original.body, {
-        limits: { idleMs, total: limits.total },
-        nowMs: gateway.clock.nowMs,
-        waitUntil: context.waitUntil,
-        onBroken: (end) => gateway.logBrokenBody(entity.name, end),
-        left: context.unwanted ?? context.request.signal,
-        length: isDecoded ? undefined : fields.contentLength,
-      });
-    }
-  }
-  const mayRefer = table.withoutPublic !== undefined && REFERENCE_FIELDS.some((name) => original.headers.has(name));
-  const isRewritten = isMessage && (isDecoded || entity.public !== undefined || mayRefer);
-  const label = (
-    response: Response,
-    shown: ResponseFields,
-    ownBody: ReadableStream | ArrayBuffer | null | undefined = body,
-  ): Response => {
-    context.region = region.name;
-    context.outcome = "answered";
-    const decided = decision.target.region;
-    if (region !== decided) {
-      context.isElsewhere = true;
-      gateway.counters.count("answers_elsewhere", decided.name, region.name);
-    }
-    context.originMs = gateway.clock.nowMs() - arrivedAtMs;
-    return clientResponse(response, ownBody, shown, {
-      region: region.name,
-      layout: decision.layout,
-      table: context.tableLabel ?? "",
-      originMs: context.originMs,
-      fields: entity.fields,
-      via: gateway.pseudonym.via,
-      encodeBody: isRewritten ? (isDecoded ? "automatic" : "manual") : "own",
-    });
-  };
-  if (!isRewritten) return label(original, fields);
-  const { status, statusText, headers } = original;
-  const watched = new Response(body ?? original.body, { status, statusText, headers, encodeBody: "manual" });
-  const withhold = (why: string): Response => {
-    void watched.body?.cancel().catch(() => undefined);
-    return context.fail({ reason: "answer-withheld", region: region.name, why }, decision);
-  };
-  const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
-  if (!rewritten.ok) return withhold(rewritten.error);
-  const { value } = rewritten;
-  const shown = readResponseFields(value.headers, gateway.fieldRules);
-  const coding = isDecoded ? codingsOf(headers.get("content-encoding")).join(", ") : "";
-  if (coding === "" || value.body === null) return label(value, shown, value.body);
-  // A body that is not coded as it says breaks at once, when a status can still tell.
-  return begunBody(value.body).then((begun) =>
-    begun === undefined ? withhold(`its body is not JSON in the coding ${coding}`) : label(value, shown, begun),
-  );
 }
 
 /** Forwards a request on a path that no entity owns, to the region that the table's sources name. */
