@@ -1,3 +1,5 @@
+import { splitOutsideQuotes, unescaped } from "../routing/places/values.ts";
+
 /** Proactive negotiation (RFC 9110 §12.5): the one reader of `accept` and `accept-encoding`. */
 
 /** A member of either field: a media range or a coding, in lower case, with its weight (§12.4.2). */
@@ -137,26 +139,8 @@ function qualityOf(text: string): number {
   return Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : 1;
 }
 
-function splitOutsideQuotes(text: string, separator: string): readonly string[] {
-  if (!text.includes('"')) return text.split(separator).map((part) => part.trim());
-  const parts: string[] = [];
-  let start = 0;
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (isQuoted && character === "\\") at++;
-    else if (character === '"') isQuoted = !isQuoted;
-    else if (character === separator && !isQuoted) {
-      parts.push(text.slice(start, at).trim());
-      start = at + 1;
-    }
-  }
-  parts.push(text.slice(start).trim());
-  return parts;
-}
-
 const unquoted = (text: string): string =>
-  text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
+  text.length > 1 && text.startsWith('"') && text.endsWith('"') ? unescaped(text.slice(1, -1)) : text;
 
 /**
  * The media type of a `content-type`, in lower case. A field that an origin sends twice comes as a list, and counts where

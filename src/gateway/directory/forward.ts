@@ -7,7 +7,7 @@ import { isOwner } from "../../routing/directory/row.ts";
 import { TEXT_KEY } from "../../routing/directory/types.ts";
 import type { CompiledTable, Decision } from "../../routing/index.ts";
 import { ANY_PREFIX } from "../../routing/lookup/paths.ts";
-import { withoutSpace } from "../../routing/places/values.ts";
+import { splitOutsideQuotes, unescaped } from "../../routing/places/values.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decidePath } from "../decide.ts";
 import { decideFor } from "../pages.ts";
@@ -80,27 +80,12 @@ type Pair = { readonly name: string; readonly value: string };
 const readPair = (text: string): Pair | undefined => {
   const [, name, bare, quoted] = PAIR.exec(text) ?? [];
   if (name === undefined) return undefined;
-  return { name, value: bare ?? (quoted ?? "").replace(/\\(.)/g, "$1") };
+  return { name, value: bare ?? unescaped(quoted ?? "") };
 };
 
-/** The parts of a field without the white space around them (OWS) and without empty ones (RFC 9110 §5.6.1.2, §5.6.6). */
-const partsOf = (text: string, separator: "," | ";"): readonly string[] => {
-  const parts: string[] = [];
-  let from = 0;
-  let isQuoted = false;
-  for (let at = 0; at <= text.length; at++) {
-    const character = text[at];
-    if (isQuoted && character === "\\") at++;
-    else if (character === '"') isQuoted = !isQuoted;
-    else if (at === text.length || (character === separator && !isQuoted)) {
-      parts.push(withoutSpace(text.slice(from, at)));
-      from = at + 1;
-    }
-  }
-  // What an unclosed quote begins is a part that is no pair.
-  if (from <= text.length && isQuoted) parts.push(text.slice(from));
-  return parts.filter((part) => part !== "");
-};
+/** The parts of a list: empty ones say nothing (RFC 9110 §5.6.1.2). */
+const partsOf = (text: string, separator: "," | ";"): readonly string[] =>
+  splitOutsideQuotes(text, separator).filter((part) => part !== "");
 
 interface RegisterItem {
   readonly directory: string;

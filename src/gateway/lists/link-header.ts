@@ -1,3 +1,5 @@
+import { unescaped } from "../../routing/places/values.ts";
+
 /** A link of the header field `link` (RFC 8288 §3). Names of parameters are in lower case; of several of one name the first counts. */
 interface Link {
   readonly target: string;
@@ -18,7 +20,7 @@ function readLinks(field: string): readonly Link[] | undefined {
       at += whole.length;
       const key = name.toLowerCase();
       if (key !== "" && !parameters.has(key))
-        parameters.set(key, quoted?.replaceAll(/\\(.)/g, "$1") ?? token?.trim() ?? "");
+        parameters.set(key, quoted === undefined ? (token?.trim() ?? "") : unescaped(quoted));
     }
     at = pass(SPACE, field, at);
     if (at < field.length && field[at] !== ",") return undefined;

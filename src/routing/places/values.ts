@@ -108,6 +108,31 @@ const valuesIn = (pairs: readonly string[], name: string): readonly string[] =>
  */
 export const withoutSpace = (text: string): string => text.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
 
+/**
+ * Parts of a header field (RFC 9110 §5.6.1, §5.6.6): those between the separators outside of quotes, without the white space around them; some may be empty. A part with a
+ * quote that nothing closes reaches to the end.
+ */
+export function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string[] {
+  if (!text.includes('"')) return text.split(separator).map(withoutSpace);
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (isQuoted && character === "\\") at++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (character === separator && !isQuoted) {
+      parts.push(withoutSpace(text.slice(start, at)));
+      start = at + 1;
+    }
+  }
+  parts.push(withoutSpace(text.slice(start)));
+  return parts;
+}
+
+/** The text of a quoted string (RFC 9110 §5.6.4). `quoted`: between its quotes. */
+export const unescaped = (quoted: string): string => quoted.replace(/\\(.)/g, "$1");
+
 /** Names of hosts have no case (RFC 9110 §4.2.3); neither a port nor the dot of a full name makes another host. */
 export const hostOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
 
