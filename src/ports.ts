@@ -353,7 +353,7 @@ export interface ProxyPorts {
 
 /** All that the gateway needs from the world, put together once per isolate. */
 export interface Gateway extends ProxyPorts {
-  /** Of answers that come before their request's body; 0 for no wait. */
+  /** Bounds of answers that come before their request's body; 0 for no wait. */
   readonly earlyAnswers: { readonly bytesMax: number; readonly holdMs: number };
   readonly tables: Tables;
   readonly packs: Packs;

@@ -167,7 +167,7 @@ async function asset(c: Context, home: ConsolePort): Promise<Response> {
   const headers = {
     "content-type": type,
     "cache-control": "public, max-age=31536000, immutable",
-    // Of two codings each has its own (RFC 9110 §8.8.3.3).
+    // Each coding has an etag of its own (RFC 9110 §8.8.3.3).
     etag: isCoded ? `"${hash}.gz"` : `"${hash}"`,
     vary: "accept-encoding",
   };

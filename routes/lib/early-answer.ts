@@ -17,7 +17,7 @@ const HELD_MAX = 500;
 /** A client that has stopped sending when it saw the answer waits for its end. Slow ones pause less than this. */
 const IDLE_MS = 2_000;
 
-/** What is known of a request whose answer is about to go out. */
+/** A request whose answer is about to go out. */
 export interface Answering {
   readonly request: Request;
   readonly method: string;
@@ -65,7 +65,7 @@ async function hold({ method, outcome, waitUntil }: Answering, response: Respons
   return held;
 }
 
-/** Of the gateway's own answers only these are made while they are sent. */
+/** Only these of the gateway's own answers are made while they are sent. */
 const isStreamed = ({ headers }: Response): boolean => headers.get("content-type") === "application/x-ndjson";
 
 /** 0 for one that is not known. */
@@ -107,7 +107,7 @@ type Limits = Gateway["earlyAnswers"];
 /** Those that hold the end of an answer, the oldest first. One whose client has left may not end by itself. */
 const held = new Map<Rest, number>();
 
-/** What a client still sends. It is read while its answer is on its way, and for a time after that. */
+/** The rest of a request's body. It is read while the answer is on its way, and for a time after that. */
 class Rest {
   isOver = false;
   readonly over: Promise<void>;
@@ -157,7 +157,7 @@ class Rest {
 
   async #read(body: ReadableStream<Uint8Array>, handover: Handover | undefined): Promise<void> {
     if (handover !== undefined) {
-      // What an origin takes counts once the answer waits.
+      // Bytes that an origin takes count once the answer waits.
       handover.onBytes = (bytes) => {
         if (this.#total !== null) this.#take(bytes);
       };

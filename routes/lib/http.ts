@@ -111,7 +111,7 @@ export async function readBytes(
     // Read as a whole, a body leaves no stream behind for the runtime to collect.
     const length = Number(request.headers.get("content-length") ?? Infinity);
     if (length <= bytesMax) return ok(new Uint8Array(await request.arrayBuffer()));
-    // What is left of it is read on behind the answer.
+    // The rest of it is read on behind the answer.
     const bytes = await collect(request.body?.values({ preventCancel: true }) ?? [], bytesMax);
     return bytes === undefined ? err({ reason: "body-too-large", bytesMax }) : ok(new Uint8Array(bytes));
   } catch {

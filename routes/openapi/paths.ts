@@ -5,7 +5,7 @@ export type Paths = Record<string, object>;
 
 export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 
-/** What an origin takes or answers: JSON to a client that is made from this document, and any type to all others. */
+/** Bodies that an origin takes or answers: JSON to a client that is made from this document, and any type to all others. */
 const ANY_CONTENT = { "application/json": { schema: {} }, "*/*": { schema: {} } };
 
 /** Optional: only the origin knows which requests have a body. */

@@ -106,7 +106,7 @@ export function readConfig(env: Settings) {
       idleMs: read.IDLE_DEADLINE_MS,
       totalMs: read.TOTAL_DEADLINE_MS,
     },
-    /** Of answers that come before the request's body has; 0 for no wait. */
+    /** Bounds of answers that come before the request's body has; 0 for no wait. */
     earlyAnswers: { bytesMax: read.EARLY_ANSWER_READ_BYTES, holdMs: read.EARLY_ANSWER_HOLD_MS },
     /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
     reportMs: read.REPORT_SECONDS * 1000,

@@ -1,6 +1,6 @@
 import type { CommandRecord, CommandStore } from "./commands.ts";
 
-/** What a `CommandStore` owes, as tests for any runner: each throws where a fresh store breaks it. */
+/** The duties of a `CommandStore`, as tests for any runner: each throws where a fresh store breaks it. */
 export interface CommandStoreRule {
   readonly name: string;
   readonly check: (store: CommandStore<unknown>) => Promise<void>;

@@ -8,13 +8,13 @@ export interface Command {
   readonly entity: string;
   /** The client's `idempotency-key`. */
   readonly key: string;
-  /** Who sends it. Two callers with one key have two commands. */
+  /** The sender. Two callers with one key have two commands. */
   readonly caller?: string | undefined;
   /** All that makes it another command, such as method, target and body. */
   readonly payload: string | Uint8Array;
 }
 
-/** What a store holds of a command. It is plain JSON if answers are. */
+/** A command as a store holds it: plain JSON if answers are. */
 export interface CommandRecord<Answer> {
   /** SHA-256 of the payload in hexadecimal. */
   readonly payload: string;

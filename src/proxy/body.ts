@@ -124,10 +124,10 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined 
 export const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
 const OWN_BODY: RequestBody = Object.freeze({ kind: "own" });
 
-/** Of bodies that go on to an origin while its answer may come already. */
+/** Bodies that go on to an origin while its answer may come already. */
 const handovers = new WeakMap<ReadableStream, Handover>();
 
-/** What is known of a body that is locked; `undefined` for one that stays so. */
+/** The handover of a body that is locked; `undefined` for one that stays so. */
 export const handoverOf = (body: ReadableStream): Handover | undefined => handovers.get(body);
 
 /** A streamed body as an origin request takes it, and when and how it was all sent. */

@@ -14,7 +14,7 @@ export const codingsOf = (field: string | null | undefined): readonly string[] =
 /** Fields for which workerd itself decodes a body that was asked for readable: as a whole, and in lower case alone. */
 const BY_RUNTIME: ReadonlySet<string> = new Set(["gzip", "br"]);
 
-/** What can be undone here. `x-gzip` is gzip (§8.4.1.3), and `deflate` the format of zlib (§8.4.1.2). */
+/** Codings that can be undone here. `x-gzip` is gzip (§8.4.1.3), and `deflate` the format of zlib (§8.4.1.2). */
 const FORMATS: ReadonlyMap<string, "gzip" | "deflate"> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],

@@ -22,7 +22,7 @@ const MEMBER_BYTES_MIN = 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What is not coded so to its last byte breaks the stream; of a short one before anything of it is given. */
+/** A body that is not coded so to its last byte breaks the stream; a short one breaks before anything of it is given. */
 export function decompress(coded: ReadableStream<Uint8Array>, format: Format): ReadableStream<Uint8Array> {
   const reader = coded.getReader();
   const decoded = decode(reader, format);
@@ -167,7 +167,7 @@ function decompressed(coded: ReadableStream<Uint8Array>, format: Format): Readab
           () => (isGiven = true),
         );
         for (let turn: number | null = null; ; clearTimeout(turn)) {
-          // What is there already is given in the next turn.
+          // Bytes that are there already are given in the next turn.
           if (mayHaveMore) await Promise.race([given, new Promise((resolve) => (turn = setTimeout(resolve, 0)))]);
           if (isGiven || isWhole) break;
           await feed().catch((error: unknown) => {

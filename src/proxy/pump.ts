@@ -21,7 +21,7 @@ export interface PumpLimits {
   readonly handover?: Handover | undefined;
 }
 
-/** What a body is held to while it passes. */
+/** Rules that a body is held to while it passes. */
 export interface BodyCheck {
   update(bytes: Uint8Array): Promise<void>;
   /** Whether the body that was given is the right one. */
@@ -91,7 +91,7 @@ export async function pump(
     watch.stop();
     if (end !== "sink-failed") limits.onBreak?.();
     const reason = new Error(`the body was broken off: ${end}`);
-    // Of a client that fell silent nothing more is expected.
+    // A client that fell silent is expected to send nothing more.
     const isLeft = handover !== undefined && end !== "source-failed" && end !== "idle";
     if (isLeft) void handover.leave(reader, asked);
     else handover?.end();

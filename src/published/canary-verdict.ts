@@ -16,7 +16,7 @@ export interface AnswerOutcome {
   readonly status: number;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
   readonly outcome: string;
-  /** Of an own page or of the console's host: no client of an entity asked. */
+  /** An own page, or one of the console's host: no client of an entity asked. */
   readonly isOwn?: boolean | undefined;
   /** Another region answered than the one decided on. */
   readonly isElsewhere?: boolean | undefined;
@@ -33,7 +33,7 @@ export function classOf({ status, outcome, isElsewhere }: AnswerOutcome): Status
   return status >= 300 ? "3xx" : "2xx";
 }
 
-/** What requests of a class got, after a share. */
+/** Words for the answers of a class, after a share. */
 const JUDGED = {
   "404": "get 404",
   "421": "get 421",

@@ -8,7 +8,7 @@ export interface RegionHealth {
   readonly basis: string;
 }
 
-/** What is known of one origin. Times are Unix ms. */
+/** Evidence about one origin. Times are Unix ms. */
 export interface ObservedOrigin {
   /** 0: it is drained, and gets no request. */
   readonly weight: number;
@@ -18,7 +18,7 @@ export interface ObservedOrigin {
   readonly lastCheck: { readonly atMs: number; readonly isGood: boolean } | undefined;
 }
 
-/** Of the last minute or so, in all isolates. */
+/** Figures of the last minute or so, in all isolates. */
 export interface RecentTraffic {
   readonly requests: number;
   /** Answered with a status from 500 on, by an origin or the gateway. */
@@ -36,7 +36,7 @@ export const FEW_ERRORS = 3;
 /** So many requests, all of them failed, and the region is down. */
 export const ALL_FAILED_MIN = 5;
 
-/** What was seen longer ago says nothing of now. */
+/** Evidence that is older says nothing of now. */
 export const FRESH_MS = 300_000;
 
 /** A fault within this time of an answer is one of many requests at once. */

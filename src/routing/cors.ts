@@ -36,7 +36,7 @@ export interface Cors {
   readonly headers: string;
 }
 
-/** What the gateway itself reads with any table. The Fetch standard lets pages send a few others without a preflight. */
+/** Fields that the gateway itself reads with any table. The Fetch standard lets pages send a few others without a preflight. */
 const READ_HEADERS = [
   ...["accept", "authorization", "cache-control", "content-digest", "content-encoding", "content-type", "id-layout"],
   ...["idempotency-key", "if-match", "if-none-match", "traceparent", "tracestate", "waybill-read"],

@@ -69,7 +69,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     audit: async (page: PageQuery) =>
       mapOk(await list("/-/table/audit", page, api.auditSchema), ({ entries }) => entries),
     status: () => read({ method: "GET", path: "/-/table/status" }, api.statusSchema),
-    /** What the canary's requests got since a time, beside those of the table in force. */
+    /** Answers to the canary's requests since a time, beside those of the table in force. */
     verdict: (begun: string) =>
       read({ method: "GET", path: `/-/metrics/history?span=hour&from=${figuresFrom(begun)}` }, VERDICT),
     capacity: () => read({ method: "GET", path: "/-/table/capacity" }, api.capacitySchema),
@@ -197,7 +197,7 @@ export const readRecord = async (gateway: GatewayClient, revision: number): Prom
   return record?.revision === revision ? record : fail(`error: the history has no revision ${revision}\n`);
 };
 
-/** What the requests of a canary got. `undefined` without figures: nothing is held up for want of them. */
+/** Answers to the requests of a canary. `undefined` without figures: nothing is held up for want of them. */
 export const readVerdict = async (gateway: GatewayClient, canary: number): Promise<CanaryVerdict | undefined> => {
   const listed = await gateway.revisions({ before: canary + 1, limit: 1 });
   const [{ revision, time } = {}] = listed.ok ? listed.value : [];

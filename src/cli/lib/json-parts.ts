@@ -47,7 +47,7 @@ export const openObject = (text: string, object: Node | undefined): Opened => {
   return { head: first[0].trimEnd(), items, gaps, tail: lead, hasLastComma: commaIn(gaps.at(-1) ?? "") !== undefined };
 };
 
-/** What of a gap belongs to the entry before it, and the rest without the comma. */
+/** Divides a gap: the part of the entry before it, and the rest without the comma. */
 const readGap = (gap: string, isLast: boolean) => {
   const comma = commaIn(gap);
   const [before, behind] = comma === undefined ? ["", gap] : [gap.slice(0, comma), gap.slice(comma + 1)];
@@ -110,7 +110,7 @@ export const splitLead = (lead: string): readonly [others: string, own: string] 
   return [lead.slice(0, last).trimEnd(), lead.slice(last)];
 };
 
-/** Of white space and comments, or of an entry. */
+/** Takes white space and comments, or an entry. */
 export const endsInLineComment = (text: string): boolean => {
   const scanner = new JsonScanner(text);
   let last = "";

@@ -1,8 +1,8 @@
 import { effect, signal } from "@preact/signals";
 
 /**
- * What was typed and not sent yet. It outlives the page that it was typed in, a reload and an ended session, in the storage of
- * this browser tab; signing out and another person end it.
+ * Texts that were typed and not sent yet. They outlive the page that they were typed in, a reload and an ended session, in the storage of
+ * this browser tab; signing out and another person end them.
  */
 
 /** A table's text that is not published yet, and the revision that it began with. */

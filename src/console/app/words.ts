@@ -57,7 +57,7 @@ export const percentText = (share: number): string => `${numbers.format(share * 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`;
 
-/** What a format says of a time, or the text itself where it is no time: every format throws at one (ECMA-262 §21.4.1.1). */
+/** A time in a format, or the text itself where it is no time: every format throws at one (ECMA-262 §21.4.1.1). */
 const timeText = (time: string | number, format: (date: Date) => string): string => {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : format(date);
@@ -81,7 +81,7 @@ const [minutes, seconds] = [{}, { second: "2-digit" } as const].map((more) =>
   dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...more }),
 );
 
-/** Of Unix seconds: `14:05`, or with seconds. */
+/** Unix seconds as `14:05`, or with seconds. */
 export const clockText = (at: number, hasSeconds: boolean): string =>
   timeText(at * 1000, (date) => ((hasSeconds ? seconds : minutes) ?? dates).format(date));
 

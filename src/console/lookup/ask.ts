@@ -153,7 +153,7 @@ export async function ask(
   return undefined;
 }
 
-/** What an ID says alone, and no decision where its path makes it another entity or layout: then the path decides. */
+/** The explanation of an ID alone, and no decision where its path makes it another entity or layout: then the path decides. */
 function onlyIfPlaced(alone: Asked["explanation"], whole: WholePath | undefined): Asked["explanation"] {
   const placed = whole?.ids?.find(({ place }) => place === "path");
   const { decision } = alone;

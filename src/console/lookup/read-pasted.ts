@@ -79,7 +79,7 @@ function rowsOf(text: string): readonly (readonly string[])[] {
 /** IDs have digits, places have slashes, and keys may have signs: words of a sentence have none of them. */
 const LIKE_AN_ID = /[\d/@_]|[^\s.]-[^\s.]/;
 
-/** What a line holds: cells, or the words of a sentence that may be IDs. A sentence without any is one text. */
+/** Cells of a line, or the words of a sentence that may be IDs. A sentence without any is one text. */
 function idsIn(cells: readonly string[], finder: IdFinder): readonly string[] {
   const words = cells.flatMap((cell) => cell.split(/\s+/));
   const likely = words.filter((word) => LIKE_AN_ID.test(word));
@@ -128,7 +128,7 @@ function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): reado
   const areSame = (other: number): boolean => sample.every((row) => itemIn(row, first).id === itemIn(row, other).id);
   // IDs in every column are a list in lines, not a table, unless a column repeats another one.
   if (most === sample.length && !others.every(areSame)) return undefined;
-  // Of two that repeat each other, the one with places says more.
+  // Two may repeat each other: the one with places says more.
   const at = [first, ...others].find((each) => sample.some((row) => itemIn(row, each).path !== undefined)) ?? first;
   const [heading = "", ...below] = rows.map((row) => row[at] ?? "");
   return isId(itemIn(rows[0] ?? [], at)) ? [heading, ...below] : below;

@@ -27,7 +27,7 @@ export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "l
 }
 
 export type Reading = Explanation & {
-  /** What the page does not see of the table may decide about the ID after all. */
+  /** A part of the table that the page does not see may decide about the ID after all. */
   readonly isUnsure?: boolean;
 };
 

@@ -29,7 +29,7 @@ interface Props {
 /** Everything that is known of one ID, what people ask first at the top. */
 export function ReadingView({ reader, reading, asked, onPick }: Props) {
   const decided: Reading = asked?.explanation ?? reading;
-  // Of an ID that its path makes another one, the explanation of the ID alone decides nothing.
+  // The explanation of the ID alone decides nothing where its path makes it another one.
   const isPlaced = asked?.whole?.region !== undefined && decided.decision === undefined;
   const chosen = (isPlaced ? undefined : chosenOf(decided)) ?? chosenOf(reading);
   const { layout, words, isShort = false } = chosen === undefined ? {} : bitsOf(reader, chosen, reading.text);

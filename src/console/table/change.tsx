@@ -19,7 +19,7 @@ export interface Change {
   readonly before: DeclaredTable;
   readonly after: DeclaredTable;
   readonly about?: ComponentChildren;
-  /** What speaks against it: a box to tick first. */
+  /** A reason against it: a box to tick first. */
   readonly guard?: { readonly what: string; readonly tick: string };
   send(note: string): Promise<Answer<{ readonly revision?: number }>>;
 }
@@ -150,7 +150,7 @@ function stateOf(revision: number, { pending, kv, isolate }: Status) {
 function Progress({ onClose }: { onClose: () => void }) {
   const { revision, isWritten, isInForce } = followed.value;
   const close = useRef<HTMLButtonElement>(null);
-  // What had the focus is gone.
+  // The element with the focus is gone.
   useEffect(() => close.current?.focus(), []);
   const steps = [
     ["Stored in the control plane", true],

@@ -49,7 +49,7 @@ const KEYS_MAX = 16;
 
 const KEY_SET = v.object({ keys: v.array(v.unknown()) });
 
-/** What the library's resolver takes for a key of RS256 signatures: their purpose in `use`, `key_ops`, `alg` (RFC 7517 §4.2 to §4.4). */
+/** A key that the library's resolver takes for RS256 signatures: its purpose in `use`, `key_ops`, `alg` (RFC 7517 §4.2 to §4.4). */
 const USABLE_KEY = v.looseObject({
   kty: v.literal("RSA"),
   use: v.exactOptional(v.literal("sig")),

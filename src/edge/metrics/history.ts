@@ -36,7 +36,7 @@ interface Step {
   readonly problems: Map<string, number>;
   /** `stable` and `canary`, while a canary runs. */
   readonly tables: Map<string, number[]>;
-  /** Of the same tables, in the order of `STATUS_CLASSES`. */
+  /** Counts of the same tables, in the order of `STATUS_CLASSES`. */
   readonly classes: Map<string, number[]>;
 }
 
@@ -83,7 +83,7 @@ export class TrafficHistory {
     }
   }
 
-  /** Of the last minute and the step that is not over, by region. */
+  /** Figures of the last minute and the step that is not over, by region. */
   recent(nowMs: number): ReadonlyMap<string, RecentTraffic> {
     const last = stepAt("hour", nowMs);
     const steps = [...this.#steps.hour].flatMap(([at, step]) =>

@@ -35,7 +35,7 @@ export interface MetricsTotals {
   readonly sums: ReadonlyMap<string, number>;
   /** By URL. */
   readonly origins: ReadonlyMap<string, OriginState>;
-  /** Of the last minute, by region. Absent from an object of a former version. */
+  /** Figures of the last minute, by region. Absent from an object of a former version. */
   readonly recent?: ReadonlyMap<string, RecentTraffic>;
 }
 

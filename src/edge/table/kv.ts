@@ -64,7 +64,7 @@ export async function deleteKey(kv: KVNamespace, key: string): Promise<void> {
   try {
     await kv.delete(key);
   } catch (error) {
-    // What failed in another way leaves the key, or cannot be asked either.
+    // Another failure leaves the key, or the key cannot be asked either.
     if ((await kv.get(key, { type: "text" })) !== null) throw error;
   }
 }

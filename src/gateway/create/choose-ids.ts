@@ -20,7 +20,7 @@ export interface OwnId {
   readonly born: Result<Born, GatewayError>;
 }
 
-/** What decides about the new IDs. `brought`: the client's own. `json`: the body, as far as the table reads it. */
+/** Parts of the request that decide about the new IDs. `brought`: the client's own. `json`: the body, as far as the table reads it. */
 export interface Asked {
   readonly brought: Result<OwnId | undefined, GatewayError>;
   readonly json: unknown;

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 
 const KEY_CHARACTERS_MAX = 255;
 
-/** What clients send bare: visible ASCII but for `"`, `,` and `;`, by which one could not tell a list or parameters. */
+/** A key that clients send bare: visible ASCII but for `"`, `,` and `;`, by which one could not tell a list or parameters. */
 const BARE = /^[!#-+\--:<-~]+$/;
 
 /** A String of RFC 9651 §3.3.3: only `"` and `\` are escaped. */

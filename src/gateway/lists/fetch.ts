@@ -92,7 +92,7 @@ async function readFrom(
       void content?.cancel().catch(() => undefined);
       return { fault };
     }
-    // What cannot be decoded is the client's to read.
+    // A body that cannot be decoded is the client's to read.
     const isRaw = decoded?.ok === false;
     const { status, statusText, headers } = response;
     const init = { status, statusText, headers, encodeBody: isRaw ? "manual" : "automatic" } as const;

@@ -43,7 +43,7 @@ const numberKey = (text: string): string | undefined => {
   const magnitude = Number(exponent) + whole.length - (written.length - digits.length);
   const significant = digits.replace(/(?<!0)0+$/, "");
   if (sign === "") return `2${magnitudeKey(magnitude)}${significant}`;
-  // Of negative numbers the greater comes first; `:` sorts behind all digits.
+  // Negative numbers sort by the complement of their digits; `:` sorts behind all digits.
   const turned = significant.replaceAll(/\d/g, (digit) => String(9 - Number(digit)));
   return `0${magnitudeKey(-magnitude)}${turned}:`;
 };
@@ -58,7 +58,7 @@ export function keyTextOf(item: unknown, text: string, path: readonly string[], 
   return Number.isSafeInteger(value) ? String(value) : exactText(text, path);
 }
 
-/** What a path leads to in a JSON text, as it is written there. */
+/** The value at a path of a JSON text, as it is written there. */
 export const exactText = (text: string, path: readonly string[]): string | undefined =>
   path.reduce((rest: string | undefined, name) => rest && memberText(rest.trim(), name), text)?.trim();
 

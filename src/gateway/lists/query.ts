@@ -34,7 +34,7 @@ export function readQuery(query: string, list: List, served: ServedTable): Resul
     if (piece === "") continue;
     const [rawName = ""] = piece.split("=", 1);
     const [name, value] = [decoded(rawName), decoded(piece.slice(rawName.length + 1))];
-    // Which bytes a region's parameters may have is its own affair.
+    // A region decides which bytes its parameters may have.
     if (name === undefined || (value === undefined && !isRead.has(name))) {
       sent.push(piece);
       continue;

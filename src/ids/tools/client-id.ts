@@ -49,7 +49,7 @@ export interface FreshClientId {
 export interface OutsideClientIdWindow {
   readonly reason: "too-old" | "too-new";
   readonly layout: string;
-  /** Of a short COMB: the counter, because a time is known only within the window. A time beyond 2^53 - 1 is `undefined`. */
+  /** The counter of a short COMB, because a time is known only within the window. A time beyond 2^53 - 1 is `undefined`. */
   readonly said: { readonly mintedAtMs: number | undefined } | { readonly interval: number };
   readonly window: ClientIdWindow;
   readonly nowMs: number;

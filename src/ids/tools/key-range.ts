@@ -4,7 +4,7 @@ import { PRIMARY_KEY_MAX } from "../text/texts.ts";
 export interface KeyRange {
   readonly first: number;
   readonly last: number;
-  /** Of the keys from `from` on it has each one whose remainder by `parts` is `part`; absent: it has all. */
+  /** The part has each key from `from` on whose remainder by `parts` is `part`; absent: it has all. */
   readonly interleaved?: Interleaved | undefined;
 }
 
@@ -51,7 +51,7 @@ export const hasKey = (range: KeyRange, key: number): boolean =>
 export function sharedKey(one: KeyRange, other: KeyRange): number | undefined {
   const least = Math.max(one.first, other.first);
   const step = stepOf(one);
-  // What the other has repeats after its own step.
+  // The other's keys repeat after its own step.
   let key = least + remainder(one.first - least, step);
   for (let tries = 0; tries < stepOf(other) && key <= one.last; tries++, key += step) {
     if (hasKey(other, key)) return key;

@@ -7,7 +7,7 @@ const OWNER_LENGTH_MAX = 512;
 
 const notText = (name: string): string => `Its member \`${name}\` is missing or not a string.`;
 
-/** What a caller writes of an entity's ID: in rows, claims and answers of origins. Half a surrogate pair would be stored as U+FFFD. */
+/** An entity's ID as a caller writes it: in rows, claims and answers of origins. Half a surrogate pair would be stored as U+FFFD. */
 export const ownerSchema = v.pipe(
   v.string(notText("owner")),
   v.minLength(1, "Its owner is empty."),

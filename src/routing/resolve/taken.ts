@@ -3,7 +3,7 @@ import { decidedBy } from "../directory/compile.ts";
 import { draftOf } from "../schema/draft.ts";
 import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 
-/** Which IDs the routes take, for readers who may not see where these go: no region, no order of routes, no override. */
+/** The IDs that routes take, for readers who may not see where these go: no region, no order of routes, no override. */
 export interface Taken {
   /** An ID that meets none of these is taken by no route. */
   readonly when: readonly DeclaredConditions[];
@@ -11,7 +11,7 @@ export interface Taken {
   readonly named: readonly string[];
 }
 
-/** Of a checked table; `undefined` where its default takes every ID. */
+/** Takes a checked table; `undefined` where its default takes every ID. */
 export function takenIn(declared: DeclaredTable, revision: number): Taken | undefined {
   if (declared.default !== undefined) return undefined;
   const { routes, idleRoutes, entities } = decidedBy(draftOf(declared), "serve");

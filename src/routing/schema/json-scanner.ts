@@ -145,7 +145,7 @@ export const memberText = (text: string, name: string): string | undefined => {
   const scanner = new JsonScanner(text);
   let depth = 0;
   let start: number | undefined;
-  /** Of the next item; `undefined` in an object. */
+  /** Index of the next item; `undefined` in an object. */
   let index: number | undefined;
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
     if (token === "{" || token === "[") depth++;

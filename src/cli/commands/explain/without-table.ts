@@ -107,7 +107,7 @@ const isTelling =
       error.reason === "shape" &&
       error.suggestion !== undefined);
 
-/** What people and tools do to a text: case, what stands around it, its hyphens, a leading zero, letters like digits. */
+/** Changes that people and tools make to a text: case, what stands around it, its hyphens, a leading zero, letters like digits. */
 const SPELLINGS: readonly ((text: string) => string)[] = [
   (text) => text.toLowerCase(),
   (text) => text.toUpperCase(),
@@ -126,7 +126,7 @@ export interface Almost {
 
 const ANY_TIME: ids.TimeWindow = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
 
-/** Of layouts that cannot read a text, those that read another spelling of it. Its time must be plausible, unless the layout is `named`. */
+/** Layouts that cannot read a text, and read another spelling of it. Its time must be plausible, unless the layout is `named`. */
 export const almostOf = (
   text: string,
   unreadable: ids.Recognition["unreadable"],

@@ -33,7 +33,7 @@ type LogChange = Readonly<Record<"entity" | "from" | "to", string>> & { readonly
 export type ReplayStep = Replayed & { readonly line: number; readonly request: LoggedRequest };
 
 interface ReplayOptions {
-  /** Of the log; by default each line is read in the form that it has. */
+  /** Form of the log; by default each line is read in the form that it has. */
   readonly format?: string | undefined;
   readonly isQuiet?: boolean;
   /** Called for every request that is routed differently, or may be. */
