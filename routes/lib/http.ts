@@ -5,7 +5,7 @@ import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 import { collect, decodeUtf8, keepRequestBody } from "../../src/proxy/body.ts";
-import { codingsOf } from "../../src/proxy/codings.ts";
+import { codedDetail } from "../../src/proxy/codings.ts";
 
 export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } }>;
 
@@ -96,12 +96,11 @@ export async function readBodyInTime(
   return text === undefined ? err(unreadable(request)) : ok(text);
 }
 
-const unreadable = ({ headers }: Request) => {
-  const codings = codingsOf(headers.get("content-encoding")).join(", ").slice(0, 100);
-  const detail =
-    codings === "" ? "The body is incomplete or not UTF-8." : `Send the body without the content-encoding ${codings}.`;
-  return { reason: "malformed-request", detail } as const;
-};
+const unreadable = (request: Request) =>
+  ({
+    reason: "malformed-request",
+    detail: codedDetail(request) ?? "The body is incomplete or not UTF-8.",
+  }) as const;
 
 export async function readBytes(
   request: Request,

@@ -11,6 +11,15 @@ export const codingsOf = (field: string | null | undefined): readonly string[] =
     .map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity");
 
+/** Bounds the text of a problem. */
+const SHOWN_MAX = 100;
+
+/** Asks the client for its body without codings, which are not undone for requests; `undefined` where it has none. */
+export function codedDetail({ headers }: Request): string | undefined {
+  const codings = codingsOf(headers.get("content-encoding")).join(", ").slice(0, SHOWN_MAX);
+  return codings === "" ? undefined : `Send the body without the content-encoding ${codings}.`;
+}
+
 /** Fields for which workerd itself decodes a body that was asked for readable: as a whole, and in lower case alone. */
 const BY_RUNTIME: ReadonlySet<string> = new Set(["gzip", "br"]);
 

@@ -4,6 +4,7 @@ import { collect } from "../../proxy/body.ts";
 import { begunBody, codingsOf, decodedBody } from "../../proxy/codings.ts";
 import { primaryPattern } from "../../routing/index.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
+import { splitOutsideQuotes } from "../../routing/places/values.ts";
 import type { Create, Decision } from "../../routing/table.ts";
 import { shortKeyOf } from "../mint.ts";
 import { weighCoding } from "../negotiate.ts";
@@ -121,8 +122,8 @@ async function recoded(
   const field = headers.get("content-encoding");
   const codings = codingsOf(field);
   if (codings.length === 0 || bytes.byteLength === 0) return bytes;
-  const vary = headers.get("vary")?.toLowerCase() ?? "";
-  if (!/(?:^|,)[ \t]*(?:accept-encoding|\*)[ \t]*(?:,|$)/.test(vary)) headers.append("vary", "accept-encoding");
+  const varied = splitOutsideQuotes(headers.get("vary")?.toLowerCase() ?? "", ",");
+  if (!varied.includes("accept-encoding") && !varied.includes("*")) headers.append("vary", "accept-encoding");
   const accepted = request.headers.get("accept-encoding");
   const weights = codings.map((coding) => weighCoding(accepted, coding));
   if (weights.every(({ coded, identity }) => coded > 0 && coded >= identity)) return bytes;

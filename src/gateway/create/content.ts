@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
 import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
-import { codingsOf } from "../../proxy/codings.ts";
+import { codedDetail } from "../../proxy/codings.ts";
 import { pump } from "../../proxy/pump.ts";
 import { countOf } from "../../routing/create/request.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";
@@ -63,9 +63,7 @@ export async function readContent(
   const json = text === undefined ? undefined : parseJson(text);
   // What cannot be read may be a list. An empty body is none.
   if (isJson && json === undefined && (create.readsBody || bytes.byteLength > 0)) {
-    const codings = codingsOf(request.headers.get("content-encoding")).join(", ").slice(0, 100);
-    const detail =
-      codings === "" ? "The body is not JSON in UTF-8." : `Send the body without the content-encoding ${codings}.`;
+    const detail = codedDetail(request) ?? "The body is not JSON in UTF-8.";
     return err({ reason: "malformed-request", detail });
   }
   const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;

@@ -15,7 +15,7 @@ import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
 import { BROKEN_BODY } from "../../proxy/attempt.ts";
 import { decodeUtf8, keepRequestBody } from "../../proxy/body.ts";
-import { codingsOf } from "../../proxy/codings.ts";
+import { codedDetail } from "../../proxy/codings.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
 import { asksUpgrade } from "../../proxy/origin-request.ts";
 import { duplicateKey } from "../../routing/index.ts";
@@ -83,11 +83,8 @@ class Serving {
     const context = this.#context;
     const { request, gateway, query } = context;
     const fail = (error: GatewayError) => err(context.fail(error));
-    const codings = codingsOf(request.headers.get("content-encoding"));
-    if (codings.length > 0) {
-      const sent = codings.join(", ").slice(0, 100);
-      return err(refuse(context, requestFault(`Send the body without the content-encoding ${sent}.`), 415));
-    }
+    const coded = codedDetail(request);
+    if (coded !== undefined) return err(refuse(context, requestFault(coded), 415));
     if (!isJson(request.headers.get("content-type"))) {
       return err(refuse(context, requestFault("Send application/json in UTF-8."), 415));
     }
