@@ -27,6 +27,8 @@ export * from "./mint/short-comb.ts";
 export * from "./parse-id.ts";
 export * from "./recognise.ts";
 export * from "./result.ts";
+export * from "./stores/binary.ts";
+export * from "./stores/json.ts";
 export { type ArchitectEncoding, type ArchitectType, architectText, architectValue } from "./text/architect.ts";
 export * from "./text/texts.ts";
 export {

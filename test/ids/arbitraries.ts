@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type LayoutTable, type Row, uuidText, type Words } from "../../src/ids/index.ts";
+import { type Layout, type LayoutTable, type Row, uuidText, type Words } from "../../src/ids/index.ts";
 import { HEX } from "../../src/ids/text/alphabets.ts";
 import { radixText } from "../../src/ids/text/radix.ts";
 
@@ -9,6 +9,22 @@ export const anyWord: fc.Arbitrary<number> = fc.oneof(
 );
 
 export const anyWords = (count = 4): fc.Arbitrary<Words> => fc.array(anyWord, { minLength: count, maxLength: count });
+
+/** Valid words: every field in range, and the ID not below its minimum. */
+export const anyFitting = (layout: Layout): fc.Arbitrary<Words> => {
+  const fields = layout.fields.filter(({ role }) => role !== "fixed");
+  const values = fields.map((field) => {
+    const max = BigInt(field.max);
+    return fc
+      .oneof(fc.bigInt({ min: 0n, max }), fc.constantFrom(0n, max, max >> 1n))
+      .map((value) => [field.name, value]);
+  });
+  return fc
+    .tuple(...values)
+    .map((entries) => layout.encode(Object.fromEntries(entries) as Record<string, bigint>))
+    .filter((words) => words.ok)
+    .map((words) => (words.ok ? words.value : []));
+};
 
 /** Row widths that add up to `bits`. */
 const anyWidths = (bits: number): fc.Arbitrary<readonly number[]> =>

@@ -13,26 +13,10 @@ import {
   type Words,
 } from "../../../src/ids/index.ts";
 import { runs } from "../../setup/property-runs.ts";
-import { anyDamage } from "../arbitraries.ts";
+import { anyDamage, anyFitting } from "../arbitraries.ts";
 import { slowDecode, slowFits, slowInRange } from "../oracle.ts";
 
 /** Properties of every layout. */
-
-/** Valid words: every field in range, and the ID not below its minimum. */
-const anyFitting = (layout: Layout): fc.Arbitrary<Words> => {
-  const fields = layout.fields.filter(({ role }) => role !== "fixed");
-  const values = fields.map((field) => {
-    const max = BigInt(field.max);
-    return fc
-      .oneof(fc.bigInt({ min: 0n, max }), fc.constantFrom(0n, max, max >> 1n))
-      .map((value) => [field.name, value]);
-  });
-  return fc
-    .tuple(...values)
-    .map((entries) => layout.encode(Object.fromEntries(entries) as Record<string, bigint>))
-    .filter((words) => words.ok)
-    .map((words) => (words.ok ? words.value : []));
-};
 
 const anyBits = (layout: Layout): fc.Arbitrary<Words> => {
   const bits = layout.table.rows.reduce((sum, row) => sum + row.bits, 0);
