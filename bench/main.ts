@@ -46,7 +46,7 @@ const SAMPLE_MS_DEFAULT = 40;
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
 --count: the number of random values in distributed-id, oracle, misroute and exports, of IDs in databases, of keys in directory.
---against: another checkout, whose gateway runs beside this one in gateway.`;
+--against: another checkout with its packages installed, which runs beside this one in gateway, ids and routes.`;
 
 class UsageError extends Error {}
 

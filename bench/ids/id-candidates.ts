@@ -1,17 +1,6 @@
-import { pooledEntropy } from "../../src/edge/platform.ts";
-import {
-  fieldOf,
-  hotguid,
-  hotguidIdentity,
-  iuid,
-  type Layout,
-  luuid,
-  mintHotguid,
-  mintIuid,
-  mintLuuid,
-  startHotguid,
-  startIuid,
-} from "../../src/ids/index.ts";
+import type { pooledEntropy } from "../../src/edge/platform.ts";
+import type * as Ids from "../../src/ids/index.ts";
+import type { Layout } from "../../src/ids/index.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Candidate } from "../lib/sample.ts";
 
@@ -28,16 +17,22 @@ const TEXTS = 4096;
 const COUNTRIES = 250;
 const SERVICES = 16;
 
+/** The modules that are measured: this checkout's, or another one's. */
+export interface IdModules {
+  readonly ids: typeof Ids;
+  readonly pooledEntropy: typeof pooledEntropy;
+}
+
 /** Created on first use: a Worker has no entropy during its start. */
-export function idCandidates(): readonly SyncCandidate[] {
-  return [...decoders(), ...minters()];
+export function idCandidates(modules: IdModules): readonly SyncCandidate[] {
+  return [...decoders(modules), ...minters(modules)];
 }
 
 export interface SyncCandidate extends Candidate {
   readonly run: (times: number) => number;
 }
 
-function decoders(): SyncCandidate[] {
+function decoders({ ids: { fieldOf, hotguid, iuid, luuid }, pooledEntropy }: IdModules): SyncCandidate[] {
   const entropy = pooledEntropy();
   const texts = (layout: Layout, fixed: (at: number) => Readonly<Record<string, number>>) =>
     Array.from({ length: TEXTS }, (_, at) => {
@@ -75,7 +70,8 @@ function decoders(): SyncCandidate[] {
 }
 
 /** Each call reads the clock and formats the ID. */
-function minters(): SyncCandidate[] {
+function minters({ ids, pooledEntropy }: IdModules): SyncCandidate[] {
+  const { hotguid, hotguidIdentity, iuid, luuid, mintHotguid, mintIuid, mintLuuid, startHotguid, startIuid } = ids;
   const entropy = pooledEntropy();
   let iuidState = needed(startIuid({ country: 5, service: 1 }));
   let hotguidState = needed(startHotguid(needed(hotguidIdentity(entropy, [iuid, luuid])), { shardKey: 840 }));

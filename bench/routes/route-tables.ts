@@ -16,6 +16,8 @@ export interface RouteThreadData {
   /** Index in `ROUTE_TABLES`. */
   readonly table: number;
   readonly compileRounds: number;
+  /** Folder of the checkout whose code compiles and looks up. */
+  readonly checkout: string;
 }
 
 /** A thread's first message, after compiling its table. */

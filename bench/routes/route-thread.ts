@@ -1,7 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { pooledEntropy } from "../../src/edge/platform.ts";
-import { hotguid, iuid, type Words } from "../../src/ids/index.ts";
-import { type CompiledTable, type Entity, loadTable, resolvePath } from "../../src/routing/index.ts";
+import type * as Ids from "../../src/ids/index.ts";
+import type { Words } from "../../src/ids/index.ts";
+import type * as Routing from "../../src/routing/index.ts";
+import type { CompiledTable, Entity } from "../../src/routing/index.ts";
+import { sourceOf } from "../lib/checkouts.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import { retainedBytes } from "./memory.ts";
 import { type CompileFigures, type LookUpRequest, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
@@ -17,7 +20,9 @@ interface RoutedId {
   readonly path: string;
 }
 
-const { table, compileRounds }: RouteThreadData = workerData;
+const { table, compileRounds, checkout }: RouteThreadData = workerData;
+const { hotguid, iuid } = await sourceOf<typeof Ids>(checkout, "ids/index.ts");
+const { loadTable, resolvePath } = await sourceOf<typeof Routing>(checkout, "routing/index.ts");
 const json = JSON.stringify(ROUTE_TABLES[table]?.declare());
 const { compiled, figures } = compile(json, compileRounds);
 const ids = routedIds(compiled);

@@ -1,5 +1,6 @@
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { nextMessage, OWN_CHECKOUT } from "../lib/checkouts.ts";
+import { inNode } from "../lib/measure.ts";
 import type { Bench, BenchOptions, Section } from "../lib/report.ts";
 import { type Candidate, sample, spread } from "../lib/sample.ts";
 import { type CompileFigures, type LookUpRequest, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
@@ -19,16 +20,26 @@ export const routesBench: Bench = {
   name: "routes",
   run: async (options) => {
     const compileRounds = Math.min(options.rounds, COMPILE_ROUNDS_MAX);
+    const { against } = options;
     const tables: Table[] = [];
+    const others: Table[] = [];
     try {
       for (const [table, { kind }] of ROUTE_TABLES.entries()) {
-        const started = await startThread({ table, compileRounds });
+        const started = await startThread({ table, compileRounds, checkout: OWN_CHECKOUT });
         tables.push({ kind, ...started });
+        if (against !== undefined) {
+          others.push({ kind, ...(await startThread({ table, compileRounds, checkout: against })) });
+        }
         options.progress(`compiled ${started.figures.routeCount} routes by ${kind}`);
       }
-      return [await lookUps(tables, options), compiling(tables, compileRounds), ...(await tableLoads(options))];
+      return [
+        await lookUps(tables, options),
+        ...(against === undefined ? [] : [await besideCheckout(against, tables, others, options)]),
+        compiling(tables, compileRounds),
+        ...(await tableLoads(options)),
+      ];
     } finally {
-      await Promise.all(tables.map(({ thread }) => thread.terminate()));
+      await Promise.all([...tables, ...others].map(({ thread }) => thread.terminate()));
     }
   },
 };
@@ -53,6 +64,26 @@ async function lookUps(tables: readonly Table[], options: BenchOptions): Promise
   };
 }
 
+/** The same look-ups by another checkout, in alternating turns. */
+async function besideCheckout(
+  other: string,
+  tables: readonly Table[],
+  others: readonly Table[],
+  options: BenchOptions,
+): Promise<Section> {
+  const labelled = (candidate: Candidate): Candidate => ({
+    name: `${candidate.name}, of ${other}`,
+    run: candidate.run,
+  });
+  const pairs = (["find", "path"] as const).flatMap((work) =>
+    tables.flatMap((own, at) => {
+      const before = labelled(candidateOf(work)(others[at] as Table));
+      return [{ ...candidateOf(work)(own), against: before.name }, before];
+    }),
+  );
+  return inNode(`Route look-ups beside ${other}`, pairs, options);
+}
+
 const candidateOf =
   (work: LookUpRequest["work"]) =>
   ({ kind, figures, thread }: Table): Candidate => ({
@@ -63,13 +94,6 @@ const candidateOf =
       return nextMessage<number>(thread);
     },
   });
-
-/** Rejects if the thread fails. */
-async function nextMessage<Message>(thread: Worker): Promise<Message> {
-  const [message]: Message[] = await once(thread, "message");
-  if (message === undefined) throw new Error("a benchmark thread sent no message");
-  return message;
-}
 
 function compiling(tables: readonly Table[], rounds: number): Section {
   return {
