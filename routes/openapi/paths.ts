@@ -1,4 +1,6 @@
 import { type CompiledTable, type Entity, hintName, type WithoutId } from "../../src/routing/index.ts";
+import { KNOWN_NAMES_MAX } from "../../src/routing/limits.ts";
+import type { Listed } from "../../src/routing/resolve/listed.ts";
 
 /** The paths that a table gives to entities and to requests without an ID, as OpenAPI 3.1 describes them. */
 export type Paths = Record<string, object>;
@@ -129,13 +131,17 @@ function layoutParameter({ layouts }: CompiledTable): object {
   return parameter("header", "id-layout", description, { examples: [...layouts.keys()] });
 }
 
+/** Nothing where other values are let through too, or where they are too many to read. */
+const valuesIn = ({ regions, prefixes, goesOn }: Listed): object =>
+  goesOn || prefixes !== undefined || regions.size > KNOWN_NAMES_MAX ? {} : { enum: [...regions.keys()] };
+
 /** Without `authorization`: OpenAPI 3.1 §4.8.12 ignores it as a parameter. */
 function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
   const described = new Map<string, object>();
   for (const source of sources) {
     if (source.kind === "header" || source.kind === "claim") {
       if (source.header === "authorization") continue;
-      const limits = source.kind === "header" ? { enum: [...source.regions.keys()] } : {};
+      const limits = source.kind === "header" ? valuesIn(source.listed) : {};
       const says = `Says the region: ${source.label}.`;
       described.set(`header ${source.header}`, parameter("header", source.header, says, limits));
     } else if (source.kind === "cookie") {
@@ -143,7 +149,12 @@ function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
       described.set(source.label, parameter("cookie", source.cookie, says));
     } else if (source.kind === "query") {
       const says = `Says the region: ${source.label}.`;
-      described.set(source.label, parameter("query", source.name, says, { enum: [...source.regions.keys()] }));
+      described.set(source.label, parameter("query", source.name, says, valuesIn(source.listed)));
+    } else if (source.kind === "headers") {
+      for (const { header } of source.conditions) {
+        const says = `Says the region, with the others of the ${source.label}.`;
+        if (!described.has(`header ${header}`)) described.set(`header ${header}`, parameter("header", header, says));
+      }
     }
   }
   for (const place of idIn?.places ?? []) {

@@ -22,7 +22,7 @@ export const CATALOGUE = {
   }),
   "region-unknown": problem(400, "No region in the request", {
     meaning:
-      "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region.",
+      "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region. `unlisted` has the values that were read and that the table does not list.",
     remedy: "Send what one of the `sources` reads.",
   }),
   "create-key-missing": problem(400, "No key for the new ID", {
@@ -202,7 +202,8 @@ export const CATALOGUE = {
   "unknown-name": problem(422, "Name not in the routing table", {
     meaning:
       "The request names an entity, layout, country, region or slice that the current routing table does not declare, or a value that a source does not list.",
-    remedy: "Use one of the names or values listed in `known`, or declare it in the table.",
+    remedy:
+      "Use one of the names or values listed in `known` (of many, the first 50, and `more` says how many others there are), or declare it in the table.",
   }),
   "key-out-of-range": problem(422, "Key out of range", {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",

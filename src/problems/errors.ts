@@ -11,7 +11,13 @@ export type RequestError =
   | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] }
   | { readonly reason: "body-too-large"; readonly bytesMax: number }
   | { readonly reason: "precondition-required" }
-  | { readonly reason: "region-unknown"; readonly path: string; readonly sources: readonly string[] }
+  | {
+      readonly reason: "region-unknown";
+      readonly path: string;
+      readonly sources: readonly string[];
+      /** Values that are in no list, of the sources that let such values go on. */
+      readonly unlisted?: readonly { readonly source: string; readonly value?: string }[];
+    }
   | {
       readonly reason: "rate-limited";
       readonly limit: "client" | "entity" | "lookup";

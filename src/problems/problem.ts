@@ -92,7 +92,12 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "directory-full": ({ directory }) => `The directory "${directory}" has no room for this key.`,
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",
-  "region-unknown": "Neither an ID nor any of the declared sources names the region of this request.",
+  "region-unknown": ({ unlisted = [] }) => {
+    const values = unlisted.map(({ source, value }) => {
+      return ` The table does not list ${value === undefined ? "the value" : `"${shorten(value)}"`} of the ${source}.`;
+    });
+    return `Neither an ID nor any of the declared sources names the region of this request.${values.join("")}`;
+  },
   "create-key-missing": ({ entity, field }) => `Nothing says the ${field} of the new "${entity}".`,
   "create-key-invalid": ({ field, source, value }) => `"${shorten(value)}" of ${source} is no ${field}.`,
   "create-count": ({ entity, count, max }) =>
@@ -157,10 +162,13 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     `${part === "header" ? "The header" : `Page ${part}`} does not match the pack: ${why}.`,
   "control-plane-unavailable": ({ why, outcome }) =>
     `The control plane did not respond: ${why}.${OUTCOME_SENTENCES[outcome ?? "read"]}`,
-  "unknown-name": ({ what, name, source, known }) =>
-    source === undefined
-      ? `The routing table has no ${what} "${shorten(name)}".`
-      : `The routing table lists no value "${shorten(name)}" for the ${source}; it lists ${shorten(known.join(", "))}.`,
+  "unknown-name": ({ what, name, source, known, more }) => {
+    if (source === undefined) return `The routing table has no ${what} "${shorten(name ?? "")}".`;
+    const listed = `it lists ${shorten(known.join(", "))}${more === undefined ? "" : ` and ${more} more`}`;
+    return name === undefined
+      ? `The routing table does not list the value of the ${source}; ${listed}.`
+      : `The routing table lists no value "${shorten(name)}" for the ${source}; ${listed}.`;
+  },
   "internal-error": "The gateway failed on a defect of its own.",
 };
 
@@ -199,7 +207,13 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "directory-unavailable": ["directory"],
   "directory-full": ["directory"],
   "entity-gone": ["id", "entity"],
-  "region-unknown": ["path", "sources"],
+  "region-unknown": ({ path, sources, unlisted }) => ({
+    path: shorten(path),
+    sources,
+    ...(unlisted && {
+      unlisted: unlisted.map((each) => (each.value === undefined ? each : { ...each, value: shorten(each.value) })),
+    }),
+  }),
   "create-key-missing": ["field", "sources"],
   "create-key-invalid": ["field", "source"],
   "create-count": ["count", "max"],
@@ -236,7 +250,7 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "unknown-pack": ["sha256"],
   "invalid-pack": ["part", "fault"],
   "control-plane-unavailable": ["outcome"],
-  "unknown-name": ["name", "known"],
+  "unknown-name": ["name", "known", "more"],
 };
 
 /** Members whose text may come from the client. */

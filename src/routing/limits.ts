@@ -120,8 +120,12 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 export const WITHOUT_ID_MAX = 1_000;
 export const SOURCES_MAX = 16;
 
-/** Values of one source: more than there are countries. */
-export const SOURCE_VALUES_MAX = 500;
+/** Values and prefixes of one source. A table's sources share its limit of values. */
+export const SOURCE_VALUES_MAX = 10_000;
+export const SOURCE_HEADERS_MAX = 16;
+
+/** Names that a problem lists, of those that would have been right. */
+export const KNOWN_NAMES_MAX = 50;
 
 /** Browsers keep no cookie for longer than 400 days. */
 export const STICKY_SECONDS_MAX = 34_560_000;

@@ -23,7 +23,10 @@ export const detailOf = (error: Failure): string => {
   if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
     return `"${error.id}" can be read, but every matching layout is excluded.`;
   }
-  if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
+  if (error.reason === "unknown-name") {
+    const more = error.more === undefined ? "" : ` and ${error.more} more`;
+    return `${detail} It has: ${error.known.join(", ") || "none"}${more}.`;
+  }
   if (error.reason === "unassigned-key" && error.key !== undefined) {
     const key = Object.entries(error.key).map(([name, value]) => `${name} ${value}`);
     return `${detail} Its key: ${key.join(", ")}.`;

@@ -1,5 +1,6 @@
 import { readOriginUrl } from "../../routing/compile/origin-url.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { valuesOf } from "../../routing/schema/without-id.ts";
 import { type DiffCounts, formatUndone, type KeyCount, undoneCount } from "./diff.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";
@@ -103,9 +104,11 @@ const routedRegions = ({
   // Keys of a directory may be in each.
   if (directory !== undefined) return new Set(Object.keys(regions));
   const declared = [...sources, ...Object.values(withoutId).flatMap((entry) => entry.sources ?? [])];
-  const said = declared.flatMap(({ region, values, clientCountry, clientContinent }) => [
+  const said = declared.flatMap(({ region, values, prefixes, clientCountry, clientContinent, host }) => [
     region,
-    ...[values, clientCountry, clientContinent].flatMap((map) => Object.values(map ?? {})),
+    ...[values, prefixes, clientCountry, clientContinent, host].flatMap((map) =>
+      valuesOf(map).map((each) => each.region),
+    ),
   ]);
   const routed = routes.flatMap(({ region, canary, split, pack = "" }) => [
     region,

@@ -3,6 +3,7 @@ import { fitsWith } from "../../ids/layout/compile.ts";
 import { copiesOf } from "../copies/compile.ts";
 import { compileCors } from "../cors.ts";
 import { indexCreates } from "../create/compile.ts";
+import type { KeySource } from "../create/types.ts";
 import { type Deciding, decidedBy, hasVerified, planDirectories } from "../directory/compile.ts";
 import { compileGraphql } from "../graphql/compile.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
@@ -17,6 +18,7 @@ import { placesOf } from "../places/compile.ts";
 import type { IdPlaces } from "../places/types.ts";
 import { publicKindOf } from "../public-ids/entities.ts";
 import { readersOf } from "../resolve/match.ts";
+import type { RegionSource } from "../resolve/region-sources.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
@@ -130,7 +132,10 @@ function headersRead({
   entities,
   withoutId,
 }: Pick<CompiledTable, "creates" | "entities" | "withoutId">): readonly string[] {
-  const inSource = (source: { readonly kind: string; readonly header?: string }) => source.header ?? [];
+  const inSource = (source: RegionSource | KeySource) => {
+    if (source.kind === "headers") return source.conditions.map(({ header }) => header);
+    return "header" in source ? source.header : [];
+  };
   const inPlaces = (places: IdPlaces | undefined) =>
     (places?.places ?? []).flatMap((place) => (place.kind === "header" ? place.name : []));
   const inCreate = ({ key, clientId }: Create) => [

@@ -1,9 +1,10 @@
 import { indexExactPaths, isEncodedGatewayPath, respellings } from "../lookup/paths.ts";
 import { placesOf } from "../places/compile.ts";
 import { nameTest } from "../places/values.ts";
-import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
+import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
+import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
+import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
 import type { Entity, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
 import { forwardingOf, targetOf } from "./targets.ts";
@@ -12,7 +13,9 @@ export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex =
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named = namedRegions(regions.keys());
-  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
+  // Shared: a list for all entries may have thousands of values.
+  const shared = (draft.sources ?? []).map((source) => sourceOf(source, named));
+  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named, shared));
   return { entries, ...matcherOf(entries), targets };
 };
 
@@ -54,8 +57,14 @@ export const entityWithoutIds = (
     idIn: undefined,
   });
 
-const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
-  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
+const entryOf = (
+  name: string,
+  declared: DeclaredWithoutId,
+  draft: Draft,
+  named: RegionByValue,
+  shared: readonly RegionSource[],
+): WithoutId => {
+  const sources = declared.sources?.map((source) => sourceOf(source, named)) ?? shared;
   const { methods, sticky } = declared;
   const entity = entityWithoutIds(name, declared, draft, listOf(declared.path));
   return Object.freeze({
@@ -80,60 +89,63 @@ const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named:
 
 /** The check has made sure that a source has one kind. */
 export const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
-  const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
-  const { query, pathSegment, hostLabel, host } = declared;
-  const read = values === undefined ? named : new Map(Object.entries(values));
-  const isListed = values !== undefined;
+  const { header, headers, jwtClaim, cookie, clientCountry, clientContinent, region } = declared;
+  const { query, pathSegment, hostLabel, host, values, prefixes } = declared;
+  const isListed = values !== undefined || prefixes !== undefined;
+  const starts = prefixes === undefined ? undefined : prefixesOf(regionsIn(prefixes));
+  const read = isListed ? regionsIn(values) : named;
+  const goesOn = declared.unlisted === "next";
+  const own = { isListed, listed: { regions: read, prefixes: starts, goesOn }, isSecret: starts !== undefined };
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
     const label = `claim ${jwtClaim} of the token in ${carrier}`;
-    return { kind: "claim", isListed, label, header: carrier, path: claimPathOf(jwtClaim), regions: read };
+    return { ...own, kind: "claim", label, header: carrier, path: claimPathOf(jwtClaim) };
   }
   if (header !== undefined) {
     const field = header.toLowerCase();
-    return { kind: "header", isListed, label: `header ${field}`, header: field, regions: read };
-  }
-  if (cookie !== undefined) return { kind: "cookie", isListed, label: `cookie ${cookie}`, cookie, regions: read };
-  if (clientCountry !== undefined) {
-    return {
-      kind: "country",
-      isListed: false,
-      label: "the client's country",
-      regions: new Map(Object.entries(clientCountry)),
-    };
-  }
-  if (clientContinent !== undefined) {
-    return {
-      kind: "continent",
-      isListed: false,
-      label: "the client's continent",
-      regions: new Map(Object.entries(clientContinent)),
-    };
+    const isSecret = own.isSecret || CREDENTIALS.has(field);
+    return { ...own, kind: "header", label: `header ${field}`, header: field, isSecret };
   }
   if (query !== undefined) {
-    return {
-      kind: "query",
-      isListed,
-      label: `query parameter ${query}`,
-      name: query,
-      test: nameTest(query),
-      regions: read,
-    };
+    return { ...own, kind: "query", label: `query parameter ${query}`, name: query, test: nameTest(query) };
   }
   if (pathSegment !== undefined) {
-    return { kind: "segment", isListed, label: `segment ${pathSegment} of the path`, at: pathSegment, regions: read };
+    return { ...own, kind: "segment", label: `segment ${pathSegment} of the path`, at: pathSegment };
   }
   if (hostLabel !== undefined) {
+    return { ...own, kind: "hostLabel", label: `host ${hostLabel}`, parent: hostLabel.slice("*".length) };
+  }
+  const mayGoOn = declared.unlisted !== "refuse";
+  if (cookie !== undefined) {
     return {
-      kind: "hostLabel",
-      isListed,
-      label: `host ${hostLabel}`,
-      parent: hostLabel.slice("*".length),
-      regions: read,
+      ...{ kind: "cookie", label: `cookie ${cookie}`, cookie, isListed, isSecret: true },
+      listed: { ...own.listed, goesOn: mayGoOn },
     };
   }
-  if (host !== undefined)
-    return { kind: "host", isListed: false, label: "the host", regions: new Map(Object.entries(host)) };
+  const byPlace = (map: DeclaredValues) => ({
+    isListed: true,
+    isSecret: false,
+    listed: { regions: regionsIn(map), prefixes: undefined, goesOn: mayGoOn },
+  });
+  if (clientCountry !== undefined) {
+    return { ...byPlace(clientCountry), kind: "country", label: "the client's country" };
+  }
+  if (clientContinent !== undefined) {
+    return { ...byPlace(clientContinent), kind: "continent", label: "the client's continent" };
+  }
+  if (host !== undefined) return { ...byPlace(host), kind: "host", label: "the host" };
   if (region === undefined) throw new Error("a source without a kind was not checked");
-  return { kind: "region", isListed: false, label: `region ${region}`, region };
+  if (headers === undefined) return { kind: "region", label: `region ${region}`, region };
+  const conditions = Object.entries(headers).map(([name, each]) => ({
+    header: name.toLowerCase(),
+    values: new Set(listOf(each)),
+  }));
+  const label = `headers ${conditions.map((condition) => condition.header).join(" and ")}`;
+  return { kind: "headers", label, conditions, region };
 };
+
+/** Headers whose values no problem repeats. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+const regionsIn = (map: DeclaredValues | undefined): RegionByValue =>
+  new Map(valuesOf(map).map(({ value, region }) => [value, region]));

@@ -1,7 +1,8 @@
 import { checkRegion } from "../check/names.ts";
-import { checkRegions } from "../check/without-id.ts";
+import { checkRegions } from "../check/sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
+import { type DeclaredValues, valuesOf } from "../schema/without-id.ts";
 import type { Decision, Region, Regions, Rule } from "../table.ts";
 import type { DeclaredReadCopies, ReadCopies } from "./schema.ts";
 
@@ -25,7 +26,9 @@ export const checkCopies = (draft: Draft, report: Report): void => {
         "No country has a region here; add `clientCountry`, or remove this.",
       );
     }
-    const copies = new Set([clientCountry, clientContinent].flatMap((regions) => Object.values(regions ?? {})));
+    const copies = new Set(
+      [clientCountry, clientContinent].flatMap((map) => valuesOf(map).map(({ region }) => region)),
+    );
     if (clientCountry === undefined && clientContinent === undefined) {
       report("schema", place, "No client reads from a copy; add `clientCountry` or `clientContinent`.");
     } else if (isAlone(copies, owners.length === 0 ? [...draft.names.regions] : owners)) {
@@ -54,8 +57,7 @@ export const copiesOf = (
     known.set(name, copy);
     return copy;
   };
-  const mapOf = (named: Readonly<Record<string, string>>) =>
-    new Map(Object.entries(named).map(([where, name]) => [where, copyIn(name)]));
+  const mapOf = (map: DeclaredValues) => new Map(valuesOf(map).map(({ value, region }) => [value, copyIn(region)]));
   return Object.freeze({
     byCountry: mapOf(clientCountry),
     byContinent: mapOf(clientContinent),

@@ -1,6 +1,6 @@
 import { checkRegion } from "../check/names.ts";
 import { checkSegments } from "../check/paths.ts";
-import { checkSources } from "../check/without-id.ts";
+import { checkSources } from "../check/sources.ts";
 import { listOf } from "../compile/conditions.ts";
 import { collectionOf } from "../create/compile.ts";
 import { GRAPHQL_RESULT_BYTES_MAX } from "../limits.ts";

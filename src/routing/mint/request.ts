@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
+import { KNOWN_NAMES_MAX } from "../limits.ts";
 import { faultList, type UnknownName } from "../schema/faults.ts";
 import { duplicateKey, parseJson } from "../schema/json-scanner.ts";
 import { described } from "../schema/parts.ts";
@@ -14,10 +15,10 @@ export function malformed(detail: string, pointer: string): MintPlanError {
   return { reason: "malformed-request", detail, pointer };
 }
 
-const KNOWN_NAMES_MAX = 50;
-
 export function unknownName(what: string, name: string, known: Iterable<string>): MintPlanError {
-  return { reason: "unknown-name", what, name, known: [...known].slice(0, KNOWN_NAMES_MAX) };
+  const all = [...known];
+  const more = all.length - KNOWN_NAMES_MAX;
+  return { reason: "unknown-name", what, name, known: all.slice(0, KNOWN_NAMES_MAX), ...(more > 0 && { more }) };
 }
 
 /** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */

@@ -39,7 +39,14 @@ const hexOf = (character: string): string => `%${character.charCodeAt(0).toStrin
  * The values of a name in a query or a form, decoded, in their order; one more than a request may have at most. What cannot
  * be decoded stays as it is: no such text is an ID or the name of a region.
  */
-export function parameterValues(text: string, name: NameTest): readonly string[] {
+export const parameterValues = (text: string, name: NameTest): readonly string[] =>
+  rawValues(text, name).map((value) => decode(value) ?? value);
+
+/** Whether a value of the name cannot be decoded. */
+export const isUndecodable = (text: string, name: NameTest): boolean =>
+  rawValues(text, name).some((value) => decode(value) === undefined);
+
+function rawValues(text: string, name: NameTest): readonly string[] {
   const values: string[] = [];
   for (let start = 0; start < text.length && values.length <= PLACE_IDS_MAX; ) {
     const found = text.indexOf("&", start);
@@ -47,7 +54,7 @@ export function parameterValues(text: string, name: NameTest): readonly string[]
     const pair = text.slice(start, end);
     const equals = pair.indexOf("=");
     if (name.test(equals === -1 ? pair : pair.slice(0, equals))) {
-      values.push(equals === -1 ? "" : decode(pair.slice(equals + 1)));
+      values.push(equals === -1 ? "" : pair.slice(equals + 1));
     }
     start = end + 1;
   }
@@ -60,12 +67,12 @@ export function nearName(text: string, { test, near }: { test: NameTest; near: N
   return names.find((name) => near.test(name) && !test.test(name));
 }
 
-function decode(text: string): string {
+function decode(text: string): string | undefined {
   if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return text;
+    return undefined;
   }
 }
 

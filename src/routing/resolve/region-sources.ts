@@ -1,10 +1,19 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
-import { ambiguousCookie, cookieValues, hostOf, labelOf, type NameTest, parameterValues } from "../places/values.ts";
+import {
+  ambiguousCookie,
+  cookieValues,
+  hostOf,
+  isUndecodable,
+  labelOf,
+  type NameTest,
+  parameterValues,
+} from "../places/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
+import { knownOf, type Listed, regionFor } from "./listed.ts";
 
 /** Claims are read WITHOUT verifying the token: they choose where a request goes, and nothing more. The origin verifies. */
 
@@ -24,14 +33,14 @@ export const bearerToken = (credentials: string): string | undefined => {
 export const claimPathOf = (claim: string): readonly string[] =>
   claim.startsWith("/") ? keysOfPointer(claim) : [claim];
 
-/** A claim as text; `undefined` without one, or for no JWT. Strict: one spelling, UTF-8, one JSON object. Never throws. */
-export const claimOf = (token: string, path: readonly string[]): string | undefined => {
+/** A claim; `undefined` without one, if it is null, or for no JWT. Strict: one spelling, UTF-8, one JSON object. Never throws. */
+const claimOf = (token: string, path: readonly string[]): unknown => {
   const payload = COMPACT.exec(token)?.[1];
   const json = payload === undefined ? undefined : decodeBase64Url(payload);
   let value = json === undefined ? undefined : parseJson(json);
   if (Array.isArray(value)) return undefined;
   for (const step of path) value = memberOf(value, step);
-  return claimValueOf(value);
+  return value ?? undefined;
 };
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,9})$/;
@@ -40,13 +49,6 @@ export const memberOf = (value: unknown, name: string): unknown => {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) && !ARRAY_INDEX.test(name)) return undefined;
   return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-};
-
-/** `null` says nothing; what is no text still says something, and it is never the name of a region. */
-const claimValueOf = (value: unknown): string | undefined => {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
-  return String(value);
 };
 
 const DIGITS: ReadonlyMap<number, number> = new Map(
@@ -79,27 +81,37 @@ const decodeBase64Url = (text: string): string | undefined => {
 
 /** Which region a request without an ID is for: the first source of a list that says something decides. */
 
-export type RegionByValue = ReadonlyMap<string, string>;
-
 /** A source, compiled. `label` is how a problem names it. `isListed`: the table lists its values. Header fields are in lower case. */
-export type RegionSource = { readonly label: string; readonly isListed: boolean } & (
-  | { readonly kind: "header"; readonly header: string; readonly regions: RegionByValue }
-  | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionByValue }
-  | {
-      readonly kind: "claim";
-      readonly header: string;
-      /** Names from the token's claims down. */
-      readonly path: readonly string[];
-      readonly regions: RegionByValue;
-    }
-  | { readonly kind: "query"; readonly name: string; readonly test: NameTest; readonly regions: RegionByValue }
-  /** `at`: counted from 1. */
-  | { readonly kind: "segment"; readonly at: number; readonly regions: RegionByValue }
-  /** `parent`: what follows the label, with its dot. */
-  | { readonly kind: "hostLabel"; readonly parent: string; readonly regions: RegionByValue }
-  | { readonly kind: "host" | "country" | "continent"; readonly regions: RegionByValue }
+export type RegionSource = { readonly label: string } & (
+  | (ValueSource &
+      (
+        | { readonly kind: "header"; readonly header: string }
+        | { readonly kind: "cookie"; readonly cookie: string }
+        /** `path`: names from the token's claims down. */
+        | { readonly kind: "claim"; readonly header: string; readonly path: readonly string[] }
+        | { readonly kind: "query"; readonly name: string; readonly test: NameTest }
+        /** `at`: counted from 1. */
+        | { readonly kind: "segment"; readonly at: number }
+        /** `parent`: what follows the label, with its dot. */
+        | { readonly kind: "hostLabel"; readonly parent: string }
+        | { readonly kind: "host" | "country" | "continent" }
+      ))
+  | { readonly kind: "headers"; readonly conditions: readonly HeaderCondition[]; readonly region: string }
   | { readonly kind: "region"; readonly region: string }
 );
+
+interface ValueSource {
+  readonly label: string;
+  readonly isListed: boolean;
+  readonly listed: Listed;
+  /** Its values may be credentials: no problem repeats them. */
+  readonly isSecret: boolean;
+}
+
+interface HeaderCondition {
+  readonly header: string;
+  readonly values: ReadonlySet<string>;
+}
 
 export type Sticky = Readonly<NonNullable<DeclaredWithoutId["sticky"]>>;
 
@@ -124,99 +136,197 @@ export interface RegionChoice {
   readonly isAssumed: boolean;
 }
 
+/** A value that a source does not list. `value`: absent where it may be a credential. */
+export interface UnlistedValue {
+  readonly source: string;
+  readonly value?: string;
+}
+
 export type RegionSourceError =
-  | { readonly reason: "region-unknown"; readonly sources: readonly string[] }
+  | {
+      readonly reason: "region-unknown";
+      readonly sources: readonly string[];
+      /** Of those that went on to the next source; absent without any. */
+      readonly unlisted?: readonly UnlistedValue[];
+    }
   | UnknownName<"region">
   | { readonly reason: "malformed-request"; readonly detail: string };
 
 /** A source's word: `undefined` when it says nothing, and the next one is asked. */
-type Word = Result<RegionChoice, RegionSourceError> | undefined;
+type Word =
+  | (RegionChoice & { readonly kind: "region"; readonly value?: string | undefined })
+  | { readonly kind: "unlisted"; readonly value: string }
+  | { readonly kind: "refused"; readonly value?: string | undefined; readonly error: RegionSourceError }
+  | undefined;
 
 /** Reads the sources in order. Never throws, whatever the request says. */
 export const chooseRegion = (
   sources: readonly RegionSource[],
   says: RequestSays,
 ): Result<RegionChoice & { readonly label: string }, RegionSourceError> => {
+  let unlisted: UnlistedValue[] | undefined;
   for (const source of sources) {
     const word = evaluate(source, says);
-    if (word !== undefined) return word.ok ? ok({ ...word.value, label: source.label }) : word;
+    if (word === undefined) continue;
+    if (word.kind === "region") return ok({ region: word.region, isAssumed: word.isAssumed, label: source.label });
+    if (word.kind === "refused") return err(word.error);
+    unlisted ??= [];
+    unlisted.push({ source: source.label, ...(isSecret(source) ? {} : { value: word.value }) });
   }
-  return err({ reason: "region-unknown", sources: sources.map(({ label }) => label) });
+  const labels = sources.map(({ label }) => label);
+  return err({ reason: "region-unknown", sources: labels, ...(unlisted && { unlisted }) });
+};
+
+const isSecret = (source: RegionSource): boolean => "isSecret" in source && source.isSecret;
+
+/** A source that was asked. `value`: the text that it read, if any. */
+export interface SourceStep {
+  readonly source: string;
+  readonly value?: string;
+  readonly result: "silent" | "unlisted" | "refused" | "region";
+}
+
+/** The sources that are asked, in order, up to the one that decides or refuses. For people. */
+export const stepsOf = (sources: readonly RegionSource[], says: RequestSays): readonly SourceStep[] => {
+  const steps: SourceStep[] = [];
+  for (const source of sources) {
+    const word = evaluate(source, says);
+    const value = word?.value === undefined ? {} : { value: word.value };
+    steps.push({ source: source.label, ...value, result: word?.kind ?? "silent" });
+    if (word?.kind === "region" || word?.kind === "refused") break;
+  }
+  return steps;
 };
 
 const evaluate = (source: RegionSource, says: RequestSays): Word => {
   switch (source.kind) {
     case "header":
-      return lookUp(says.header(source.header), source, source.regions);
+      return lookUp(says.header(source.header), source);
+    case "headers":
+      return readHeaders(source, says);
     case "claim":
       return readToken(source, says);
     case "cookie":
-      return readCookie(source.cookie, says.header("cookie"), source.regions);
+      return readCookie(source, says.header("cookie"));
     case "query":
       return readParameter(source, says.query);
     case "segment":
-      // An escape is not decoded: it names no region.
-      return lookUp(says.path.split("/", source.at + 1)[source.at] || undefined, source, source.regions);
+      return readSegment(source, says.path.split("/", source.at + 1)[source.at]);
     case "hostLabel": {
       const [label, parent] = labelOf(hostOf(says.host));
-      return parent === source.parent ? lookUp(label || undefined, source, source.regions) : undefined;
+      return parent === source.parent ? lookUp(label || undefined, source) : undefined;
     }
     case "host": {
       const host = hostOf(says.host);
       const [label, rest] = labelOf(host);
-      return said(source.regions.get(host) ?? (label === "" ? undefined : source.regions.get(`*${rest}`)), false);
+      const pattern = `*${rest}`;
+      const isOfPattern = label !== "" && !source.listed.regions.has(host) && source.listed.regions.has(pattern);
+      return lookUp((isOfPattern ? pattern : host) || undefined, source, false, host);
     }
     case "country":
-      return said(source.regions.get(says.country() ?? ""), true);
+      return lookUp(says.country() || undefined, source, true);
     case "continent":
-      return said(source.regions.get(says.continent() ?? ""), true);
+      return lookUp(says.continent() || undefined, source, true);
     case "region":
-      return said(source.region, true);
+      return { kind: "region", region: source.region, isAssumed: true };
   }
 };
 
-const said = (region: string | undefined, isAssumed: boolean): Word =>
-  region === undefined ? undefined : ok({ region, isAssumed });
-
-/** A value that no region has is an error, never another region. */
-const lookUp = (name: string | undefined, { label, isListed }: RegionSource, regions: RegionByValue): Word => {
+/** A value that no region has is an error, never another region, unless the table lets it go on. An empty one never does. */
+const lookUp = (
+  name: string | undefined,
+  source: ValueSource,
+  isAssumed = false,
+  value: string | undefined = name,
+): Word => {
   if (name === undefined) return undefined;
-  const region = regions.get(name);
-  if (region !== undefined) return said(region, false);
-  const error = { reason: "unknown-name", what: "region", name, known: [...regions.keys()] } as const;
-  return err(isListed ? { ...error, source: label } : error);
+  const region = regionFor(source.listed, name);
+  if (region !== undefined) return { kind: "region", region, isAssumed, value };
+  return source.listed.goesOn && name !== "" ? { kind: "unlisted", value: value as string } : refusal(source, value);
 };
 
-type QuerySource = Extract<RegionSource, { readonly kind: "query" }>;
+const refusal = ({ label, listed, isListed, isSecret }: ValueSource, value: string | undefined): Word => {
+  const name = isSecret ? undefined : value;
+  const error = { reason: "unknown-name", what: "region", name, ...knownOf(listed) } as const;
+  return { kind: "refused", value, error: isListed || isSecret ? { ...error, source: label } : error };
+};
 
-/** One that comes twice and says two things names no region. */
-const readParameter = (source: QuerySource, query: string): Word => {
-  const { name, test, regions } = source;
-  const values = parameterValues(query.slice(1), test);
+type SourceOf<Kind extends RegionSource["kind"]> = Extract<RegionSource, { readonly kind: Kind }>;
+
+/** It says nothing before each of the headers is there. */
+const readHeaders = ({ conditions, region }: SourceOf<"headers">, says: RequestSays): Word => {
+  let isMet = true;
+  const read: string[] = [];
+  for (const { header, values } of conditions) {
+    const value = says.header(header);
+    if (value === undefined) return undefined;
+    isMet &&= values.has(value);
+    read.push(`${header}: ${value}`);
+  }
+  const value = read.join(", ");
+  return isMet ? { kind: "region", region, isAssumed: false, value } : { kind: "unlisted", value };
+};
+
+/** One that comes twice and says two things names no region, nor does one that cannot be decoded. */
+const readParameter = (source: SourceOf<"query">, query: string): Word => {
+  const values = parameterValues(query.slice(1), source.test);
   const [value, second = values[PLACE_IDS_MAX]] = new Set(values);
-  if (second === undefined) return lookUp(value, source, regions);
-  return err({ reason: "malformed-request", detail: `The query parameter ${name} has several values.` });
+  if (second !== undefined) {
+    const detail = `The query parameter ${source.name} has several values.`;
+    return { kind: "refused", error: { reason: "malformed-request", detail } };
+  }
+  const word = lookUp(value, source);
+  return word?.kind === "unlisted" && isUndecodable(query.slice(1), source.test) ? refusal(source, value) : word;
+};
+
+/** An escape is not decoded: it names no region. A segment in which an origin may read a listed value does not go on. */
+const readSegment = (source: SourceOf<"segment">, segment: string | undefined): Word => {
+  const word = lookUp(segment || undefined, source);
+  if (word?.kind !== "unlisted") return word;
+  const [plain] = /^[^;]*/.exec(decoded(word.value) ?? "") ?? [""];
+  return plain === "" || regionFor(source.listed, plain) !== undefined ? refusal(source, word.value) : word;
+};
+
+/** `undefined` where the escapes are no text. */
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 };
 
 /** A token that is too long to be read might say something: skipping it would be a guess. */
-const readToken = (source: Extract<RegionSource, { readonly kind: "claim" }>, says: RequestSays): Word => {
-  const { header, path, regions } = source;
+const readToken = (source: SourceOf<"claim">, says: RequestSays): Word => {
+  const { header, path } = source;
   const credentials = says.header(header);
   if (credentials === undefined) return undefined;
   const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
   if (token === undefined) return undefined;
   if (token.length > TOKEN_LENGTH_MAX) {
     const detail = `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`;
-    return err({ reason: "malformed-request", detail });
+    return { kind: "refused", error: { reason: "malformed-request", detail } };
   }
-  return lookUp(claimOf(token, path), source, regions);
+  const claim = claimOf(token, path);
+  // No text at all: nothing that a table could list.
+  if (typeof claim === "object") return refusal(source, Array.isArray(claim) ? "[…]" : "{…}");
+  return lookUp(claim === undefined ? undefined : String(claim), source);
 };
 
 /** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4): the first known counts. */
-const readCookie = (name: string, field: string | undefined, regions: RegionByValue): Word => {
-  const values = cookieValues(field, name);
-  if (values === undefined) return err({ reason: "malformed-request", detail: ambiguousCookie(name) });
-  return said(regions.get(values.find((value) => regions.has(value)) ?? ""), false);
+const readCookie = (source: SourceOf<"cookie">, field: string | undefined): Word => {
+  const { cookie, listed } = source;
+  const values = cookieValues(field, cookie);
+  if (values === undefined) {
+    return { kind: "refused", error: { reason: "malformed-request", detail: ambiguousCookie(cookie) } };
+  }
+  for (const value of values) {
+    const region = regionFor(listed, value);
+    if (region !== undefined) return { kind: "region", region, isAssumed: false, value };
+  }
+  const [first] = values;
+  if (first === undefined) return undefined;
+  return listed.goesOn ? { kind: "unlisted", value: first } : refusal(source, first);
 };
 
 /** Value of `set-cookie`: not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */

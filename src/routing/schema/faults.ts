@@ -92,8 +92,11 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
 export interface UnknownName<What extends string = string> {
   readonly reason: "unknown-name";
   readonly what: What;
-  readonly name: string;
+  /** `undefined` where it may be a credential. */
+  readonly name: string | undefined;
   readonly known: readonly string[];
+  /** How many others there are that `known` does not list. */
+  readonly more?: number;
   /** The source whose values the table lists in `known`. */
   readonly source?: string;
 }

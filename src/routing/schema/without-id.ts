@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
 import { placesSchema } from "../places/schema.ts";
+import type { Place } from "./faults.ts";
 import {
   claim,
   deadlinesSchema,
@@ -22,18 +23,48 @@ import {
 
 /** Requests without an ID in the declared table. Rules about more than one value are in `check/without-id.ts`. */
 
-export const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
-  v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(limits.SOURCE_VALUES_MAX));
+/** An entry is a value with its region, or a region with the list of its values. */
+const regionOrValues = <const Value extends v.GenericSchema<string>>(value: Value) =>
+  v.union([name, list(value, limits.SOURCE_VALUES_MAX, "Name a value of the region, or remove it.")]);
 
-const region = optional(name, "The region of clients there.");
+export const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
+  v.pipe(
+    v.record(key, regionOrValues(key)),
+    v.minEntries(1, "Name a region for something."),
+    v.maxEntries(limits.SOURCE_VALUES_MAX),
+  );
+
+export const CONTINENTS = ["AF", "AN", "AS", "EU", "NA", "OC", "SA"] as const;
+
+const continents = regionOrValues(v.string());
+const continent = optional(continents, "The region of clients there.");
+/** Regions with a list of continents are the rest. */
 export const regionByContinent = v.pipe(
-  v.strictObject({ AF: region, AN: region, AS: region, EU: region, NA: region, OC: region, SA: region }),
+  v.objectWithRest(
+    {
+      AF: continent,
+      AN: continent,
+      AS: continent,
+      EU: continent,
+      NA: continent,
+      OC: continent,
+      SA: continent,
+    },
+    continents,
+  ),
   v.minEntries(1, "Name a region for a continent."),
 );
 
+/** A region with a list of hosts stands in the same place. */
 const host = matching(
-  /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$|^\[[0-9a-f:.]+\]$/,
+  /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$|^\[[0-9a-f:.]+\]$|^[A-Za-z][A-Za-z0-9_-]*$/,
   "Write a host in lower case without a port, such as eu.example.com or *.eu.example.com.",
+);
+
+const prefix = v.pipe(
+  v.string(),
+  v.minLength(1, "An empty prefix would take every value; write how values begin, or add a last source with `region`."),
+  v.maxLength(limits.PATTERN_LENGTH_MAX),
 );
 
 /** One object and not a union of one for each kind, so that a fault points at the wrong key. Exactly one kind is set. */
@@ -41,8 +72,19 @@ const sourceSchema = v.strictObject({
   header: optional(token, "A request header; beside `jwtClaim` the one that carries the token."),
   jwtClaim: optional(claim, "A claim of a bearer token, whose signature is not verified; nested: a JSON pointer."),
   cookie: optional(token, "A cookie. One that names no region is ignored."),
-  clientCountry: optional(regionBy(v.string()), "Region by the client's country, ISO 3166-1 alpha-2."),
-  clientContinent: optional(regionByContinent, "Region by the client's continent."),
+  headers: optional(
+    v.pipe(
+      v.record(token, oneOrMore(text)),
+      v.minEntries(1, "Name a header."),
+      v.maxEntries(limits.SOURCE_HEADERS_MAX),
+    ),
+    "Headers that must all have one of their values; `region` beside it is where such requests go.",
+  ),
+  clientCountry: optional(
+    regionBy(v.string()),
+    "Region by the client's country, ISO 3166-1 alpha-2, or the countries of a region.",
+  ),
+  clientContinent: optional(regionByContinent, "Region by the client's continent, or the continents of a region."),
   query: optional(text, "A query parameter."),
   pathSegment: optional(integer(1, 32), "A segment of the path as it is, counted from 1."),
   hostLabel: optional(
@@ -52,11 +94,22 @@ const sourceSchema = v.strictObject({
     ),
     "The label of the host in the place of `*`.",
   ),
-  host: optional(regionBy(host), "Region by host, without a port; `*` as its first label is any one label."),
-  region: optional(name, "The last resort: always this region."),
+  host: optional(
+    regionBy(host),
+    "Region by host, without a port, or the hosts of a region; `*` as its first label is any one label.",
+  ),
+  region: optional(name, "The last resort: always this region. Beside `headers`: theirs."),
   values: optional(
     regionBy(text),
-    "Region by the value of the header, claim, cookie, parameter, segment or label. Without it, the value is a region's name.",
+    "Region by the value of the header, claim, cookie, parameter, segment or label, or the values of a region. Without this and `prefixes`, the value is a region's name.",
+  ),
+  prefixes: optional(
+    regionBy(prefix),
+    "Region by how the value begins, where `values` does not list it whole; the longest decides.",
+  ),
+  unlisted: optional(
+    v.picklist(["next", "refuse"]),
+    "A value that is not listed: the next source is asked, or the request is refused. Default: refuse; for a cookie, a host and the client's place: next.",
   ),
 });
 
@@ -111,6 +164,19 @@ export const withoutIdSchema = v.strictObject({
   replayBytesMax: v.exactOptional(replaySchema),
   fields: v.exactOptional(fieldsSchema),
 });
+
+/** A map of values in a source. */
+export type DeclaredValues = Readonly<Record<string, string | readonly string[]>>;
+
+/** Each value with its region, and where in the map it stands. */
+export const valuesOf = (
+  map: DeclaredValues = {},
+): readonly { readonly value: string; readonly region: string; readonly at: Place }[] =>
+  Object.entries(map).flatMap(([key, entry]) =>
+    typeof entry === "string"
+      ? { value: key, region: entry, at: [key] }
+      : entry.map((value, index) => ({ value, region: key, at: [key, index] })),
+  );
 
 export type DeclaredSource = v.InferOutput<typeof sourceSchema>;
 export type DeclaredWithoutId = v.InferOutput<typeof withoutIdSchema>;
