@@ -24,7 +24,7 @@ const workerd = () =>
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
 const RULES = ["test/{rules,contract}/**/*.test.ts"];
-const SYSTEM = ["test/{system,export/system}/**/*.test.ts"];
+const SYSTEM = ["test/{system,engines,export/system}/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 
 /** Files that state a property: the slow projects try many times as many cases. */
@@ -117,7 +117,7 @@ export default defineConfig({
           ...slowTimeouts,
           name: "slow-system",
           sequence: { groupOrder: 5 },
-          include: ["test/system/**/*.slow.test.ts"],
+          include: ["test/{system,engines}/**/*.slow.test.ts"],
           provide: often,
         },
       },
