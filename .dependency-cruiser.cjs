@@ -109,7 +109,7 @@ const ZONES = [
       "^src/gateway/(decide|explain-id|public-ids|replay|log-lines|places/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
       "^src/host/(self-hosting\\.ts|replace-folder\\.ts|run\\.mjs)$",
-      packages("commander", "jsonc-parser", "valibot", "wrangler", "yaml"),
+      packages("commander", "jsonc-parser", "valibot", "wrangler", "js-yaml"),
     ],
     to: NODE,
     why: "the command is the core on Node",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { pathsOf, readDocument } from "../../src/cli/commands/contract/document.ts";
+import { readDocument } from "../../src/cli/commands/contract/document.ts";
+import { pathsOf } from "../../src/cli/commands/contract/paths.ts";
 import { editJson } from "../../src/cli/lib/json-edit.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { waybill } from "./fake-runtime.ts";
@@ -19,7 +20,7 @@ describe("large documents", () => {
     const document = readDocument(new TextEncoder().encode(text));
     if (!document.ok) return document.error;
     const paths = pathsOf(document.value, []);
-    return paths.ok ? paths.value : paths.error;
+    return paths.ok ? paths.value.paths : paths.error;
   };
 
   it.each(["[", "{ a: ", "- ", '{"a":['])("%j ten thousand times is too deep, or no YAML", (part) => {

@@ -7,8 +7,19 @@ import { bytesOf, openInput, unreadable } from "../../lib/input.ts";
 import { countOf, escapeControls, formatCount, jsonText, linesText } from "../../lib/output.ts";
 import { compile, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
-import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
-import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
+import { DOCUMENT_BYTES_MAX, readDocument } from "./document.ts";
+import {
+  type Comparison,
+  createComparison,
+  type Finding,
+  findingOf,
+  idsNotRead,
+  looksLikeId,
+  matchesGiven,
+  missingOperations,
+} from "./findings.ts";
+import { formatNotRead, groupNotRead } from "./not-read.ts";
+import { type ContractPath, pathsOf } from "./paths.ts";
 
 /** `base`: `""` for none. `before` and `after`: paths with findings under the current base path, and under this one. */
 type BaseHint = NonNullable<ReturnType<typeof hintOfBase>>;
@@ -22,20 +33,20 @@ const SAMPLE_PATHS = 200;
 const AGREE_SHARE = 0.9;
 
 /** A base path that resolves nearly all findings. Clients may send another one than the document's servers name. */
-const hintOfBase = (paths: readonly ContractPath[], found: readonly Finding[], table: CompiledTable, isId: IdTest) => {
+const hintOfBase = (paths: readonly ContractPath[], found: readonly Finding[], comparison: Comparison) => {
   // `/paths/~1orders` of `/paths/~1orders/get`: slashes of a template are escaped.
   const disagreeing = new Set(found.map(({ pointer = "" }) => pointer.split("/").slice(0, 3).join("/")));
   const wrong = onePerTemplate(paths).filter(({ pointer }) => disagreeing.has(pointer));
   if (wrong.length === 0) return undefined;
   const used = new Set(paths.map(baseOf));
-  const candidates = candidatesOf(used, table).filter((base) => !used.has(base));
+  const candidates = candidatesOf(used, comparison.table).filter((base) => !used.has(base));
   const sample = wrong.filter((_, at) => at % Math.ceil(wrong.length / SAMPLE_PATHS) === 0);
   const [best] = candidates
-    .map((base) => ({ base, left: countWrong(sample, base, table, isId) }))
+    .map((base) => ({ base, left: countWrong(sample, base, comparison) }))
     .sort((a, b) => a.left - b.left);
   if (best === undefined || best.left > sample.length * (1 - AGREE_SHARE)) return undefined;
   const all = onePerTemplate(paths);
-  const after = countWrong(all, best.base, table, isId);
+  const after = countWrong(all, best.base, comparison);
   return after > wrong.length * (1 - AGREE_SHARE) ? undefined : { base: best.base, before: wrong.length, after };
 };
 
@@ -45,8 +56,8 @@ const onePerTemplate = (paths: readonly ContractPath[]): readonly ContractPath[]
 
 const baseOf = ({ path, template }: ContractPath): string => path.slice(0, path.length - template.length);
 
-const countWrong = (paths: readonly ContractPath[], base: string, table: CompiledTable, isId: IdTest): number =>
-  paths.filter((path) => findingOf({ ...path, path: base + path.template }, table, isId).length > 0).length;
+const countWrong = (paths: readonly ContractPath[], base: string, comparison: Comparison): number =>
+  paths.filter((path) => findingOf({ ...path, path: base + path.template }, comparison).length > 0).length;
 
 /** Candidates: none, parts of the current ones, and prefixes of the table's paths; the shortest first. */
 const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly string[] => {
@@ -110,6 +121,7 @@ Examples:
   $ waybill contract openapi.json --id-param '^(id|.*Number)$'
 
 A parameter is an ID if its name is like id, …Id, …_id, …uuid, or its format like uuid. docs/reference/cli.md lists the kinds.
+It counts the parts that it does not compare, such as webhooks, and names the first ones; they are no findings.
 Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
   run: async (runtime, [path = ""], options) => {
     const name = path === "-" ? "stdin" : path;
@@ -124,18 +136,27 @@ Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
     const document = readDocument(await readBytes(path, name, runtime));
     if (!document.ok) return fail(`error: ${file} is not an OpenAPI document: ${escapeControls(document.error)}\n`);
     const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
+    const comparison = createComparison(table, isId);
     const read = pathsOf(document.value, originBases(table), options.basePath);
     if (!read.ok) return fail(`error: ${file}: ${escapeControls(read.error)}\n`);
-    const paths = read.value;
-    const findings = findAll(paths, table, isId, options.entityPrefix);
+    const { paths } = read.value;
+    const findings = findAll(paths, comparison, options.entityPrefix);
+    const templates = onePerTemplate(paths);
+    const isFound = new Set(findings.flatMap(({ kind, pointer }) => (kind === "literal-for-id" ? [pointer] : [])));
+    const ids = templates.filter(({ pointer }) => !isFound.has(pointer)).flatMap((path) => idsNotRead(path, isId));
+    const notRead = groupNotRead([...read.value.notRead, ...ids]);
     await runtime.print(
-      options.json ? jsonText(...findings) : linesText(findings.map(formatFinding(name, options.table))),
+      options.json ? jsonText(...findings, ...notRead) : linesText(findings.map(formatFinding(name, options.table))),
     );
-    const count = new Set(paths.map(({ pointer }) => pointer)).size;
     const unread = new Set(paths.flatMap((each) => each.unread.map(({ pointer }) => pointer))).size;
-    const parts = [countOf(count, "path"), ...(unread === 0 ? [] : [`${countOf(unread, "reference")} not read`])];
-    runtime.report(`${file}: ${[...parts, countOf(findings.length, "finding")].join(", ")}\n`);
-    const hint = hintOfBase(paths, findings, table, isId);
+    const parts = [
+      countOf(templates.length, "path"),
+      ...(unread === 0 ? [] : [`${countOf(unread, "reference")} not read`]),
+      countOf(findings.length, "finding"),
+    ];
+    runtime.report(`${file}: ${parts.join(", ")}\n`);
+    for (const group of notRead) runtime.report(`${escapeControls(formatNotRead(group))}\n`);
+    const hint = hintOfBase(paths, findings, comparison);
     if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
     return findings.length === 0 ? EXIT.ok : EXIT.differs;
   },
@@ -151,18 +172,17 @@ const readBytes = async (path: string, name: string, runtime: Runtime): Promise<
 /** A path with several base paths agrees if it does so under one. */
 const findAll = (
   paths: readonly ContractPath[],
-  table: CompiledTable,
-  isId: IdTest,
+  comparison: Comparison,
   prefixes: readonly string[] | undefined,
 ): readonly Finding[] => {
   const byPointer = new Map<string, readonly Finding[]>();
   for (const path of paths) {
-    const found = findingOf(path, table, isId);
+    const found = findingOf(path, comparison);
     const before = byPointer.get(path.pointer);
     if (before === undefined || found.length < before.length) byPointer.set(path.pointer, found);
   }
   const isMeant = (pattern: string) => prefixes === undefined || prefixes.some((prefix) => isAt(prefix, pattern));
-  return [...[...byPointer.values()].flat(), ...missingOperations(paths, table, isMeant)];
+  return [...[...byPointer.values()].flat(), ...missingOperations(paths, comparison.table, isMeant)];
 };
 
 const isAt = (prefix: string, pattern: string): boolean =>

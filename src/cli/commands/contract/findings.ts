@@ -1,7 +1,7 @@
 import type { CompiledTable, Entity, WithoutId } from "../../../routing/index.ts";
-import { segmentsOf } from "../../../routing/lookup/paths.ts";
+import { indexExactPaths, segmentsOf } from "../../../routing/lookup/paths.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
-import { type ContractPath, operationPointer, type Parameter } from "./document.ts";
+import { type ContractPath, type NotRead, operationPointer, type Parameter, type Unread } from "./paths.ts";
 
 /** Why a parameter looks like an ID, as the end of a sentence. `undefined`: it does not. */
 export type IdTest = (parameter: Parameter) => string | undefined;
@@ -41,16 +41,38 @@ export interface Finding {
 /** Paths of the gateway itself, or of IDs alone. */
 const OWN_PATH = /^\/(?:mint$|any(?:\/|$)|-\/)/;
 
-export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => [
-  ...path.unread.map(({ pointer, reference }): Finding => {
-    const message = `${reference} is not in this document, so it is not compared: bundle the documents first`;
-    return { kind: "reference-unread", pointer, path: path.path, message };
+/** A table with what is looked up for each path of a document. */
+export interface Comparison {
+  readonly table: CompiledTable;
+  readonly isId: IdTest;
+  /** Whether only a catch-all pattern of the entry matches: the path itself has no entry. */
+  readonly isCaughtAll: (entry: WithoutId, path: string) => boolean;
+}
+
+export const createComparison = (table: CompiledTable, isId: IdTest): Comparison => {
+  const patterns = table.withoutId.entries.map(({ entity }) => ({
+    entity,
+    paths: entity.paths.filter((pattern) => !pattern.endsWith("/**")),
+  }));
+  const exact = indexExactPaths(patterns);
+  return { table, isId, isCaughtAll: ({ entity }, path) => exact.match(path)?.entity.entity !== entity };
+};
+
+const UNREAD: Readonly<Record<Unread["why"], string>> = {
+  elsewhere: "is not in this document, so it is not compared: bundle the documents first",
+  nowhere: "is not in this document, so it is not compared: correct the reference",
+  circle: "leads back to itself, so it is not compared: correct the reference",
+};
+
+export const findingOf = (path: ContractPath, comparison: Comparison): readonly Finding[] => [
+  ...path.unread.map(({ pointer, reference, why }): Finding => {
+    return { kind: "reference-unread", pointer, path: path.path, message: `${reference} ${UNREAD[why]}` };
   }),
   // RFC 9110 §9.3.8: an answer would show what the gateway adds.
   ...path.methods
     .filter((method) => method === "TRACE")
     .map((method) => unroutedFinding(path, method, "the gateway refuses TRACE")),
-  ...disagreements({ ...path, methods: path.methods.filter((method) => method !== "TRACE") }, table, isId),
+  ...disagreements({ ...path, methods: path.methods.filter((method) => method !== "TRACE") }, comparison),
 ];
 
 const unroutedFinding = ({ pointer, path }: ContractPath, method: string, message: string): Finding => ({
@@ -60,7 +82,7 @@ const unroutedFinding = ({ pointer, path }: ContractPath, method: string, messag
   message,
 });
 
-const disagreements = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
+const disagreements = (path: ContractPath, { table, isId, isCaughtAll }: Comparison): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
     const message = "the gateway serves this path itself: the operation is never reached";
@@ -93,10 +115,6 @@ const takes = (entry: WithoutId | undefined, method: string): boolean =>
 const isCollection = ({ creates, lists }: CompiledTable, path: string, method: string): boolean =>
   method === "POST" ? creates?.match(path) !== undefined : method === "GET" && lists?.has(path) === true;
 
-/** Whether only a catch-all pattern matches: the path itself has no entry. */
-const isCaughtAll = ({ entity }: WithoutId, path: string): boolean =>
-  !entity.paths.some((pattern) => !pattern.endsWith("/**") && isLike(segmentsOf(pattern), segmentsOf(path)));
-
 const idsIn = ({ parameters }: ContractPath, isId: IdTest) =>
   parameters.flatMap((parameter) => {
     const why = isId(parameter);
@@ -117,14 +135,20 @@ const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId
   return [{ kind: "id-elsewhere", ...at, message }];
 };
 
-/** Whether a pattern matches a path of the document. An entity matches all below its pattern, too. */
-const isLike = (pattern: readonly string[], path: readonly string[], isEntity = false): boolean => {
-  const isOpenEnded = isEntity || pattern.at(-1) === "**";
-  if (isOpenEnded ? path.length < pattern.length : path.length !== pattern.length) return false;
-  return pattern.every((segment, at) => {
-    if (segment === ":id" && isEntity) return /^\{[^{}]+\}$/.test(path[at] ?? "");
-    return segment === "*" || segment === "**" || segment === path[at];
-  });
+/** A segment that is one parameter and nothing else. */
+const PARAMETER = /^\{[^{}]+\}$/;
+
+/** `{proxy+}` of API Gateway, `{+path}` of RFC 6570, `{path*}`: they take further segments. */
+const MANY_SEGMENTS = /^\{(?:\+[^{}]*|[^{}]*[+*])\}$/;
+
+/** IDs that a pattern of a table cannot name: beside other text in their segment, or over several segments. */
+export const idsNotRead = (path: ContractPath, isId: IdTest): readonly NotRead[] => {
+  const isMeant = (segment: string) => idsIn(path, isId).some(({ name }) => segment.includes(`{${name}}`));
+  const { pointer, template: text } = path;
+  const segments = segmentsOf(text);
+  if (segments.some((segment) => MANY_SEGMENTS.test(segment))) return [{ reason: "many-segments", pointer, text }];
+  const isPart = (segment: string) => segment.includes("{") && !PARAMETER.test(segment) && isMeant(segment);
+  return segments.some(isPart) ? [{ reason: "segment", pointer, text }] : [];
 };
 
 type Pattern = ReturnType<typeof patternsOf>[number];
@@ -136,6 +160,46 @@ const patternsOf = (owner: Entity, isEntity: boolean, methods?: readonly string[
     return { text, segments: segmentsOf(text), owner, isEntity, index, methods, ...seen };
   });
 
+/** Patterns by their segments: tables and documents have thousands of each. */
+interface PatternNode {
+  readonly next: Map<string, PatternNode>;
+  /** Patterns that end here, and those that take all below as well. */
+  readonly exact: Pattern[];
+  readonly below: Pattern[];
+}
+
+const newNode = (): PatternNode => ({ next: new Map(), exact: [], below: [] });
+
+const indexPatterns = (patterns: readonly Pattern[]): PatternNode => {
+  const root = newNode();
+  for (const pattern of patterns) {
+    const isBelow = pattern.segments.at(-1) === "**";
+    let node = root;
+    for (const segment of isBelow ? pattern.segments.slice(0, -1) : pattern.segments) {
+      const next = node.next.get(segment) ?? newNode();
+      node.next.set(segment, next);
+      node = next;
+    }
+    (isBelow || pattern.isEntity ? node.below : node.exact).push(pattern);
+  }
+  return root;
+};
+
+/** Visits each pattern that matches a path of the document, where a parameter stands for any segment. */
+const visitLike = (node: PatternNode, segments: readonly string[], at: number, visit: (pattern: Pattern) => void) => {
+  for (const pattern of node.below) if (pattern.isEntity || at < segments.length) visit(pattern);
+  const segment = segments[at];
+  if (segment === undefined) {
+    node.exact.forEach(visit);
+    return;
+  }
+  const names = PARAMETER.test(segment) ? [segment, "*", ":id"] : [segment, "*"];
+  for (const name of new Set(names)) {
+    const next = node.next.get(name);
+    if (next !== undefined) visitLike(next, segments, at + 1, visit);
+  }
+};
+
 /** Routed paths without an operation. `isMeant`: whether the document covers the path. */
 export const missingOperations = (
   paths: readonly ContractPath[],
@@ -146,22 +210,17 @@ export const missingOperations = (
     ...[...table.entities.values()].flatMap((owner) => patternsOf(owner, true)),
     ...table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, false, methods)),
   ].filter(({ text }) => isMeant(text));
-  // Thousands of each: only those with the same first segment are compared.
-  const byFirst = Map.groupBy(patterns, ({ segments: [first = ""] }) => (/^[:*]/.test(first) ? ANY : first));
+  const index = indexPatterns(patterns);
   for (const { path, methods, unread } of paths) {
-    const segments = segmentsOf(path);
-    for (const pattern of [...(byFirst.get(ANY) ?? []), ...(byFirst.get(segments[0] ?? "") ?? [])]) {
-      if (!isLike(pattern.segments, segments, pattern.isEntity)) continue;
+    visitLike(index, segmentsOf(path), 0, (pattern) => {
       pattern.hasPath = true;
       // Behind a reference that is not read may be any operation.
       pattern.hasMethod ||=
         pattern.methods === undefined || unread.length > 0 || methods.some((each) => pattern.methods?.includes(each));
-    }
+    });
   }
   return patterns.filter(({ isEntity, hasPath, hasMethod }) => !(isEntity ? hasPath : hasMethod)).map(missingFinding);
 };
-
-const ANY = "/";
 
 const missingFinding = ({ text, owner: { name, paths }, isEntity, index, hasPath }: Pattern): Finding => {
   const [kind, part] = isEntity
