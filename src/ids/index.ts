@@ -2,8 +2,8 @@
 
 export type { LayoutTableFault } from "./layout/check-table.ts";
 export { compileLayout, fieldValue } from "./layout/compile.ts";
-export type { DeclarationFault, LayoutDeclaration, TextName } from "./layout/declare.ts";
-export { declareLayout, TEXT_NAMES } from "./layout/declare.ts";
+export type { DeclarationFault, DeclaredText, LayoutDeclaration, TextFault, TextName } from "./layout/declare.ts";
+export { declareLayout, declareTexts, TEXT_NAMES } from "./layout/declare.ts";
 export type * from "./layout/layout.ts";
 export { isoTime } from "./layout/time.ts";
 export { compareWords, fieldOf, mixWords } from "./layout/words.ts";
@@ -29,6 +29,7 @@ export * from "./recognise.ts";
 export * from "./result.ts";
 export * from "./stores/binary.ts";
 export * from "./stores/json.ts";
+export { ALPHABET_NAMES, type AlphabetFault, type AlphabetText } from "./text/alphabet-text.ts";
 export { type ArchitectEncoding, type ArchitectType, architectText, architectValue } from "./text/architect.ts";
 export * from "./text/texts.ts";
 export {

@@ -113,11 +113,12 @@ const weighRange = (layout: Layout, words: Words): readonly string[] => {
   return [`${fault.field ?? "the value"} is outside ${fault.min} to ${fault.max}, the range of ${layout.name}`];
 };
 
-/** Forms that are decimal, or that never consist of digits alone. */
-const DECIMAL_FORMS: readonly string[] = ["decimal", "longs"];
+const DECIMAL_RADIX = 10;
 
-const weighDigits = ({ name }: TextForm, text: string): readonly string[] =>
-  DECIMAL_FORMS.includes(name) || !/^[0-9]+$/.test(text) ? [] : [`digits alone are read as decimal, not ${name}`];
+const weighDigits = ({ name, numeral }: TextForm, text: string): readonly string[] =>
+  (numeral?.digits.length ?? 0) <= DECIMAL_RADIX || !/^[0-9]+$/.test(text)
+    ? []
+    : [`digits alone are read as decimal, not ${name}`];
 
 const nameValue = (field: Field, words: Words): string => `${field.name} is ${field.read(words)}`;
 

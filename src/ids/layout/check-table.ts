@@ -18,8 +18,8 @@ export type LayoutTableFault =
   | { readonly reason: "split-field"; readonly field: string }
   | { readonly reason: "two-times"; readonly fields: readonly [string, string] };
 
-/** The widest known ID, KSUID, has 160 bits. */
-export const LAYOUT_BITS_MAX = 160;
+/** Of IDs in use, KSUID has 160 bits and a few have 168 or 192. A hash has 256. */
+export const LAYOUT_BITS_MAX = 256;
 
 export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>
   firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table, otherTexts) ?? checkLeast(table);
@@ -93,7 +93,7 @@ const checkWidth = (table: LayoutTable, otherTexts: readonly TextForm[]): Layout
 const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
   const { least } = table;
   const bits = bitsOf(table);
-  if (least === undefined || (/^[1-9][0-9]{0,48}$/.test(least) && BigInt(least) >> BigInt(bits) === 0n))
+  if (least === undefined || (/^[1-9][0-9]{0,77}$/.test(least) && BigInt(least) >> BigInt(bits) === 0n))
     return undefined;
   return { reason: "least-value", bits, least };
 };

@@ -9,11 +9,23 @@ export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
 /** `sql-datetime`: days in the bits above the low 32, and units of 1/300 s since midnight in those. */
 export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns" | "sql-datetime";
 
+/** The numeral system of a text form, whose texts may have constant characters around and between their digits. */
+export interface Numeral {
+  /** The digits in order of value. */
+  readonly digits: string;
+  /** Both cases of each letter are read. */
+  readonly folded?: true;
+  /** Forms of one name, digits and key are the same form. */
+  readonly key?: string;
+}
+
 /** How bits are written as text. A value, so that a bundle contains only the forms that it uses. */
 export interface TextForm {
   readonly name: string;
   /** Constant prefix of every text. */
   readonly prefix?: string;
+  /** Absent for a form whose order and digits are not known. */
+  readonly numeral?: Numeral;
   /** Number of bits in a text. */
   readonly bits: number;
   /** Set: letters of both cases are read, and texts of one ID differ in nothing else. The canonical one is in lower case. */
@@ -55,6 +67,8 @@ export type Row =
  */
 export interface LayoutTable {
   readonly name: string;
+  /** The built-in layout that this one is in other texts or from another epoch. Its IDs are minted alike. */
+  readonly like?: string;
   readonly title: string;
   /** Where the layout is defined. */
   readonly source: string;

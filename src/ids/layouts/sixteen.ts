@@ -6,6 +6,7 @@ import {
   BASE64URL,
   CROCKFORD,
   DECIMAL,
+  GROUPED_HEX,
   HEX,
   LOWER_HEX,
   PUSH_ID,
@@ -25,11 +26,12 @@ export const lexicalUuidTable: LayoutTable = {
   name: "lexical-uuid",
   title: "LexicalUUID of Twitter Cassie: microseconds and worker",
   source: "twitter/cassie, commit f6da4e0, LexicalUUID.scala",
-  text: /* @__PURE__ */ groupedText(
-    "grouped-hex",
-    /* @__PURE__ */ radixText({ alphabet: HEX, bits: 128, width: 32 }),
-    [8, 4, 4, 16],
-  ),
+  text: /* @__PURE__ */ groupedText({
+    alphabet: GROUPED_HEX,
+    bits: 128,
+    width: 32,
+    groups: [8, 4, 4, 16],
+  }),
   rows: [
     { field: "sign", bits: 1, role: "fixed", value: 0 },
     { field: "mintedAt", bits: 63, role: "time", unit: "us", epochMs: UNIX_EPOCH_MS },

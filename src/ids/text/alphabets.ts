@@ -7,6 +7,8 @@ export const DECIMAL: Alphabet = { name: "decimal", digits: "0123456789" };
 
 export const HEX: Alphabet = { name: "hex", digits: "0123456789abcdef", folded: true };
 
+export const GROUPED_HEX: Alphabet = { name: "grouped-hex", digits: "0123456789abcdef", folded: true };
+
 export const UPPER_HEX: Alphabet = { name: "hex", digits: "0123456789ABCDEF", folded: true };
 
 /** The SID library never prints capitals, so SID rejects them. */

@@ -1,5 +1,6 @@
 import type { ParseError, Words } from "../layout/layout.ts";
 import { bigToWords, wordsToBig } from "../layout/words.ts";
+import { BASE36 } from "./alphabets.ts";
 import { explainCharacters, textForm } from "./form.ts";
 
 /** CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of as many bits as it needs. */
@@ -44,4 +45,12 @@ const explain = (text: string): ParseError =>
 
 const isDigit = (code: number): boolean => (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a);
 
-export const cuidText = /* @__PURE__ */ textForm({ name: "cuid", bits: 126, lengthMax: LENGTH, read, format, explain });
+export const cuidText = /* @__PURE__ */ textForm({
+  name: "cuid",
+  bits: 126,
+  lengthMax: LENGTH,
+  numeral: BASE36,
+  read,
+  format,
+  explain,
+});

@@ -39,10 +39,10 @@ export const characterError = (text: string, at: number): ParseError => ({
   at,
 });
 
-/** The first place with a digit instead of a hyphen, or the reverse. */
-export const misplacedHyphen = (text: string, hyphensAt: readonly number[]): number => {
+/** The first place with a digit instead of a separator, or the reverse. */
+export const misplacedSeparator = (text: string, separatorsAt: readonly number[], separator = "-"): number => {
   let at = 0;
-  while (at < text.length && (text.charAt(at) === "-") === hyphensAt.includes(at)) at += 1;
+  while (at < text.length && (text.charAt(at) === separator) === separatorsAt.includes(at)) at += 1;
   return at;
 };
 

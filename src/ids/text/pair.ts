@@ -48,5 +48,6 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
   };
 
   const bits = WORD_BITS * (wordsFor(high.bits) + wordsFor(low.bits));
-  return textForm({ name, bits, lengthMax, read, format, explain });
+  const numeral = high.numeral && { digits: high.numeral.digits };
+  return textForm({ name, bits, lengthMax, ...(numeral && { numeral }), read, format, explain });
 };

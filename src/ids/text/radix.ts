@@ -1,4 +1,4 @@
-import type { ParseError, TextForm, Words } from "../layout/layout.ts";
+import type { Numeral, ParseError, TextForm, Words } from "../layout/layout.ts";
 import { WORD_BITS, wordsFor } from "../layout/runs.ts";
 import type { Alphabet } from "./alphabets.ts";
 import { explainCharacters, textForm } from "./form.ts";
@@ -21,6 +21,8 @@ const WORD_VALUES = 0x1_0000_0000;
 /** Digits are processed in chunks. A chunk times a word value stays below 2^53, so it is exact. */
 const CHUNK_VALUES_MAX = 0x20_0000;
 
+export const chunkDigitsOf = (radix: number): number => Math.floor(Math.log(CHUNK_VALUES_MAX) / Math.log(radix));
+
 /** An integer in a numeral system. Each value has one text: leading zeros are all required or all forbidden. */
 export const radixText = (options: RadixOptions): TextForm => {
   const { alphabet, bits, width, padBits = 0 } = options;
@@ -34,7 +36,7 @@ export const radixText = (options: RadixOptions): TextForm => {
   const digitAt = (code: number): number => (code < values.length ? (values[code] as number) : -1);
   const zero = digits.charCodeAt(0);
   const padScale = 2 ** padBits;
-  const chunkDigits = Math.floor(Math.log(CHUNK_VALUES_MAX) / Math.log(radix));
+  const chunkDigits = chunkDigitsOf(radix);
   const chunkEnd = radix ** chunkDigits;
 
   const read = (text: string, start: number, end: number): Words | undefined => {
@@ -52,7 +54,7 @@ export const radixText = (options: RadixOptions): TextForm => {
         chunk = chunk * radix + value;
       }
       const pad = stop === end ? padScale : 1;
-      if (chunk % pad !== 0 || append(words, scale / pad, chunk / pad) !== 0) return undefined;
+      if (chunk % pad !== 0 || appendWords(words, scale / pad, chunk / pad) !== 0) return undefined;
     }
     return (words[0] as number) < topWordEnd ? words : undefined;
   };
@@ -92,11 +94,12 @@ export const radixText = (options: RadixOptions): TextForm => {
     return { reason: "range", min: "0", max: `2^${bits} - 1` };
   };
 
-  return textForm({ name, bits, lengthMax, read, format, explain });
+  const numeral = { ...alphabet, key: [bits, lengthMin, lengthMax, width, padBits].join() };
+  return textForm({ name, bits, lengthMax, numeral, read, format, explain });
 };
 
 /** Multiplies by a scale and adds, in place. Returns the overflow. */
-const append = (words: number[], scale: number, added: number): number => {
+export const appendWords = (words: number[], scale: number, added: number): number => {
   let carry = added;
   for (let word = words.length - 1; word >= 0; word--) {
     const value = (words[word] as number) * scale + carry;
@@ -119,7 +122,7 @@ const takeLast = (words: number[], scale: number): number => {
 };
 
 /** The digit value of each ASCII code, or -1. */
-const digitValues = ({ digits, folded }: Alphabet): Int8Array => {
+export const digitValues = ({ digits, folded }: Numeral): Int8Array => {
   const values = new Int8Array(128).fill(-1);
   for (let value = 0; value < digits.length; value++) {
     values[digits.charCodeAt(value)] = value;

@@ -1,6 +1,6 @@
 import type { ParseError, TextForm, Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
-import { characterError, EXPLAINED_CHARACTERS_MAX, misplacedHyphen, shiftError } from "./form.ts";
+import { characterError, EXPLAINED_CHARACTERS_MAX, misplacedSeparator, shiftError } from "./form.ts";
 
 /** UUID text, RFC 9562 section 4: 32 case-insensitive hexadecimal digits in groups of 8-4-4-4-12. */
 
@@ -71,7 +71,7 @@ const explainRejected = (text: string): ParseError => {
   if (invalidAt >= 0) return characterError(text, invalidAt);
 
   const digits = text.replaceAll("-", "").toLowerCase();
-  const at = misplacedHyphen(text, HYPHENS_AT);
+  const at = misplacedSeparator(text, HYPHENS_AT);
   if (digits.length === HEX_DIGITS) return { reason: "shape", at, suggestion: group(digits) };
   if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at };
   return wrongLength(text);
@@ -140,6 +140,7 @@ export const uuidText: TextForm = {
   bits: 128,
   isCaseless: true,
   lengthMax: UUID_TEXT_LENGTH,
+  numeral: { digits: "0123456789abcdef", folded: true, key: "uuid" },
   read: readUuid,
   parse: parseUuid,
   format: formatUuid,

@@ -147,20 +147,16 @@ const descends = (weighed: readonly Bit[], field: Field): boolean => {
   return values.every((value, index) => index === 0 || value < (values[index - 1] as bigint));
 };
 
-/** More than the digits of any alphabet, so that the last two digits take all values. */
-const PROBES = 4096n;
-
-/** Texts of equal length sort by value if each digit sorts by its value. */
+/** Texts of equal length sort by value if each digit sorts by its value: constant characters stand in the same places of all. */
 const textOrder = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrder, PeriodRangeError> => {
-  const count = layout.fixed.value.length;
-  let last = "";
-  for (let value = 0n; value < PROBES; value++) {
-    const next = text.format(bigToWords(value, count));
-    if (next.length === last.length && next <= last) {
-      return err({ reason: "no-text-order", layout: layout.name, text: text.name });
-    }
-    last = next;
-  }
+  if (!sortsByValue(text)) return err({ reason: "no-text-order", layout: layout.name, text: text.name });
+  const lowest = text.format(bigToWords(0n, layout.fixed.value.length));
   const longest = text.format(fill(layout, time, BigInt(time.max), "greatest"));
-  return ok(text.format(bigToWords(0n, count)).length === longest.length ? "text" : "number");
+  return ok(lowest.length === longest.length ? "text" : "number");
+};
+
+/** Whether the digits of a form are in the order of their codes. */
+export const sortsByValue = ({ numeral }: TextForm): boolean => {
+  const digits = Array.from(numeral?.digits ?? "");
+  return numeral !== undefined && digits.every((digit, at) => at === 0 || digit > (digits[at - 1] as string));
 };

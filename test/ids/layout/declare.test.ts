@@ -55,8 +55,12 @@ describe("refused", () => {
     ["a name that every object has", { ...order, text: "toString" as TextName }, { reason: "text-name" }],
     ["a prefix of digits", { ...order, prefix: "1" }, { reason: "text-prefix", prefix: "1" }],
     ["a prefix that a path would encode", { ...order, prefix: "a/" }, { reason: "text-prefix", prefix: "a/" }],
-    ["too few bits", { ...order, rows: order.rows.slice(1, 2) }, { reason: "layout-bits", bits: 4, min: 32, max: 160 }],
-    ["too many bits", { ...order, rows: [...order.rows, ...order.rows] }, { reason: "layout-bits", bits: 192 }],
+    ["too few bits", { ...order, rows: order.rows.slice(1, 2) }, { reason: "layout-bits", bits: 4, min: 32, max: 256 }],
+    [
+      "too many bits",
+      { ...order, rows: [...order.rows, ...order.rows, ...order.rows] },
+      { reason: "layout-bits", bits: 288 },
+    ],
     ["a UUID of 96 bits", { ...order, text: "uuid" as const }, { reason: "total-bits", expected: 128, actual: 96 }],
     [
       "a unit that is none",
@@ -102,7 +106,7 @@ describe("refused", () => {
 
 /** Tables of any shape, in any text form that fits. */
 const anyDeclared = fc
-  .constantFrom(32, 64, 72, 96, 120, 128, 160)
+  .constantFrom(32, 64, 72, 96, 120, 128, 160, 168, 192, 256)
   .chain((bits) =>
     fc.tuple(
       anyTable(bits),

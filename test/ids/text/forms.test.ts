@@ -5,7 +5,7 @@ import { bigToWords, wordsToBig } from "../../../src/ids/layout/words.ts";
 import { BASE32HEX, BASE62, DECIMAL, HEX } from "../../../src/ids/text/alphabets.ts";
 import { pairText } from "../../../src/ids/text/pair.ts";
 import { digitsFor, radixText } from "../../../src/ids/text/radix.ts";
-import { groupedText, prefixedText } from "../../../src/ids/text/wrapped.ts";
+import { groupedText, wrappedText } from "../../../src/ids/text/wrapped.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { anyDamage } from "../arbitraries.ts";
 import { forms } from "./forms.ts";
@@ -102,8 +102,8 @@ describe("refused, and why", () => {
     lowLength: 11,
   });
   const longs = pairText({ name: "longs", high: decimal, low: decimal, separator: "," });
-  const grouped = groupedText("groups", radixText({ alphabet: HEX, bits: 128, width: 32 }), [8, 4, 4, 16]);
-  const prefixed = prefixedText("ord_", decimal);
+  const grouped = groupedText({ alphabet: HEX, bits: 128, width: 32, groups: [8, 4, 4, 16] });
+  const prefixed = wrappedText("ord_", decimal);
   const xid = radixText({ alphabet: BASE32HEX, bits: 96, width: 20, padBits: 4 });
   test.each([
     ["nothing", decimal, "", { reason: "empty" }],

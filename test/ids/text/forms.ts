@@ -4,7 +4,7 @@ import * as alphabets from "../../../src/ids/text/alphabets.ts";
 import { cuidText } from "../../../src/ids/text/cuid.ts";
 import { pairText } from "../../../src/ids/text/pair.ts";
 import { digitsFor, radixText } from "../../../src/ids/text/radix.ts";
-import { groupedText, prefixedText } from "../../../src/ids/text/wrapped.ts";
+import { groupedText, wrappedText } from "../../../src/ids/text/wrapped.ts";
 
 const { BASE32HEX, BASE36, BASE62, DECIMAL, HEX, LOWER_HEX, SID_64, UPPER_HEX } = alphabets;
 
@@ -21,7 +21,7 @@ export const forms: readonly (readonly [string, TextForm])[] = [
   ["padded base32hex", radixText({ alphabet: BASE32HEX, bits: 96, width: 20, padBits: 4 })],
   ["capital hex", radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 })],
   ["base62 without zeros", radixText({ alphabet: BASE62, bits: 128 })],
-  ["hex in groups", groupedText("groups", radixText({ alphabet: HEX, bits: 128, width: 32 }), [8, 4, 4, 16])],
+  ["hex in groups", groupedText({ alphabet: HEX, bits: 128, width: 32, groups: [8, 4, 4, 16] })],
   ["two base62 halves", pairText({ name: "pair", high: half(11), low: half(11), lowLength: 11 })],
   [
     "two decimals and a comma",
@@ -43,7 +43,7 @@ export const forms: readonly (readonly [string, TextForm])[] = [
     }),
   ],
   ["lower-case hex", radixText({ alphabet: LOWER_HEX, bits: 64, width: 16 })],
-  ["a prefix", prefixedText("ord_", textNamed("base62", 96))],
-  ["a prefix in front of a UUID", prefixedText("user-", textNamed("uuid", 128))],
+  ["a prefix", wrappedText("ord_", textNamed("base62", 96))],
+  ["a prefix in front of a UUID", wrappedText("user-", textNamed("uuid", 128))],
   ["CUID", cuidText],
 ];
