@@ -12,6 +12,7 @@ import { hintName, segmentsOf } from "../routing/lookup/paths.ts";
 import { type Draft, overridesIn } from "../routing/schema/draft.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/table.ts";
+import { LUA_BITS_MAX } from "./lua-text.ts";
 import { shapeOf, type TextShape } from "./text-shape.ts";
 
 /** What an engine can decide of a table, and what it must leave to Waybill. Nothing of an engine is in here. */
@@ -258,6 +259,7 @@ const decisionOf = (
   { regionOf, fallback }: Destinations,
 ): IdDecision => {
   const { layout, window, slices } = id.enabled;
+  if (layout.table.text.bits > LUA_BITS_MAX) throw new Left(`IDs of more than ${LUA_BITS_MAX} bits`);
   const route = routes.get(layout.name);
   const plan = [...(route?.indexes.keys() ?? [])].find(
     (one) => one.entity === entity.name && one.place === entity.ids.indexOf(id),

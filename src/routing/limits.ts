@@ -73,8 +73,14 @@ export const SLICES_PER_LAYOUT_MAX = 16;
 /** Known IDs have at most a dozen rows. */
 export const ROWS_PER_LAYOUT_MAX = 64;
 
-/** 160 bits. */
-export const TABLE_TEXT_BYTES_MAX = 20;
+/** The text forms in which one layout's IDs are read. */
+export const TEXTS_PER_LAYOUT_MAX = 8;
+
+/** Digits of a declared text, and of its alphabet. */
+export const TEXT_LENGTH_MAX = 128;
+
+/** 256 bits. */
+export const TABLE_TEXT_BYTES_MAX = 32;
 
 /** Single values and ranges in one condition. */
 export const CONDITION_VALUES_MAX = 10_000;

@@ -91,7 +91,7 @@ const PRIVATE_WORDS =
 /** Names that are public or stored, by file: the member of a fault, and the column of SQLite. */
 const NAMES_THAT_STAY: ReadonlyMap<string, string> = new Map([
   ["src/ids/layout/check-table.ts", "octets"],
-  ["src/routing/layouts/declared.ts", "octets"],
+  ["src/routing/layouts/declaration-faults.ts", "octets"],
   ["src/edge/control-plane/storage.ts", "octets"],
 ]);
 

@@ -182,6 +182,8 @@ const pairBy = (before: readonly IdPlan[], after: readonly IdPlan[], keyOf: (id:
 export const sameLayout = (a: LayoutPlan, b: LayoutPlan): boolean => definitionOf(a) === definitionOf(b);
 
 const definitionOf = ({ layout }: LayoutPlan): string => {
-  const { rows, octetOrder, text } = layout.table;
-  return JSON.stringify([rows, octetOrder, text.name, text.prefix]);
+  const { rows, octetOrder } = layout.table;
+  const texts = layout.texts.map(({ name, prefix, numeral }) => [name, prefix, numeral]);
+  // JSON has no bigint, which a field's greatest value may be.
+  return JSON.stringify([rows, octetOrder, texts], (_, value) => (typeof value === "bigint" ? `${value}` : value));
 };

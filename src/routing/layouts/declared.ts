@@ -1,88 +1,17 @@
-import type { DeclarationFault, Layout, Row } from "../../ids/index.ts";
-import { compileLayout, declareLayout, everyLayout } from "../../ids/index.ts";
+import type { Layout, LayoutDeclaration, Row } from "../../ids/index.ts";
+import { compileLayout, declareLayout, declareTexts, everyLayout } from "../../ids/index.ts";
+import { bitsOf } from "../../ids/layout/runs.ts";
+import { sharedForm } from "../../ids/text/alphabet-text.ts";
 import { LUUID_SHORT } from "../identity.ts";
-import type { FaultKind, Place } from "../schema/faults.ts";
 import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";
 import { FORBIDDEN_KEYS } from "../schema/validate.ts";
+import { type EntryFault, faultAt, faultOfDeclaration, LAYOUT_NAME_SENTENCE } from "./declaration-faults.ts";
 import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
-
-/** A fault of an entry of `layouts`; the place counts from the entry. */
-type EntryFault = { readonly kind: FaultKind; readonly place: Place; readonly message: string };
 
 /** Without a layout where there is a fault, and where the entry declares none. */
 export type LayoutReading = { readonly layout: Layout | undefined; readonly faults: readonly EntryFault[] };
 
-const faultAt = (place: Place, message: string, kind: FaultKind = "layout-declaration"): EntryFault => ({
-  kind,
-  place,
-  message,
-});
-
 const reject = (...faults: readonly EntryFault[]): LayoutReading => ({ layout: undefined, faults });
-
-const LAYOUT_NAME_SENTENCE =
-  "The name of a layout has lower-case letters, digits and hyphens, and begins with a letter; rename it.";
-
-type Explained<Fault extends DeclarationFault> = readonly [place: Place, message: (fault: Fault) => string];
-
-/** The key at fault, which is one of a row where the fault names a field; and what to do about it. */
-const EXPLAINED: { readonly [Fault in DeclarationFault as Fault["reason"]]: Explained<Fault> } = {
-  "layout-name": [[], () => LAYOUT_NAME_SENTENCE],
-  "text-name": [
-    ["text"],
-    ({ text, known }) => `There is no text form ${JSON.stringify(text)}; use one of ${known.join(", ")}.`,
-  ],
-  "text-prefix": [
-    ["prefix"],
-    () => "A prefix begins with a letter and has at most 32 letters, digits, `-` and `_`; correct it.",
-  ],
-  "layout-bits": [
-    ["rows"],
-    ({ bits, min, max }) => `The rows have ${bits} bits together, and an ID has ${min} to ${max}; add or remove bits.`,
-  ],
-  "total-bits": [
-    ["rows"],
-    ({ actual: rows, expected: text }) =>
-      `The rows have ${rows} bits together, and the text holds ${text}; make them the same.`,
-  ],
-  "text-bits": [
-    ["text"],
-    ({ actual, expected }) => `The text holds ${actual} bits, and the rows have ${expected}; make them the same.`,
-  ],
-  "octet-order": [
-    ["octetOrder"],
-    (fault) => `The bits must fill whole bytes, and each of the ${fault.octets} must be in the order once; correct it.`,
-  ],
-  "field-name": [
-    ["field"],
-    () => "A field's name begins with a lower-case letter and has at most 32 letters and digits; correct it.",
-  ],
-  "row-bits": [["bits"], ({ max }) => `A row has 1 to ${max} bits; correct the number.`],
-  "fixed-bits": [["bits"], ({ max }) => `A fixed field has at most ${max} bits; give its parts different names.`],
-  "fixed-value": [["value"], ({ value, bits }) => `${value} does not fit into ${bits} bits; lower it.`],
-  "max-value": [["max"], ({ max, bits }) => `${max} must be above 0 and fit into ${bits} bits; correct it.`],
-  unit: [["unit"], ({ unit }) => `There is no unit ${JSON.stringify(unit)}; correct it.`],
-  epoch: [["epoch"], () => "The epoch is out of range; correct it."],
-  "sql-datetime-bits": [["bits"], ({ max }) => `A time in sql-datetime has at most ${max} bits; lower them.`],
-  "split-field": [
-    ["field"],
-    () =>
-      "Rows of one name are parts of one field: they have one role, unit and epoch, and no `max`; rename one of them.",
-  ],
-  "two-times": [
-    ["role"],
-    ({ fields: [first] }) => `An ID has one time, and ${first} is it already; give this row another role.`,
-  ],
-  "least-value": [[], () => "The least value does not fit; remove it."],
-};
-
-/** The rows are those of the declaration, in its order. */
-const faultOfDeclaration = (fault: DeclarationFault, rows: readonly Row[]): EntryFault => {
-  const [place, message] = EXPLAINED[fault.reason] as Explained<DeclarationFault>;
-  const named = "fields" in fault ? fault.fields[1] : "field" in fault ? fault.field : undefined;
-  const row = named === undefined ? [] : ["rows", rows.findLastIndex(({ field }) => field === named)];
-  return faultAt([...row, ...place], message(fault));
-};
 
 const readCustomLayout = (name: string, declared: DeclaredLayout, declaredRows: readonly DeclaredRow[]) => {
   const { text, prefix, octetOrder } = declared;
@@ -94,7 +23,8 @@ const readCustomLayout = (name: string, declared: DeclaredLayout, declaredRows: 
   if (faults.length > 0 || text === undefined) return reject(...faults);
   const layout = declareLayout({
     name,
-    text,
+    // A name that only a built-in layout has is a fault.
+    text: text as LayoutDeclaration["text"],
     rows,
     ...(prefix === undefined ? {} : { prefix }),
     ...(octetOrder === undefined ? {} : { octetOrder }),
@@ -157,6 +87,9 @@ const rowOf = ({ field, bits, role, value, unit, epoch, max }: DeclaredRow): Row
 
 /** The built-in layouts by name. A table may also name variants with another epoch, and layouts that it declares. */
 const OURS: ReadonlyMap<string, Layout> = new Map(everyLayout.map((layout) => [layout.name, layout]));
+
+// A declared form that reads and writes like one of these is the same form.
+for (const { texts } of everyLayout) for (const form of texts) sharedForm(form);
 
 /** Schemes whose issuers count from epochs of their own. */
 const EPOCH_SCHEMES: readonly string[] =
@@ -223,8 +156,7 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   }
   if (declared.rows === undefined) {
     if (declared.like === undefined) return [faultAt(["rows"], "A layout of your own needs `rows`; add them.")];
-    const why = "`like` takes the bits and texts of a built-in layout; remove this.";
-    return stray(["text", "prefix", "octetOrder"], why);
+    return [];
   }
   return [
     ...stray(["like"], "A layout has `rows` or is `like` another, not both; remove one of them."),
@@ -234,7 +166,8 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   ];
 };
 
-const readVariant = (name: string, base: Layout, { epoch, intervalSeconds }: DeclaredLayout): LayoutReading => {
+const readVariant = (name: string, base: Layout, declared: DeclaredLayout): LayoutReading => {
+  const { epoch, intervalSeconds } = declared;
   const isOwnName = base.name === name;
   if (intervalSeconds !== undefined) {
     if (base.table.intervalMs === undefined || !isOwnName || epoch !== undefined) {
@@ -246,21 +179,56 @@ const readVariant = (name: string, base: Layout, { epoch, intervalSeconds }: Dec
     if (variant.ok) return { layout: variant.value, faults: [] };
   }
   if (epoch === undefined && isOwnName) return { layout: base, faults: [] };
-  if (!EPOCH_SCHEMES.includes(base.name)) {
-    const key = epoch === undefined ? "like" : "epoch";
+  if (!isOwnName && !isName(name)) return reject(faultAt([], LAYOUT_NAME_SENTENCE));
+  return readLike(name, base, declared);
+};
+
+/** Layouts that mean more than bits under their names. */
+const UNLIKE: Readonly<Record<string, string>> = {
+  luuid: "short keys",
+  hotguid: "a second form in SQL Server",
+  "hotguid-sql": "a second form",
+};
+
+/** The bits of a built-in layout, with another epoch or other texts. */
+const readLike = (name: string, base: Layout, declared: DeclaredLayout): LayoutReading => {
+  const { epoch, text, prefix, octetOrder } = declared;
+  const { table, texts } = base;
+  const isOwnName = base.name === name;
+  const faults: EntryFault[] = [];
+  const own = isOwnName ? undefined : UNLIKE[base.name];
+  if (own !== undefined) {
+    faults.push(
+      faultAt(["like"], `Layout ${base.name} has ${own} under its own name alone; use that name, or declare \`rows\`.`),
+    );
+  }
+  const epochMs = epoch === undefined ? undefined : parseTime(epoch);
+  if (epoch !== undefined && !EPOCH_SCHEMES.includes(base.name)) {
     const message = `The epoch of ${base.name} is fixed, and only ${EPOCH_SCHEMES.join(", ")} have variants; remove this.`;
-    return reject(faultAt([key], message));
+    faults.push(faultAt(["epoch"], message));
+  } else if (epoch !== undefined && epochMs === undefined) {
+    faults.push(faultAt(["epoch"], noSuchDay(epoch), "time-range"));
   }
-  if (epoch === undefined) {
-    const message = `Without an \`epoch\` of its own this is ${base.name}; add it, or use that name.`;
-    return reject(faultAt(["epoch"], message));
+  if (epoch === undefined && text === undefined && prefix === undefined && octetOrder === undefined) {
+    const key = EPOCH_SCHEMES.includes(base.name) ? "epoch" : "text";
+    const message = `Without ${key === "epoch" ? "an `epoch` or " : "a "}\`text\` of its own this is ${base.name}; add it, or use that name.`;
+    faults.push(faultAt([key], message));
   }
-  const epochMs = parseTime(epoch);
-  if (epochMs === undefined) return reject(faultAt(["epoch"], noSuchDay(epoch), "time-range"));
-  const rows = base.table.rows.map((row): Row => (row.role === "time" ? { ...row, epochMs } : row));
-  const layout =
-    isOwnName || isName(name) ? compileLayout({ ...base.table, name, rows }, base.texts.slice(1)) : undefined;
-  return layout?.ok ? { layout: layout.value, faults: [] } : reject(faultAt([], LAYOUT_NAME_SENTENCE));
+  if (octetOrder !== undefined && table.least !== undefined) {
+    faults.push(
+      faultAt(["octetOrder"], `IDs of ${base.name} begin at a least value, in their own order; remove this.`),
+    );
+  }
+  if (faults.length > 0) return reject(...faults);
+  const rows =
+    epochMs === undefined ? table.rows : table.rows.map((row) => (row.role === "time" ? { ...row, epochMs } : row));
+  const forms = declareTexts(text ?? texts.map((form) => form.name), bitsOf(table), prefix, texts);
+  if (!forms.ok) return reject(faultOfDeclaration(forms.error, rows));
+  const [canonical, ...others] = forms.value;
+  const kind = isOwnName ? {} : { like: base.name };
+  const order = octetOrder === undefined ? {} : { octetOrder };
+  const layout = compileLayout({ ...table, name, rows, text: canonical, ...kind, ...order }, others);
+  return layout.ok ? { layout: layout.value, faults: [] } : reject(faultOfDeclaration(layout.error, rows));
 };
 
 /** The rule of `declareLayout`. */

@@ -110,7 +110,11 @@ function* adapted(samples: readonly SampleText[], others: readonly SampleText[])
   }
 }
 
-const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~,";
+/** The digits of a form, in both cases where it reads both. */
+const charactersOf = ({ numeral }: TextForm): string => {
+  const { digits = "", folded } = numeral ?? {};
+  return folded ? [...new Set(digits.toLowerCase() + digits.toUpperCase())].join("") : digits;
+};
 
 /** A text that both forms parse, close to the given one; `turn` varies the replacements. */
 const adapt = (given: string, form: TextForm, other: TextForm, turn: number): string | undefined => {
@@ -126,8 +130,9 @@ const adapt = (given: string, form: TextForm, other: TextForm, turn: number): st
 };
 
 const replaceAt = (text: string, at: number, form: TextForm, other: TextForm, turn: number): string | undefined => {
-  for (let step = 0; step < CHARACTERS.length; step++) {
-    const character = CHARACTERS.charAt((turn + step) % CHARACTERS.length);
+  const characters = charactersOf(form);
+  for (let step = 0; step < characters.length; step++) {
+    const character = characters.charAt((turn + step) % characters.length);
     const better = text.slice(0, at) + character + text.slice(at + 1);
     if (form.read(better, 0, better.length) === undefined) continue;
     if ((placeOfFault(other, better) ?? 0) > at) return better;

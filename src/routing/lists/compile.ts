@@ -1,3 +1,4 @@
+import { DECIMAL } from "../../ids/text/alphabets.ts";
 import { targetOf } from "../compile/targets.ts";
 import type { LayoutPlans } from "../layouts/plan.ts";
 import { patternsOf } from "../lookup/paths.ts";
@@ -86,7 +87,8 @@ const listOf = (
             type: order.by === "id-time" ? "number" : order.by.type,
             isDescending: order.direction === "desc",
             hasDecimalIds:
-              entity.ids.length > 0 && entity.ids.every(({ enabled }) => enabled.layout.table.text.name === "decimal"),
+              entity.ids.length > 0 &&
+              entity.ids.every(({ enabled }) => enabled.layout.table.text.numeral?.digits === DECIMAL.digits),
           },
     pageSize: list.pageSize ?? PAGE_SIZE,
     pageSizeQuery: list.pageSizeQuery,

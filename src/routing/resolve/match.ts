@@ -64,15 +64,13 @@ export const readersOf = <Reader>(readers: readonly Reader[], layoutOf: (reader:
 
 /** So many digits in a row are no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has them. */
 const DIGITS_MIN = 16;
-
-/** Forms in which digits alone are usual. */
-const DIGIT_FORMS: readonly string[] = ["decimal", "hex"];
+const UNLIKELY_RADIX_MIN = 32;
 
 /** Whether a text of this form may look like this: false for a base62 or the like of many digits and nothing else. */
-export const isPlausibleNumeral = ({ name }: TextForm, text: string): boolean =>
-  text.length < DIGITS_MIN || DIGIT_FORMS.includes(name) || !/^[0-9]+$/.test(text);
+export const isPlausibleNumeral = ({ numeral }: TextForm, text: string): boolean =>
+  text.length < DIGITS_MIN || (numeral?.digits.length ?? 0) < UNLIKELY_RADIX_MIN || !/^[0-9]+$/.test(text);
 
-/** Leaves decimal and hex readings alone where a long text has digits only, so that no Snowflake is taken for base62. */
+/** Leaves readings in decimal, hex and the like where a long text has digits only, so that no Snowflake is taken for base62. */
 export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
   if (readings.length < 2) return readings;
   const usual = readings.filter(({ form }) => isPlausibleNumeral(form, text));

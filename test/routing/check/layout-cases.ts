@@ -33,10 +33,17 @@ const without = (at: number, key: string) =>
 
 const AT = "layout-declaration /layouts/ticket";
 
+/** The ticket without its prefix, in a declared text. */
+const withText = (text: unknown) => withTicket({ rows: TICKET.rows, text });
+
+const withAlphabet = (text: Row) => withText({ alphabet: "base58", ...text });
+
+const LIKE_UUID = { like: "uuid-v4", text: { alphabet: "base58" } } as const;
+
 export const LAYOUT_CASES: readonly FaultCase[] = [
   ["rows that are no UUID", withTicket({ ...TICKET, text: "uuid", prefix: "x" }), [`${AT}/rows`]],
   ["too few bits", withTicket({ ...TICKET, rows: TICKET.rows.slice(2, 3) }), [`${AT}/rows`]],
-  ["too many bits", changed(3, { bits: 150 }), [`${AT}/rows`]],
+  ["too many bits", changed(3, { bits: 250 }), [`${AT}/rows`]],
   ["a row of no bits", changed(3, { bits: 0 }), [`${AT}/rows/3/bits`]],
   ["a field's name with a hyphen", changed(3, { field: "at-random" }), [`${AT}/rows/3/field`]],
   ["a field's name that no route can ask for", changed(3, { field: "constructor" }), [`${AT}/rows/3/field`]],
@@ -91,14 +98,9 @@ export const LAYOUT_CASES: readonly FaultCase[] = [
     withTicket({ epoch: "2020-01-01T00:00:00Z" }, "ulid"),
     ["layout-declaration /layouts/ulid/epoch"],
   ],
-  ["a pattern of a fixed epoch", withTicket({ like: "ulid" }), [`${AT}/like`]],
+  ["a pattern of a fixed epoch and nothing else", withTicket({ like: "ulid" }), [`${AT}/text`]],
   ["a pattern and nothing else", withTicket({ like: "snowflake" }), [`${AT}/epoch`]],
   ["a pattern that there is not", withTicket({ like: "snowfluke" }), ["unknown-name /layouts/ticket/like"]],
-  [
-    "a pattern with a text",
-    withTicket({ like: "snowflake", epoch: "2020-01-01T00:00:00Z", text: "hex" }),
-    [`${AT}/text`],
-  ],
   [
     "a variant's epoch that does not exist",
     withTicket({ like: "snowflake", epoch: "2020-01-32T00:00:00Z" }),
@@ -109,4 +111,52 @@ export const LAYOUT_CASES: readonly FaultCase[] = [
     withTicket({ like: "snowflake", epoch: "2020-01-01T00:00:00Z" }, "Snow"),
     ["layout-declaration /layouts/Snow"],
   ],
+  ["a text without an alphabet", withText({ prefix: "user_" }), ["schema /layouts/ticket/text/alphabet"]],
+  ["a misspelt key of a text", withAlphabet({ padding: "=" }), ["schema /layouts/ticket/text/padding"]],
+  ["no text of several", withText([]), ["schema /layouts/ticket/text"]],
+  ["an unknown alphabet", withText({ alphabet: "base59" }), [`${AT}/text/alphabet`]],
+  ["an unknown alphabet among several", withText(["hex", { alphabet: "base59" }]), [`${AT}/text/1/alphabet`]],
+  ["a digit twice", withText({ alphabet: "0123456789abcdeff" }), [`${AT}/text/alphabet`]],
+  ["base64 with its slash", withText({ alphabet: "base64" }), [`${AT}/text/alphabet`]],
+  ["a case that matters and is ignored", withAlphabet({ case: "ignored" }), [`${AT}/text/case`]],
+  ["too few digits", withAlphabet({ width: 10 }), [`${AT}/text/width`]],
+  ["a width of what is not padded", withAlphabet({ width: 17, padded: false }), [`${AT}/text/width`]],
+  ["groups without a separator", withAlphabet({ groups: [8, 9] }), [`${AT}/text/groups`]],
+  ["a separator without groups", withAlphabet({ separator: "-" }), [`${AT}/text/separator`]],
+  ["groups that are too many digits", withAlphabet({ groups: [9, 9], separator: "-" }), [`${AT}/text/groups`]],
+  ["a separator that is a digit", withAlphabet({ groups: [8, 9], separator: "A" }), [`${AT}/text/separator`]],
+  ["bytes in base58", withAlphabet({ fill: "end" }), [`${AT}/text/fill`]],
+  ["a suffix of digits", withAlphabet({ suffix: "AA" }), [`${AT}/text/suffix`]],
+  ["a prefix of digits in a text", withAlphabet({ prefix: "1_" }), [`${AT}/text/prefix`]],
+  ["two prefixes", withTicket({ ...TICKET, text: { alphabet: "base58", prefix: "a_" } }), [`${AT}/text/prefix`]],
+  [
+    "two texts of one name",
+    withText([{ alphabet: "base58" }, { alphabet: "base58", prefix: "a_" }]),
+    [`${AT}/text/1/name`],
+  ],
+  ["the name of another form", withAlphabet({ name: "base62" }), [`${AT}/text/name`]],
+  ["a text of 129 characters", withText({ alphabet: "01", prefix: "a".repeat(33) }), [`${AT}/text`]],
+  ["a text that only another layout has", withText("push-id"), [`${AT}/text`]],
+  ["an alphabet for UUIDs of 96 bits", withText(["uuid"]), [`${AT}/rows`]],
+  ["a UUID of 96 bits among others", withText(["hex", "uuid"]), [`${AT}/text`]],
+  [
+    "a text of a built-in layout",
+    withTicket({ text: { alphabet: "base58" } }, "ulid"),
+    ["layout-declaration /layouts/ulid/text"],
+  ],
+  ["rows and a pattern", withTicket({ ...TICKET, like: "ulid" }), [`${AT}/like`]],
+  [
+    "a pattern with an epoch that is fixed",
+    withTicket({ ...LIKE_UUID, epoch: "2020-01-01T00:00:00Z" }),
+    [`${AT}/epoch`],
+  ],
+  ["a pattern with an interval", withTicket({ ...LIKE_UUID, intervalSeconds: 5 }), [`${AT}/intervalSeconds`]],
+  ["a pattern with half an order of bytes", withTicket({ ...LIKE_UUID, octetOrder: [0, 1] }), [`${AT}/octetOrder`]],
+  [
+    "a pattern of a least value in another order",
+    withTicket({ like: "distributed-id", text: "hex", octetOrder: [0] }),
+    [`${AT}/octetOrder`],
+  ],
+  ["LUUIDs under another name", withTicket({ like: "luuid", text: { alphabet: "base58" } }), [`${AT}/like`]],
+  ["HotGuids under another name", withTicket({ like: "hotguid", text: { alphabet: "base58" } }), [`${AT}/like`]],
 ];
