@@ -140,6 +140,46 @@ describe.skipIf(packages === undefined)("MariaDB", () => {
     });
   });
 
+  it("a list of two texts is compared with DECIMAL(28,0) as doubles; what is cast is exact", async ({ skip }) => {
+    if (server === undefined) return skip("MariaDB is not installed");
+    const before = `${BigInt(DIGITS) - 1n}`;
+    await server.run(
+      `CREATE TABLE invoices (id DECIMAL(28,0) PRIMARY KEY); INSERT INTO invoices VALUES (${before}), (${DIGITS})`,
+    );
+    const texts = [DIGITS, "1"];
+    const numbers = texts.map(BigInt);
+    const connector = await packages.load("mariadb").createConnection(server.connection);
+    const knex = packages.load("knex").knex({ client: "mysql2", connection: server.connection });
+    const core = packages.load("drizzle-orm/mysql-core");
+    const table = core.mysqlTable("invoices", { id: core.decimal("id", { precision: 28, scale: 0 }) });
+    const { inArray } = packages.load("drizzle-orm");
+    const [sql, listed] = ["SELECT id FROM invoices WHERE id IN (?, ?)", "SELECT id FROM invoices WHERE id IN (?)"];
+    try {
+      await withMysql2({}, async (connection) => {
+        const database = packages.load("drizzle-orm/mysql2").drizzle(connection);
+        const finds = {
+          "mysql2 query": async (ids: unknown) => (await connection.query(listed, [ids]))[0],
+          "mysql2 execute": async (ids: unknown) => (await connection.execute(sql, ids))[0],
+          "mariadb query": (ids: unknown) => connector.query(sql, ids),
+          "mariadb execute": (ids: unknown) => connector.execute(sql, ids),
+          Knex: (ids: unknown) => knex("invoices").whereIn("id", ids),
+          Drizzle: (ids: unknown) => database.select().from(table).where(inArray(table.id, ids)),
+        };
+        for (const [name, find] of Object.entries(finds)) {
+          // A prepared statement of mysql2 sends a bigint as text.
+          const found = name === "mysql2 execute" ? 2 : 1;
+          expect([name, (await find(texts)).length, (await find(numbers)).length]).toEqual([name, 2, found]);
+        }
+        const cast = "CAST(? AS DECIMAL(28,0))";
+        const casts = `SELECT id FROM invoices WHERE id IN (${cast}, ${cast})`;
+        expect((await connection.execute(casts, texts))[0]).toHaveLength(1);
+        expect((await connection.execute("SELECT id FROM invoices WHERE id = ?", [DIGITS]))[0]).toHaveLength(1);
+      });
+    } finally {
+      await Promise.all([connector.end(), knex.destroy()]);
+    }
+  });
+
   it.for([
     [{}, ROUNDED],
     [BIG, SNOWFLAKE],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -81,6 +81,33 @@ describe.skipIf(packages === undefined)("binary formats wrap what 64 bits do not
     expect(await packages.load("hyparquet").parquetReadObjects({ file: buffer })).toEqual([
       { h: ROUNDED_DIGITS, d: ROUNDED_DIGITS, id: BigInt(SNOWFLAKE) },
     ]);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe.skipIf(packages === undefined)("DuckDB reads files", () => {
+  const UINT64 = "18446744073709551615";
+  const csv = `digits,flake,hex\n"${DIGITS}",${UINT64},${NUMBER_LIKE}\n`;
+  const json = `{"digits":${DIGITS},"flake":${UINT64}}\n`;
+  const named = "types = {'digits': 'DECIMAL(28,0)', 'flake': 'UBIGINT', 'hex': 'VARCHAR'}";
+  const columns = "columns = {'digits': 'DECIMAL(28,0)', 'flake': 'UBIGINT'}";
+
+  it.each([
+    ["CSV", csv, (file: string) => `read_csv('${file}')`, "DOUBLE DOUBLE DOUBLE"],
+    ["CSV with types", csv, (file: string) => `read_csv('${file}', ${named})`, "DECIMAL(28,0) UBIGINT VARCHAR"],
+    ["JSON", json, (file: string) => `read_json('${file}')`, "DOUBLE HUGEINT"],
+    ["JSON with columns", json, (file: string) => `read_json('${file}', ${columns})`, "DECIMAL(28,0) UBIGINT"],
+  ] as const)("%s", async (_, text, source, types) => {
+    const folder = mkdtempSync(join(tmpdir(), "waybill-files-"));
+    const file = join(folder, "ids");
+    writeFileSync(file, text);
+    const engine = await openDuckdb(packages);
+    const names = text === csv ? ["digits", "flake", "hex"] : ["digits", "flake"];
+    const typeof_ = names.map((name) => `typeof(${name})`).join(" || ' ' || ");
+    expect(await engine.list(`SELECT ${typeof_} FROM ${source(file)}`)).toEqual([types]);
+    const [digits] = await engine.list(`SELECT digits::VARCHAR FROM ${source(file)}`);
+    expect(digits).toBe(types.startsWith("DECIMAL") ? DIGITS : `${ROUNDED_DIGITS}`);
+    await engine.close();
     rmSync(folder, { recursive: true });
   });
 });
