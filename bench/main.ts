@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { attacksBench } from "./attacks/attacks.bench.ts";
+import { contractBench } from "./contract/contract.bench.ts";
 import { createsBench } from "./creates/creates.bench.ts";
 import { databasesBench } from "./databases/databases.bench.ts";
 import { directoryBench } from "./directory/directory.bench.ts";
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   packsBench,
   misrouteBench,
   gatewayBench,
+  contractBench,
   createsBench,
   placesBench,
   graphqlBench,
