@@ -5,7 +5,7 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/((admin|console|directory|idempotency)-)?ports\\.ts$";
+const PORTS = "^src/((admin|console|directory|idempotency|metrics)-)?ports\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */

@@ -1,18 +1,12 @@
-import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
+import type { Authenticate, ControlPlaneApi, ServedTable, Tables } from "./admin-ports.ts";
 import type { ConsolePort } from "./console-ports.ts";
-import type {
-  ClaimOutcome,
-  CopyStore,
-  Directory,
-  DirectoryComparison,
-  DirectorySource,
-  DirectoryTruth,
-} from "./directory-ports.ts";
+import type { CopyStore, Directory, DirectoryTruth } from "./directory-ports.ts";
 import type { IdempotencyKeys, RunningHash } from "./idempotency-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { WordRows } from "./ids/mint/mint.ts";
 import type { Result } from "./ids/result.ts";
 import type { KeyRange } from "./ids/tools/key-range.ts";
+import type { Counters, Metric, ShadowOutcome } from "./metrics-ports.ts";
 import type { AuthError, PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
@@ -65,6 +59,15 @@ export type {
   KeptAnswer,
   KeyEntry,
 } from "./idempotency-ports.ts";
+export type {
+  CountedEvents,
+  Counters,
+  LookupOutcome,
+  Metric,
+  Sample,
+  ShadowOutcome,
+  UpdateOutcome,
+} from "./metrics-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {
@@ -97,55 +100,6 @@ export interface OriginHealth {
   report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number, as?: Admitted | "again"): void;
   /** An attempt ended in a way that says nothing of the origin. */
   release(origin: Origin, as: Admitted): void;
-}
-
-/**
- * Counted events: a metric of `src/edge/metrics/catalogue.ts`, and values of its labels. These are few, and never a client's.
- */
-export interface CountedEvents {
-  /** An answer whose body ended before its end. */
-  readonly broken_bodies: readonly [entity: string, reason: string];
-  /** An answer of another region than the one that was decided on: after failover, or a move that an origin told of. */
-  readonly answers_elsewhere: readonly [decided: string, answered: string];
-  /** A read that was sent to a shadow as well, or was to be. */
-  readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
-  /** A read that was sent to a copy. `missing`, `refused` and `failed`: then to the owner. */
-  readonly copy_reads: readonly [region: string, outcome: "answered" | "missing" | "refused" | "failed"];
-  /** Blocks of numbers that were reserved, by how much of the range is used up then: 0, 90 or 99 per cent. */
-  readonly sequence_blocks: readonly [sequence: string, percent: string];
-  /** Look-ups in directories, by the layer that answered; `absent` from any. */
-  readonly directory_lookups: readonly [directory: string, outcome: LookupOutcome];
-  /** While a directory is verified: what it says beside what decided. */
-  readonly directory_comparisons: readonly [directory: string, outcome: DirectoryComparison["outcome"]];
-  /** Changes that origins asked for in answers. */
-  readonly directory_updates: readonly [directory: string, kind: "register" | "learn", outcome: UpdateOutcome];
-  /** Requests for the gateway's own pages whose sender could not be told, or may not. */
-  readonly refused_callers: readonly [reason: DenialReason];
-}
-
-export type LookupOutcome = DirectorySource | "absent" | "busy" | "failed";
-
-/** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
-export type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
-
-/** Counts for metrics. Cheap enough for every request. */
-export interface Counters {
-  count<Name extends keyof CountedEvents>(name: Name, ...labels: CountedEvents[Name]): void;
-}
-
-/** A metric with all its values, as monitoring systems know one. */
-export interface Metric {
-  readonly name: string;
-  readonly type: "counter" | "gauge" | "histogram";
-  readonly help: string;
-  readonly samples: readonly Sample[];
-}
-
-/** `name` is that of the metric; for a histogram with `_bucket`, `_sum` or `_count` behind it. */
-export interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
 }
 
 /** One origin, as the isolates that asked it and the active checks have found it. */
@@ -201,9 +155,6 @@ export interface RetryBudget {
   /** Whether one more attempt may be made. */
   spend(region: string): boolean;
 }
-
-/** What became of a read that was to be sent to a shadow as well. */
-export type ShadowOutcome = "match" | "status-differs" | "headers-differ" | "failed" | "dropped";
 
 /** Two answers to one request that are not alike. It holds no value of a field. */
 export interface ResponseDifference {
@@ -319,6 +270,9 @@ export interface RequestLine extends AnswerOutcome {
   readonly layout: string | undefined;
   /** The region that answered, or the last one that was asked. */
   readonly region: string | undefined;
+  /** Without an ID: the source that chose the region, and those before it that let a value go on. */
+  readonly source?: string | undefined;
+  readonly unlisted?: readonly string[] | undefined;
   /** Revision of the table that decided. */
   readonly revision: number | undefined;
   readonly ms: number;

@@ -3,8 +3,9 @@ import type { GatewayError, RequestError } from "../problems/index.ts";
 import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
 import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
-import type { CompiledTable, Decision } from "../routing/index.ts";
+import { type CompiledTable, chooseRegion, type Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
+import type { RegionSource } from "../routing/resolve/region-sources.ts";
 import { problemResponse } from "./problem-response.ts";
 
 /** The status that nginx gives a client that left before its response began; it is never sent. */
@@ -58,6 +59,9 @@ export class RequestContext {
   declare entity: string | undefined;
   declare layout: string | undefined;
   declare region: string | undefined;
+  /** Of a request without an ID: the source that chose the region, and those before it whose value is not listed. */
+  declare source: string | undefined;
+  declare unlisted: readonly string[] | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
   declare outcome: string;
   /** Made by the gateway for a page of its own. */
@@ -106,6 +110,7 @@ export class RequestContext {
     this.isWatched = false;
     this.place = -1;
     this.served = this.table = undefined;
+    this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
     this.originMs = this.keyUntilMs = this.unwanted = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
@@ -201,6 +206,8 @@ export class RequestContext {
         entity: this.entity,
         layout: this.layout,
         region: this.region,
+        source: this.source,
+        unlisted: this.unlisted,
         revision: table?.revision,
         status,
         outcome,
@@ -221,6 +228,22 @@ export class RequestContext {
     // A request without an ID has no layout.
     this.layout = layout === "" ? undefined : layout;
     this.region = target.region.name;
+  }
+
+  /** The region that sources choose, without an ID. `entry`: its name in metrics. */
+  chooseRegion(entry: string, sources: readonly RegionSource[]): ReturnType<typeof chooseRegion> {
+    const { request, path, query } = this;
+    const choice = chooseRegion(sources, {
+      ...{ path, query, host: this.client.host ?? this.host },
+      header: (name) => request.headers.get(name) ?? undefined,
+      country: () => this.client.country,
+      continent: () => this.client.continent,
+    });
+    if (!choice.ok) return choice;
+    this.source = choice.value.label;
+    this.unlisted = choice.value.unlisted;
+    for (const source of choice.value.unlisted ?? []) this.gateway.counters.count("unlisted_values", entry, source);
+    return choice;
   }
 
   /** A problem response. `decision`: what had been decided before the error. */

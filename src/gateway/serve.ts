@@ -8,7 +8,7 @@ import { deliver } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import type { FoundKeys } from "../routing/directory/compile.ts";
-import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
+import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
@@ -253,20 +253,13 @@ export async function forwardWithoutId(
   entry: WithoutId,
   prepared?: Prepared,
 ): Promise<Response> {
-  const { request, method, path, query, scheme, table } = context;
+  const { method, path, query, scheme, table } = context;
   const { entity, methods, sources, sticky } = entry;
   context.entity = entity.name;
   if (methods !== undefined && !methods.includes(method)) {
     return context.fail({ reason: "method-not-allowed", method, allow: methods });
   }
-  const choice = chooseRegion(sources, {
-    header: (name) => request.headers.get(name) ?? undefined,
-    host: context.client.host ?? context.host,
-    path,
-    query,
-    country: () => context.client.country,
-    continent: () => context.client.continent,
-  });
+  const choice = context.chooseRegion(entity.name, sources);
   if (!choice.ok) {
     const { error } = choice;
     return context.fail(noRegion(entry, error, path));

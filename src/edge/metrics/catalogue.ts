@@ -34,6 +34,10 @@ export const METRICS = {
     ["region", "outcome"],
     "Reads sent to a copy, by its region; missing (404), refused (421 or 5xx) and failed ones were sent to the owner too.",
   ),
+  unlisted_values_total: counter(
+    ["entity", "source"],
+    "Values of requests without an ID that are not listed, by the source with unlisted: next that let them go on.",
+  ),
   canary_requests_total: counter(
     ["table", "result"],
     "Requests while a canary runs, by the table that decided (stable or canary): error for a 5xx or a problem, else good.",

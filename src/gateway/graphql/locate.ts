@@ -3,7 +3,6 @@ import type { FoundId } from "../../graphql/ids.ts";
 import type { FieldFailure, Place, RootField } from "../../graphql/plan.ts";
 import type { ServedTable } from "../../ports.ts";
 import { type GatewayError, problemOf } from "../../problems/index.ts";
-import { chooseRegion } from "../../routing/index.ts";
 import type { CompiledTable, Decision, Graphql } from "../../routing/table.ts";
 import { type DecideInput, decideEntity, decideId, deciderOf, failure, type Outcome } from "../decide.ts";
 import { decideFor } from "../pages.ts";
@@ -74,16 +73,8 @@ const idsOf = ({ ids, list }: Pick<RootField, "ids" | "list">): readonly FoundId
   ...(list?.items ?? []).flatMap((item) => item ?? []),
 ];
 
-function homeOf(context: RequestContext, { sources, path }: Graphql): Place {
-  const { headers } = context.request;
-  const choice = chooseRegion(sources, {
-    header: (name) => headers.get(name) ?? undefined,
-    host: context.client.host ?? context.host,
-    path: context.path,
-    query: context.query,
-    country: () => context.client.country,
-    continent: () => context.client.continent,
-  });
+function homeOf(context: RequestContext, { sources, path, entity }: Graphql): Place {
+  const choice = context.chooseRegion(entity.name, sources);
   if (choice.ok) return { region: choice.value.region };
   const { error } = choice;
   return { failure: failureOf(error.reason === "region-unknown" ? { ...error, path } : error) };

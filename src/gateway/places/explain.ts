@@ -4,6 +4,7 @@ import { isHost } from "../../proxy/addresses/host.ts";
 import { chooseRegion, type RequestSays } from "../../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
+import { type SourceStep, stepsOf } from "../../routing/resolve/region-sources.ts";
 import type { WithoutId } from "../../routing/table.ts";
 import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed, refusalAt } from "../decide.ts";
 import { agree, type LocatedId, locateIds, noRegion, PATH } from "./locate.ts";
@@ -69,8 +70,9 @@ export interface ExplainedRequest {
   /** Everything that is read, whether it is there or not. */
   readonly places: readonly string[];
   readonly ids: readonly ExplainedId[];
-  /** Where the region comes from without an ID. */
+  /** Where the region comes from without an ID, and all sources that were asked for it. */
   readonly source?: string;
+  readonly sources?: readonly SourceStep[];
   /** The entity that the request creates: its region follows from the new ID. */
   readonly creates?: string;
   /** The entity that is listed over the regions that the query leaves. */
@@ -170,9 +172,11 @@ function explainIds(
   if (first !== undefined) {
     return { ...explained, byCanary: first.byCanary, region: first.decision.target.region.name };
   }
-  const choice = chooseRegion((entry as WithoutId).sources, request);
-  if (choice.ok) return { ...explained, region: choice.value.region, source: choice.value.label };
-  return { ...explained, problem: problemOf(noRegion(entry as WithoutId, choice.error, request.path)) };
+  const { sources } = entry as WithoutId;
+  const asked = { ...explained, sources: stepsOf(sources, request) };
+  const choice = chooseRegion(sources, request);
+  if (choice.ok) return { ...asked, region: choice.value.region, source: choice.value.label };
+  return { ...asked, problem: problemOf(noRegion(entry as WithoutId, choice.error, request.path)) };
 }
 
 function shownId({ place, entity, text, outcome }: LocatedId): ExplainedId {

@@ -95,7 +95,10 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   const starts = prefixes === undefined ? undefined : prefixesOf(regionsIn(prefixes));
   const read = isListed ? regionsIn(values) : named;
   const goesOn = declared.unlisted === "next";
-  const own = { isListed, listed: { regions: read, prefixes: starts, goesOn }, isSecret: starts !== undefined };
+  const own = {
+    ...{ isListed, isSecret: starts !== undefined, isTold: goesOn },
+    listed: { regions: read, prefixes: starts, goesOn },
+  };
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
     const label = `claim ${jwtClaim} of the token in ${carrier}`;
@@ -118,13 +121,15 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   const mayGoOn = declared.unlisted !== "refuse";
   if (cookie !== undefined) {
     return {
-      ...{ kind: "cookie", label: `cookie ${cookie}`, cookie, isListed, isSecret: true },
+      ...own,
+      ...{ kind: "cookie", label: `cookie ${cookie}`, cookie, isSecret: true },
       listed: { ...own.listed, goesOn: mayGoOn },
     };
   }
   const byPlace = (map: DeclaredValues) => ({
     isListed: true,
     isSecret: false,
+    isTold: goesOn,
     listed: { regions: regionsIn(map), prefixes: undefined, goesOn: mayGoOn },
   });
   if (clientCountry !== undefined) {

@@ -113,4 +113,4 @@ const checkOwnRegion = (draft: Draft, path: string, place: Place, report: Report
 };
 
 /** Sources of a region that are not assumed. */
-const OWN_WORDS = ["header", "cookie", "jwtClaim", "query", "host", "hostLabel"];
+const OWN_WORDS = ["header", "headers", "cookie", "jwtClaim", "query", "host", "hostLabel"];

@@ -106,6 +106,8 @@ interface ValueSource {
   readonly listed: Listed;
   /** Its values may be credentials: no problem repeats them. */
   readonly isSecret: boolean;
+  /** Whether the table says that other values go on. Those of cookies and places do so anyway. */
+  readonly isTold: boolean;
 }
 
 interface HeaderCondition {
@@ -136,6 +138,13 @@ export interface RegionChoice {
   readonly isAssumed: boolean;
 }
 
+export interface ChosenRegion extends RegionChoice {
+  /** Of the source that chose it. */
+  readonly label: string;
+  /** Sources before it with `unlisted: "next"` in the table whose value is not listed. */
+  readonly unlisted: readonly string[] | undefined;
+}
+
 /** A value that a source does not list. `value`: absent where it may be a credential. */
 export interface UnlistedValue {
   readonly source: string;
@@ -163,18 +172,26 @@ type Word =
 export const chooseRegion = (
   sources: readonly RegionSource[],
   says: RequestSays,
-): Result<RegionChoice & { readonly label: string }, RegionSourceError> => {
-  let unlisted: UnlistedValue[] | undefined;
+): Result<ChosenRegion, RegionSourceError> => {
+  let passed: { readonly source: RegionSource; readonly value: string }[] | undefined;
   for (const source of sources) {
     const word = evaluate(source, says);
     if (word === undefined) continue;
-    if (word.kind === "region") return ok({ region: word.region, isAssumed: word.isAssumed, label: source.label });
+    if (word.kind === "region") {
+      const { region, isAssumed } = word;
+      const told = passed?.filter((each) => "isTold" in each.source && each.source.isTold) ?? [];
+      const unlisted = told.length === 0 ? undefined : told.map((each) => each.source.label);
+      return ok({ region, isAssumed, label: source.label, unlisted });
+    }
     if (word.kind === "refused") return err(word.error);
-    unlisted ??= [];
-    unlisted.push({ source: source.label, ...(isSecret(source) ? {} : { value: word.value }) });
+    passed ??= [];
+    passed.push({ source, value: word.value });
   }
-  const labels = sources.map(({ label }) => label);
-  return err({ reason: "region-unknown", sources: labels, ...(unlisted && { unlisted }) });
+  const unlisted = passed?.map(({ source, value }) => ({
+    source: source.label,
+    ...(isSecret(source) ? {} : { value }),
+  }));
+  return err({ reason: "region-unknown", sources: sources.map(({ label }) => label), ...(unlisted && { unlisted }) });
 };
 
 const isSecret = (source: RegionSource): boolean => "isSecret" in source && source.isSecret;

@@ -46,6 +46,49 @@ test("a whole request, with every place and its ID", async () => {
   expect(bySource.stdout).toContain("no ID: the region is by host *.example.com");
 });
 
+test("what each source says of a request without an ID", async () => {
+  const mesh = {
+    path: "/mesh",
+    sources: [
+      { headers: { version: "two", color: ["red", "blue"] }, region: "us" },
+      { header: "version", values: { one: "eu" }, unlisted: "next" },
+      { cookie: "home" },
+      { clientCountry: { ap: ["KZ", "UZ"] } },
+    ],
+  };
+  const ask = (...args: readonly string[]) =>
+    waybill(["explain", "--url", "/mesh", ...args], { files: tableFiles({ ...TABLE, withoutId: { mesh } }) });
+  const found = await ask("--header", "Version: three", "--client-country", "UZ");
+  expect(found).toMatchObject({ code: 0, stderr: "" });
+  expect(found.stdout).toBe(
+    [
+      "GET /mesh → mesh → ap",
+      "  headers version and color         says nothing → next source",
+      "  header version             three  is not listed → next source",
+      "  cookie home                       says nothing → next source",
+      "  the client's country       UZ     decides",
+      "  no ID: the region is by the client's country",
+      "",
+    ].join("\n"),
+  );
+  const json = await ask("--json", "--header", "version: three", "--header", "color: green");
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
+    1,
+    {
+      owner: "mesh",
+      sources: [
+        { source: "headers version and color", value: "version: three, color: green", result: "unlisted" },
+        { source: "header version", value: "three", result: "unlisted" },
+        { source: "cookie home", result: "silent" },
+        { source: "the client's country", result: "silent" },
+      ],
+      problem: { type: "/-/problems/region-unknown", unlisted: [{}, { source: "header version", value: "three" }] },
+    },
+  ]);
+  const refused = await ask("--header", "version:");
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/header version {2,}is refused\n$/)]);
+});
+
 test.each([
   [["--body-file", "-", "--header", "content-type: application/json"], "ap"],
   [["--body", `{"order":"${ORDER}"}`, "--header", "content-type: application/json"], "ap"],

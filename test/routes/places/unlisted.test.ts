@@ -150,3 +150,46 @@ describe("and is refused elsewhere, with what was read", () => {
     expect(JSON.stringify(problem).length).toBeLessThan(2_000);
   });
 });
+
+describe("a fall-through is seen", () => {
+  const ask = async (path: string, init: RequestInit) => {
+    const counted: string[][] = [];
+    const counters = { count: (...event: string[]) => void counted.push(event) };
+    const { request, lines } = setUp({ declared, gateway: { counters: counters as never } });
+    await (await request(path, init)).text();
+    return { line: lines[0], counted };
+  };
+
+  it("in the log and in metrics", async () => {
+    const { line, counted } = await ask("/versions", headers({ version: "three", color: "red" }));
+    expect(line).toMatchObject({ source: "header color", unlisted: ["header version"], region: "us" });
+    expect(counted).toEqual([["unlisted_values", "versions", "header version"]]);
+  });
+
+  it("but not where the kind of the source lets all values go on", async () => {
+    const { line, counted } = await ask("/cells", { ...headers({ cookie: "session=xx" }), ...from("FR") });
+    expect(line).toMatchObject({ source: "region us", region: "us" });
+    expect(line?.unlisted).toBeUndefined();
+    expect(counted).toEqual([]);
+  });
+});
+
+it("the explanation of a whole request says what each source read", async () => {
+  const { request } = setUp({ declared });
+  const body = JSON.stringify({ url: "/versions", headers: { version: "three", color: "red" } });
+  const answer = await request("/-/explain", {
+    method: "POST",
+    body,
+    ...headers({ "content-type": "application/json" }),
+  });
+  expect(await answer.json()).toMatchObject({
+    owner: "versions",
+    region: "us",
+    source: "header color",
+    sources: [
+      { source: "headers version and color", value: "version: three, color: red", result: "unlisted" },
+      { source: "header version", value: "three", result: "unlisted" },
+      { source: "header color", value: "red", result: "region" },
+    ],
+  });
+});

@@ -3,6 +3,7 @@ import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
 import { type CanaryMember, tableCanaryInWords } from "../../../published/console-canary.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
+import type { SourceStep } from "../../../routing/resolve/region-sources.ts";
 import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import { type OptionsOf, option } from "../../command.ts";
 import type { openGateway } from "../../gateway/client.ts";
@@ -104,12 +105,20 @@ function claimsOf({ claims }: RequestOptions, headers: readonly (readonly [strin
   return read === undefined ? malformed("--claims is a JSON object with each key once.") : ok(read);
 }
 
+const RESULTS: Readonly<Record<SourceStep["result"], string>> = {
+  silent: "says nothing",
+  unlisted: "is not listed",
+  refused: "is refused",
+  region: "decides",
+};
+
 function formatRequest(method: string, url: string, explained: Shown, paint: Runtime["paint"]): string {
   const {
     owner,
     places,
     ids,
     source,
+    sources = [],
     creates,
     lists,
     isGraphql,
@@ -127,6 +136,10 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
       return [place, `${entity} ${id}`, to ?? problem?.title ?? "", layout ?? ""];
     });
   });
+  const steps = sources.map(({ source: name, value = "", result }, at) => {
+    const isLast = at === sources.length - 1;
+    return [name, value, isLast ? RESULTS[result] : `${RESULTS[result]} → next source`];
+  });
   const notes = [
     ...(source === undefined ? [] : [`no ID: the region is by ${source}`]),
     ...(creates === undefined ? [] : [`creates a new ${creates}: its region follows from its key`]),
@@ -135,5 +148,5 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
     ...(tableCanary === undefined ? [] : [`canary: ${escapeControls(tableCanaryInWords(tableCanary))}`]),
     ...(redirect === undefined ? [] : [`redirects to ${escapeControls(redirect)}`]),
   ];
-  return linesText([head.join(" → "), ...indented([...alignColumns(rows), ...notes])]);
+  return linesText([head.join(" → "), ...indented([...alignColumns(rows), ...alignColumns(steps), ...notes])]);
 }
