@@ -46,5 +46,5 @@ export {
 export * from "./tools/capacity.ts";
 export * from "./tools/client-id.ts";
 export { diagram } from "./tools/diagram.ts";
-export * from "./tools/period-range.ts";
+export { type PeriodOrder, type PeriodRange, type PeriodRangeError, periodRange } from "./tools/period-range.ts";
 export * from "./tools/sql-order.ts";

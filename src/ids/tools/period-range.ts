@@ -50,11 +50,28 @@ export const periodRange = (
     return err({ reason: "no-period", fromMs, toMs });
   }
   const time = layout.fields.find(({ role }) => role === "time");
-  const row = timeRowOf(layout.table);
-  if (time === undefined || row === undefined) return err({ reason: "no-time", layout: layout.name });
+  if (time === undefined) return err({ reason: "no-time", layout: layout.name });
   const order = orderOf(layout, time, text);
   if (!order.ok) return order;
+  const ids = periodIds(layout, fromMs, toMs);
+  return ids.ok ? ok({ order: order.value, least: ids.value.least, greatest: ids.value.greatest }) : ids;
+};
 
+/** The first and the last ID of a period, and the first one after it unless the time ends. */
+export interface PeriodIds {
+  readonly least: Words;
+  readonly greatest: Words;
+  readonly next: Words | undefined;
+}
+
+/** The IDs of a period, for a comparison that is known to sort the layout by time. */
+export const periodIds = (layout: Layout, fromMs: number, toMs: number): Result<PeriodIds, PeriodRangeError> => {
+  if (!Number.isSafeInteger(fromMs) || !Number.isSafeInteger(toMs) || fromMs >= toMs) {
+    return err({ reason: "no-period", fromMs, toMs });
+  }
+  const time = layout.fields.find(({ role }) => role === "time");
+  const row = timeRowOf(layout.table);
+  if (time === undefined || row === undefined) return err({ reason: "no-time", layout: layout.name });
   const ends = timeEnds(layout, time, row);
   const fromValue = timeValue(row.unit, ticksUntil(row.unit, fromMs - row.epochMs));
   const toValue = timeValue(row.unit, ticksUntil(row.unit, toMs - row.epochMs));
@@ -66,7 +83,8 @@ export const periodRange = (
     return err({ reason: "no-id", layout: layout.name, firstMs: ends.firstMs, lastMs: ends.lastMs });
   }
   const least = fill(layout, time, first, "least");
-  return ok({ order: order.value, least: compareWords(least, lowest) < 0 ? lowest : least, greatest });
+  const next = toValue > ends.last ? undefined : fill(layout, time, toValue, "least");
+  return ok({ least: compareWords(least, lowest) < 0 ? lowest : least, greatest, next });
 };
 
 /** The first tick that starts at or after an instant. */
@@ -119,10 +137,15 @@ const orderOf = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrde
 
 const UUID_BITS = 128;
 
-/** Whether a comparison weighs all time bits, in order, before any other variable bit. */
-const standsByTime = (layout: Layout, time: Field, compare: (a: Words, b: Words) => number): boolean => {
+/** Whether a comparison weighs all time bits, in order, before any other variable bit, those of `constant` fields aside. */
+export const standsByTime = (
+  layout: Layout,
+  time: Field,
+  compare: (a: Words, b: Words) => number,
+  constant: readonly Field[] = [],
+): boolean => {
   const weighed = layout.fields
-    .filter(({ role }) => role !== "fixed")
+    .filter((field) => field.role !== "fixed" && !constant.includes(field))
     .flatMap((field) => bitsOf(field, layout.fixed.value.length))
     .toSorted((a, b) => compare(b.words, a.words));
   const inOrder = layout.fields.every((field) => field === time || isFull(field) || descends(weighed, field));
@@ -147,12 +170,19 @@ const descends = (weighed: readonly Bit[], field: Field): boolean => {
   return values.every((value, index) => index === 0 || value < (values[index - 1] as bigint));
 };
 
-/** Texts of equal length sort by value if each digit sorts by its value: constant characters stand in the same places of all. */
 const textOrder = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrder, PeriodRangeError> => {
-  if (!sortsByValue(text)) return err({ reason: "no-text-order", layout: layout.name, text: text.name });
-  const lowest = text.format(bigToWords(0n, layout.fixed.value.length));
-  const longest = text.format(fill(layout, time, BigInt(time.max), "greatest"));
-  return ok(lowest.length === longest.length ? "text" : "number");
+  const order = digitOrder(text, layout, fill(layout, time, BigInt(time.max), "greatest"));
+  return order === undefined ? err({ reason: "no-text-order", layout: layout.name, text: text.name }) : ok(order);
+};
+
+/**
+ * Texts of equal length sort by value if each digit sorts by its value: constant characters stand in the same places of all.
+ * `undefined`: the digits do not. `number`: the texts differ in length.
+ */
+export const digitOrder = (text: TextForm, { fixed }: Layout, greatest: Words): "text" | "number" | undefined => {
+  if (!sortsByValue(text)) return undefined;
+  const lowest = text.format(bigToWords(0n, fixed.value.length));
+  return lowest.length === text.format(greatest).length ? "text" : "number";
 };
 
 /** Whether the digits of a form are in the order of their codes. */

@@ -1,0 +1,96 @@
+import {
+  allOf,
+  digitsMax,
+  driver,
+  type Engine,
+  INT64_MAX,
+  INTEGERS,
+  inBytes,
+  inNumber,
+  inUuid,
+  isDistributed128,
+  isNamed,
+  isWide,
+  NOTHING,
+  quoted,
+  ROUNDS,
+  read,
+  trap,
+  UINT64_MAX,
+} from "../engine.ts";
+
+const as =
+  (type: string) =>
+  (value: string): string =>
+    `${quoted(value)}::${type}`;
+const plain = (value: string): string => value;
+const number = (max: bigint, literal: (value: string) => string) =>
+  ({ holds: "number", max, literal, bound: undefined }) as const;
+
+export const duckdb: Engine = {
+  name: "duckdb",
+  title: "DuckDB",
+  source: "measured on DuckDB 1.5.6",
+  types: [
+    [/^uuid$/i, () => ({ holds: "uuid", order: "bits", literal: as("UUID"), bound: undefined })],
+    [
+      /^(?:blob|bytea|binary|varbinary)$/i,
+      () => ({ holds: "bytes", literal: (value) => `from_hex(${quoted(value)})`, bound: undefined }),
+    ],
+    [
+      /^(?:varchar|char|bpchar|text|string)(?:\(\d+\))?(?:\s+collate\s+"?([\w.]+)"?)?$/i,
+      // A length is not enforced.
+      ([collation = "binary"]) => ({
+        holds: "text",
+        collation: /nocase/i.test(collation)
+          ? "caseless"
+          : /^(?:binary|c|posix)$/i.test(collation)
+            ? "binary"
+            : "language",
+        literal: quoted,
+        bound: undefined,
+      }),
+    ],
+    [/^(?:bigint|int8|long)$/i, () => number(INT64_MAX, plain)],
+    [/^ubigint$/i, () => number(UINT64_MAX, as("UBIGINT"))],
+    [/^hugeint$/i, () => number((1n << 127n) - 1n, as("HUGEINT"))],
+    [/^uhugeint$/i, () => number((1n << 128n) - 1n, as("UHUGEINT"))],
+    [/^(tinyint|smallint|integer|int)$/i, ([name = ""]) => number(INTEGERS[name.toLowerCase()] as bigint, plain)],
+    [
+      /^(?:decimal|numeric)(?:\((\d+)(?:,\s*0)?\))$/i,
+      ([digits = "18"]) => number(digitsMax(digits, 18), as(`DECIMAL(${digits},0)`)),
+    ],
+    [/^(?:double|float8|float4|float|real|decimal|numeric)$/i, () => ROUNDS],
+    [/^(?:json|bit|variant)$/i, () => NOTHING("opaque")],
+  ],
+  recommended: {
+    uuid: "UUID",
+    bytes: () => "BLOB",
+    signed: "BIGINT",
+    unsigned: "UBIGINT",
+    decimal: (digits) => `DECIMAL(${digits},0)`,
+    text: () => "VARCHAR",
+  },
+  notes: [
+    read(inBytes, ({ name }) => `lower(hex(${name}))`),
+    driver(inUuid, "@duckdb/node-api returns a text by getRowObjectsJson()."),
+    driver(
+      inNumber,
+      "@duckdb/node-api returns a bigint or a DuckDBDecimalValue; getRowObjectsJS() rounds a DECIMAL: use getRowObjectsJson().",
+    ),
+    trap(
+      isNamed(/^u?hugeint$/i),
+      "Parquet has no such type: the export writes a DOUBLE, and IDs are rounded. Use DECIMAL(28,0).",
+    ),
+    trap(
+      allOf(isWide, isNamed(/^decimal/i)),
+      "Never a HUGEINT, which becomes a DOUBLE in Parquet. hyparquet rounds a DECIMAL(28,0).",
+    ),
+    trap(
+      allOf(inUuid, isDistributed128),
+      "uuid_extract_timestamp says 2296 for 2026: the bits have version 7, but count from 1700.",
+    ),
+  ],
+  others: [],
+  define: (column, { type }) => `${column} ${type} PRIMARY KEY`,
+};

@@ -1,0 +1,170 @@
+import {
+  allOf,
+  type Collation,
+  countOf,
+  digitsMax,
+  driver,
+  type Engine,
+  INT64_MAX,
+  INTEGERS,
+  inBytes,
+  inText,
+  inUuid,
+  isNamed,
+  MAPPER_TRAPS,
+  NOTHING,
+  type Note,
+  quoted,
+  ROUNDS,
+  read,
+  type TypeRow,
+  trap,
+  UINT64_MAX,
+} from "../engine.ts";
+
+/** MariaDB and MySQL. */
+
+const hex = (value: string): string => `x'${value}'`;
+const text = (value: string): string => quoted(value.replaceAll("\\", "\\\\"));
+const plain = (value: string): string => value;
+
+/** Without a collation a column has the server's, which ignores case. */
+const collationOf = (options = ""): Collation => {
+  if (/_bin\b|\bbinary\b/i.test(options)) return "binary";
+  return /_cs\b/i.test(options) ? "language" : "caseless";
+};
+
+const TEXT_OPTIONS = "((?:\\s+(?:character\\s+set|charset|collate)\\s*=?\\s*\\w+|\\s+binary)*)";
+
+const types = (decimal: (value: string) => string): readonly TypeRow[] => [
+  [/^(?:var)?binary\((\d+)\)$/i, ([count]) => ({ holds: "bytes", ...countOf(count), literal: hex, bound: hex })],
+  [/^(?:tiny|medium|long)?blob$/i, () => ({ holds: "bytes", literal: hex, bound: undefined })],
+  [
+    new RegExp(`^(?:var)?char\\((\\d+)\\)${TEXT_OPTIONS}$`, "i"),
+    ([count, options]) => ({
+      holds: "text",
+      ...countOf(count),
+      collation: collationOf(options),
+      literal: text,
+      bound: text,
+    }),
+  ],
+  [
+    new RegExp(`^(?:tiny|medium|long)?text${TEXT_OPTIONS}$`, "i"),
+    ([options]) => ({ holds: "text", collation: collationOf(options), literal: text, bound: undefined }),
+  ],
+  [/^bigint(?:\(\d+\))?$/i, () => ({ holds: "number", max: INT64_MAX, literal: plain, bound: plain })],
+  [/^bigint(?:\(\d+\))?\s+unsigned$/i, () => ({ holds: "number", max: UINT64_MAX, literal: plain, bound: plain })],
+  [
+    /^(tinyint|smallint|mediumint|int|integer)(?:\(\d+\))?(?:\s+unsigned)?$/i,
+    ([name = ""]) => ({ holds: "number", max: INTEGERS[name.toLowerCase()] as bigint, literal: plain, bound: plain }),
+  ],
+  // A range of a DECIMAL column is refused (errors 1659 and 1697).
+  [
+    /^(?:decimal|dec|numeric|fixed)(?:\((\d+)(?:,\s*0)?\))?(?:\s+unsigned)?$/i,
+    ([digits]) => ({ holds: "number", max: digitsMax(digits, 10), literal: decimal, bound: undefined }),
+  ],
+  [/^(?:double(?:\s+precision)?|float|real)$/i, () => ROUNDS],
+  [/^(?:json|bit(?:\(\d+\))?|inet6)$/i, () => NOTHING("opaque")],
+];
+
+const define: Engine["define"] = (column, { type }, rises) =>
+  `${column} ${type} NOT NULL ${rises ? "PRIMARY KEY" : "UNIQUE"}`;
+
+const inDecimal = isNamed(/^(?:decimal|dec|numeric|fixed)/i);
+const inBigint = isNamed(/^bigint/i);
+
+const NOTES: readonly Note[] = [
+  driver(inBytes, "mysql2 and mariadb take and return a Buffer."),
+  driver(inDecimal, "mysql2 and mariadb return a text."),
+  driver(
+    inBigint,
+    "mysql2 returns a rounded number: supportBigNumbers and bigNumberStrings. mariadb 3.5.4 returns a bigint.",
+  ),
+  trap(
+    inBigint,
+    'Drizzle\'s bigint({ mode: "bigint" }) on mysql2 reads a rounded value and finds no row by it, unless supportBigNumbers is set; so for Knex, Kysely, Objection.',
+  ),
+  trap(inBytes, "A bound as text, such as '019b76da-…', selects all rows or none, without an error: write x'…'."),
+  trap(inDecimal, "There are no partitions by ranges of a DECIMAL (errors 1659, 1697)."),
+  trap(
+    allOf(inText, ({ isDigits }) => isDigits),
+    "Always quote: a DELETE by digits without quotes compared doubles, and removed three rows.",
+  ),
+  trap(
+    allOf(inText, ({ hasCases }) => hasCases),
+    "Without COLLATE ascii_bin the server's collation ignores case: another ID is a duplicate key, and a range has other rows.",
+  ),
+  trap(inText, "A trailing space is equal."),
+  ...MAPPER_TRAPS,
+];
+
+const shared = {
+  recommended: {
+    uuid: "BINARY(16)",
+    bytes: (count) => `BINARY(${count})`,
+    signed: "BIGINT",
+    unsigned: "BIGINT UNSIGNED",
+    decimal: (digits) => `DECIMAL(${digits},0)`,
+    text: (length) => `CHAR(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
+  },
+  partition: (_, to) => `VALUES LESS THAN (${to ?? "MAXVALUE"})`,
+  define,
+} as const satisfies Partial<Engine>;
+
+export const mariadb: Engine = {
+  ...shared,
+  name: "mariadb",
+  title: "MariaDB",
+  source: "measured on MariaDB 10.11.19",
+  types: [
+    [/^uuid$/i, () => ({ holds: "uuid", order: "mariadb", literal: quoted, bound: quoted })],
+    // Quoted digits compare exactly, in a text column too.
+    ...types(quoted),
+  ],
+  notes: [
+    read(inBytes, ({ name }) => `LOWER(HEX(${name}))`),
+    ...NOTES,
+    trap(
+      inDecimal,
+      ({ name }) =>
+        `${name} IN ('…', '…') compares doubles, and drops IDs of the list as equal; so does a join with a text. = and BETWEEN are exact; in a list write CAST('…' AS DECIMAL(28,0)), or no quotes.`,
+    ),
+    trap(
+      allOf(inBytes, ({ uuidRefuses }) => uuidRefuses !== "none"),
+      ({ layout }) =>
+        `Never the type UUID, which TypeORM's "uuid" creates: it refuses ${layout.name === "iuid" ? "every iUID of services 0 to 3" : `IDs of ${layout.name}`}, and INSERT IGNORE stores the nil UUID.`,
+    ),
+    trap(inUuid, "An ID that the type refuses is NULL as a bound: no rows, and a warning."),
+  ],
+  others: ["UUID"],
+};
+
+export const mysql: Engine = {
+  ...shared,
+  name: "mysql",
+  title: "MySQL",
+  source: "by the manual of MySQL 8.4, not run here",
+  // A text compares with a DECIMAL as a double (manual, 14.3); digits without quotes are an exact value (11.1.2).
+  types: types(plain),
+  notes: [
+    read(
+      allOf(inBytes, ({ bytes }) => bytes === 16),
+      ({ name }) => `BIN_TO_UUID(${name})`,
+    ),
+    read(
+      allOf(inBytes, ({ bytes }) => bytes !== 16),
+      ({ name }) => `LOWER(HEX(${name}))`,
+    ),
+    ...NOTES,
+    trap(
+      allOf(inBytes, ({ bytes }) => bytes === 16),
+      "UUID_TO_BIN and BIN_TO_UUID with a second argument of 1 move bytes: leave it out.",
+    ),
+    trap(
+      inDecimal,
+      "A quoted literal compares as a double: write the digits without quotes, or CAST('…' AS DECIMAL(28,0)).",
+    ),
+  ],
+  others: [],
+};
