@@ -9,6 +9,7 @@ import { exportCommand } from "./commands/export/export.ts";
 import { build as buildCommand, serve } from "./commands/host.ts";
 import { idCapacity } from "./commands/id-capacity.ts";
 import { idCheck } from "./commands/id-check.ts";
+import { idColumn } from "./commands/id-column.ts";
 import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
 import { idempotency } from "./commands/idempotency.ts";
@@ -33,12 +34,13 @@ const ROWS: readonly Row[] = [
   explainIds,
   mint,
   locate,
-  group("id", "explain, mint, check and convert IDs; ID ranges of periods; capacity of layouts", [
+  group("id", "explain, mint, check and convert IDs; ID ranges of periods; columns of databases; capacity of layouts", [
     explainIds,
     mint,
     idCheck,
     idConvert,
     idRange,
+    idColumn,
     idCapacity,
   ]),
   group("table", "check, compare, publish and monitor routing tables", [

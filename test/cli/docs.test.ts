@@ -18,7 +18,7 @@ const blur = (command: string, output: string): string => {
 
 describe.concurrent(PAGES.join(" and "), () => {
   it("has an example of every command", () => {
-    const ofIds = ["id convert", "id range", "id capacity"];
+    const ofIds = ["id convert", "id range", "id column", "id capacity"];
     const commands = [
       "explain",
       "mint",
