@@ -5,6 +5,7 @@ import { ofRole } from "../../../src/ids/layout/words.ts";
 import { everyLayout } from "../../../src/ids/layouts/catalogue.ts";
 import { textsOf } from "../../../src/ids/text/texts.ts";
 import { diagram } from "../../../src/ids/tools/diagram.ts";
+import { myLibrary } from "./my-library.ts";
 
 /** `docs/reference/layouts.md`: all layouts, generated from their tables. */
 export const layoutsPage = (): string =>
@@ -13,6 +14,7 @@ export const layoutsPage = (): string =>
     "",
     "Generated from the tables in `src/ids/` by `npm run generate`.",
     "",
+    "- [My library](#my-library) says which layout reads the IDs of a library, by name.",
     "- Fields are listed most significant bit first. `waybill layout NAME` draws any layout.",
     "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
     "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
@@ -26,6 +28,7 @@ export const layoutsPage = (): string =>
     ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "mints"], ...everyLayout.map(summaryOf)]),
     "```",
     "",
+    ...myLibrary(),
     ...everyLayout.flatMap(section),
   ].join("\n");
 
