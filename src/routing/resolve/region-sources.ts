@@ -249,7 +249,7 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
   }
 };
 
-/** A value that no region has is an error, never another region, unless the table lets it go on. An empty one never does. */
+/** A value that no region has is an error, never another region, unless the table lets it go on; an empty one too. */
 const lookUp = (
   name: string | undefined,
   source: ValueSource,
@@ -259,7 +259,7 @@ const lookUp = (
   if (name === undefined) return undefined;
   const region = regionFor(source.listed, name);
   if (region !== undefined) return { kind: "region", region, isAssumed, value };
-  return source.listed.goesOn && name !== "" ? { kind: "unlisted", value: value as string } : refusal(source, value);
+  return source.listed.goesOn ? { kind: "unlisted", value: value as string } : refusal(source, value);
 };
 
 const refusal = ({ label, listed, isListed, isSecret }: ValueSource, value: string | undefined): Word => {

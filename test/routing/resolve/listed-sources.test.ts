@@ -100,10 +100,10 @@ describe("what cannot be read does not go on", () => {
   const listed = { values: { eu: "eu", "a b": "ap" }, unlisted: "next" } as const;
   const segment = { pathSegment: 2, values: { eu: "eu", "a%20b": "ap" }, unlisted: "next" } as const;
   test.each<[string, DeclaredSource, RequestSays, string]>([
-    ["an empty header", { header: "x-h", ...listed }, header("x-h", ""), "unknown-name"],
+    ["an empty header", { header: "x-h", ...listed }, header("x-h", ""), "us"],
     ["a header of two lines is one value", { header: "x-h", ...listed }, header("x-h", "eu, eu"), "us"],
     ["case of a value counts", { header: "x-h", ...listed }, header("x-h", "EU"), "us"],
-    ["an empty parameter", { query: "q", ...listed }, with_({ query: "?q=" }), "unknown-name"],
+    ["an empty parameter", { query: "q", ...listed }, with_({ query: "?q=" }), "us"],
     ["two parameters", { query: "q", ...listed }, with_({ query: "?q=eu&q=mars" }), "malformed-request"],
     ["two unlisted parameters", { query: "q", ...listed }, with_({ query: "?q=a&q=b" }), "malformed-request"],
     ["one parameter twice", { query: "q", ...listed }, with_({ query: "?q=mars&q=mars" }), "us"],
@@ -119,7 +119,7 @@ describe("what cannot be read does not go on", () => {
       header("authorization", token({ r: {} })),
       "unknown-name",
     ],
-    ["an empty claim", { jwtClaim: "r", ...listed }, header("authorization", token({ r: "" })), "unknown-name"],
+    ["an empty claim", { jwtClaim: "r", ...listed }, header("authorization", token({ r: "" })), "us"],
     ["a number", { jwtClaim: "r", ...listed }, header("authorization", token({ r: 7 })), "us"],
     ["no claim", { jwtClaim: "r", ...listed }, header("authorization", token({})), "us"],
     ["no token", { jwtClaim: "r", ...listed }, header("authorization", "Bearer x"), "us"],
@@ -213,7 +213,8 @@ describe("several headers at once", () => {
     [{ version: "three", color: "red" }, "region-unknown"],
     [{ version: "three", color: "blue" }, "us"],
     [{ color: "orange" }, "region-unknown"],
-    [{ version: "" }, "unknown-name"],
+    [{ version: "" }, "region-unknown"],
+    [{ version: "", color: "blue" }, "us"],
     [{}, "region-unknown"],
   ])("%j: %s", (headers, expected) => {
     expect(choose(sources, { ...SILENT, header: (name) => headers[name] })).toBe(expected);
