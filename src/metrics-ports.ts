@@ -27,7 +27,7 @@ export interface CountedEvents {
   readonly refused_callers: readonly [reason: DenialReason];
 }
 
-export type LookupOutcome = DirectorySource | "absent" | "busy" | "failed";
+export type LookupOutcome = DirectorySource | "absent" | "unknown" | "busy" | "failed";
 
 /** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
 export type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";

@@ -281,6 +281,8 @@ export interface RequestLine extends AnswerOutcome {
   readonly attempts: number;
   /** Trace ID of the client's W3C trace context; `undefined` without a valid one. */
   readonly trace: string | undefined;
+  /** Where a directory decided without a key that it surely has; see `Rule`. */
+  readonly directory?: "stale" | "default" | "unknown" | undefined;
 }
 
 /** What sending a request to origins needs of the gateway. */

@@ -234,7 +234,7 @@ async function withKey(
   const served = await openLimited(context, "lookup");
   if (served instanceof Response) return served;
   const [, name = "", raw = ""] = context.path.slice(PREFIX.length).split("/");
-  const at = keyIn(served, name, decodeSegment(raw), newKeyOf);
+  const at = keyIn(served, name, decodeSegment(raw, plansOf(served).get(name)?.slash), newKeyOf);
   return at.ok ? serve(at.value, served) : context.fail(at.error);
 }
 
@@ -320,7 +320,13 @@ function showEntry(name: string, { key, region, owner: of, state, version, ...ti
   };
 }
 
-function showPlan({ name, form, layout, targets: _, fallback, ...plan }: DirectoryPlan): object {
-  const key = layout === undefined ? { text: form } : { layout: layout.name };
-  return { name, key, ...plan, onFailure: fallback === undefined ? "refuse" : { region: fallback } };
+function showPlan({ name, form, slash, layout, targets: _, fallback, unknown, ...plan }: DirectoryPlan): object {
+  const key = layout === undefined ? { text: form, slash } : { layout: layout.name };
+  return {
+    name,
+    key,
+    ...plan,
+    unknown: unknown?.region.name,
+    onFailure: fallback === undefined ? "refuse" : { region: fallback },
+  };
 }

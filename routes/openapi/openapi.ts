@@ -47,7 +47,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "console", description: "The page for people, at a host of its own." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
-    paths: withCollections({ ...ownPaths(), ...entityPaths(table), ...withoutIdPaths(table) }, table),
+    paths: withCollections({ ...ownPaths(), ...withoutIdPaths(table, entityPaths(table)) }, table),
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY, ...API },
       securitySchemes: SECURITY_SCHEMES,

@@ -35,38 +35,51 @@ export const ID_PARAMETER = pathParameter("id", { maxLength: 128 });
 
 export function entityPaths(table: CompiledTable): Paths {
   const hint = layoutParameter(table);
-  return Object.fromEntries([
+  const paths = new Map<string, object>([
     [
       "/any/{id}",
       item(METHODS, "any", "entities", "The entity of the ID, whatever its type", [ID_PARAMETER, hint], true),
     ],
-    ...[...table.entities.values()].flatMap((entity) =>
-      entity.paths.map((pattern, index) => {
-        const { path, parameters } = templateOf(pattern);
-        const fixed = entity.pathHints.get(pattern);
-        // Public IDs have one layout, and a pattern with a layout fixes it: the header has no effect on either.
-        const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
-        const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
-        return [path, item(METHODS, operationName(entity, index), "entities", summary, all)];
-      }),
-    ),
   ]);
+  for (const entity of table.entities.values()) {
+    for (const [index, pattern] of entity.paths.entries()) {
+      const { path, parameters } = templateOf(pattern);
+      const fixed = entity.pathHints.get(pattern);
+      // Public IDs have one layout, and a pattern with a layout fixes it: the header has no effect on either.
+      const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
+      const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
+      const own = item(methodsOf(entity), operationName(entity, index), "entities", summary, all);
+      paths.set(path, joined(paths.get(path), own, entity));
+    }
+  }
+  return Object.fromEntries(paths);
 }
 
-/** Templates that differ only in parameter names are identical (OpenAPI 3.1 §4.8.8), so only the first is listed. */
-export function withoutIdPaths(table: CompiledTable): Paths {
-  const paths: Paths = {};
-  const known = new Set<string>();
+const methodsOf = ({ conditions }: Entity) =>
+  METHODS.filter((method) => conditions?.methods?.includes(method.toUpperCase()) ?? true);
+
+/** Of several owners of a path, one that lists a method has it before one that takes the rest. */
+const joined = (before: object | undefined, own: object, { conditions }: Entity): object =>
+  conditions?.methods === undefined ? { ...own, ...before } : { ...before, ...own };
+
+/** Templates that differ only in parameter names are identical (OpenAPI 3.1 §4.8.8), so they are joined under the first. */
+export function withoutIdPaths(table: CompiledTable, before: Paths): Paths {
+  const paths = { ...before };
+  const known = new Map(Object.keys(before).map((path) => [shapeOf(path), path]));
   for (const entry of table.withoutId.entries) {
-    const methods = METHODS.filter((method) => entry.methods?.includes(method.toUpperCase()) ?? true);
     const summary = `${entry.entity.name}: to the region that something else than an ID says`;
     for (const [index, pattern] of entry.entity.paths.entries()) {
       const { path, parameters } = templateOf(pattern);
-      const shape = path.replaceAll(/\{[^}]+\}/g, "{}");
-      if (known.has(shape)) continue;
-      known.add(shape);
       const all = [...parameters, ...sourceParameters(entry)];
-      paths[path] = item(methods, operationName(entry.entity, index), "without-id", summary, all);
+      const own = item(methodsOf(entry.entity), operationName(entry.entity, index), "without-id", summary, all);
+      const first = known.get(shapeOf(path));
+      if (first === undefined) {
+        known.set(shapeOf(path), path);
+        paths[path] = own;
+      } else {
+        const { parameters: _, ...operations } = own;
+        paths[first] = joined(paths[first], operations, entry.entity);
+      }
     }
   }
   const { graphql } = table;
@@ -75,6 +88,8 @@ export function withoutIdPaths(table: CompiledTable): Paths {
     paths[graphql.path] = item(["get", "post"], graphql.entity.name, "without-id", summary, []);
   return paths;
 }
+
+const shapeOf = (template: string): string => template.replaceAll(/\{[^}]+\}/g, "{}");
 
 /** Names of entities have no dot, so operation names are unique. */
 const operationName = ({ name }: Entity, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
@@ -86,7 +101,7 @@ function item(
   summary: string,
   parameters: readonly object[],
   redirects = false,
-): object {
+): { readonly parameters: readonly object[] } {
   const responses = {
     ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
     ...ANY_RESPONSES,

@@ -130,6 +130,9 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
     return at;
   };
   const destinations = destinationsOf(draft, table, regions, forwarded);
+  const conditional = new Set(
+    [...table.entities.values()].flatMap(({ conditions, paths }) => (conditions === undefined ? [] : paths)),
+  );
   const patterns = [...table.entities.values()].flatMap((entity) => {
     const decisions = new Map<EntityId, IdDecision>();
     let why = entityWhy(entity);
@@ -144,7 +147,10 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
     return entity.paths.map((pattern): PatternPlan => {
       const hint = entity.pathHints.get(pattern);
       let reading: readonly ReaderPlan[] | undefined;
-      let left = why ?? (hint !== undefined && hint.enabled === undefined ? "short keys" : undefined);
+      let left =
+        why ??
+        patternWhy(entity, pattern, conditional) ??
+        (hint !== undefined && hint.enabled === undefined ? "short keys" : undefined);
       try {
         if (left === undefined) reading = readersOf(entity, hint, decisions, shapeAt);
       } catch (error) {
@@ -179,12 +185,27 @@ const createsOf = ({ creates }: CompiledTable, forwarded: Forwarded[]): CreatesP
 const unreachableWhy = ({ origins }: Region): string | undefined =>
   origins.some(({ binding, weight }) => binding !== undefined && weight > 0) ? "an origin behind a binding" : undefined;
 
-const entityWhy = ({ public: kind, publicFields, copies, idIn, directory }: Entity): string | undefined => {
+const entityWhy = ({
+  public: kind,
+  publicFields,
+  copies,
+  idIn,
+  directory,
+  removePrefix,
+}: Entity): string | undefined => {
   if (copies !== undefined) return "read copies";
+  if (removePrefix !== undefined) return "a prefix that origins do not get";
   if (directory !== undefined) return "keys of a directory";
   if (kind !== undefined) return "public IDs";
   if (idIn !== undefined) return "IDs beside the path";
   return publicFields === undefined ? undefined : "public IDs in responses";
+};
+
+/** `conditional`: patterns of which some owner takes only some requests. */
+const patternWhy = ({ closedPaths }: Entity, pattern: string, conditional: ReadonlySet<string>) => {
+  if (conditional.has(pattern)) return "a choice by method or host";
+  if (closedPaths?.has(pattern)) return "a pattern without the paths below";
+  return /^\/[:*]/.test(pattern) ? "a pattern at the root" : undefined;
 };
 
 /** What Waybill decides beside whole patterns. */

@@ -13,9 +13,11 @@ import {
   resolvePath,
   type WithoutId,
 } from "../routing/index.ts";
+import type { Asked } from "../routing/lookup/choice.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
 import type { KeyLookup } from "../routing/table.ts";
+import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "./decide-owner.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
 /**
@@ -45,6 +47,8 @@ export interface DecideInput {
   readonly nowMs: number;
   /** What directories said of keys that this decision needs; see `withPages`. */
   readonly found?: FoundKeys | undefined;
+  /** The request's method and host. Without it: a GET on a host that the table does not name. */
+  readonly asked?: Asked | undefined;
 }
 
 /** `byCanary`: whether the canary's table decided. */
@@ -84,13 +88,16 @@ export interface PageNeed extends Omit<DecideFailure, "kind"> {
   readonly needs: { readonly page: MissingPage } | { readonly lookup: KeyLookup };
 }
 
-export type DecideError = RoutingError | PublicIdsError | Extract<RequestError, { reason: "unknown-name" }>;
+export type DecideError =
+  | RoutingError
+  | PublicIdsError
+  | Extract<RequestError, { reason: "unknown-name" | "method-not-allowed" }>;
 
 /** Decides about a request on a path that is not the gateway's own. */
 export function decidePath(input: DecideInput, path: string): Outcome {
   const { table, canary } = input.tables;
   if (canary === undefined) return decideByTable(input, table, path, false);
-  if (ownsPath(table, canary, path)) return decideByTable(input, canary.table, path, true);
+  if (ownsPath(table, canary, path, input.asked)) return decideByTable(input, canary.table, path, true);
   const outcome = decideByTable(input, table, path, false);
   const isCanarys = outcome.kind === "region" && canary.matches(outcome.decision);
   return isCanarys ? decideByTable(input, canary.table, path, true) : outcome;
@@ -100,8 +107,8 @@ export function decidePath(input: DecideInput, path: string): Outcome {
 export const deciderOf = ({ table, canary }: Tables, byCanary: boolean): CompiledTable =>
   byCanary && canary !== undefined ? canary.table : table;
 
-function ownsPath(table: CompiledTable, canary: TableCanary, path: string): boolean {
-  const match = table.paths.match(path) ?? canary.table.paths.match(path);
+function ownsPath(table: CompiledTable, canary: TableCanary, path: string, asked: Asked | undefined): boolean {
+  const match = table.paths.match(path, asked) ?? canary.table.paths.match(path, asked);
   return match !== undefined && canary.ownsEntity(match.entity.name);
 }
 
@@ -110,18 +117,14 @@ function decideByTable(
   table: CompiledTable,
   path: string,
   byCanary: boolean,
-  match = table.paths.match(path),
+  match = entityAt(table, path, input.asked),
 ): Outcome {
-  if (match === undefined) {
-    const entry = table.withoutId.match(path);
-    if (entry === undefined) return failure(table, { reason: "unrouted-path", path }, byCanary);
-    // No source may decide about an entity's ID that the origin would read in the path, nor about a path that it would read
-    // as one of another entry. What the table writes out is meant.
-    const isMeant =
-      entry.entity.paths.includes(path) ||
-      (table.paths.matchRead(path) === undefined && !table.withoutId.isElsewhere(path, entry));
-    if (!isMeant) return failure(table, { reason: "unrouted-path", path, isRespelled: true }, byCanary);
-    return { kind: "without-id", entry, byCanary };
+  if (match === undefined || match.allow !== undefined) {
+    const found = withoutEntity(table, path, match, input.asked);
+    return found.ok ? { kind: "without-id", entry: found.value, byCanary } : failure(table, found.error, byCanary);
+  }
+  if (table.paths.isOpen && isRespelled(table, match.entity, path, input.asked)) {
+    return failure(table, { reason: "unrouted-path", path, isRespelled: true }, byCanary);
   }
   if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
   if (match.entity.directory !== undefined) {
@@ -240,6 +243,8 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   const pattern = primaryPattern(entity, decision?.layout ?? entity.ids[0]?.enabled.layout.name ?? "") ?? "";
   const idStart = pattern.indexOf(":id");
   const ownPath = pattern.slice(0, idStart) + id + pattern.slice(idStart + ":id".length) + path.slice(idEnd);
+  const refusal = entity.conditions && refusalOfAny(table, entity, ownPath, input.asked);
+  if (refusal !== undefined) return failure(table, refusal, byCanary, entity.name);
   const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, ownPath, decision, byCanary);
   if (redirect !== undefined) return redirect;
   if (decision !== undefined) return { kind: "region", decision, path: ownPath, byCanary };
@@ -290,10 +295,10 @@ function readHinted(
   const hint = layoutName === undefined ? NO_HINT : hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   if (table.withoutPublic === undefined) {
-    const plain = resolveAny(table, id, nowMs, hint.value);
+    const plain = resolveAny(table, id, nowMs, hint.value, input.asked);
     return plain.ok ? { kind: "plain", decision: plain.value } : settlePlain(input, table, plain.error, byCanary);
   }
-  const reading = readId(publicIds, table, id, nowMs, hint.value);
+  const reading = readId(publicIds, table, id, nowMs, hint.value, input.asked);
   return reading.ok ? reading.value : settlePlain(input, table, reading.error, byCanary);
 }
 

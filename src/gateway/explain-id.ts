@@ -68,7 +68,7 @@ function explainOutcome(
   const shown = table.withoutPublic ?? table;
   const decided = outcome?.kind === "region" ? outcome.decision : undefined;
   const isPublic = decided?.entity.public !== undefined;
-  const read = resolveAny(shown, id, input.nowMs, hint.value);
+  const read = resolveAny(shown, id, input.nowMs, hint.value, input.asked);
   const plain = read.ok ? read : settleError(input, read.error);
   const said = outcome?.kind === "error" && isOfRouting(outcome.error) ? outcome.error : undefined;
   // Without its keys the gateway does not serve the ID either.
@@ -97,4 +97,4 @@ const ownersOfForm = (table: CompiledTable, id: string): readonly string[] =>
   );
 
 const isOfRouting = (error: DecideError): error is RoutingError =>
-  error.reason !== "public-ids-unavailable" && error.reason !== "unknown-name";
+  error.reason !== "public-ids-unavailable" && error.reason !== "unknown-name" && error.reason !== "method-not-allowed";

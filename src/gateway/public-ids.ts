@@ -10,6 +10,7 @@ import {
   resolveAny,
   resolvePath,
 } from "../routing/index.ts";
+import type { Asked } from "../routing/lookup/choice.ts";
 
 /** Opens public IDs with the deployment's keys. */
 export interface PublicIdOpener {
@@ -65,6 +66,7 @@ export function readId(
   text: string,
   nowMs: number,
   hint: LayoutHint | undefined,
+  asked?: Asked,
 ): Result<ReadId, OpenError> {
   // Those for which it is a proof, and those whose IDs it opens to.
   const proven: Entity[] = [];
@@ -84,7 +86,7 @@ export function readId(
       if (decision.ok || decision.error.reason === "entity-gone") unproven.push(entity);
     }
   }
-  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint);
+  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint, asked);
   // A reading that is not known yet may be the one that counts.
   if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
   const [entity, second] = proven.length > 0 ? proven : unproven;

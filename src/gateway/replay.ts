@@ -1,8 +1,10 @@
 import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
+import { takesMethod } from "../routing/lookup/choice.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
+import { hostsOf } from "./decide-owner.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
 /** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
@@ -66,12 +68,21 @@ const CLOSED: PublicIdOpener = { open: () => err({ reason: "public-ids-unavailab
 /** Under `/any` the plain readings decide first, and what has none may be a public ID. */
 const BLIND: PublicIdOpener = { open: () => ok(undefined) };
 
-/** Where one table leads a request, by the gateway's own decision. */
-export const destinationOf = (
+/** Where one table leads a request, by the gateway's own decision. Logs do not know its host: it is open where hosts decide. */
+export const destinationOf = (table: CompiledTable, request: LoggedRequest, nowMs: number): Destination => {
+  const on = (servedHost: string) => destinationOn(table, request, nowMs, servedHost);
+  const elsewhere = on("");
+  const isSettled = hostsOf(table).every((host) => isSame(on(host), elsewhere));
+  return isSettled ? elsewhere : open("request-fields", undefined);
+};
+
+const destinationOn = (
   table: CompiledTable,
   { method, path: target }: LoggedRequest,
   nowMs: number,
+  servedHost: string,
 ): Destination => {
+  const asked = { method, preflightFor: undefined, servedHost };
   const [path = ""] = target.split("?", 1);
   if (GATEWAY_PATH.test(path)) return { kind: "own" };
   if ((method === "GET" || method === "HEAD") && table.lists?.has(path) === true) return { kind: "own" };
@@ -81,7 +92,7 @@ export const destinationOf = (
   if (path.startsWith(ANY_PREFIX)) {
     const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
     if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
-    const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs }, path);
+    const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs, asked }, path);
     return outcome.kind === "error" && table.withoutPublic !== undefined
       ? open("public-id", undefined)
       : destination(outcome, method);
@@ -90,10 +101,10 @@ export const destinationOf = (
   // Its region is of the ID that it gets.
   const created = method === "POST" ? table.creates?.match(path)?.entity.entity : undefined;
   if (created !== undefined) return open("request-fields", created.name);
-  const match = table.paths.match(path);
+  const match = table.paths.match(path, asked);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);
-  const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path);
+  const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs, asked }, path);
   if (outcome.kind !== "error") return destination(outcome, method);
   if (isStartPage(path, method, outcome.error)) return { kind: "own" };
   const error = refusalAt(tables, path, method, outcome.error);
@@ -138,8 +149,8 @@ const inRegion = (region: string, { name }: Entity): Destination => ({ kind: "re
 
 /** A region is certain only where no field of the request can say another one. */
 const withoutId = (entry: WithoutId, method: string): Destination => {
-  const { entity, methods, sources, idIn } = entry;
-  if (methods !== undefined && !methods.includes(method)) return refused("method-not-allowed", entity.name);
+  const { entity, sources, idIn } = entry;
+  if (!takesMethod(entry, { method, preflightFor: undefined })) return refused("method-not-allowed", entity.name);
   if (idIn !== undefined) return open("request-fields", entity.name);
   const [first] = sources;
   if (first === undefined) return refused("region-unknown", entity.name);

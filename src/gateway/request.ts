@@ -1,4 +1,4 @@
-import type { Client, Gateway, ServedTable } from "../ports.ts";
+import type { Client, Gateway, RequestLine, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
@@ -62,6 +62,7 @@ export class RequestContext {
   /** Of a request without an ID: the source that chose the region, and those before it whose value is not listed. */
   declare source: string | undefined;
   declare unlisted: readonly string[] | undefined;
+  declare directory: RequestLine["directory"];
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
   declare outcome: string;
   /** Made by the gateway for a page of its own. */
@@ -112,8 +113,19 @@ export class RequestContext {
     this.served = this.table = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
-    this.originMs = this.keyUntilMs = this.unwanted = undefined;
+    this.originMs = this.keyUntilMs = this.unwanted = this.directory = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
+  }
+
+  /** The host that the client asked for. */
+  get servedHost(): string {
+    return this.client.host ?? this.host;
+  }
+
+  /** The method that a CORS preflight asks for. */
+  get preflightFor(): string | undefined {
+    if (this.method !== "OPTIONS") return undefined;
+    return this.request.headers.get("access-control-request-method") ?? undefined;
   }
 
   /** A client that leaves from now on, before its response begins, is logged at once. */
@@ -217,6 +229,7 @@ export class RequestContext {
         isElsewhere: this.isElsewhere,
         isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
         trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
+        directory: this.directory,
       },
       waitUntil,
       canary === undefined || table === undefined ? undefined : table === canary ? "canary" : "stable",
@@ -228,13 +241,14 @@ export class RequestContext {
     // A request without an ID has no layout.
     this.layout = layout === "" ? undefined : layout;
     this.region = target.region.name;
+    if (target.rule.kind === "directory") this.directory = target.rule.state;
   }
 
   /** The region that sources choose, without an ID. `entry`: its name in metrics. */
   chooseRegion(entry: string, sources: readonly RegionSource[]): ReturnType<typeof chooseRegion> {
     const { request, path, query } = this;
     const choice = chooseRegion(sources, {
-      ...{ path, query, host: this.client.host ?? this.host },
+      ...{ path, query, host: this.servedHost },
       header: (name) => request.headers.get(name) ?? undefined,
       country: () => this.client.country,
       continent: () => this.client.continent,
@@ -334,7 +348,7 @@ export function redactPath(path: string, { table, canary, isPlainId }: Redaction
     const { entity, idStart, idEnd } = match;
     return isPlainId && entity.public === undefined ? upTo(path, idEnd) : masked(path, idStart, idEnd);
   }
-  return table.withoutId.match(path)?.entity.paths.includes(path) === true ? path : REST;
+  return table.withoutId.match(path)?.entity.entity.paths.includes(path) === true ? path : REST;
 }
 
 function masked(path: string, start: number, end: number): string {

@@ -5,6 +5,7 @@ import { bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { type ResponseFields, readResponseFields } from "../proxy/headers.ts";
+import { LOCATION_FIELDS, withPrefix } from "../proxy/path-prefix.ts";
 import { publicReference } from "../proxy/public-ids/location.ts";
 import { publicResponse, REFERENCE_FIELDS } from "../proxy/public-ids/response.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
@@ -15,11 +16,12 @@ export function respond(
   context: RequestContext,
   table: CompiledTable,
   decision: Decision,
-  answer: OriginResponse,
+  received: OriginResponse,
 ): Response | Promise<Response> {
   const { gateway } = context;
-  const { response: original, fields, bytes, region, limits } = answer;
   const { entity } = decision;
+  const answer = entity.removePrefix === undefined ? received : located(received, entity.removePrefix, context);
+  const { response: original, fields, bytes, region, limits } = answer;
   const isDecoded = entity.publicFields !== undefined;
   let body: ReadableStream | ArrayBuffer | null | undefined = bytes;
   const isMessage = original.status !== 101;
@@ -41,6 +43,17 @@ export function respond(
     return respondRewritten(context, table, decision, answer, body ?? original.body);
   }
   return labelled(context, decision, region, { response: original, body, fields, encodeBody: "own" });
+}
+
+/** The answer of an origin that does not know the prefix of its paths. */
+function located(answer: OriginResponse, removePrefix: string, { servedHost }: RequestContext): OriginResponse {
+  const { response } = answer;
+  const named = LOCATION_FIELDS.filter((name) => response.headers.has(name));
+  if (named.length === 0 || response.status === 101) return answer;
+  const copy = new Response(response.body, response);
+  for (const name of named)
+    copy.headers.set(name, withPrefix(response.headers.get(name) ?? "", removePrefix, servedHost));
+  return { ...answer, response: copy };
 }
 
 /** The response with public IDs in place of internal ones. */

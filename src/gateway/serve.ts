@@ -6,9 +6,11 @@ import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
 import { deliver } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
+import { withoutPrefix } from "../proxy/path-prefix.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import type { FoundKeys } from "../routing/directory/compile.ts";
 import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
+import { takesMethod } from "../routing/lookup/choice.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { forwardNearest } from "./copies.ts";
 import { refuseStalePut } from "./create/client-id.ts";
@@ -71,6 +73,7 @@ export function serveBy(
     publicIds: gateway.publicIds,
     layoutName: context.request.headers.get("id-layout") ?? undefined,
     nowMs: context.arrivedAtMs,
+    asked: context,
   };
   const decide = isLookup ? decideAny : decidePath;
   const outcome = decided ?? decide(input, path);
@@ -206,7 +209,7 @@ export async function forward(
     asksReadable: entity.publicFields !== undefined,
     passesBody: entity.fields === "minimal" && prepared === undefined && !(isKeyed || isRewritten || isMirrored),
     body,
-    target,
+    target: withoutPrefix(target, entity),
     decision,
     id: decision.canonical,
     ids: prepared?.ids,
@@ -256,8 +259,8 @@ export async function forwardWithoutId(
   const { method, path, query, scheme, table } = context;
   const { entity, methods, sources, sticky } = entry;
   context.entity = entity.name;
-  if (methods !== undefined && !methods.includes(method)) {
-    return context.fail({ reason: "method-not-allowed", method, allow: methods });
+  if (!takesMethod(entry, context)) {
+    return context.fail({ reason: "method-not-allowed", method, allow: methods ?? [] });
   }
   const choice = context.chooseRegion(entity.name, sources);
   if (!choice.ok) {

@@ -41,10 +41,12 @@ export function problemOf(error: GatewayError): Problem {
 type ErrorOf<Reason extends ProblemSlug> = Extract<GatewayError, { readonly reason: Reason }>;
 
 const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Reason>) => string) } = {
-  "unrouted-path": ({ isRespelled }) =>
-    isRespelled === true
-      ? "Servers may read this path as another one of the routing table, which goes elsewhere. Write it as the table does: without empty segments, escapes and parameters, and in its case."
-      : "No entity of the routing table matches this path.",
+  "unrouted-path": ({ isRespelled, isOtherHost }) =>
+    isOtherHost === true
+      ? "The table has this path, for other hosts than the one that was asked for."
+      : isRespelled === true
+        ? "Servers may read this path as another one of the routing table, which goes elsewhere. Write it as the table does: without empty segments, escapes and parameters, and in its case."
+        : "No entity of the routing table matches this path.",
   "malformed-id": ({ id }) => `"${shorten(id)}" is not an ID of any layout allowed here.`,
   "unknown-id": ({ id }) => `"${shorten(id)}" matches no entity in the routing table.`,
   "ambiguous-id": (error) =>

@@ -5,8 +5,13 @@ import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate, KeyLookup } from "./table.ts";
 
 export type RoutingError =
-  /** `isRespelled`: servers may read it as a path that goes elsewhere. */
-  | { readonly reason: "unrouted-path"; readonly path: string; readonly isRespelled?: boolean }
+  /** `isRespelled`: servers may read it as a path that goes elsewhere. `isOtherHost`: its owners have other hosts. */
+  | {
+      readonly reason: "unrouted-path";
+      readonly path: string;
+      readonly isRespelled?: boolean;
+      readonly isOtherHost?: boolean;
+    }
   | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
   | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
   | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }

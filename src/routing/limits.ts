@@ -65,6 +65,10 @@ export const REGIONS_MAX = 200;
 export const ORIGINS_PER_REGION_MAX = 32;
 export const PATHS_PER_ENTITY_MAX = 32;
 
+/** Paths that the alternatives of one pattern make together. */
+export const ALTERNATIVES_MAX = 64;
+export const HOSTS_PER_OWNER_MAX = 100;
+
 /** Path patterns of all entities: those with the same literal prefix are compared in pairs. */
 export const PATTERNS_MAX = 4_096;
 export const IDS_PER_ENTITY_MAX = 16;

@@ -7,6 +7,7 @@ import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/
 import type { Directories, DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
 import type { Graphql as GraphqlOf } from "./graphql/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
+import type { Asked, PathConditions, Untaken } from "./lookup/choice.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { IdPlaces } from "./places/types.ts";
@@ -60,6 +61,8 @@ export interface CompiledTable {
   /** The text forms of the layouts, each once. */
   readonly readers: readonly FormReader<EnabledLayout>[];
   readonly paths: PathIndex;
+  /** Whether some owner of a path takes only some methods or hosts. */
+  readonly hasConditions: boolean;
   readonly withoutId: WithoutIdIndex;
   /** Collections that are posted to; `undefined` where there are none. */
   readonly creates: CreateIndex | undefined;
@@ -87,6 +90,12 @@ export interface Entity {
   readonly paths: readonly string[];
   /** The layouts that patterns name. */
   readonly pathHints: ReadonlyMap<string, LayoutHint>;
+  /** Patterns that take no path below; `undefined`: all do. */
+  readonly closedPaths: ReadonlySet<string> | undefined;
+  /** Which requests on its paths it takes; `undefined`: all. */
+  readonly conditions: PathConditions | undefined;
+  /** Literal prefix that paths lose on their way to the origin; `undefined`: none. */
+  readonly removePrefix: string | undefined;
   readonly ids: readonly EntityId[];
   /** The text forms of the IDs, each once. */
   readonly readers: readonly FormReader<EntityId>[];
@@ -255,15 +264,22 @@ export type Rule =
   | { readonly kind: "route"; readonly index: number; readonly part?: number; readonly pack?: string }
   | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" }
-  /** `state`: what is known was too old, or is the directory's default; no layer could say for certain. */
-  | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" };
+  /**
+   * `state`: what is known was too old, or is the directory's default, since no layer could say for certain; or the key is surely
+   * not there, and the table says where such keys go.
+   */
+  | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" | "unknown" };
 
 /** Entity paths, matched segment by segment on the raw path. */
 export interface PathIndex<Owner = Entity> {
-  /** `path`: the raw path of the request without the query. */
-  readonly match: (path: string) => PathMatch<Owner> | undefined;
+  /** `path`: the raw path of the request without the query. `asked`: a read of no known host unless given. */
+  readonly match: (path: string, asked?: Asked) => PathMatch<Owner> | undefined;
   /** Whose path servers may read in it that are less exact: escapes decoded, parameters cut, slashes merged, in any case. */
   readonly matchRead: PathIndex<Owner>["match"];
+  /** Whether a pattern has no literal text first: it takes what others may spell in another way. */
+  readonly isOpen: boolean;
+  /** Why patterns that match the path do not take the request; `undefined`: none matches. */
+  readonly untaken: (path: string, asked: Asked) => Untaken | undefined;
 }
 
 export interface PathMatch<Owner = Entity> {
@@ -272,6 +288,8 @@ export interface PathMatch<Owner = Entity> {
   readonly idStart: number;
   readonly idEnd: number;
   readonly hint?: LayoutHint | undefined;
+  /** Set: the path is the owner's, and no owner of it takes another method than these. */
+  readonly allow?: readonly string[];
 }
 
 /** Overrides: entities that moved, are moving or are gone. An LUUID is also found by its group and primary key. */
@@ -288,9 +306,14 @@ export interface MovedIndex {
 export interface WithoutIdIndex {
   readonly entries: readonly WithoutId[];
   /** `path`: the raw path of the request without the query. */
-  readonly match: (path: string) => WithoutId | undefined;
+  readonly match: (path: string, asked?: Asked) => PathMatch<WithoutId> | undefined;
+  /** Paths with literal text where an entity at the root has its ID: they come first. `undefined` where there are none. */
+  readonly literal: Pick<PathIndex<WithoutId>, "match" | "matchRead"> | undefined;
+  /** Paths that an entity shares by methods: they take what it does not. `undefined` where there are none. */
+  readonly shared: PathIndex<WithoutId>["match"] | undefined;
+  readonly untaken: PathIndex["untaken"];
   /** Whether servers may read the path as one of other entries than the one that it matched. */
-  readonly isElsewhere: (path: string, entry: WithoutId) => boolean;
+  readonly isElsewhere: (path: string, entry: WithoutId, asked: Asked) => boolean;
   readonly targets: ReadonlyMap<string, Target>;
 }
 
@@ -299,6 +322,8 @@ export interface WithoutId {
   readonly entity: Entity;
   /** `undefined`: all. */
   readonly methods: readonly string[] | undefined;
+  /** Whether others have one of its paths too, for other methods or hosts. */
+  readonly isShared: boolean;
   readonly sources: readonly RegionSource[];
   readonly sticky: Sticky | undefined;
   /** IDs in these places decide before any source. */

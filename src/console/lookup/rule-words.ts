@@ -44,6 +44,7 @@ export function ruleInWords(rule: Rule, route: DeclaredRoute | undefined): strin
 const DOUBTS = {
   stale: "It does not answer now: this is what it said last.",
   default: "It does not answer now: this is the region for such a time.",
+  unknown: "It has no such key: this is the region for unknown keys.",
 };
 
 const routeText = (route: DeclaredRoute | undefined): string =>

@@ -178,7 +178,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
       // A reserved key is about to be there.
       const isSettled = got.value === undefined || got.value.state === "confirmed";
       if (isCurrent() && isSettled) keep(plan, key, entry);
-      return ok(answerOf(entry, "object"));
+      return ok(isSettled ? answerOf(entry, "object") : { state: "absent", source: "object", isReserved: true });
     }
     if (got.error.why === "failed") downUntilMs.set(shard, clock.nowMs() + RETRY_AFTER_SECONDS * 1000);
     if (stale !== undefined) return ok(answerOf(stale, "stale"));
@@ -222,7 +222,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
   return {
     async lookup(plan, key, address) {
       const answer = await lookup(plan, key, address && clientNetwork(address));
-      count(plan.name, answer.ok ? outcomeOf(answer.value) : answer.error.why === "busy" ? "busy" : "failed");
+      count(plan.name, answer.ok ? outcomeOf(plan, answer.value) : answer.error.why === "busy" ? "busy" : "failed");
       return answer;
     },
     compared({ directory, outcome, ...difference }) {
@@ -240,7 +240,11 @@ export function isolateDirectory(options: LookupOptions): Directory {
   };
 }
 
-const outcomeOf = ({ state, source }: DirectoryAnswer): LookupOutcome => (state === "absent" ? "absent" : source);
+/** `unknown`: absent, and the table says where such keys go. */
+const outcomeOf = ({ unknown }: DirectoryPlan, answer: DirectoryAnswer): LookupOutcome => {
+  if (answer.state === "found") return answer.source;
+  return unknown === undefined || answer.isReserved === true ? "absent" : "unknown";
+};
 
 const isYoung = (plan: DirectoryPlan, copy: CopyAnswer, nowMs: number): boolean => {
   const isFound = copy.state === "found";

@@ -128,7 +128,7 @@ export async function registerKeys(
   const registered = items.map(async (item) => {
     const owner = item?.owner === undefined ? canonical || undefined : decodeOwner(item.owner);
     const plan = directories?.get(item?.directory ?? "");
-    const decoded = decodeSegment(item?.key ?? "");
+    const decoded = decodeSegment(item?.key ?? "", plan?.slash);
     const key = plan === undefined || !decoded.ok ? undefined : newKeyOf(plan, decoded.value);
     // Names of an origin that no table has must not become labels.
     if (plan === undefined || key?.ok !== true || owner === undefined) return count(plan?.name ?? "", "invalid");
@@ -142,7 +142,7 @@ export async function registerKeys(
   await Promise.all(registered);
 }
 
-/** Marks an answer whose region no layer of the directory could say for certain. */
+/** Marks an answer whose region no layer of the directory could say for certain, or whose key it has not. */
 export function markState({ target: { rule } }: Decision, answer: Response): Response {
   if (rule.kind !== "directory" || rule.state === undefined || answer.status === 101) return answer;
   const marked = new Response(answer.body, answer);

@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { ServedTable } from "../../ports.ts";
 import type { GatewayError } from "../../problems/index.ts";
 import { chooseRegion } from "../../routing/index.ts";
+import { takesMethod } from "../../routing/lookup/choice.ts";
 import type { List, WithoutId } from "../../routing/table.ts";
 import { Gate, Load } from "../many/shares.ts";
 import { wantsLines } from "../negotiate.ts";
@@ -89,15 +90,13 @@ export async function answerList(
 }
 
 /** The entry for the same path whose sources say a region that the client itself names: by a header, a claim or a cookie. */
-function ownRegion(
-  { request, path, query, method, client, host }: RequestContext,
-  { table }: ServedTable,
-): WithoutId | undefined {
-  const entry = table.withoutId.match(path);
-  if (entry === undefined || (entry.methods !== undefined && !entry.methods.includes(method))) return undefined;
+function ownRegion(context: RequestContext, { table }: ServedTable): WithoutId | undefined {
+  const { request, path, query } = context;
+  const entry = table.withoutId.match(path, context)?.entity;
+  if (entry === undefined || !takesMethod(entry, context)) return undefined;
   const choice = chooseRegion(entry.sources, {
     header: (name) => request.headers.get(name) ?? undefined,
-    host: client.host ?? host,
+    host: context.servedHost,
     path,
     query,
     country: () => undefined,

@@ -1,12 +1,22 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../problems/index.ts";
 import { isHost } from "../../proxy/addresses/host.ts";
+import { withoutPrefix } from "../../proxy/path-prefix.ts";
 import { chooseRegion, type RequestSays } from "../../routing/index.ts";
+import { type Asked, takesMethod } from "../../routing/lookup/choice.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import { type SourceStep, stepsOf } from "../../routing/resolve/region-sources.ts";
-import type { WithoutId } from "../../routing/table.ts";
-import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed, refusalAt } from "../decide.ts";
+import type { Entity, Region, WithoutId } from "../../routing/table.ts";
+import {
+  type DecideInput,
+  decideAny,
+  decidePath,
+  deciderOf,
+  type Outcome,
+  type PageNeed,
+  refusalAt,
+} from "../decide.ts";
 import { agree, type LocatedId, locateIds, noRegion, PATH } from "./locate.ts";
 import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
@@ -82,6 +92,8 @@ export interface ExplainedRequest {
   /** The path that the client is redirected to. */
   readonly redirect?: string;
   readonly region?: string | undefined;
+  /** What the region's origins get where the table takes a prefix off: a URL if there is one origin, else path and query. */
+  readonly sent?: string;
   readonly problem?: Problem;
 }
 
@@ -93,8 +105,9 @@ const OWN_PAGES: ReadonlyMap<string, string> = new Map([
 
 const NOTHING: ExplainedRequest = { kind: "explained", byCanary: false, places: [], ids: [] };
 
-export function explainRequest(input: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
+export function explainRequest(given: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
   const { path, method } = request;
+  const input = { ...given, asked: askedOf(request) };
   if (!isHost(request.host) || NOT_NORMALIZED.test(path)) {
     const error = {
       reason: "malformed-request",
@@ -131,8 +144,8 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
     case "without-id": {
       const { entry } = outcome;
       const owner = entry.entity.name;
-      if (entry.methods?.includes(method) === false) {
-        const error = { reason: "method-not-allowed", method, allow: entry.methods } as const;
+      if (!takesMethod(entry, askedOf(request))) {
+        const error = { reason: "method-not-allowed", method, allow: entry.methods ?? [] } as const;
         return { ...NOTHING, owner, problem: problemOf(error) };
       }
       return explainIds(input, request, entry.idIn, { ...NOTHING, owner }, [], entry);
@@ -140,8 +153,14 @@ export function explainRequest(input: DecideInput, request: WholeRequest): Expla
   }
 }
 
-const matchOf = ({ tables: { table, canary } }: DecideInput, path: string) =>
-  table.paths.match(path) ?? canary?.table.paths.match(path);
+const askedOf = ({ method, host, header }: WholeRequest): Asked => ({
+  method,
+  preflightFor: method === "OPTIONS" ? header("access-control-request-method") : undefined,
+  servedHost: host,
+});
+
+const matchOf = ({ tables: { table, canary }, asked }: DecideInput, path: string) =>
+  table.paths.match(path, asked) ?? canary?.table.paths.match(path, asked);
 
 const ownerOf = (input: DecideInput, path: string): string | undefined => matchOf(input, path)?.entity.name;
 
@@ -169,14 +188,28 @@ function explainIds(
   const agreed = read.ok ? agree(all) : read;
   if (!agreed.ok) return { ...explained, problem: problemOf(agreed.error) };
   const [first] = agreed.value;
+  const table = deciderOf(input.tables, first?.byCanary ?? false);
+  const owner = entry?.entity ?? first?.decision.entity;
   if (first !== undefined) {
-    return { ...explained, byCanary: first.byCanary, region: first.decision.target.region.name };
+    const { region } = first.decision.target;
+    return { ...explained, byCanary: first.byCanary, region: region.name, ...sentOf(request, owner, region) };
   }
   const { sources } = entry as WithoutId;
   const asked = { ...explained, sources: stepsOf(sources, request) };
   const choice = chooseRegion(sources, request);
-  if (choice.ok) return { ...asked, region: choice.value.region, source: choice.value.label };
+  if (choice.ok) {
+    const { region, label } = choice.value;
+    return { ...asked, region, source: label, ...sentOf(request, owner, table.regions.get(region)) };
+  }
   return { ...asked, problem: problemOf(noRegion(entry as WithoutId, choice.error, request.path)) };
+}
+
+function sentOf({ path, query }: WholeRequest, owner: Entity | undefined, region: Region | undefined) {
+  // The path of a public entity has another ID there.
+  if (owner?.removePrefix === undefined || owner.public !== undefined) return {};
+  const target = withoutPrefix(path + query, owner);
+  const [origin, second] = region?.origins ?? [];
+  return { sent: origin === undefined || second !== undefined ? target : origin.url + target };
 }
 
 function shownId({ place, entity, text, outcome }: LocatedId): ExplainedId {

@@ -4,6 +4,7 @@ import type { GatewayError } from "../../problems/index.ts";
 import type { RequestBody } from "../../proxy/body.ts";
 import { rejectFenced } from "../../proxy/deliver.ts";
 import { asksUpgrade } from "../../proxy/origin-request.ts";
+import { takesMethod } from "../../routing/lookup/choice.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import type { Decision, Entity, WithoutId } from "../../routing/table.ts";
 import type { Forward, Prepared } from "../create/create.ts";
@@ -37,7 +38,7 @@ export async function serveByPlaces(
   context.watchClient();
   const entry = outcome.kind === "without-id" ? outcome.entry : undefined;
   // The method is refused there.
-  if (entry?.methods?.includes(method) === false) return next.forwardWithoutId(context, entry);
+  if (entry !== undefined && !takesMethod(entry, context)) return next.forwardWithoutId(context, entry);
   const own = outcome.kind === "region" ? outcome.decision : undefined;
   context.entity = (entry ?? (own as Decision)).entity.name;
   const fail = (error: GatewayError): Response => context.fail(error, own);

@@ -1,13 +1,14 @@
 import { type Layout, luuid } from "../../ids/index.ts";
 import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
 import { groupBy } from "../layouts/plan.ts";
+import { areTwins } from "../lookup/rank.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 
 /** An entity's IDs must have the declared numbers, and no two entities may own the same IDs of a marked layout. */
 export const checkEntities = (draft: Draft, report: Report): void => {
-  const claims = [...draft.entities].flatMap(([entity, { ids }]) =>
+  const all = [...draft.entities].flatMap(([entity, { ids }]) =>
     ids.flatMap((id, index): readonly Claim[] => {
       const layout = draft.known.get(id.layout);
       const place: Place = ["entities", entity, "ids", index];
@@ -15,11 +16,21 @@ export const checkEntities = (draft: Draft, report: Report): void => {
       return [{ entity, id, layout, mark: id.service ?? groupOfId(id), place }];
     }),
   );
+  const claims = [...groupBy(all, ({ layout, mark }) => `${layout.name} ${mark}`).values()].flatMap((alike) =>
+    alike.filter((claim, at) => !alike.slice(0, at).some((earlier) => isTwin(draft, earlier, claim))),
+  );
   for (const [layout, own] of groupBy(claims, (claim) => claim.layout)) {
     const mark = ownerKeyField(layout)?.name;
     if (mark === undefined) checkUnmarked(own, layout, report);
     else checkMarked(own, layout, mark === "service" ? mark : "group", report);
   }
+};
+
+/** Whether both mean the same IDs on one path, and the request's method or host says for which. */
+const isTwin = ({ entities }: Draft, a: Claim, b: Claim): boolean => {
+  if (a.entity === b.entity) return false;
+  const [one, other] = [entities.get(a.entity), entities.get(b.entity)];
+  return one !== undefined && other !== undefined && areTwins(one, other);
 };
 
 const MARKS = ["service", "class", "group"] as const;

@@ -1,9 +1,11 @@
 import { luuid, readShortKey } from "../../ids/index.ts";
+import { listOf } from "../compile/conditions.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { groupOfId } from "../layouts/fields.ts";
 import { groupBy } from "../layouts/plan.ts";
-import { PATTERNS_MAX } from "../limits.ts";
-import { GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { ALTERNATIVES_MAX, PATTERNS_MAX } from "../limits.ts";
+import { areDistinct, conditionsOf, type PathConditions } from "../lookup/choice.ts";
+import { countAlternatives, GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
@@ -14,10 +16,10 @@ export const checkPathLayouts = (draft: Draft, report: Report): void => {
     const patterns = patternsOf(entity.path);
     const readable = readableIn(entity);
     let isSound = true;
-    for (const [index, { layout }] of patterns.entries()) {
+    for (const { layout, index } of patterns) {
       if (layout === undefined || readable.has(layout)) continue;
       isSound = false;
-      const place = Array.isArray(entity.path) ? ["path", index, "layout"] : ["path", "layout"];
+      const place = index === undefined ? ["path", "layout"] : ["path", index, "layout"];
       const message = `${JSON.stringify(name)} has no IDs that are read as ${JSON.stringify(layout)}; name one of ${listNames(readable)}.`;
       report("path-layout", ["entities", name, ...place], message);
     }
@@ -39,7 +41,7 @@ const readableIn = (entity: DeclaredEntity): ReadonlySet<string> => {
   return hasShortKeys(entity) && entity.public === undefined ? names.add(LUUID_SHORT) : names;
 };
 
-const hasShortKeys = ({ ids }: DeclaredEntity): boolean =>
+export const hasShortKeys = ({ ids }: DeclaredEntity): boolean =>
   ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined);
 
 interface Pattern {
@@ -48,6 +50,9 @@ interface Pattern {
   readonly entity: string;
   /** The one layout that IDs on it are read as, where it names one. */
   readonly layout: string | undefined;
+  /** Whether it takes paths below; `undefined`: it does, and the table does not say so. */
+  readonly below: boolean | undefined;
+  readonly conditions: PathConditions | undefined;
   readonly place: Place;
 }
 
@@ -59,6 +64,12 @@ export const checkPaths = (draft: Draft, report: Report): void => {
     return;
   }
   for (const pattern of patterns) checkPattern(pattern, report);
+  for (const [name, entity] of draft.entities) {
+    checkWritten(entity.path, ["entities", name], report);
+    checkPrefix(entity, patternsOf(entity.path), ["entities", name], report);
+    checkOtherMethods(entity, ["entities", name], report);
+    checkCollections(entity, ["entities", name], report);
+  }
   // Two patterns meet only if they have the same literals before their first other segment.
   const alike = new Map<string, Pattern[]>();
   for (const pattern of patterns) {
@@ -66,9 +77,7 @@ export const checkPaths = (draft: Draft, report: Report): void => {
     const rivals = alike.get(key) ?? [];
     alike.set(key, rivals);
     for (const rival of rivals) {
-      if (!meet(rival.segments, pattern.segments)) continue;
-      const message = `${pattern.text} and ${rival.text} of ${JSON.stringify(rival.entity)} match the same paths; change one of them.`;
-      report("path-collision", pattern.place, message);
+      if (meet(rival, pattern)) report("path-collision", pattern.place, collision(pattern, rival));
     }
     rivals.push(pattern);
   }
@@ -76,14 +85,20 @@ export const checkPaths = (draft: Draft, report: Report): void => {
   for (const pattern of patterns) checkHiddenKeys(pattern, shortKeyed, report);
 };
 
-const placedPatterns = (name: string, { path }: DeclaredEntity): readonly Pattern[] =>
-  patternsOf(path).map(({ pattern, layout }, index) => ({
-    text: pattern,
-    segments: segmentsOf(pattern),
-    entity: name,
-    layout,
-    place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
+const collision = ({ text, conditions, entity }: Pattern, rival: Pattern): string => {
+  const both = `${text} and ${rival.text} of ${JSON.stringify(rival.entity)} match the same paths`;
+  return entity !== rival.entity && text === rival.text && (conditions ?? rival.conditions) !== undefined
+    ? `${both} on a common host for a common method; change one of them.`
+    : `${both}; change one of them.`;
+};
+
+const placedPatterns = (name: string, entity: DeclaredEntity): readonly Pattern[] => {
+  const conditions = conditionsOf(entity);
+  return patternsOf(entity.path).map(({ pattern, layout, below, index }) => ({
+    ...{ text: pattern, segments: segmentsOf(pattern), entity: name, layout, below, conditions },
+    place: ["entities", name, "path", ...(index === undefined ? [] : [index])],
   }));
+};
 
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
 
@@ -98,10 +113,69 @@ export const checkSegments = (text: string, segments: readonly string[], place: 
   }
 };
 
-const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
+/** Alternatives must be few, and an object say something. */
+export const checkWritten = (path: DeclaredEntity["path"], place: Place, report: Report): void => {
+  for (const [index, one] of listOf<PathAsWritten>(path).entries()) {
+    const at = [...place, "path", ...(Array.isArray(path) ? [index] : [])];
+    const count = countAlternatives(typeof one === "string" ? one : one.path);
+    const message = `Its alternatives make ${count} paths; a pattern makes at most ${ALTERNATIVES_MAX}.`;
+    if (count > ALTERNATIVES_MAX) report("size", at, message);
+    if (typeof one === "string") continue;
+    if ((one.layout ?? one.below) === undefined) {
+      report(
+        "schema",
+        [...at, "layout"],
+        "Name a layout, or say whether `below` is included; else write the path alone.",
+      );
+    }
+    if (one.below === false && one.path.endsWith("/**")) {
+      report("schema", [...at, "below"], "The path ends with `**`, which is all below; remove one of them.");
+    }
+  }
+};
+
+type PathAsWritten = Extract<DeclaredEntity["path"], readonly unknown[]>[number];
+
+/** What origins do not get is the beginning of every path. */
+export const checkPrefix = (
+  { removePrefix }: Pick<DeclaredEntity, "removePrefix">,
+  patterns: readonly { readonly pattern: string }[],
+  place: Place,
+  report: Report,
+): void => {
+  const without = patterns.find(({ pattern }) => !`${pattern}/`.startsWith(`${removePrefix}/`));
+  if (removePrefix === undefined || without === undefined) return;
+  const message = `${without.pattern} does not begin with ${removePrefix}; give it an entry of its own, or shorten the prefix.`;
+  report("schema", [...place, "removePrefix"], message);
+};
+
+/** Collections have neither hosts nor prefixes. */
+const checkCollections = ({ create, list, hosts, removePrefix }: DeclaredEntity, place: Place, report: Report) => {
+  if (hosts !== undefined && (create ?? list) !== undefined) {
+    report("schema", [...place, "hosts"], "Collections are on all hosts; remove this, or `create` and `list`.");
+  }
+  if (list !== undefined && removePrefix !== undefined) {
+    report(
+      "schema",
+      [...place, "removePrefix"],
+      "Pages of a list are read by the path of clients; remove this, or `list`.",
+    );
+  }
+};
+
+export const checkOtherMethods = (
+  { methods, otherMethods }: Pick<DeclaredEntity, "methods" | "otherMethods">,
+  place: Place,
+  report: Report,
+): void => {
+  if (otherMethods === undefined || methods !== undefined) return;
+  report("schema", [...place, "otherMethods"], "All methods match here; name some in `methods`, or remove this.");
+};
+
+const checkPattern = ({ text, segments, below, place }: Pattern, report: Report): void => {
   checkSegments(text, segments, place, report);
-  if (isOpen(segments[0] ?? "")) {
-    const message = `${text} would match the gateway's own /any, /mint and /-; begin it with literal text.`;
+  if (isOpen(segments[0] ?? "") && below === undefined) {
+    const message = `${text} takes every path of the host but the gateway's own /any, /mint and /-; begin it with literal text, or say how far it goes: { "path": ${JSON.stringify(text)}, "below": false } for such paths alone, or ${JSON.stringify(`${text}/**`)} with all below.`;
     report("reserved-path", place, message);
   }
   const isFirstPath = typeof place.at(-1) !== "number" || place.at(-1) === 0;
@@ -109,14 +183,21 @@ const checkPattern = ({ text, segments, place }: Pattern, report: Report): void 
   if (isFirstPath && segments.includes("*")) report("schema", place, message);
 };
 
-/** Whether some path matches both with equal precedence: a literal segment precedes an open one. */
-const meet = (a: readonly string[], b: readonly string[]): boolean => {
+/** Whether some request is for both with equal precedence: a literal segment precedes an open one. */
+const meet = (one: Pattern, other: Pattern): boolean => {
+  const [a, b] = [one.segments, other.segments];
+  const shorter = a.length < b.length ? one : other;
+  if (a.length !== b.length && shorter.below === false) return false;
+  const isShared = one.entity !== other.entity && one.text === other.text && isWhole(one) === isWhole(other);
+  if (isShared && areDistinct(one.conditions, other.conditions)) return false;
   for (let at = 0; at < Math.min(a.length, b.length); at++) {
-    const [one, other] = [a[at] as string, b[at] as string];
-    if (isOpen(one) !== isOpen(other) || (!isOpen(one) && one !== other)) return false;
+    const [left, right] = [a[at] as string, b[at] as string];
+    if (isOpen(left) !== isOpen(right) || (!isOpen(left) && left !== right)) return false;
   }
   return true;
 };
+
+const isWhole = ({ below }: Pattern): boolean => below !== false;
 
 /** A literal segment that is also a short key would hide that key on a pattern of lower precedence. */
 const checkHiddenKeys = (pattern: Pattern, shortKeyed: ReadonlyMap<number, readonly Pattern[]>, report: Report) => {

@@ -1,5 +1,5 @@
-import { listOf } from "../compile/conditions.ts";
 import * as limits from "../limits.ts";
+import { patternsOf } from "../lookup/paths.ts";
 import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
@@ -18,7 +18,7 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
     routes: use(draft.routes.length, limits.ROUTES_MAX),
     regions: use(draft.regions.size, limits.REGIONS_MAX),
     entities: use(draft.entities.size, limits.ENTITIES_MAX),
-    paths: use(sum([...draft.entities.values()].map(({ path }) => listOf(path).length)), limits.PATTERNS_MAX),
+    paths: use(sum([...draft.entities.values()].map(({ path }) => patternsOf(path).length)), limits.PATTERNS_MAX),
     layouts: use(draft.layouts.size, limits.LAYOUTS_MAX),
     withoutId: use(draft.withoutId.size, limits.WITHOUT_ID_MAX),
     packs: use(packs.length, limits.PACKS_MAX),

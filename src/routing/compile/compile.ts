@@ -11,7 +11,9 @@ import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, planLayouts, sliceReader } from "../layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
 import { indexLists } from "../lists/compile.ts";
-import { type DeclaredPattern, indexPaths, patternsOf } from "../lookup/paths.ts";
+import { conditionsOf } from "../lookup/choice.ts";
+import { indexPaths } from "../lookup/path-index.ts";
+import { type DeclaredPattern, patternsOf } from "../lookup/paths.ts";
 import { PackSlot } from "../packs/pack.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
 import { placesOf } from "../places/compile.ts";
@@ -101,7 +103,8 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
   };
   const directories = planDirectories(draft, regions, (region, rule) => targetOf(regionNamed(regions, region), rule));
   const { layouts, entities } = compileEntities(assembly, regions, directories, packRouteOf);
-  const withoutId = indexWithoutId(draft, regions);
+  const paths = indexPaths(entities.values());
+  const withoutId = indexWithoutId(draft, regions, [...entities.values()]);
   const creates = indexCreates(draft, entities);
   const table = {
     revision,
@@ -110,7 +113,8 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     countries: draft.countries,
     layouts,
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
-    paths: indexPaths(entities.values()),
+    paths,
+    hasConditions: [...draft.entities.values(), ...draft.withoutId.values()].some(conditionsOf),
     withoutId,
     creates,
     cors: draft.cors && compileCors(draft.cors, headersRead({ creates, entities, withoutId })),
@@ -227,6 +231,8 @@ const compileEntities = (
       ...forwardingOf(name, declared, draft),
       paths: patterns.map(({ pattern }) => pattern),
       pathHints: hintsOf(patterns, layouts),
+      closedPaths: closedOf(patterns),
+      conditions: conditionsOf(declared),
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
       directory: declared.directory === undefined ? undefined : directories?.get(declared.directory),
@@ -241,6 +247,11 @@ const compileEntities = (
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });
   }
   return { layouts, entities };
+};
+
+const closedOf = (patterns: readonly DeclaredPattern[]): Entity["closedPaths"] => {
+  const closed = patterns.flatMap(({ pattern, below }) => (below === false ? [pattern] : []));
+  return closed.length === 0 ? undefined : new Set(closed);
 };
 
 /** A name without a layout is `luuid-short`. */

@@ -140,6 +140,7 @@ export const forwardingOf = (name: string, declared: DeclaredEntity | DeclaredWi
     deadlines: deadlinesOf(declared.deadlines),
     replayBytesMax: declared.replayBytesMax ?? 0,
     fields: declared.fields ?? fields ?? "standard",
+    removePrefix: declared.removePrefix,
   };
 };
 

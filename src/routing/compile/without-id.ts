@@ -1,38 +1,79 @@
-import { indexExactPaths, isEncodedGatewayPath, respellings } from "../lookup/paths.ts";
+import { groupBy } from "../layouts/plan.ts";
+import { type Asked, conditionsOf, type PathConditions } from "../lookup/choice.ts";
+import { indexExactPaths, respellings } from "../lookup/path-index.ts";
+import { isEncodedGatewayPath, pathsOf } from "../lookup/paths.ts";
+import { indexPatterns, type PathRank, rankOf } from "../lookup/rank.ts";
 import { placesOf } from "../places/compile.ts";
 import { nameTest } from "../places/values.ts";
 import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
-import type { Entity, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
+import type { Entity, PathIndex, PathMatch, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
 import { forwardingOf, targetOf } from "./targets.ts";
 
-export const indexWithoutId = (draft: Draft, regions: Regions): WithoutIdIndex => {
+export const indexWithoutId = (draft: Draft, regions: Regions, entities: readonly Entity[]): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named = namedRegions(regions.keys());
   // Shared: a list for all entries may have thousands of values.
   const shared = (draft.sources ?? []).map((source) => sourceOf(source, named));
-  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named, shared));
-  return { entries, ...matcherOf(entries), targets };
+  const counts = new Map<string, number>();
+  for (const { path } of draft.withoutId.values()) {
+    for (const { pattern } of pathsOf(path)) counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+  }
+  const patterns = indexPatterns(entities);
+  const isShared = (pattern: string): boolean =>
+    (counts.get(pattern) ?? 0) > 1 || rankOf(pattern, patterns) === "shared";
+  const entries = [...draft.withoutId].map(([name, declared]) =>
+    entryOf(name, declared, draft, named, shared, isShared),
+  );
+  return { entries, ...matcherOf(entries, patterns), targets };
 };
 
 /** Values that are names of regions. */
 export const namedRegions = (names: Iterable<string>): RegionByValue => new Map([...names].map((name) => [name, name]));
 
 /** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
-const matcherOf = (entries: readonly WithoutId[]): Pick<WithoutIdIndex, "match" | "isElsewhere"> => {
-  const owners = new Map(entries.map((entry) => [entry, { entry, paths: entry.entity.paths }]));
-  const paths = indexExactPaths(owners.values());
-  const isElsewhere = respellings([...owners.values()]);
+const matcherOf = (
+  entries: readonly WithoutId[],
+  patterns: ReturnType<typeof indexPatterns>,
+): Omit<WithoutIdIndex, "entries" | "targets"> => {
+  const parts: Record<PathRank, PathsOfEntry[]> = { own: [], literal: [], shared: [] };
+  for (const entry of entries) {
+    for (const [rank, paths] of groupBy(entry.entity.paths, (pattern) => rankOf(pattern, patterns))) {
+      parts[rank].push({ entry, paths, conditions: entry.entity.conditions });
+    }
+  }
+  const own = indexExactPaths(parts.own);
+  const owners = new Map(parts.own.map((each) => [each.entry, each]));
+  const isElsewhere = respellings(parts.own);
   return {
-    match: (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entity.entry),
-    isElsewhere: (path, entry) =>
-      isElsewhere(path, owners.get(entry) as { entry: WithoutId; paths: readonly string[] }),
+    match: (path, asked) => (isEncodedGatewayPath(path) ? undefined : entryIn(own.match(path, asked))),
+    literal: parts.literal.length === 0 ? undefined : entriesOf(indexExactPaths(parts.literal)),
+    shared: parts.shared.length === 0 ? undefined : entriesOf(indexExactPaths(parts.shared, true)).match,
+    untaken: own.untaken,
+    isElsewhere: (path, entry, asked) => {
+      const owner = owners.get(entry);
+      return owner !== undefined && isElsewhere(path, owner, asked);
+    },
   };
 };
+
+type PathsOfEntry = Readonly<{
+  entry: WithoutId;
+  paths: readonly string[];
+  conditions: PathConditions | undefined;
+}>;
+
+const entryIn = (found: PathMatch<PathsOfEntry> | undefined): PathMatch<WithoutId> | undefined =>
+  found && { ...found, entity: found.entity.entry };
+
+const entriesOf = ({ match, matchRead }: PathIndex<PathsOfEntry>) => ({
+  match: (path: string, asked?: Asked) => entryIn(match(path, asked)),
+  matchRead: (path: string, asked?: Asked) => entryIn(matchRead(path, asked)),
+});
 
 /** What requests are forwarded by whose path names no entity. */
 export const entityWithoutIds = (
@@ -45,6 +86,8 @@ export const entityWithoutIds = (
     ...forwardingOf(name, declared, draft),
     paths,
     pathHints: new Map(),
+    closedPaths: undefined,
+    conditions: conditionsOf(declared),
     ids: [],
     readers: [],
     directory: undefined,
@@ -63,23 +106,21 @@ const entryOf = (
   draft: Draft,
   named: RegionByValue,
   shared: readonly RegionSource[],
+  isShared: (pattern: string) => boolean,
 ): WithoutId => {
   const sources = declared.sources?.map((source) => sourceOf(source, named)) ?? shared;
-  const { methods, sticky } = declared;
-  const entity = entityWithoutIds(name, declared, draft, listOf(declared.path));
+  const { sticky } = declared;
+  const paths = pathsOf(declared.path).map(({ pattern }) => pattern);
+  const entity = entityWithoutIds(name, declared, draft, paths);
   return Object.freeze({
     entity,
-    methods: methods === undefined ? undefined : withHead(listOf(methods)),
+    methods: entity.conditions?.methods,
+    isShared: entity.conditions?.hosts !== undefined || entity.paths.some(isShared),
     sources: sticky === undefined ? sources : withSticky(sources, sticky, named),
     sticky,
     idIn: placesOf(declared.idIn, undefined),
   });
 };
-
-/** GET includes HEAD (RFC 9110 §9.3.2: the same without the content). */
-const withHead = (methods: readonly string[]): readonly string[] => [
-  ...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
-];
 
 /** The cookie precedes sources that are only a guess, and follows those that the client sends. */
 const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named: RegionByValue) => {

@@ -2,7 +2,8 @@ import { clientIdWindowFault, type Layout } from "../../ids/index.ts";
 import { checkSegments } from "../check/paths.ts";
 import { listOf } from "../compile/conditions.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
-import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { indexPaths } from "../lookup/path-index.ts";
+import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import { mintingOf, requiredFields } from "../mint/plan.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
@@ -48,7 +49,9 @@ export const checkCreates = (draft: Draft, report: Report): void => {
         );
       }
       // A wider pattern, such as /**, has what no collection takes.
-      const entry = [...draft.withoutId].find(([, { path }]) => listOf<string>(path).includes(collection));
+      const entry = [...draft.withoutId].find(([, { path }]) =>
+        pathsOf(path).some(({ pattern }) => pattern === collection),
+      );
       if (entry !== undefined && (entry[1].methods === undefined || listOf(entry[1].methods).includes("POST"))) {
         const message = `POST ${collection} is taken by ${JSON.stringify(entry[0])} without an ID; name its methods, without POST.`;
         report("path-collision", at, message);

@@ -1,5 +1,6 @@
 import { listOf } from "../compile/conditions.ts";
-import { indexExactPaths, patternsOf } from "../lookup/paths.ts";
+import { indexExactPaths } from "../lookup/path-index.ts";
+import { patternsOf } from "../lookup/paths.ts";
 import { claimPathOf } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { DeclaredEntity } from "../schema/table.ts";

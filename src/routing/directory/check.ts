@@ -9,7 +9,7 @@ import { TEXT_KEY } from "./types.ts";
 
 /** Every directory that is named must be declared, for keys of the kind that is looked up there. */
 export const checkDirectories = (draft: Draft, report: Report): void => {
-  for (const [name, { key, onFailure }] of draft.directories) {
+  for (const [name, { key, onFailure, unknown }] of draft.directories) {
     const place: Place = ["directory", name];
     if ("layout" in key) {
       const at = [...place, "key", "layout"];
@@ -18,6 +18,7 @@ export const checkDirectories = (draft: Draft, report: Report): void => {
       if (key.layout === luuid.name)
         report("schema", at, "An LUUID has a short key, which is another text; route by its group.");
     }
+    if (unknown !== undefined) checkRegion(draft, unknown, [...place, "unknown"], report);
     if (typeof onFailure === "object") checkRegion(draft, onFailure.region, [...place, "onFailure", "region"], report);
   }
   if (draft.directories.size > 0 && draft.names.layouts.has(TEXT_KEY)) {

@@ -38,6 +38,7 @@ const planOf = (
     fresh: Object.freeze({ kind: "directory", directory: name } as const),
     stale: Object.freeze({ kind: "directory", directory: name, state: "stale" } as const),
     default: Object.freeze({ kind: "directory", directory: name, state: "default" } as const),
+    unknown: Object.freeze({ kind: "directory", directory: name, state: "unknown" } as const),
   };
   const targetsOf = (region: string): KeyTargets<Target> => ({
     fresh: targetOf(region, rules.fresh),
@@ -47,12 +48,14 @@ const planOf = (
   return Object.freeze({
     name,
     form: "text" in key ? key.text : undefined,
+    slash: "text" in key ? key.slash : undefined,
     layout,
     cacheSeconds: declared.cacheSeconds ?? 60,
     absentSeconds: declared.absentSeconds ?? 10,
     staleSeconds: declared.staleSeconds ?? 86_400,
     copySeconds: declared.copySeconds ?? 86_400,
     fallback: typeof onFailure === "object" ? onFailure.region : undefined,
+    unknown: declared.unknown === undefined ? undefined : targetOf(declared.unknown, rules.unknown),
     mode: declared.mode ?? "serve",
     learnsMoves: declared.learnMoves ?? false,
     targets: new Map(regions.map((region) => [region, targetsOf(region)])),
@@ -85,7 +88,7 @@ export const hasVerified = ({ directories }: Draft): boolean =>
 /** What a look-up said; `found`: `source` is `stale` or `default` where no layer could say for certain. */
 export type KeyAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: string }
-  | { readonly state: "absent" };
+  | { readonly state: "absent"; readonly isReserved?: boolean | undefined };
 
 /** The answers that a decision has so far, by `answerName`. */
 export type FoundKeys = ReadonlyMap<string, KeyAnswer>;
@@ -95,7 +98,12 @@ export const answerName = ({ plan, key }: Pick<KeyLookup, "plan" | "key">): stri
 /** Decides where a key goes once it is looked up. */
 export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Result<Decision, RoutingError> => {
   const { entity, id, layout } = decision;
-  if (answer.state === "absent") return err({ reason: "unknown-key", id, entity: entity.name, directory: plan.name });
+  if (answer.state === "absent") {
+    // A key that is being claimed is about to be somewhere.
+    return plan.unknown === undefined || answer.isReserved === true
+      ? err({ reason: "unknown-key", id, entity: entity.name, directory: plan.name })
+      : ok({ ...decision, target: plan.unknown });
+  }
   const targets = plan.targets.get(answer.region);
   // The table may have lost a region that keys are still in.
   if (targets === undefined) {
@@ -115,11 +123,10 @@ export const needsKey = (lookup: KeyLookup): RoutingError => ({
   lookup,
 });
 
+export type KeyPlan = Pick<DirectoryPlan, "form" | "layout" | "slash">;
+
 /** The key that a text stands for: a text by its form, an ID in its canonical text. */
-export const keyOf = (
-  { form, layout }: Pick<DirectoryPlan, "form" | "layout">,
-  text: string,
-): Result<string, KeyFault> => {
+export const keyOf = ({ form, layout }: KeyPlan, text: string): Result<string, KeyFault> => {
   if (form !== undefined) return normaliseKey(form, text);
   const words = layout?.parseText(text);
   if (layout !== undefined && words?.ok && layout.fits(words.value)) return ok(layout.format(words.value));
@@ -127,9 +134,9 @@ export const keyOf = (
 };
 
 /** The key of a text that is to be stored: every entrance asks here. Other keys may be there from former versions. */
-export const newKeyOf: typeof keyOf = (plan, text) => {
+export const newKeyOf = (plan: KeyPlan, text: string): Result<string, KeyFault> => {
   const key = keyOf(plan, text);
-  return key.ok ? (unreachable(key.value) ?? key) : key;
+  return key.ok ? (unreachable(key.value, plan.slash) ?? key) : key;
 };
 
 /** The key on a path of an entity of text keys. `said`: the layout that the request names. */
@@ -143,8 +150,9 @@ export const readTextKey = (
   if (said !== undefined && said !== TEXT_KEY) {
     return { reason: "layout-mismatch", id, entity: entity.name, layout: TEXT_KEY, said };
   }
-  const text = decodeSegment(id);
-  const key = text.ok ? keyOf(plan, text.value) : text;
+  const text = decodeSegment(id, plan.slash);
+  // A key with a slash must be one that every origin reads as it stands.
+  const key = text.ok ? (text.value.includes("/") ? newKeyOf : keyOf)(plan, text.value) : text;
   if (!key.ok) return { ...key.error, id, entity: entity.name, directory: plan.name };
   return needsKey({ plan, key: key.value, decision: keyDecision(entity, id, key.value) });
 };

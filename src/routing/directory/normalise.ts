@@ -39,8 +39,17 @@ export function normaliseKey(form: KeyForm, text: string): Result<string, KeyFau
   return again.ok && again.value === key ? formed : refuse("Its normal form is not stable; write it in that form.");
 }
 
-/** No path leads to such a key: `decodeSegment` refuses it, and no URL has a segment of one or two dots (WHATWG URL §4.1). */
-export function unreachable(key: string): Err<KeyFault> | undefined {
+/**
+ * No path leads to such a key: `decodeSegment` refuses it, and no URL has a segment of one or two dots (WHATWG URL §4.1). `slash`:
+ * whether keys may have slashes; origins that decode them would merge empty segments and resolve those of dots.
+ */
+export function unreachable(key: string, slash = false): Err<KeyFault> | undefined {
+  if (slash && /^[^/\\]+(?:\/[^/\\]+)+$/.test(key)) {
+    const isResolved = key.split("/").some((part) => part === "." || part === "..");
+    return isResolved ? refuse("A part of it between slashes is one or two dots.") : undefined;
+  }
+  if (slash && key.includes("/") && !key.includes("\\"))
+    return refuse("It begins or ends with a slash, or has two in a row.");
   if (/[/\\]/.test(key)) return refuse("It has a slash or a backslash, so that no path leads to it.");
   return key === "." || key === ".." ? refuse("It is one or two dots, so that no path leads to it.") : undefined;
 }
@@ -158,14 +167,18 @@ const FORMS: Readonly<Record<KeyForm, (text: string) => Result<string, KeyFault>
   email,
 };
 
+const ENCODED = "It has an encoded slash, backslash or NUL.";
+
 /**
  * The text of a path's segment: percent-decoded once, as UTF-8. Refused are escapes that are none, bytes that are no UTF-8,
- * and encoded slashes and backslashes: origins do not agree where such a segment ends.
+ * and encoded slashes and backslashes: origins do not agree where such a segment ends. `slash`: whether the table says that they
+ * do about slashes.
  */
-export function decodeSegment(raw: string): Result<string, KeyFault> {
+export function decodeSegment(raw: string, slash = false): Result<string, KeyFault> {
   if (raw.length > KEY_BYTES_MAX * 9) return refuse(TOO_LONG);
   if (!raw.includes("%")) return ok(raw);
-  if (/%(?:2f|5c|00)/i.test(raw)) return refuse("It has an encoded slash, backslash or NUL.");
+  if (!slash && /%2f/i.test(raw)) return refuse(ENCODED);
+  if (/%(?:5c|00)/i.test(raw)) return refuse(ENCODED);
   try {
     return ok(decodeURIComponent(raw));
   } catch {

@@ -15,6 +15,10 @@ export const directorySchema = v.strictObject({
           v.picklist(KEY_FORMS),
           "How texts become keys: nfc, lower, ascii-lower, username (RFC 8265), domain or email.",
         ),
+        slash: optional(
+          v.boolean(),
+          "Whether keys may have slashes, which paths write as %2F: for keys such as group/project. Default false.",
+        ),
       }),
       v.strictObject({ layout: described(name, "Keys are IDs of this layout, such as uuid-v4.") }),
     ]),
@@ -39,6 +43,10 @@ export const directorySchema = v.strictObject({
       v.strictObject({ region: described(name, "The default region; its use is counted.") }),
     ]),
     "Where a request goes when no layer can say: refused with 503 (the default), or a region.",
+  ),
+  unknown: optional(
+    name,
+    "The region of keys that are surely not in the directory. Without it they are errors. Reserved keys stay errors.",
   ),
   mode: optional(
     v.picklist(["write-only", "verify", "serve"]),

@@ -9,6 +9,8 @@ export interface DirectoryPlan<Target> {
   readonly name: string;
   /** How texts become keys. `undefined`: keys are IDs, in their canonical text. */
   readonly form: KeyForm | undefined;
+  /** Whether keys may have slashes. */
+  readonly slash?: boolean | undefined;
   /** Of those IDs. */
   readonly layout: Layout | undefined;
   /** How long a found key is taken from a cache. */
@@ -21,6 +23,8 @@ export interface DirectoryPlan<Target> {
   readonly copySeconds: number;
   /** Where requests go when every layer fails; `undefined`: they are refused. */
   readonly fallback: string | undefined;
+  /** Where requests with keys go that are surely not there; `undefined`: they are refused. */
+  readonly unknown?: Target | undefined;
   readonly mode: "write-only" | "verify" | "serve";
   /** Whether an origin's 421 changes the key. */
   readonly learnsMoves: boolean;

@@ -4,7 +4,8 @@ import { checkSources } from "../check/sources.ts";
 import { listOf } from "../compile/conditions.ts";
 import { collectionOf } from "../create/compile.ts";
 import { GRAPHQL_RESULT_BYTES_MAX } from "../limits.ts";
-import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { indexPaths } from "../lookup/path-index.ts";
+import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 import { GRAPHQL_NAME } from "./compile.ts";
@@ -59,7 +60,7 @@ const checkPath = ({ path }: DeclaredGraphql, draft: Draft, report: Report): voi
   );
   const rival =
     entityPaths.match(path)?.entity.name ??
-    [...draft.withoutId].find(([, declared]) => listOf<string>(declared.path).includes(path))?.[0] ??
+    [...draft.withoutId].find(([, declared]) => pathsOf(declared.path).some(({ pattern }) => pattern === path))?.[0] ??
     [...draft.entities].find(([, each]) => each.create && collectionOf(each, each.create) === path)?.[0];
   if (rival === undefined) return;
   report("path-collision", at, `${path} is already a path of ${JSON.stringify(rival)}; change one of them.`);

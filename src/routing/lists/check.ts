@@ -1,6 +1,7 @@
 import { checkSegments } from "../check/paths.ts";
 import { listOf } from "../compile/conditions.ts";
-import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { indexPaths } from "../lookup/path-index.ts";
+import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
@@ -100,7 +101,7 @@ const checkQueries = (list: DeclaredList, place: Place, report: Report): void =>
 /** Requests on the same path whose region something else says are not for all regions. */
 const checkOwnRegion = (draft: Draft, path: string, place: Place, report: Report): void => {
   for (const [name, entry] of draft.withoutId) {
-    if (!listOf<string>(entry.path).includes(path)) continue;
+    if (!pathsOf(entry.path).some(({ pattern }) => pattern === path)) continue;
     if (entry.methods !== undefined && !listOf(entry.methods).includes("GET")) continue;
     const sources = entry.sources ?? draft.sources ?? [];
     const isOwnWord = sources.some((source) => OWN_WORDS.some((word) => word in source));

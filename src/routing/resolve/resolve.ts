@@ -6,6 +6,7 @@ import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
+import type { Asked } from "../lookup/choice.ts";
 import { hintName, pathWithId, primaryPattern } from "../lookup/paths.ts";
 import type { UnknownName } from "../schema/faults.ts";
 import type {
@@ -97,11 +98,31 @@ export const resolvePath = (
 };
 
 /** Where an ID goes that comes without a path: all layouts and all entities are tried, or the layout that a hint names. */
-export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Resolution => {
-  const owners = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
+export const resolveAny = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+  asked?: Asked,
+): Resolution => {
+  const all = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
+  const owners = table.hasConditions && all.length > 1 ? reachedOf(table, all, text, asked) : all;
   const [first, second] = owners;
   if (first === undefined) return err(unknownIdError(table, text, nowMs, hint));
   return second === undefined ? decide(table, first, text) : choose(table, owners, text, nowMs);
+};
+
+/** Of entities that share the path to which an ID leads, the one that the request would reach there. */
+const reachedOf = (table: CompiledTable, all: readonly OwnerReading[], text: string, asked: Asked | undefined) => {
+  const reached = new Map<string, Entity | undefined>();
+  return all.filter(({ entity, id }) => {
+    const pattern = primaryPattern(entity, id.enabled.layout.name) ?? "";
+    const isFirst = !reached.has(pattern);
+    if (isFirst) reached.set(pattern, table.paths.match(pathWithId(pattern, text), asked)?.entity);
+    const found = reached.get(pattern);
+    const isOther = found === undefined ? !isFirst : found !== entity && all.some((other) => other.entity === found);
+    return !isOther;
+  });
 };
 
 /** A request may name its ID's layout, or say `luuid-short`. Nothing said is no hint; an unknown name is an error. */

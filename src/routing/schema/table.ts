@@ -38,6 +38,7 @@ import {
   time,
   wholeNumber,
 } from "./parts.ts";
+import { conditionMembers, entityPath } from "./path.ts";
 import { sourcesSchema, withoutIdSchema } from "./without-id.ts";
 
 /** The declared routing table: the source of its types and its JSON Schema. Rules about more than one value are in `check/`. */
@@ -74,27 +75,6 @@ export const regionSchema = v.strictObject({
 
 export const countrySchema = integer(0, 255);
 
-const PATTERN = /^(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*\/:id(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*$/;
-
-const pattern = v.pipe(
-  v.string(),
-  v.maxLength(limits.PATTERN_LENGTH_MAX),
-  v.regex(PATTERN, ({ input }) => {
-    // As other routers write it.
-    const meant = input.replace(/(?<=\/)(?:\{[^/}]*\}|<[^/>]*>|\[[^/\]]*\]|:\w+)(?=\/|$)/, ":id");
-    if (meant !== input && PATTERN.test(meant)) return `The ID is written \`:id\`: ${meant}.`;
-    return "A path pattern is segments of literal text or `*`, with exactly one segment `:id`: for example /orders/:id.";
-  }),
-);
-
-const layoutPattern = v.strictObject({
-  path: described(pattern, "Path pattern with one segment `:id`."),
-  layout: described(
-    name,
-    "IDs on these paths are read as this layout of the entity only; `luuid-short` for short keys.",
-  ),
-});
-
 const entityId = v.strictObject({
   layout: described(name, "Layout of the IDs."),
   service: optional(wholeNumber, "iUID service number of this entity."),
@@ -117,10 +97,8 @@ const publicSchema = v.union([
 ]);
 
 export const entitySchema = v.strictObject({
-  path: described(
-    v.union([pattern, layoutPattern, list(v.union([pattern, layoutPattern]), limits.PATHS_PER_ENTITY_MAX)]),
-    "Path pattern or patterns; /any/:id uses the first for IDs of its layout.",
-  ),
+  path: entityPath,
+  ...conditionMembers,
   ids: described(
     v.optional(v.pipe(v.array(entityId), v.maxLength(limits.IDS_PER_ENTITY_MAX)), []),
     "The layouts that IDs of this entity may have. An entity needs one, or a directory.",

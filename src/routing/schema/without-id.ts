@@ -20,6 +20,7 @@ import {
   text,
   token,
 } from "./parts.ts";
+import { conditionMembers, pathsWithoutId } from "./path.ts";
 
 /** Requests without an ID in the declared table. Rules about more than one value are in `check/without-id.ts`. */
 
@@ -56,7 +57,7 @@ export const regionByContinent = v.pipe(
 );
 
 /** A region with a list of hosts stands in the same place. */
-const host = matching(
+const hostOrRegion = matching(
   /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$|^\[[0-9a-f:.]+\]$|^[A-Za-z][A-Za-z0-9_-]*$/,
   "Write a host in lower case without a port, such as eu.example.com or *.eu.example.com.",
 );
@@ -95,7 +96,7 @@ const sourceSchema = v.strictObject({
     "The label of the host in the place of `*`.",
   ),
   host: optional(
-    regionBy(host),
+    regionBy(hostOrRegion),
     "Region by host, without a port, or the hosts of a region; `*` as its first label is any one label.",
   ),
   region: optional(name, "The last resort: always this region. Beside `headers`: theirs."),
@@ -118,31 +119,14 @@ export const sourcesSchema = described(
   "Sources of the region of a request without an ID; the first that gives one decides.",
 );
 
-const pattern = v.pipe(
-  v.string(),
-  v.maxLength(limits.PATTERN_LENGTH_MAX),
-  v.regex(
-    /^(?=\/)(?:\/(?:[A-Za-z0-9._~!$&'()+,;=@-][A-Za-z0-9._~!$&'()+,;=@:-]*|\*))*(?:\/|\/\*\*)?$/,
-    "A path without an ID is segments of literal text or `*`, with `**` last for all below: for example /login or /files/**.",
-  ),
-);
-
-const method = matching(
-  /^(?!TRACE$|CONNECT$)[A-Z][A-Z-]{0,31}$/,
-  "Write a method in capitals, other than TRACE and CONNECT.",
-);
-
 const stickySchema = v.strictObject({
   cookie: described(token, "Name of the cookie."),
   maxAgeSeconds: described(integer(1, limits.STICKY_SECONDS_MAX), "Its lifetime."),
 });
 
 export const withoutIdSchema = v.strictObject({
-  path: described(
-    v.union([pattern, list(pattern, limits.PATHS_PER_ENTITY_MAX)]),
-    "Path or paths: literal segments, `*` for any one, and `**` last for one and all below it.",
-  ),
-  methods: optional(oneOrMore(method), "Methods that match; GET includes HEAD. All unless given."),
+  path: pathsWithoutId,
+  ...conditionMembers,
   idIn: optional(
     placesSchema,
     "Where these requests carry IDs: they go where these belong, and only without any by `sources`.",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { diffTables } from "../../../src/routing/index.ts";
+import { PLAIN_READ } from "../../../src/routing/lookup/choice.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { withoutIdSchema } from "../../../src/routing/schema/without-id.ts";
 import { WITHOUT_ID_CASES } from "../check/without-id-cases.ts";
@@ -61,7 +62,7 @@ describe("paths", () => {
     ["/constructor", undefined],
     ["/__proto__", undefined],
   ])("%j is %s", (path, pattern) => {
-    expect(withoutId.match(path)?.entity.paths[0]).toBe(pattern);
+    expect(withoutId.match(path)?.entity.entity.paths[0]).toBe(pattern);
   });
 });
 
@@ -80,8 +81,8 @@ describe("a path below a pattern never goes elsewhere", () => {
     }),
   );
   const ownerOf = (path: string) => {
-    const entry = withoutId.match(path);
-    return entry === undefined || (!entry.entity.paths.includes(path) && withoutId.isElsewhere(path, entry))
+    const entry = withoutId.match(path)?.entity;
+    return entry === undefined || (!entry.entity.paths.includes(path) && withoutId.isElsewhere(path, entry, PLAIN_READ))
       ? undefined
       : entry.entity.name;
   };

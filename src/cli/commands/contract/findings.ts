@@ -1,5 +1,7 @@
-import type { CompiledTable, Entity, WithoutId } from "../../../routing/index.ts";
-import { indexExactPaths, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { entityAt, hostsOf } from "../../../gateway/decide-owner.ts";
+import type { CompiledTable, Entity, PathMatch, WithoutId } from "../../../routing/index.ts";
+import { indexExactPaths } from "../../../routing/lookup/path-index.ts";
+import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import { type ContractPath, type NotRead, operationPointer, type Parameter, type Unread } from "./paths.ts";
 
@@ -50,12 +52,14 @@ export interface Comparison {
 }
 
 export const createComparison = (table: CompiledTable, isId: IdTest): Comparison => {
-  const patterns = table.withoutId.entries.map(({ entity }) => ({
-    entity,
-    paths: entity.paths.filter((pattern) => !pattern.endsWith("/**")),
-  }));
-  const exact = indexExactPaths(patterns);
-  return { table, isId, isCaughtAll: ({ entity }, path) => exact.match(path)?.entity.entity !== entity };
+  const owners = new Map<string, Set<Entity>>();
+  for (const { entity } of table.withoutId.entries) {
+    for (const pattern of entity.paths) owners.set(pattern, (owners.get(pattern) ?? new Set()).add(entity));
+  }
+  const exact = indexExactPaths(
+    [...owners].flatMap(([pattern, of]) => (pattern.endsWith("/**") ? [] : [{ paths: [pattern], of }])),
+  );
+  return { table, isId, isCaughtAll: ({ entity }, path) => exact.match(path)?.entity.of.has(entity) !== true };
 };
 
 const UNREAD: Readonly<Record<Unread["why"], string>> = {
@@ -82,24 +86,68 @@ const unroutedFinding = ({ pointer, path }: ContractPath, method: string, messag
   message,
 });
 
-const disagreements = (path: ContractPath, { table, isId, isCaughtAll }: Comparison): readonly Finding[] => {
+const disagreements = (path: ContractPath, comparison: Comparison): readonly Finding[] => {
+  const { table, isId } = comparison;
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
     const message = "the gateway serves this path itself: the operation is never reached";
     return [{ kind: "reserved-path", ...at, message }];
   }
-  const match = table.paths.match(path.path);
-  if (match !== undefined) return entityFinding(path, match.entity, path.path.slice(match.idStart, match.idEnd), isId);
+  // A document without an operation still says that there is the path.
+  const methods = path.methods.length === 0 ? ["GET"] : path.methods;
+  const owners = methods.map((method) => ({ method, ...ownerAt(table, path.path, method) }));
+  const matches = new Map(owners.flatMap(({ match }) => (match === undefined ? [] : [[match.entity, match] as const])));
+  return [
+    ...[...matches.values()].flatMap(({ entity, idStart, idEnd }) =>
+      entityFinding(path, entity, path.path.slice(idStart, idEnd), isId),
+    ),
+    ...[...Map.groupBy(owners, ({ entry }) => entry)].flatMap(([entry, those]) => {
+      const left = those.filter(({ match }) => match === undefined);
+      return left.length === 0 ? [] : withoutIdFindings(path, comparison, entry, left);
+    }),
+  ];
+};
+
+type OwnerAt = {
+  readonly match?: PathMatch;
+  readonly entry?: WithoutId;
+  /** Who has the path for other methods. */
+  readonly refusedBy?: string | undefined;
+};
+
+/** Whose path it is for a method, on some host that the table names or on another one. */
+const ownerAt = (table: CompiledTable, path: string, method: string): OwnerAt => {
+  let refusedBy: string | undefined;
+  for (const servedHost of ["", ...hostsOf(table)]) {
+    const asked = { method, preflightFor: undefined, servedHost };
+    const match = entityAt(table, path, asked);
+    if (match !== undefined && match.allow === undefined) return { match };
+    const { literal, shared, match: own } = table.withoutId;
+    const beside = literal?.match(path, asked) ?? shared?.(path, asked);
+    const entry = beside ?? (match === undefined ? own(path, asked) : undefined);
+    if (entry !== undefined && entry.allow === undefined) return { entry: entry.entity };
+    refusedBy ??= match?.entity.name ?? entry?.entity.entity.name;
+  }
+  return { refusedBy };
+};
+
+const withoutIdFindings = (
+  path: ContractPath,
+  { table, isId, isCaughtAll }: Comparison,
+  entry: WithoutId | undefined,
+  those: readonly (OwnerAt & { readonly method: string })[],
+): readonly Finding[] => {
+  const at = { pointer: path.pointer, path: path.path };
   const [id] = idsIn(path, isId);
-  const entry = table.withoutId.match(path.path);
   if (id !== undefined && (entry === undefined || isCaughtAll(entry, path.path))) {
     const how = entry === undefined ? "no entity routes this path" : `${entry.entity.name} does not route it by the ID`;
     const message = `{${id.name}} looks like an ID (${id.why}), but no entity reads it: ${how}`;
     return [{ kind: "id-without-entity", ...at, message }];
   }
-  const unrouted = path.methods.filter((method) => !takes(entry, method) && !isCollection(table, path.path, method));
-  const name = entry?.entity.name;
-  return unrouted.map((method) =>
+  const unrouted = those.filter(
+    ({ method }) => path.methods.includes(method) && !takes(entry, method) && !isCollection(table, path.path, method),
+  );
+  return unrouted.map(({ method, refusedBy: name = entry?.entity.name }) =>
     unroutedFinding(
       path,
       method,
@@ -157,7 +205,8 @@ type Pattern = ReturnType<typeof patternsOf>[number];
 const patternsOf = (owner: Entity, isEntity: boolean, methods?: readonly string[]) =>
   owner.paths.map((text, index) => {
     const seen = { hasPath: false, hasMethod: false };
-    return { text, segments: segmentsOf(text), owner, isEntity, index, methods, ...seen };
+    const isClosed = owner.closedPaths?.has(text) === true;
+    return { text, segments: segmentsOf(text), owner, isEntity, isClosed, index, methods, ...seen };
   });
 
 /** Patterns by their segments: tables and documents have thousands of each. */
@@ -180,7 +229,7 @@ const indexPatterns = (patterns: readonly Pattern[]): PatternNode => {
       node.next.set(segment, next);
       node = next;
     }
-    (isBelow || pattern.isEntity ? node.below : node.exact).push(pattern);
+    (isBelow || (pattern.isEntity && !pattern.isClosed) ? node.below : node.exact).push(pattern);
   }
   return root;
 };
@@ -207,7 +256,7 @@ export const missingOperations = (
   isMeant: (pattern: string) => boolean,
 ): readonly Finding[] => {
   const patterns = [
-    ...[...table.entities.values()].flatMap((owner) => patternsOf(owner, true)),
+    ...[...table.entities.values()].flatMap((owner) => patternsOf(owner, true, owner.conditions?.methods)),
     ...table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, false, methods)),
   ].filter(({ text }) => isMeant(text));
   const index = indexPatterns(patterns);
@@ -219,7 +268,9 @@ export const missingOperations = (
         pattern.methods === undefined || unread.length > 0 || methods.some((each) => pattern.methods?.includes(each));
     });
   }
-  return patterns.filter(({ isEntity, hasPath, hasMethod }) => !(isEntity ? hasPath : hasMethod)).map(missingFinding);
+  return patterns
+    .filter(({ isEntity, methods, hasPath, hasMethod }) => !(isEntity && methods === undefined ? hasPath : hasMethod))
+    .map(missingFinding);
 };
 
 const missingFinding = ({ text, owner: { name, paths }, isEntity, index, hasPath }: Pattern): Finding => {

@@ -26,7 +26,10 @@ const DIRECTORIES = v.object({
   directories: v.array(
     v.object({
       name: v.string(),
-      key: v.union([v.object({ text: v.picklist(KEY_FORMS) }), v.object({ layout: v.string() })]),
+      key: v.union([
+        v.object({ text: v.picklist(KEY_FORMS), slash: v.exactOptional(v.boolean()) }),
+        v.object({ layout: v.string() }),
+      ]),
     }),
   ),
 });

@@ -50,15 +50,21 @@ const encoded = (key: string): string => {
   }
 };
 
-const pathOf = (key: string): string =>
-  isReachable(key)
+/** A key with slashes has a path where the directory's keys may have them. */
+const pathOf = async (client: DirectoryClient, key: string): Promise<string> =>
+  isReachable(key) || (unreachable(key, true) === undefined && (await mayHaveSlashes(client)))
     ? `/${encoded(key)}`
     : fail(
-        `error: no path leads to the key ${escapeControls(key)}; no new key may have / or \\, or be one or two dots\n`,
+        `error: no path leads to the key ${escapeControls(key)}; no new key of this directory may have / or \\, or be one or two dots\n`,
       );
 
-/** To read or remove what is there: a former version stored keys that no path has. */
-const addressOf = (key: string): string => (isReachable(key) ? pathOf(key) : `?key=${encoded(key)}`);
+const mayHaveSlashes = async (client: DirectoryClient): Promise<boolean> => {
+  const form = await client.keyForm();
+  return form !== undefined && "text" in form && form.slash === true;
+};
+
+/** To read or remove what is there: a key with slashes, too, and a former version stored keys that no path has. */
+const addressOf = (key: string): string => (isReachable(key) ? `/${encoded(key)}` : `?key=${encoded(key)}`);
 
 /** No URL has a segment of one or two dots, however they are encoded (WHATWG URL §4.1). */
 const isReachable = (key: string): boolean => key !== "" && unreachable(key) === undefined;
@@ -138,7 +144,7 @@ Exit code: 0, or 1 if the key is taken or reserved by another owner.`,
     if (lease !== undefined && lease % 1000 !== 0) fail("error: a lease is a number of whole seconds (--lease)\n");
     const leaseSeconds = lease === undefined ? {} : { leaseSeconds: lease / 1000 };
     const body = { action: "reserve", owner, operation, region, ...leaseSeconds };
-    const entry = entryOf(client, await client.insist(claim(pathOf(key), body)));
+    const entry = entryOf(client, await client.insist(claim(await pathOf(client, key), body)));
     if (json) await runtime.print(jsonText({ ...entry, operation }));
     else {
       await show(entry, json, runtime);
@@ -162,7 +168,7 @@ Exit code: 0, or 1 if the reservation is not there any more.`,
   run: async (runtime, [directory = "", key = ""], options) => {
     const client = openDirectory(directory, options, runtime);
     const { owner, operation } = options;
-    const answer = await client.insist(claim(pathOf(key), { action: "confirm", owner, operation }));
+    const answer = await client.insist(claim(await pathOf(client, key), { action: "confirm", owner, operation }));
     return show(entryOf(client, answer), options.json, runtime);
   },
 });
@@ -178,7 +184,7 @@ Exit code: 0, or 1 if the key is confirmed.`,
   run: async (runtime, [directory = "", key = ""], options) => {
     const client = openDirectory(directory, options, runtime);
     const { owner, operation } = options;
-    await client.insist(claim(pathOf(key), { action: "release", owner, operation }));
+    await client.insist(claim(await pathOf(client, key), { action: "release", owner, operation }));
     runtime.report("released\n");
     return EXIT.ok;
   },
@@ -199,10 +205,8 @@ const change = async (
 ): Promise<GatewayResponse> => {
   const version = options.expect ?? (await read(client, key)).version;
   const headers = { "content-type": "application/json", "if-match": `"${version}"` };
-  return answerOf(
-    client,
-    await client.send({ ...request, path: request.method === "DELETE" ? addressOf(key) : pathOf(key), headers }),
-  );
+  const path = request.method === "DELETE" ? addressOf(key) : await pathOf(client, key);
+  return answerOf(client, await client.send({ ...request, path, headers }));
 };
 
 const directoryMove = command({

@@ -124,6 +124,7 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
     isGraphql,
     redirect,
     region,
+    sent,
     tableCanary,
     problem: why,
   } = explained;
@@ -142,6 +143,7 @@ function formatRequest(method: string, url: string, explained: Shown, paint: Run
   });
   const notes = [
     ...(source === undefined ? [] : [`no ID: the region is by ${source}`]),
+    ...(sent === undefined ? [] : [`origins get ${escapeControls(sent)}`]),
     ...(creates === undefined ? [] : [`creates a new ${creates}: its region follows from its key`]),
     ...(lists === undefined ? [] : [`lists ${lists} over the regions that the query leaves`]),
     ...(isGraphql === undefined ? [] : ["GraphQL: the IDs of its document decide, which are not read here"]),

@@ -1,0 +1,129 @@
+import { listOf } from "../compile/conditions.ts";
+import { hostOf, labelOf } from "../places/values.ts";
+import type { DeclaredWithoutId } from "../schema/without-id.ts";
+import type { LayoutHint, WithoutId } from "../table.ts";
+
+/** Several owners of one pattern: the host chooses first, then the method. */
+
+/** When an owner takes the paths of its patterns. */
+export interface PathConditions {
+  /** With HEAD beside GET; `undefined`: all that no other owner of the pattern lists. */
+  readonly methods: readonly string[] | undefined;
+  /** In lower case, `*.` for any one label; `undefined`: all that no other owner of the pattern lists. */
+  readonly hosts: readonly string[] | undefined;
+  /** Whether other methods go on to less specific patterns, in place of a 405. */
+  readonly passesOthers: boolean;
+}
+
+/** What a request says beside its path. */
+export interface Asked {
+  readonly method: string;
+  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
+  readonly preflightFor: string | undefined;
+  /** As the client asked for it, with case and port. */
+  readonly servedHost: string;
+  /** Collects the owners that did not take it; for errors alone. */
+  readonly passed?: Choice<unknown>[];
+}
+
+/** A path without a request: a GET, on a host that no condition names. */
+export const PLAIN_READ: Asked = { method: "GET", preflightFor: undefined, servedHost: "" };
+
+export interface Rival<Owner> {
+  readonly owner: Owner;
+  readonly hint: LayoutHint | undefined;
+  readonly conditions: PathConditions | undefined;
+}
+
+export class Choice<Owner> {
+  readonly rivals: readonly Rival<Owner>[];
+  private readonly byHost = new Map<string, Rival<Owner>[]>();
+  private readonly elsewhere: Rival<Owner>[] = [];
+
+  constructor(rivals: readonly Rival<Owner>[]) {
+    this.rivals = rivals;
+    for (const rival of rivals) {
+      if (rival.conditions?.hosts === undefined) this.elsewhere.push(rival);
+      for (const host of rival.conditions?.hosts ?? []) {
+        this.byHost.set(host, [...(this.byHost.get(host) ?? []), rival]);
+      }
+    }
+  }
+
+  /** The owners on the host: a host by name before one with `*`, and both before all other hosts. */
+  on({ servedHost }: Asked): readonly Rival<Owner>[] {
+    if (this.byHost.size === 0) return this.elsewhere;
+    const host = hostOf(servedHost);
+    const [label, parent] = labelOf(host);
+    return this.byHost.get(host) ?? (label === "" ? undefined : this.byHost.get(`*${parent}`)) ?? this.elsewhere;
+  }
+
+  /** The owner; else the methods that are taken instead; `undefined` where less specific patterns are asked. */
+  of(asked: Asked): Rival<Owner> | readonly string[] | undefined {
+    const here = this.on(asked);
+    const method = asked.preflightFor ?? asked.method;
+    const taker =
+      here.find(({ conditions }) => conditions?.methods?.includes(method)) ??
+      here.find(({ conditions }) => conditions?.methods === undefined);
+    if (taker !== undefined) return taker;
+    asked.passed?.push(this);
+    const goesOn = here.length === 0 || here.some(({ conditions }) => conditions?.passesOthers);
+    return goesOn ? undefined : methodsOf(here);
+  }
+}
+
+/** Whether an entry takes a method. A preflight goes where its request would, if several entries share a path; one that is alone lists OPTIONS. */
+export const takesMethod = (
+  { methods, isShared }: Pick<WithoutId, "methods" | "isShared">,
+  { method, preflightFor }: Pick<Asked, "method" | "preflightFor">,
+): boolean => methods === undefined || methods.includes((isShared ? preflightFor : undefined) ?? method);
+
+/** What several owners take together. */
+export const methodsOf = (rivals: readonly Rival<unknown>[]): readonly string[] => [
+  ...new Set(rivals.flatMap(({ conditions }) => conditions?.methods ?? [])),
+];
+
+/** Why nobody takes a path that some pattern matches. */
+export type Untaken = { readonly allow: readonly string[] } | { readonly isOtherHost: true };
+
+export const untakenOf = (passed: readonly Choice<unknown>[], asked: Asked): Untaken | undefined => {
+  if (passed.length === 0) return undefined;
+  const allow = [...new Set(passed.flatMap((choice) => methodsOf(choice.on(asked))))];
+  return allow.length === 0 ? { isOtherHost: true } : { allow };
+};
+
+/** `undefined` for an owner of all requests on its paths. */
+export const conditionsOf = ({
+  methods,
+  hosts,
+  otherMethods,
+}: Pick<DeclaredWithoutId, "methods" | "hosts" | "otherMethods">): PathConditions | undefined =>
+  methods === undefined && hosts === undefined
+    ? undefined
+    : Object.freeze({
+        methods: methods === undefined ? undefined : withHead(listOf(methods)),
+        hosts,
+        passesOthers: otherMethods === "next",
+      });
+
+/** GET includes HEAD (RFC 9110 §9.3.2: the same without the content). */
+const withHead = (methods: readonly string[]): readonly string[] => [
+  ...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
+];
+
+/** Whether an entity takes no request that an entry without an ID is for, although it takes all of its paths. */
+export const leavesTo = (entity: PathConditions | undefined, entry: PathConditions | undefined): boolean => {
+  const { hosts, methods } = entity ?? {};
+  const isApart = hosts !== undefined && !entry?.hosts?.some((host) => hosts.some((own) => includesHost(own, host)));
+  return isApart || (methods !== undefined && !entry?.methods?.some((method) => methods.includes(method)));
+};
+
+const includesHost = (own: string, host: string): boolean =>
+  own === host || (own.startsWith("*") && labelOf(host)[1] === own.slice(1));
+
+/** Whether no request is for both: on each host that both take, their methods differ. */
+export const areDistinct = (a: PathConditions | undefined, b: PathConditions | undefined): boolean => {
+  const isApart = (left: readonly string[] | undefined, right: readonly string[] | undefined): boolean =>
+    left === undefined || right === undefined ? left !== right : !left.some((one) => right.includes(one));
+  return isApart(a?.hosts, b?.hosts) || isApart(a?.methods, b?.methods);
+};

@@ -1,0 +1,212 @@
+import type { LayoutHint, PathIndex, PathMatch } from "../table.ts";
+import { type Asked, Choice, type PathConditions, PLAIN_READ, type Rival, untakenOf } from "./choice.ts";
+import { BELOW, isEncodedGatewayPath, segmentsOf, unescaped } from "./paths.ts";
+
+/** Patterns as a tree of segments. */
+
+/** A path, or a pattern, as servers read it that decode escapes, cut parameters, merge slashes, resolve dots and know no case. */
+const asServersRead = (path: string): string => {
+  const segments: string[] = [];
+  for (const segment of readSegments(path)) {
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return `/${segments.join("/")}`;
+};
+
+const readSegments = (path: string): readonly string[] =>
+  unescaped(path)
+    .replace(/;[^/\\]*/g, "")
+    .toLowerCase()
+    .split(/[/\\]/);
+
+/** The same with the slash at its end: `/login/` need not be `/login`. */
+const withLastSlash = (path: string): string => {
+  const read = asServersRead(path);
+  return read !== "/" && /^\.{0,2}$/.test(readSegments(path).at(-1) ?? "") ? `${read}/` : read;
+};
+
+/** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
+interface Node<Owner> {
+  readonly literals: Map<string, Node<Owner>>;
+  wildcard: Node<Owner> | undefined;
+  id: Node<Owner> | undefined;
+  /** The entity whose pattern ends here; everything below is its own. */
+  whole: Site<Owner> | undefined;
+  /** Whose pattern of whole paths ends here, and whose goes on with `**`. */
+  exact: Site<Owner> | undefined;
+  below: Site<Owner> | undefined;
+}
+
+/** Who takes what ends at a node. */
+interface Site<Owner> {
+  readonly owner: Owner;
+  readonly hint: LayoutHint | undefined;
+  readonly rivals: readonly Rival<Owner>[];
+  /** `undefined`: the owner is alone and takes every request. */
+  readonly choice: Choice<Owner> | undefined;
+}
+
+const newNode = <Owner>(): Node<Owner> => ({
+  literals: new Map(),
+  wildcard: undefined,
+  id: undefined,
+  whole: undefined,
+  exact: undefined,
+  below: undefined,
+});
+
+export interface PathOwner {
+  readonly paths: readonly string[];
+  readonly pathHints?: ReadonlyMap<string, LayoutHint>;
+  /** Patterns of an entity that take no path below. */
+  readonly closedPaths?: ReadonlySet<string> | undefined;
+  readonly conditions?: PathConditions | undefined;
+}
+
+/** Builds the index of all entities' patterns. They must have been checked: no two of them claim one request. */
+export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> =>
+  indexOf(entities, (root, owner, pattern, spelled) => {
+    const node = nodeOf(root, segmentsOf(spelled));
+    const hint = owner.pathHints?.get(pattern);
+    const part = owner.closedPaths?.has(pattern) ? "exact" : "whole";
+    node[part] = siteWith(node[part], { owner, hint, conditions: owner.conditions }, true);
+  });
+
+/** For requests without an ID: a pattern matches whole paths, so `/login` is neither `/login/` nor `/login/x`. Checked, as above. */
+export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>, closes = false): PathIndex<Owner> =>
+  indexOf(owners, (root, owner, _, spelled) => {
+    const segments = segmentsOf(spelled);
+    const isOpen = segments.at(-1) === BELOW;
+    const node = nodeOf(root, isOpen ? segments.slice(0, -1) : segments);
+    const part = isOpen ? "below" : "exact";
+    node[part] = siteWith(node[part], { owner, hint: undefined, conditions: owner.conditions }, closes);
+  });
+
+/** `closes`: whether one that is alone is held to its methods here; without an ID its handler does. */
+const siteWith = <Owner>(site: Site<Owner> | undefined, rival: Rival<Owner>, closes: boolean): Site<Owner> => {
+  const { methods, hosts, passesOthers } = rival.conditions ?? {};
+  const isPlain = hosts === undefined && !passesOthers && (methods === undefined || !closes);
+  const rivals = [...(site?.rivals ?? []), rival];
+  const choice = isPlain && rivals.length === 1 ? undefined : new Choice(rivals);
+  return { owner: rivals[0]?.owner ?? rival.owner, hint: rivals[0]?.hint, rivals, choice };
+};
+
+const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Owner> => {
+  let node = root;
+  for (const segment of segments) {
+    if (segment === ":id") node = node.id ??= newNode();
+    else if (segment === "*") node = node.wildcard ??= newNode();
+    else {
+      const next = node.literals.get(segment) ?? newNode<Owner>();
+      node.literals.set(segment, next);
+      node = next;
+    }
+  }
+  return node;
+};
+type AddPattern<Owner> = (root: Node<Owner>, owner: Owner, pattern: string, spelled: string) => void;
+
+const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPattern<Owner>): PathIndex<Owner> => {
+  const all = [...owners];
+  const treeOf = (spelling: (pattern: string) => string): Node<Owner> => {
+    const root = newNode<Owner>();
+    for (const owner of all) for (const pattern of owner.paths) add(root, owner, pattern, spelling(pattern));
+    return root;
+  };
+  const top = treeOf((pattern) => pattern);
+  let read: Node<Owner> | undefined;
+  // No literal is the gateway's own, however it is written.
+  const isOpen = (top.id ?? top.wildcard ?? top.below) !== undefined;
+  const match = (path: string, asked: Asked = PLAIN_READ) =>
+    isOpen && isEncodedGatewayPath(path) ? undefined : walk(top, path, asked);
+  const matchRead = (path: string, asked: Asked = PLAIN_READ) => {
+    if (isOpen && isEncodedGatewayPath(path)) return undefined;
+    read ??= treeOf(asServersRead);
+    return walk(read, asServersRead(path), asked);
+  };
+  const untaken = (path: string, asked: Asked) => {
+    const { method, preflightFor, servedHost } = asked;
+    const passed: Choice<unknown>[] = [];
+    match(path, { method, preflightFor, servedHost, passed });
+    return untakenOf(passed, asked);
+  };
+  return { match, matchRead, isOpen, untaken };
+};
+
+/** Matches the segment that begins at `start`: a literal first. An empty one is a literal or lies below; `/` alone lies below nothing. */
+const walk = <Owner>(
+  node: Node<Owner>,
+  path: string,
+  asked: Asked,
+  start = 1,
+  idStart = 0,
+  idEnd = 0,
+): PathMatch<Owner> | undefined => {
+  if (node.whole !== undefined) {
+    const found = settle(node.whole, asked, idStart, idEnd);
+    if (found !== undefined) return found;
+  }
+  if (start > path.length) return node.exact && settle(node.exact, asked, idStart, idEnd);
+  if (path[start - 1] !== "/") return undefined;
+  const slash = path.indexOf("/", start);
+  const end = slash === -1 ? path.length : slash;
+  const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
+  const found = literal && walk(literal, path, asked, end + 1, idStart, idEnd);
+  if (found !== undefined) return found;
+  const isEmpty = end === start;
+  return (
+    (!isEmpty && node.id ? walk(node.id, path, asked, end + 1, start, end) : undefined) ??
+    (!isEmpty && node.wildcard ? walk(node.wildcard, path, asked, end + 1, idStart, idEnd) : undefined) ??
+    (node.below !== undefined && path !== "/" ? settle(node.below, asked, idStart, idEnd) : undefined)
+  );
+};
+
+const settle = <Owner>(
+  { owner, hint, choice }: Site<Owner>,
+  asked: Asked,
+  idStart: number,
+  idEnd: number,
+): PathMatch<Owner> | undefined => {
+  if (choice === undefined) return { entity: owner, idStart, idEnd, hint };
+  const found = choice.of(asked);
+  if (found === undefined) return undefined;
+  if ("owner" in found) return { entity: found.owner, idStart, idEnd, hint: found.hint };
+  return { entity: owner, idStart, idEnd, hint, allow: found };
+};
+
+/**
+ * Whether servers that read a path in another spelling would find it below a pattern with `**` of other owners, and not where
+ * it lies as it stands. Owners whose patterns are spellings of one another are all meant, and those on other hosts are not.
+ */
+export const respellings = <Owner extends PathOwner>(owners: readonly Owner[]) => {
+  const below = owners.map((owner) => ({
+    owner,
+    conditions: owner.conditions,
+    paths: owner.paths.filter((pattern) => pattern.endsWith(`/${BELOW}`)),
+  }));
+  const build = () => {
+    const all = new Map<string, Set<Owner>>();
+    for (const { owner, paths } of below) {
+      for (const pattern of paths.map(asServersRead)) all.set(pattern, (all.get(pattern) ?? new Set()).add(owner));
+    }
+    return {
+      read: indexExactPaths([...all].map(([pattern, those]) => ({ paths: [pattern], owners: those }))),
+      raw: indexExactPaths(below),
+    };
+  };
+  let indexes: ReturnType<typeof build> | undefined;
+  return (path: string, owner: Owner, asked: Asked): boolean => {
+    // One owner alone is at every spelling.
+    if (owners.length < 2) return false;
+    indexes ??= build();
+    const { read, raw } = indexes;
+    const found = read.match(withLastSlash(path))?.entity.owners;
+    if (found === undefined || found.has(owner) || ![...found].some((other) => isServed(other, asked))) return false;
+    const own = raw.match(path, asked)?.entity.owner;
+    return own === undefined || !found.has(own);
+  };
+};
+
+const isServed = ({ conditions }: PathOwner, asked: Asked): boolean =>
+  new Choice([{ owner: undefined, hint: undefined, conditions }]).on(asked).length > 0;
