@@ -106,7 +106,7 @@ const ZONES = [
     may: [
       "^src/cli/",
       "^src/(export|published|ids|routing|problems)/",
-      "^src/gateway/(decide|decide-owner|explain-id|public-ids|replay|log-lines|places/explain)\\.ts$",
+      "^src/gateway/(decide|explain-id|public-ids|replay|log-lines|places/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
       "^src/host/(self-hosting\\.ts|replace-folder\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "js-yaml"),

@@ -13,7 +13,7 @@ export type DirectorySource = "memory" | "cache" | "pages" | "object" | "stale" 
 /** What a look-up found. `absent`: the truth, or a copy that is young enough, says that there is no such key. */
 export type DirectoryAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: DirectorySource }
-  /** `isReserved`: somebody is claiming it. */
+  /** `isReserved`: it is being claimed. */
   | { readonly state: "absent"; readonly source: DirectorySource; readonly isReserved?: boolean | undefined };
 
 /** No layer could say, or too many unknown names were asked for. Never taken for `absent`. */

@@ -2,9 +2,10 @@ import { CATALOGUE } from "../problems/catalogue.ts";
 import type { Origin, Region } from "../routing/table.ts";
 import { type ExportFile, type ExportOptions, NEEDS_WAYBILL, portOf, problemText, STOPPED_NAMES } from "./common.ts";
 import { ENVOY_FILTER, ENVOY_SPECIFIER } from "./envoy-program.ts";
+import type { Forwarded } from "./left.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
-import type { ExportPlan, Forwarded } from "./plan.ts";
+import type { ExportPlan } from "./plan.ts";
 
 /** A bootstrap file for Envoy, v3. Its Lua cluster specifier decides, and a cluster without endpoints refuses where that fails. */
 export const envoyFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => [

@@ -14,10 +14,11 @@ import {
   regionClasses,
   STOPPED_NAMES,
 } from "./common.ts";
+import type { Forwarded } from "./left.ts";
 import { luaDecision } from "./lua-program.ts";
 import { luaString } from "./lua-text.ts";
 import { type NativePath, type NativeTime, nativePaths } from "./native.ts";
-import type { ExportPlan, Forwarded } from "./plan.ts";
+import type { ExportPlan } from "./plan.ts";
 
 /** A configuration for HAProxy with Lua. */
 export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly ExportFile[] => {

@@ -2,8 +2,9 @@ import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { ExportFile, ExportOptions } from "./common.ts";
 import { ENVOY_LIMITS, envoyFiles, envoyForwarded } from "./envoy.ts";
 import { HAPROXY_LIMITS, haproxyFiles, haproxyForwarded } from "./haproxy.ts";
+import type { Forwarded } from "./left.ts";
 import { NGINX_LIMITS, nginxFiles } from "./nginx.ts";
-import { type Forwarded, planExport } from "./plan.ts";
+import { planExport } from "./plan.ts";
 
 /** The engines that a table can be exported to. */
 export const ENGINES = ["nginx", "haproxy", "envoy"] as const;

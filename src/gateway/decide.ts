@@ -13,11 +13,10 @@ import {
   resolvePath,
   type WithoutId,
 } from "../routing/index.ts";
-import type { Asked } from "../routing/lookup/choice.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
-import type { KeyLookup } from "../routing/table.ts";
-import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "./decide-owner.ts";
+import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "../routing/resolve/owner.ts";
+import type { Asked, KeyLookup } from "../routing/table.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
 /**

@@ -10,7 +10,7 @@ import {
   resolveAny,
   resolvePath,
 } from "../routing/index.ts";
-import type { Asked } from "../routing/lookup/choice.ts";
+import type { Asked } from "../routing/table.ts";
 
 /** Opens public IDs with the deployment's keys. */
 export interface PublicIdOpener {

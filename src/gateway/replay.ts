@@ -3,8 +3,8 @@ import type { CompiledTable, Entity, WithoutId } from "../routing/index.ts";
 import { takesMethod } from "../routing/lookup/choice.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
+import { hostsOf } from "../routing/resolve/owner.ts";
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
-import { hostsOf } from "./decide-owner.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
 /** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */

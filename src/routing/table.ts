@@ -7,7 +7,6 @@ import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/
 import type { Directories, DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
 import type { Graphql as GraphqlOf } from "./graphql/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
-import type { Asked, PathConditions, Untaken } from "./lookup/choice.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { IdPlaces } from "./places/types.ts";
@@ -264,11 +263,32 @@ export type Rule =
   | { readonly kind: "route"; readonly index: number; readonly part?: number; readonly pack?: string }
   | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" }
-  /**
-   * `state`: what is known was too old, or is the directory's default, since no layer could say for certain; or the key is surely
-   * not there, and the table says where such keys go.
-   */
+  /** `state`: no layer could say for certain, and this is old or the default; or the key is surely not there. */
   | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" | "unknown" };
+
+/** When an owner takes the paths of its patterns. */
+export interface PathConditions {
+  /** With HEAD beside GET; `undefined`: all that no other owner of the pattern lists. */
+  readonly methods: readonly string[] | undefined;
+  /** In lower case, `*.` for any one label; `undefined`: all that no other owner of the pattern lists. */
+  readonly hosts: readonly string[] | undefined;
+  /** Whether other methods go on to less specific patterns, in place of a 405. */
+  readonly passesOthers: boolean;
+}
+
+/** What a request says beside its path. */
+export interface Asked {
+  readonly method: string;
+  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
+  readonly preflightFor: string | undefined;
+  /** As the client asked for it, with case and port. */
+  readonly servedHost: string;
+  /** Collects the owners that did not take it; for errors alone. */
+  readonly passed?: unknown[];
+}
+
+/** Why no owner takes a path that some pattern matches. */
+export type Untaken = { readonly allow: readonly string[] } | { readonly isOtherHost: true };
 
 /** Entity paths, matched segment by segment on the raw path. */
 export interface PathIndex<Owner = Entity> {

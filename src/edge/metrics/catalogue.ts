@@ -53,7 +53,7 @@ export const METRICS = {
   ),
   directory_lookups_total: counter(
     ["directory", "outcome"],
-    "Look-ups in directories, by the layer that answered, or absent, unknown (absent, and sent to the region that the table has for such keys), busy (too many unknown keys) and failed. stale and default: no layer could say for certain.",
+    "Look-ups in directories, by the layer that answered, or absent, unknown (absent, and the table has a region for such keys), busy (too many unknown keys) and failed. stale and default: no layer could say for certain.",
   ),
   directory_comparisons_total: counter(
     ["directory", "outcome"],

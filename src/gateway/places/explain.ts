@@ -3,11 +3,11 @@ import { type GatewayError, type Problem, problemOf } from "../../problems/index
 import { isHost } from "../../proxy/addresses/host.ts";
 import { withoutPrefix } from "../../proxy/path-prefix.ts";
 import { chooseRegion, type RequestSays } from "../../routing/index.ts";
-import { type Asked, takesMethod } from "../../routing/lookup/choice.ts";
+import { takesMethod } from "../../routing/lookup/choice.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import type { IdPlaces } from "../../routing/places/types.ts";
 import { type SourceStep, stepsOf } from "../../routing/resolve/region-sources.ts";
-import type { Entity, Region, WithoutId } from "../../routing/table.ts";
+import type { Asked, Entity, Region, WithoutId } from "../../routing/table.ts";
 import {
   type DecideInput,
   decideAny,

@@ -4,11 +4,12 @@ import { LUUID_SHORT } from "../identity.ts";
 import { groupOfId } from "../layouts/fields.ts";
 import { groupBy } from "../layouts/plan.ts";
 import { ALTERNATIVES_MAX, PATTERNS_MAX } from "../limits.ts";
-import { areDistinct, conditionsOf, type PathConditions } from "../lookup/choice.ts";
+import { areDistinct, conditionsOf } from "../lookup/choice.ts";
 import { countAlternatives, GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
+import type { PathConditions } from "../table.ts";
 
 /** A pattern may name layouts of its entity only, and each layout needs a pattern for `/any/:id`. */
 export const checkPathLayouts = (draft: Draft, report: Report): void => {

@@ -1,12 +1,13 @@
 import { readShortKey } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { PATTERNS_MAX } from "../limits.ts";
-import { areDistinct, conditionsOf, leavesTo, type PathConditions } from "../lookup/choice.ts";
+import { areDistinct, conditionsOf, leavesTo } from "../lookup/choice.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import { coveringOf, indexPatterns, rankOf } from "../lookup/rank.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
+import type { PathConditions } from "../table.ts";
 import { checkOtherMethods, checkPrefix, checkSegments, checkWritten, hasShortKeys } from "./paths.ts";
 import { checkSources, checkSticky } from "./sources.ts";
 

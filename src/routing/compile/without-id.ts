@@ -1,5 +1,5 @@
 import { groupBy } from "../layouts/plan.ts";
-import { type Asked, conditionsOf, type PathConditions } from "../lookup/choice.ts";
+import { conditionsOf } from "../lookup/choice.ts";
 import { indexExactPaths, respellings } from "../lookup/path-index.ts";
 import { isEncodedGatewayPath, pathsOf } from "../lookup/paths.ts";
 import { indexPatterns, type PathRank, rankOf } from "../lookup/rank.ts";
@@ -9,7 +9,16 @@ import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
-import type { Entity, PathIndex, PathMatch, Regions, WithoutId, WithoutIdIndex } from "../table.ts";
+import type {
+  Asked,
+  Entity,
+  PathConditions,
+  PathIndex,
+  PathMatch,
+  Regions,
+  WithoutId,
+  WithoutIdIndex,
+} from "../table.ts";
 import { listOf } from "./conditions.ts";
 import { forwardingOf, targetOf } from "./targets.ts";
 

@@ -1,30 +1,9 @@
 import { listOf } from "../compile/conditions.ts";
 import { hostOf, labelOf } from "../places/values.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
-import type { LayoutHint, WithoutId } from "../table.ts";
+import type { Asked, LayoutHint, PathConditions, Untaken, WithoutId } from "../table.ts";
 
 /** Several owners of one pattern: the host chooses first, then the method. */
-
-/** When an owner takes the paths of its patterns. */
-export interface PathConditions {
-  /** With HEAD beside GET; `undefined`: all that no other owner of the pattern lists. */
-  readonly methods: readonly string[] | undefined;
-  /** In lower case, `*.` for any one label; `undefined`: all that no other owner of the pattern lists. */
-  readonly hosts: readonly string[] | undefined;
-  /** Whether other methods go on to less specific patterns, in place of a 405. */
-  readonly passesOthers: boolean;
-}
-
-/** What a request says beside its path. */
-export interface Asked {
-  readonly method: string;
-  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
-  readonly preflightFor: string | undefined;
-  /** As the client asked for it, with case and port. */
-  readonly servedHost: string;
-  /** Collects the owners that did not take it; for errors alone. */
-  readonly passed?: Choice<unknown>[];
-}
 
 /** A path without a request: a GET, on a host that no condition names. */
 export const PLAIN_READ: Asked = { method: "GET", preflightFor: undefined, servedHost: "" };
@@ -82,9 +61,6 @@ export const takesMethod = (
 export const methodsOf = (rivals: readonly Rival<unknown>[]): readonly string[] => [
   ...new Set(rivals.flatMap(({ conditions }) => conditions?.methods ?? [])),
 ];
-
-/** Why nobody takes a path that some pattern matches. */
-export type Untaken = { readonly allow: readonly string[] } | { readonly isOtherHost: true };
 
 export const untakenOf = (passed: readonly Choice<unknown>[], asked: Asked): Untaken | undefined => {
   if (passed.length === 0) return undefined;

@@ -1,5 +1,5 @@
-import type { LayoutHint, PathIndex, PathMatch } from "../table.ts";
-import { type Asked, Choice, type PathConditions, PLAIN_READ, type Rival, untakenOf } from "./choice.ts";
+import type { Asked, LayoutHint, PathConditions, PathIndex, PathMatch } from "../table.ts";
+import { Choice, PLAIN_READ, type Rival, untakenOf } from "./choice.ts";
 import { BELOW, isEncodedGatewayPath, segmentsOf, unescaped } from "./paths.ts";
 
 /** Patterns as a tree of segments. */

@@ -6,10 +6,10 @@ import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
-import type { Asked } from "../lookup/choice.ts";
 import { hintName, pathWithId, primaryPattern } from "../lookup/paths.ts";
 import type { UnknownName } from "../schema/faults.ts";
 import type {
+  Asked,
   Candidate,
   CompiledTable,
   Decision,

@@ -21,13 +21,15 @@ test("the page lists no other kind of fault", () => {
 });
 
 test("the tables on the page have no fault", () => {
-  const [whole, byFields, byTime, withoutId, sources, ownLayouts, byPattern, ...others] = blocks;
+  const [whole, byFields, byTime, withoutId, sources, shared, ownLayouts, ownTexts, byPattern, ...others] = blocks;
   expect(load(whole).routeCount).toBe(whole.routes.length);
   expect(load({ ...manyLayoutsTable(), routes: byFields }).routeCount).toBe(2);
   expect(load({ ...sampleTable(), routes: byTime }).routeCount).toBe(2);
   expect(load(withoutId).withoutId.entries.length).toBe(3);
   expect(load({ ...withoutId, sources }).withoutId.entries[1]?.sources).toHaveLength(7);
+  expect(load(shared).withoutId.entries).toHaveLength(6);
   expect(load(ownLayouts).layouts.size).toBe(2);
+  expect(load(ownTexts).entities.size).toBe(Object.keys(ownTexts.entities).length);
   expect(
     load({ ...manyLayoutsTable(), entities: { ...manyLayoutsTable().entities, ...byPattern } }).entities.size,
   ).toBe(9);

@@ -1,7 +1,7 @@
-import { entityAt, hostsOf } from "../../../gateway/decide-owner.ts";
 import type { CompiledTable, Entity, PathMatch, WithoutId } from "../../../routing/index.ts";
 import { indexExactPaths } from "../../../routing/lookup/path-index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
+import { entityAt, hostsOf } from "../../../routing/resolve/owner.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import { type ContractPath, type NotRead, operationPointer, type Parameter, type Unread } from "./paths.ts";
 

@@ -1,13 +1,13 @@
-import { err, ok, type Result } from "../ids/result.ts";
-import type { RequestError } from "../problems/index.ts";
-import type { CompiledTable, Entity, PathMatch, RoutingError, WithoutId } from "../routing/index.ts";
-import { type Asked, PLAIN_READ } from "../routing/lookup/choice.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { RoutingError } from "../errors.ts";
+import { PLAIN_READ } from "../lookup/choice.ts";
+import type { Asked, CompiledTable, Entity, PathMatch, WithoutId } from "../table.ts";
 
 /** Whose a path is: an entity's, or an entry's without an ID. Literal text precedes an entity at the root. */
 
 type OwnerError =
   | Extract<RoutingError, { reason: "unrouted-path" }>
-  | Extract<RequestError, { reason: "method-not-allowed" }>;
+  | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] };
 
 /** The entity at a path; `undefined` also where a path without an ID comes first. */
 export const entityAt = (table: CompiledTable, path: string, asked: Asked | undefined): PathMatch | undefined =>
