@@ -2,11 +2,27 @@ import { execFileSync, spawn } from "node:child_process";
 import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
 import { endWithParent, stopChild } from "../../src/host/child.ts";
 import { connectWhenUp, type Engine } from "./engine.ts";
 import type { Packages } from "./packages.ts";
 
 const versionOf = (text: string): string => /^PostgreSQL [\d.]+/.exec(text)?.[0] ?? text;
+
+export const openPglite = async (): Promise<Engine> => {
+  const database = await PGlite.create();
+  const list: Engine["list"] = async (sql) => {
+    const { rows } = await database.query<unknown[]>(sql, [], { rowMode: "array" });
+    return rows.map(([first]) => String(first));
+  };
+  const [version = ""] = await list("SELECT version()");
+  return {
+    title: `${versionOf(version)} of PGlite`,
+    run: (sql) => database.exec(sql),
+    list,
+    close: () => database.close(),
+  };
+};
 
 /** PostgreSQL does not start as root. */
 const NOBODY = 65_534;

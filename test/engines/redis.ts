@@ -26,5 +26,5 @@ export const startRedis = async ({ load }: Packages) => {
     await stopChild(child);
     rmSync(folder, { recursive: true, force: true });
   };
-  return { redis, ioredis, close };
+  return { socket, redis, ioredis, close };
 };
