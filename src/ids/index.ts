@@ -6,7 +6,7 @@ export type { DeclarationFault, DeclaredText, LayoutDeclaration, TextFault, Text
 export { declareLayout, declareTexts, TEXT_NAMES } from "./layout/declare.ts";
 export type * from "./layout/layout.ts";
 export { isoTime } from "./layout/time.ts";
-export { compareWords, fieldOf, mixWords } from "./layout/words.ts";
+export { compareWords, fieldOf, kindOf, mixWords } from "./layout/words.ts";
 export * from "./layouts/builtin.ts";
 export * from "./layouts/catalogue.ts";
 export * from "./layouts/comb.ts";

@@ -7,6 +7,7 @@ import {
   hotguidIdentity,
   hotguidSql,
   type IuidState,
+  kindOf,
   type Layout,
   type MintError,
   type MinterState,
@@ -117,11 +118,11 @@ export function isolateMinters(ports: MinterPorts): Minters {
   const byChance = randomMinter(ports);
   return {
     async mint(order, count) {
-      const { name } = order.layout;
+      const kind = kindOf(order.layout);
       switch (mintingOf(order.layout)) {
         case "own": {
-          const minter = own[name];
-          if (minter === undefined) throw new Error(`layout ${name} has a minter of its own, and there is none`);
+          const minter = own[kind];
+          if (minter === undefined) throw new Error(`layout ${kind} has a minter of its own, and there is none`);
           return minter(order, count);
         }
         case "chance":
@@ -129,7 +130,7 @@ export function isolateMinters(ports: MinterPorts): Minters {
         case "numbers":
           return mintNumbered(ports, order, count);
         case "none":
-          throw new Error(`a plan has an order for ${name}, which is not minted`);
+          throw new Error(`a plan has an order for ${kind}, which is not minted`);
       }
     },
     async sample(order, count) {

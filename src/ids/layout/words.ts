@@ -32,6 +32,9 @@ export const fieldOf = (layout: Layout, name: string): Field => {
   return field;
 };
 
+/** The name of the built-in layout whose IDs these are, whatever they are called and however written. */
+export const kindOf = ({ table }: Pick<Layout, "table">): string => table.like ?? table.name;
+
 export const maskOf = (layout: Layout, name: string, word: number): number =>
   fieldOf(layout, name).mask[word] as number;
 

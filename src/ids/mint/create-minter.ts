@@ -1,5 +1,6 @@
 import type { FieldValues } from "../layout/compile.ts";
 import type { KeysOf, Layout, Words } from "../layout/layout.ts";
+import { kindOf } from "../layout/words.ts";
 import { hotguidSqlTable, hotguidTable, iuid, luuid } from "../layouts/builtin.ts";
 import { distributedId128 } from "../layouts/distributed-id.ts";
 import { uuidMax, uuidNil, uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8 } from "../layouts/uuid.ts";
@@ -100,7 +101,7 @@ type Started = Result<WordMinter, MinterError | IdentityError>;
  * is the first of a sequence. HotGuids get a random `machine` and `process` if neither is given.
  */
 export const wordMinter = (layout: Layout, keys: FieldValues, entropy: RandomWords): Started => {
-  const starts = STARTS[layout.name];
+  const starts = STARTS[kindOf(layout)];
   if (layout.table.minter !== "own" || starts === undefined) {
     const start = startMinter(layout, keys);
     return start.ok ? keeping(start, (state, nowMs) => mintNext(state, nowMs, entropy)) : start;

@@ -1,6 +1,6 @@
 import type { Field, Layout, TimeUnit } from "../layout/layout.ts";
 import { EVEN_UNITS, exactMs, SQL_DAY, SQL_TICKS_A_DAY, sqlMs, timeRowOf } from "../layout/time.ts";
-import { ofRole } from "../layout/words.ts";
+import { kindOf, ofRole } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { sequenceOf, stepBits } from "../mint/by-layout.ts";
 import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.ts";
@@ -148,10 +148,10 @@ const rateOf = (layout: Layout, minters: number): Rate | undefined => {
  * That leaves room for (v/2) / 2^(s-1) IDs: 128 per millisecond for DistributedId (v = 2^48, s = 41), as its library
  * states.
  */
-const idsOf = ({ name }: Layout, sequence: Field): number =>
+const idsOf = (layout: Layout, sequence: Field): number =>
   sequence.role === "counter"
     ? valuesOf([sequence])
-    : Math.max(1, valuesOf([sequence]) / 2 ** stepBitsOf(name, sequence.bits));
+    : Math.max(1, valuesOf([sequence]) / 2 ** stepBitsOf(kindOf(layout), sequence.bits));
 
 /** `mintIuid` steps by up to 2^32. */
 const IUID_STEP_BITS = 32;

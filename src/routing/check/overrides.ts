@@ -1,7 +1,7 @@
 import type { Words } from "../../ids/index.ts";
 import type { OverrideIndex } from "../compile/overrides.ts";
 import { allFormsOf, canBeLater, indexOverrides, shortKeyIn, TextReader } from "../compile/overrides.ts";
-import { ownerKeyField } from "../layouts/fields.ts";
+import { ownerKeyField, readingsOf } from "../layouts/fields.ts";
 import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
@@ -25,7 +25,7 @@ const reportEach = (draft: Draft, plans: LayoutPlans, index: OverrideIndex, isWh
   for (const [number, override] of all.entries()) {
     const { part, text } = override;
     reader.begin(text);
-    const canonical = canonicalOf(reader, plans);
+    const canonical = canonicalOf(reader, plans) ?? canonicalOfOther(text, plans);
     const fault = (message: string): void => report("moved-id", [part, text], message);
     if (canonical === text) for (const message of rivalSentences(reader, number, all, index, plans)) fault(message);
     else if (canonical !== undefined) {
@@ -42,6 +42,15 @@ const canonicalOf = (reader: TextReader, plans: LayoutPlans): string | undefined
   for (const plan of plans.values()) {
     const words = reader.read(plan.layout);
     if (words !== undefined && takes(plan, words)) return plan.layout.format(words);
+  }
+  return undefined;
+};
+
+/** The canonical text of an ID that is written in another text form of its layout. */
+const canonicalOfOther = (text: string, plans: LayoutPlans): string | undefined => {
+  for (const plan of plans.values()) {
+    const reading = readingsOf(plan.layout, text).find(({ words }) => takes(plan, words));
+    if (reading !== undefined) return plan.layout.format(reading.words);
   }
   return undefined;
 };

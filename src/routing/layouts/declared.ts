@@ -214,10 +214,8 @@ const readLike = (name: string, base: Layout, declared: DeclaredLayout): LayoutR
     const message = `Without ${key === "epoch" ? "an `epoch` or " : "a "}\`text\` of its own this is ${base.name}; add it, or use that name.`;
     faults.push(faultAt([key], message));
   }
-  if (octetOrder !== undefined && table.least !== undefined) {
-    faults.push(
-      faultAt(["octetOrder"], `IDs of ${base.name} begin at a least value, in their own order; remove this.`),
-    );
+  if (octetOrder !== undefined && (table.least !== undefined || table.minter === "own")) {
+    faults.push(faultAt(["octetOrder"], `IDs of ${base.name} are minted in their own order of bytes; remove this.`));
   }
   if (faults.length > 0) return reject(...faults);
   const rows =

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fieldOf, iuid } from "../../ids/index.ts";
+import { fieldOf, iuid, kindOf } from "../../ids/index.ts";
 import { ENTITIES_MAX } from "../limits.ts";
 import { name } from "../schema/parts.ts";
 import type { CompiledTable, Decision } from "../table.ts";
@@ -43,7 +43,8 @@ export const selectorTest = (stable: CompiledTable, audience: CanarySelector): (
   }
   if ("countries" in audience) {
     const numbers = new Set(audience.countries.map((code) => stable.countries.get(code)));
-    return ({ layout, words }) => layout === iuid.name && numbers.has(country.read(words));
+    const iuids = [...stable.layouts].flatMap(([name, { layout }]) => (kindOf(layout) === iuid.name ? [name] : []));
+    return ({ layout, words }) => iuids.includes(layout) && numbers.has(country.read(words));
   }
   const share = audience.share / 100;
   return ({ layout, words }) => placeOf(layout, words, SEED) < share;
