@@ -1,6 +1,6 @@
 import type { pooledEntropy } from "../../src/edge/platform.ts";
 import type * as Ids from "../../src/ids/index.ts";
-import type { Layout } from "../../src/ids/index.ts";
+import type { DeclaredText, Layout, LayoutDeclaration } from "../../src/ids/index.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Candidate } from "../lib/sample.ts";
 
@@ -25,7 +25,7 @@ export interface IdModules {
 
 /** Created on first use: a Worker has no entropy during its start. */
 export function idCandidates(modules: IdModules): readonly SyncCandidate[] {
-  return [...decoders(modules), ...minters(modules)];
+  return [...decoders(modules), ...textReaders(modules), ...minters(modules)];
 }
 
 export interface SyncCandidate extends Candidate {
@@ -67,6 +67,53 @@ function decoders({ ids: { fieldOf, hotguid, iuid, luuid }, pooledEntropy }: IdM
     }),
     overTexts(BY_HAND_LUUID, undefined, luuids, luuidByHand),
   ];
+}
+
+/** One built-in layout of each kind of text. */
+const BUILT_IN = ["ulid", "ksuid", "xid", "push-id", "object-id", "snowflake", "lexical-uuid", "uuid-v7"];
+
+const BASE62 = "base62 of 22 digits: parse, time, text";
+
+/** Declared texts of a UUIDv7, each of the same IDs. A checkout that cannot declare one has no such candidate. */
+const DECLARED: readonly (readonly [name: string, text: DeclaredText])[] = [
+  [BASE62, "base62"],
+  ["base62, small letters first: parse, time, text", { alphabet: "base62-lower-first" }],
+  ["base58 of 22 digits: parse, time, text", { alphabet: "base58" }],
+  ["base58, as few digits as needed: parse, time, text", { alphabet: "base58", padded: false }],
+  ["base36 of 25 digits in any case: parse, time, text", { alphabet: "base36", case: "ignored" }],
+  ["TypeID: parse, time, text", { alphabet: "crockford-lower", prefix: "user_" }],
+  ["base64url with padding: parse, time, text", { alphabet: "base64url", fill: "end", suffix: "==" }],
+  ["groups of 7 digits: parse, time, text", { alphabet: "crockford", width: 28, groups: [7, 7, 7, 7], separator: "-" }],
+];
+
+/** Reads texts, and writes them again as the canonical text of a decision. */
+function textReaders({ ids, pooledEntropy }: IdModules): SyncCandidate[] {
+  const entropy = pooledEntropy();
+  const words = (layout: Layout) =>
+    Array.from({ length: TEXTS }, (_, at) => {
+      const fields = randomFields(layout, entropy.word);
+      const time = ids.everyLayout.includes(layout) ? {} : { mintedAt: 1.7e12 + at * 1e6 };
+      return needed(layout.encode({ ...fields, ...time }));
+    });
+  const candidateOf = (name: string, layout: Layout, texts: readonly string[], against?: string) =>
+    overTexts(name, against, texts, (text) => {
+      const parsed = layout.parse(text);
+      if (!parsed.ok) return Number.NaN;
+      return (layout.mintedAtMs?.(parsed.value) ?? 0) + Number(layout.format(parsed.value) === text);
+    });
+  const builtIn = ids.everyLayout
+    .filter(({ name }) => BUILT_IN.includes(name))
+    .map((layout) => candidateOf(`${layout.name}: parse, time, text`, layout, words(layout).map(layout.format)));
+  const { rows } = ids.uuidV7Table;
+  const own = needed(ids.declareLayout({ name: "own", rows, text: "base62" }));
+  const same = words(own);
+  const declared = DECLARED.flatMap(([name, text]) => {
+    const layout = ids.declareLayout({ name: "own", rows, text } as LayoutDeclaration);
+    if (!layout.ok) return [];
+    const against = name === BASE62 ? undefined : BASE62;
+    return [candidateOf(name, layout.value, same.map(layout.value.format), against)];
+  });
+  return [...builtIn, ...declared];
 }
 
 /** Each call reads the clock and formats the ID. */
