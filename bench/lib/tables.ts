@@ -43,5 +43,31 @@ export function countryServiceTable(countryCount: number, serviceCount: number, 
   };
 }
 
+/** Ten entities, each with a layout of 128 bits of its own and a route. Fixed bits tell the layouts apart. */
+export function textsTable(textAt: (at: number) => unknown) {
+  const all = Array.from({ length: 10 }, (_, at) => at);
+  return {
+    regions: regionsAt("http://origin.test"),
+    entities: Object.fromEntries(
+      all.map((at) => [`kind-${at}`, { path: kindPath(at), ids: [{ layout: `own-${at}` }] }]),
+    ),
+    layouts: Object.fromEntries(
+      all.map((at) => [
+        `own-${at}`,
+        {
+          rows: [
+            { field: "mintedAt", bits: 48, role: "time", unit: "ms", epoch: "1970-01-01T00:00:00Z" },
+            { field: "format", bits: 8, role: "fixed", value: at },
+            { field: "shardKey", bits: 8, role: "key" },
+            { field: "random", bits: 64, role: "random" },
+          ],
+          text: textAt(at),
+        },
+      ]),
+    ),
+    routes: all.map((at) => ({ when: { layout: `own-${at}`, shardKey: "0-255" }, region: regionOf(at) })),
+  };
+}
+
 /** Path pattern of a service's entity. */
 export const kindPath = (service: number): string => `/kind-${service}/:id`;

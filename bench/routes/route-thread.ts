@@ -1,6 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { pooledEntropy } from "../../src/edge/platform.ts";
-import type * as Ids from "../../src/ids/index.ts";
 import type { Words } from "../../src/ids/index.ts";
 import type * as Routing from "../../src/routing/index.ts";
 import type { CompiledTable, Entity } from "../../src/routing/index.ts";
@@ -21,7 +20,6 @@ interface RoutedId {
 }
 
 const { table, compileRounds, checkout }: RouteThreadData = workerData;
-const { hotguid, iuid } = await sourceOf<typeof Ids>(checkout, "ids/index.ts");
 const { loadTable, resolvePath } = await sourceOf<typeof Routing>(checkout, "routing/index.ts");
 const json = JSON.stringify(ROUTE_TABLES[table]?.declare());
 const { compiled, figures } = compile(json, compileRounds);
@@ -62,10 +60,11 @@ function routedIds(within: CompiledTable): RoutedId[] {
   const countries = [...within.countries.values()];
   return Array.from({ length: IDS }, () => {
     const entity = entities[word() % entities.length] as Entity;
-    const service = entity.ids[0]?.service;
-    const layout = service === undefined ? hotguid : iuid;
+    const { service, enabled } = entity.ids[0] as Entity["ids"][number];
+    const { layout } = enabled;
     const country = countries[word() % countries.length] ?? 0;
-    const mintedAt = layout === iuid ? Date.now() : Math.floor(Date.now() / 1000);
+    const isInSeconds = layout.table.rows.some((row) => row.role === "time" && row.unit === "s");
+    const mintedAt = isInSeconds ? Math.floor(Date.now() / 1000) : Date.now();
     const keys = service === undefined ? { mintedAt } : { mintedAt, country, service };
     const words = needed(layout.encode({ ...randomFields(layout, word), ...keys }));
     return { entity, words, path: (entity.paths[0] ?? "").replace(":id", layout.format(words)) };

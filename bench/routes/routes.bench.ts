@@ -11,6 +11,7 @@ const COMPILE_ROUNDS_MAX = 5;
 
 interface Table {
   readonly kind: string;
+  readonly against: string;
   readonly figures: CompileFigures;
   readonly thread: Worker;
 }
@@ -24,11 +25,15 @@ export const routesBench: Bench = {
     const tables: Table[] = [];
     const others: Table[] = [];
     try {
-      for (const [table, { kind }] of ROUTE_TABLES.entries()) {
+      for (const [table, { kind, against: reference = kind, isNew }] of ROUTE_TABLES.entries()) {
         const started = await startThread({ table, compileRounds, checkout: OWN_CHECKOUT });
-        tables.push({ kind, ...started });
-        if (against !== undefined) {
-          others.push({ kind, ...(await startThread({ table, compileRounds, checkout: against })) });
+        tables.push({ kind, against: reference, ...started });
+        if (against !== undefined && !isNew) {
+          others.push({
+            kind,
+            against: reference,
+            ...(await startThread({ table, compileRounds, checkout: against })),
+          });
         }
         options.progress(`compiled ${started.figures.routeCount} routes by ${kind}`);
       }
@@ -76,8 +81,10 @@ async function besideCheckout(
     run: candidate.run,
   });
   const pairs = (["find", "path"] as const).flatMap((work) =>
-    tables.flatMap((own, at) => {
-      const before = labelled(candidateOf(work)(others[at] as Table));
+    // New tables are the last ones.
+    others.flatMap((theirs, at) => {
+      const own = tables[at] as Table;
+      const before = labelled(candidateOf(work)(theirs));
       return [{ ...candidateOf(work)(own), against: before.name }, before];
     }),
   );
@@ -86,9 +93,9 @@ async function besideCheckout(
 
 const candidateOf =
   (work: LookUpRequest["work"]) =>
-  ({ kind, figures, thread }: Table): Candidate => ({
+  ({ kind, against, figures, thread }: Table): Candidate => ({
     name: `${work}: ${figures.routeCount} by ${kind}`,
-    against: `${work}: 10 by ${kind}`,
+    against: `${work}: 10 by ${against}`,
     run: async (times) => {
       thread.postMessage({ work, times } satisfies LookUpRequest);
       return nextMessage<number>(thread);
