@@ -42,10 +42,13 @@ export const shapeOf = (form: TextForm): TextShape | undefined => {
   const separators = new Map(
     Array.from(zeroText).flatMap((character, at) => (character === zero ? [] : [[at, character]])),
   );
-  const head = prefix + (isFixed ? zeroText.slice(0, -1) : "");
+  // Behind the last digit stands a suffix.
+  const lastAt = isFixed ? zeroText.lastIndexOf(zero) : 0;
+  const head = prefix + zeroText.slice(0, lastAt);
+  const tail = zeroText.slice(lastAt + 1);
   const digits = new Map<string, number>();
   for (const character of VISIBLE) {
-    const words = read(form, head + character);
+    const words = read(form, head + character + tail);
     if (words === undefined) continue;
     if (words.length !== wordCount || words.slice(0, -1).some((word) => word !== 0)) return undefined;
     digits.set(character, words.at(-1) as number);

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TABLE_FILE } from "../../../src/demo/table.ts";
 import { ENGINES } from "../../../src/export/index.ts";
+import { ALPHABET_TABLE } from "../alphabet-table.ts";
 import { type Beside, compare, startBeside } from "../compare.ts";
 import { askAll, freePort, isInstalled, requestFor, startEngine } from "../engines.ts";
 import richTable from "../rich-table.json" with { type: "json" };
 
 const COUNT = 4_000;
 
-const TABLES = { demo: JSON.parse(readFileSync(TABLE_FILE, "utf8")), rich: richTable };
+const TABLES = { demo: JSON.parse(readFileSync(TABLE_FILE, "utf8")), rich: richTable, alphabets: ALPHABET_TABLE };
 
 const RUNNABLE = ENGINES.filter((engine) => engine !== "envoy");
 
@@ -18,7 +19,7 @@ describe.each(RUNNABLE)("%s", (engine) => {
   const isHere = isInstalled(engine);
   if (!isHere) process.stderr.write(`note: ${engine} is not installed here, so what is exported to it was not tried\n`);
 
-  describe.runIf(isHere).each(["demo", "rich"] as const)("with the %s table", (name) => {
+  describe.runIf(isHere).each(["demo", "rich", "alphabets"] as const)("with the %s table", (name) => {
     let beside: Beside;
     beforeAll(async () => {
       beside = await startBeside(engine, TABLES[name]);
