@@ -13,6 +13,8 @@ import { ENTRIES, type Library } from "./libraries.ts";
 export interface Comparison {
   /** Of the library's IDs, those that Waybill refuses. */
   readonly refused: readonly string[];
+  /** Of those made with a known key, those that a route by this key does not take. */
+  readonly misrouted: readonly string[];
   /** Fields that both read alike in every ID of both. */
   readonly alike: readonly string[];
   /** The first difference of a field that they do not read alike. */
@@ -33,13 +35,15 @@ interface Report {
   readonly read?: readonly ReadOne[];
 }
 
-/** A table whose one entity has IDs of the library. */
-export const tableFor = (library: Library): CompiledTable => {
+/** A table whose one entity has IDs of the library. Those of the key go to `us`, others to `eu`. */
+export const tableFor = (library: Library, key: Fields = {}): CompiledTable => {
   const { layout } = library;
   const entry = layout === undefined ? undefined : ENTRIES[layout];
   const table = loadTable(
     {
-      regions: { eu: { origins: [{ url: "https://eu.internal.example.com" }] } },
+      regions: Object.fromEntries(
+        ["eu", "us"].map((name) => [name, { origins: [{ url: `https://${name}.example.com` }] }]),
+      ),
       entities: {
         thing:
           layout === undefined
@@ -48,7 +52,7 @@ export const tableFor = (library: Library): CompiledTable => {
       },
       ...(layout === undefined && { directory: { thing: { key: { text: "nfc" } } } }),
       ...(entry && { layouts: { [layout as string]: entry } }),
-      routes: [],
+      routes: Object.keys(key).length === 0 ? [] : [{ when: { layout, fields: key }, region: "us" }],
       default: "eu",
     },
     1,
@@ -91,7 +95,7 @@ export async function compare(folder: string, library: Library): Promise<Compari
   const report = await run(folder, library.name, ours);
   if (layout === undefined) {
     const refused = report.made.map(({ text }) => text).filter((text) => keyIn(table, text) !== text);
-    return { refused, alike: [], differences: [], reads: undefined };
+    return { refused, misrouted: [], alike: [], differences: [], reads: undefined };
   }
   const judge = new Judge(layout, report);
   const mistakenShare =
@@ -111,7 +115,16 @@ export async function compare(folder: string, library: Library): Promise<Compari
   const count = read.filter((one) => one.refused === undefined).length;
   const known = ours.length === 0 ? undefined : report.read;
   const reads = known === undefined ? undefined : count === ours.length ? "yes" : "no";
-  return { refused, ...judge.result(), reads, ...(mistakenShare !== undefined && { mistakenShare }) };
+  const misrouted = misroutedOf(library, layout, report);
+  return { refused, misrouted, ...judge.result(), reads, ...(mistakenShare !== undefined && { mistakenShare }) };
+}
+
+/** By the route of the keys that the driver gave to the library. */
+function misroutedOf(library: Library, layout: Layout, { known, made, toMs }: Report): readonly string[] {
+  const key = Object.fromEntries(Object.entries(known).filter(([name]) => layout.field(name)?.role === "key"));
+  if (Object.keys(key).length === 0) return [];
+  const table = tableFor(library, key);
+  return made.map(({ text }) => text).filter((text) => decisionOf(table, text, toMs)?.target.region.name !== "us");
 }
 
 const DAY_MS = 86_400_000;

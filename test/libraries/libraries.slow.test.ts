@@ -15,6 +15,7 @@ describe.concurrent.each(KINDS)("$title", ({ libraries }) => {
     compared.set(library, found);
     expect({ ...found, refused: found.refused.slice(0, 3), mistakenShare: undefined }).toEqual({
       refused: [],
+      misrouted: [],
       alike: library.alike,
       reads: library.reads,
       differences: [],

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { CompiledTable } from "../../../src/routing/table.ts";
 import { decisionOf, layoutOf, mintedBy, tableFor } from "../../libraries/compare.ts";
 import { ENTRIES, KINDS } from "../../libraries/libraries.ts";
+import { faultsOf, load } from "../tables.ts";
 
 /** The page's section "My library", without the libraries: test/libraries runs those. */
 
@@ -29,6 +30,30 @@ describe("the list of libraries", () => {
 
   it("is installed from a lock that names no registry", () => {
     expect(fileOf("package-lock.json")).not.toContain('"resolved"');
+  });
+});
+
+describe("the page's examples", () => {
+  const page = readFileSync(new URL("../../../docs/reference/layouts.md", import.meta.url), "utf8");
+  const blocks = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, block]) => JSON.parse(`{${block}}`));
+  const regions = Object.fromEntries(
+    ["eu", "us"].map((name) => [name, { origins: [{ url: `https://${name}.internal.example.com` }] }]),
+  );
+
+  it("are an entity with its layout and routes, and all entries", () => {
+    expect(blocks.map((block) => Object.keys(block))).toEqual([["entities", "layouts", "routes"], ["layouts"]]);
+    expect(blocks[1].layouts).toEqual(ENTRIES);
+  });
+
+  it("load", () => {
+    const { paths } = load({ regions, ...blocks[0] });
+    expect(paths.match("/messages/0")?.entity.ids[0]?.enabled.layout.name).toBe("unix-snowflake");
+  });
+
+  it("are entries that one table can have together", () => {
+    const names = Object.keys(ENTRIES);
+    const entities = Object.fromEntries(names.map((name) => [name, { path: `/${name}/:id`, ids: [{ layout: name }] }]));
+    expect(faultsOf({ regions, entities, layouts: ENTRIES, routes: [], default: "eu" })).toEqual([]);
   });
 });
 
