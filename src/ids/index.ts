@@ -29,6 +29,7 @@ export * from "./recognise.ts";
 export * from "./result.ts";
 export * from "./stores/binary.ts";
 export * from "./stores/json.ts";
+export * from "./stores/refused-by.ts";
 export { ALPHABET_NAMES, type AlphabetFault, type AlphabetText } from "./text/alphabet-text.ts";
 export { type ArchitectEncoding, type ArchitectType, architectText, architectValue } from "./text/architect.ts";
 export * from "./text/texts.ts";

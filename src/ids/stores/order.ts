@@ -29,6 +29,8 @@ const COMPARISONS: Readonly<Record<Exclude<ColumnOrder, "mixed">, (a: Words, b: 
   groups: /* @__PURE__ */ byBytes([10, 11, 12, 13, 14, 15, 8, 9, 6, 7, 4, 5, 0, 1, 2, 3]),
 };
 
+export const compareIn = (order: Exclude<ColumnOrder, "mixed">): ((a: Words, b: Words) => number) => COMPARISONS[order];
+
 /** Whether the IDs of a period stand together in a column. */
 export const sortsByTime = (layout: Layout, order: ColumnOrder): boolean => {
   const time = layout.fields.find(({ role }) => role === "time");

@@ -92,7 +92,7 @@ export const clickhouse: Engine = {
     trap(
       allOf(inUuid, ({ risesByBits, risesByHalves }) => risesByBits && !risesByHalves),
       ({ name }) =>
-        `UUID sorts by its second half: ORDER BY ${name} misplaced 299 of 300, and BETWEEN without UUIDToNum returned all.`,
+        `UUID sorts by its second half: ORDER BY ${name} is not the order of time, and BETWEEN without UUIDToNum returns other rows, or all.`,
     ),
     trap(
       allOf(inBytes, ({ bytes }) => bytes === 16),
