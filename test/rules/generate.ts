@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { databasesPage } from "./generators/databases-page.ts";
 import { layoutsPage } from "./generators/layouts-page.ts";
 import { problemsPage } from "./generators/problems-page.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
@@ -9,12 +10,14 @@ import { cliPage } from "./help-page.ts";
 
 const fileAt = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 const CLI_PAGE = "docs/reference/cli.md";
+const DATABASES_PAGE = "docs/guides/databases.md";
 
 const files = [
   tableApiFile(),
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },
+  { path: DATABASES_PAGE, text: databasesPage(readFileSync(fileAt(DATABASES_PAGE), "utf8")) },
   { path: CLI_PAGE, text: await cliPage(readFileSync(fileAt(CLI_PAGE), "utf8")) },
 ];
 

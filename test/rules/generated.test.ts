@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { databasesPage } from "./generators/databases-page.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
 import { tableApiFile } from "./generators/table-api.ts";
 import { cliPage } from "./help-page.ts";
@@ -23,5 +24,18 @@ describe("docs/reference/cli.md", () => {
   it("needs a block for each command, and none for others", async () => {
     await expect(cliPage(page.replace("help:table-diff", "help:table-dif"))).rejects.toThrow("table-diff");
     expect(await cliPage(`${page}<!--help:absent-->\n\`\`\`text\n\`\`\`\n`)).toContain("no such command");
+  });
+});
+
+describe("docs/guides/databases.md", () => {
+  const page = readFileSync(new URL("../../docs/guides/databases.md", import.meta.url), "utf8");
+
+  it("has the tables that npm run generate writes", () => {
+    expect(databasesPage(page)).toBe(page);
+  });
+
+  it("has each of them once", () => {
+    expect(() => databasesPage(page.replace("<!--generated:columns-->", ""))).toThrow("generated:columns");
+    expect(() => databasesPage(`${page}<!--generated:uuids-->\n<!--/generated-->`)).toThrow("generated:uuids");
   });
 });

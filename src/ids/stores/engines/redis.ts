@@ -34,7 +34,7 @@ export const redis: Engine = {
     driver(inBytes, "ioredis: zrangebylexBuffer; redis: withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })."),
     trap(always, "All members need score 0. A score is a double: that of one Snowflake found three."),
     trap(
-      ({ isDigits, bytes }) => isDigits || bytes === 8,
+      ({ bytes }) => bytes === 8,
       "INCR of 19 digits is exact in Redis, and rounded by ioredis 6.0.0 and redis 6.3.1; ZSCORE rounds.",
     ),
     trap(({ bytes }) => bytes === 8, "XADD with a Snowflake as its ID works, and later XADD * stay at it."),
