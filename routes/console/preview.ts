@@ -110,7 +110,7 @@ export const names = (gateway: Gateway) => {
     // To compile a table takes a moment, and it is the same for all.
     if (known?.digest !== digest) known = { digest, taken: takenIn(table, revision.revision) };
     const taken = known.taken && withCanary(known.taken, table, await openRequest(contextOf(c)));
-    const { entities, countries = {}, layouts = {}, directory = {} } = table;
+    const { entities = {}, countries = {}, layouts = {}, directory = {} } = table;
     const directories = Object.entries(directory).map(([name, { key, cacheSeconds }]) => [name, { key, cacheSeconds }]);
     const shown = Object.entries(entities).map(([name, entity]) => [name, namesOf(entity)]);
     const entitiesShown = { entities: Object.fromEntries(shown), directory: Object.fromEntries(directories) };
@@ -119,7 +119,7 @@ export const names = (gateway: Gateway) => {
 };
 
 /** A canary of whole entities also decides about IDs that no route of the table takes. */
-function withCanary(taken: Taken, { entities }: DeclaredTable, served: ServedTable | Response): Taken {
+function withCanary(taken: Taken, { entities = {} }: DeclaredTable, served: ServedTable | Response): Taken {
   const canary = served instanceof Response ? undefined : served.canary;
   const owned = Object.keys(entities).filter((name) => canary?.ownsEntity(name));
   return { ...taken, named: [...new Set([...taken.named, ...owned])] };

@@ -34,6 +34,7 @@ const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as 
 export const ID_PARAMETER = pathParameter("id", { maxLength: 128 });
 
 export function entityPaths(table: CompiledTable): Paths {
+  if (table.entities.size === 0) return {};
   const hint = layoutParameter(table);
   const paths = new Map<string, object>([
     [

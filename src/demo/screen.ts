@@ -1,5 +1,5 @@
 import type { styleText } from "node:util";
-import { type CompiledTable, type DeclaredTable, parseJson } from "../routing/index.ts";
+import { type CompiledTable, type DeclaredTable, type Entity, parseJson } from "../routing/index.ts";
 import type { Sample } from "./samples.ts";
 
 export type Style = Extract<Parameters<typeof styleText>[0], string>;
@@ -16,6 +16,7 @@ export interface Screen {
   /** With the origins as they are served. */
   readonly regions: DeclaredTable["regions"];
   readonly entities: CompiledTable["entities"];
+  readonly withoutId: CompiledTable["withoutId"]["entries"];
   readonly creates: CompiledTable["creates"];
   readonly folder: string;
   /** Absent: the table has its own origins. */
@@ -27,12 +28,16 @@ export interface Screen {
 
 /** Where everything is, IDs to try, and commands to copy. */
 export function formatScreen(screen: Screen): string {
-  const { url, consoleUrl, tableName, regions, entities, folder, samples, paint } = screen;
+  const { url, consoleUrl, tableName, regions, entities, withoutId, folder, samples, paint } = screen;
   const urlsOf = (origins: readonly { readonly url: string }[]) => origins.map((origin) => origin.url).join(", ");
   const originRows = Object.entries(regions).map(([name, { origins }]) => [name, urlsOf(origins)]);
   const sampleRows = (samples ?? []).map(({ entity, about, id }) => [entity, about, id]);
   const sampleLines = columns(sampleRows, "    ");
-  const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
+  const listOf = (title: string, owners: readonly Entity[]) => {
+    const rows = owners.map(({ name, paths }) => [name, paths.join(", ")]);
+    return rows.length === 0 ? [] : [paint("bold", title), ...columns(rows)];
+  };
+  const others = withoutId.map(({ entity }) => entity);
   return [
     "",
     `${paint("bold", "Console")} ${consoleUrl} for a browser: look IDs up, watch, change the table.`,
@@ -41,7 +46,7 @@ export function formatScreen(screen: Screen): string {
     ...columns([["gateway", url], ["table", tableName], ["state", folder], ...originRows]),
     "",
     ...(samples === undefined
-      ? [paint("bold", "Entities"), ...columns(paths)]
+      ? [...listOf("Entities", [...entities.values()]), ...listOf("Without an ID", others)]
       : [
           paint("bold", "Sample IDs"),
           ...Object.keys(regions).flatMap((name) => [

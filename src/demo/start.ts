@@ -109,10 +109,10 @@ async function main(): Promise<void> {
     }
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
-    const { entities, creates } = inForce.table;
+    const { entities, creates, withoutId } = inForce.table;
     const screen = {
       ...{ url, consoleUrl: consoleUrlOf(url, process.env), folder: stateFolder, tableName: inForce.name },
-      ...{ regions, entities, creates, samples, isOpen: open, paint },
+      ...{ regions, entities, withoutId: withoutId.entries, creates, samples, isOpen: open, paint },
     };
     const switchUrl = isDemo ? await regionSwitch.start() : undefined;
     print(formatScreen({ ...screen, switchUrl }));

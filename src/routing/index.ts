@@ -21,5 +21,5 @@ export { type Taken, takenIn } from "./resolve/taken.ts";
 export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
-export type { DeclaredTable } from "./schema/table.ts";
+export type { DeclaredEntity, DeclaredTable } from "./schema/table.ts";
 export type { Candidate, CompiledTable, Decision, Entity, EntityId, PathMatch, Rule, WithoutId } from "./table.ts";

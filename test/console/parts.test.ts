@@ -291,7 +291,7 @@ describe("layouts before they are in the table", () => {
     const [hotguid] = everyLayout.filter(({ name }) => name === "hotguid");
     const keys = (...shardKeys: readonly (number | string | (number | string)[])[]) => {
       const routes = shardKeys.map((shardKey) => ({ when: { layout: "hotguid", shardKey }, region: "eu" }));
-      return usesOf(hotguid as Layout, { entities: declared.entities, routes });
+      return usesOf(hotguid as Layout, { entities: declared.entities ?? {}, routes });
     };
     expect(keys("0-1023", ["1000-2047", 5], 4_000)).toEqual([{ field: "shardKey", used: 2_049, max: 2 ** 32 }]);
     expect(keys("10-20", "0-30", "12-13")).toMatchObject([{ used: 31 }]);

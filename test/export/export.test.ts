@@ -170,6 +170,14 @@ it.each(ENGINES)("an export to %s names each part that goes to Waybill in its ow
   for (const { what } of forwarded) expect(text).toContain(what);
 });
 
+it.each(ENGINES)("an export to %s of a table without entities leaves all to Waybill", (engine) => {
+  const regions = { eu: { origins: [{ url: "https://eu.internal.example.com" }] } };
+  const app = { path: ["/", "/**"], sources: [{ header: "a", unlisted: "next" as const }, { region: "eu" }] };
+  const { files, forwarded } = exportTable(engine, { regions, routes: [], withoutId: { app } }, EXPORT_OPTIONS);
+  expect(forwarded).toEqual([{ what: "app at /, /**", why: "requests without an ID" }]);
+  expect(files.length).toBeGreaterThan(0);
+});
+
 describe("the command", () => {
   const run = (...args: string[]) => waybill(["export", ...args], { files: tableFiles(richTable) });
 

@@ -3,10 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { planExport } from "../../src/export/plan.ts";
 import { mayReadCopy, nearestCopy } from "../../src/routing/copies/compile.ts";
-import { type DeclaredTable, diffTables, explain, loadTable, resolveAny } from "../../src/routing/index.ts";
+import {
+  type DeclaredEntity,
+  type DeclaredTable,
+  diffTables,
+  explain,
+  loadTable,
+  resolveAny,
+} from "../../src/routing/index.ts";
 import { faultsOf, load, NOW_MS, sampleTable } from "./tables.ts";
 
-type Copies = NonNullable<DeclaredTable["entities"][string]["readCopies"]>;
+type Copies = NonNullable<DeclaredEntity["readCopies"]>;
 
 /** Minted 2025: Kazakhstan's are in eu until June 2026, Uzbekistan's in ap. */
 const EU = "01990f04-d900-8005-8040-000000000001";
@@ -22,7 +29,7 @@ const COPIES: Copies = {
 
 const tableWith = (readCopies: Copies, more: Partial<DeclaredTable> = {}): DeclaredTable => {
   const table = sampleTable();
-  const order = { ...table.entities["order"], readCopies } as DeclaredTable["entities"][string];
+  const order = { ...table.entities["order"], readCopies } as DeclaredEntity;
   return { ...table, ...more, entities: { ...table.entities, order } };
 };
 
@@ -151,7 +158,7 @@ describe("what else shows the table", () => {
 it("the page's example is a table without faults", () => {
   const page = readFileSync(new URL("../../docs/guides/read-copies.md", import.meta.url), "utf8");
   const [, block = ""] = /^```jsonc\n(.*?)^```$/ms.exec(page) ?? [];
-  const { order } = JSON.parse(`{${block}}`) as DeclaredTable["entities"];
+  const { order } = JSON.parse(`{${block}}`) as NonNullable<DeclaredTable["entities"]>;
   const table = sampleTable();
   expect(Object.keys(order?.readCopies ?? {})).toContain("lagSeconds");
   expect(loadTable({ ...table, entities: { ...table.entities, order } }, 1)).toMatchObject({ ok: true });

@@ -14,7 +14,7 @@ const schemas = generatedFiles().flatMap(({ name, text }) => (name.endsWith(".js
 
 test("the JSON Schema describes what an editor is to complete", () => {
   const schema = JSON.parse(generatedFiles().find(({ name }) => name.endsWith(".json"))?.text ?? "{}");
-  expect(schema.required).toEqual(["regions", "entities", "routes"]);
+  expect(schema.required).toEqual(["regions", "routes"]);
   expect(schema.additionalProperties).toBe(false);
   expect(Object.keys(schema.properties.routes.items.properties.when.properties)).toContain("mintedBefore");
   expect(schema.properties.routes.items.properties.when.properties.mintedBefore.description).toMatch(/earlier/);

@@ -1,8 +1,8 @@
-import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
+import type { TableOfEntities } from "./tables.ts";
 
 /** A table whose entities have IDs of many layouts, with one of the user's own and two Snowflakes of other epochs. */
-export const manyLayoutsTable = (): DeclaredTable => ({
+export const manyLayoutsTable = (): TableOfEntities => ({
   regions: {
     eu: { origins: [{ url: "https://eu.example.com" }] },
     us: { origins: [{ url: "https://us.example.com" }] },

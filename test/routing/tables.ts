@@ -6,8 +6,10 @@ import type { CompiledTable } from "../../src/routing/table.ts";
 /** The time of all tests here. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
+export type TableOfEntities = DeclaredTable & Required<Pick<DeclaredTable, "entities">>;
+
 /** A small table without fault that has every part. */
-export const sampleTable = (): DeclaredTable => ({
+export const sampleTable = (): TableOfEntities => ({
   gateway: { hosts: ["api.example.com"] },
   regions: {
     eu: { origins: [{ url: "https://eu.internal.example.com", weight: 100 }], failover: ["us"] },

@@ -25,7 +25,8 @@ const entities = (before: DeclaredTable, after: DeclaredTable) => {
   const now = claimsIn(after);
   return [...claimsIn(before)].flatMap(([key, { layout, mark, entity: from }]) => {
     const to = now.get(key)?.entity;
-    const isRenamed = to !== undefined && !Object.hasOwn(after.entities, from) && !Object.hasOwn(before.entities, to);
+    const isRenamed =
+      to !== undefined && !Object.hasOwn(after.entities ?? {}, from) && !Object.hasOwn(before.entities ?? {}, to);
     if (to === undefined || to === from || isRenamed) return [];
     return [{ kind: "entity-renumbered", layout, ...(mark === undefined ? {} : { mark }), from, to } as const];
   });
@@ -35,7 +36,7 @@ const entities = (before: DeclaredTable, after: DeclaredTable) => {
  * By layout and number. `mark`: `service 1`; `undefined` if the entity owns all IDs of the layout. IDs of several entities are
  * distinguished by path, and omitted here.
  */
-const claimsIn = ({ entities: declared }: DeclaredTable) => {
+const claimsIn = ({ entities: declared = {} }: DeclaredTable) => {
   const claims = Object.entries(declared).flatMap(([entity, { ids }]) =>
     ids.map(({ layout, service, group, class: className }) => {
       const marks = Object.entries({ service, group, class: className });

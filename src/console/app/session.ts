@@ -83,7 +83,10 @@ export interface KeyedEntity {
   readonly cacheSeconds: number;
 }
 
-const keyedOf = ({ entities, directory: all = {} }: Pick<Names, "entities" | "directory">): readonly KeyedEntity[] =>
+const keyedOf = ({
+  entities = {},
+  directory: all = {},
+}: Pick<Names, "entities" | "directory">): readonly KeyedEntity[] =>
   Object.entries(entities).flatMap(([entity, { directory, path }]) => {
     const pattern = patternsOf(path).find((each) => !each.pattern.includes("*"))?.pattern;
     if (directory === undefined || pattern === undefined) return [];

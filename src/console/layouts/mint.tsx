@@ -28,7 +28,7 @@ export default function Mint() {
   const [count, setCount] = useState("5");
   const [minted, setMinted] = useState<Minted>();
   const [problem, setProblem] = useState<Problem>();
-  const layouts = declared?.entities[entity]?.ids.map(({ layout }) => layout) ?? [];
+  const layouts = declared?.entities?.[entity]?.ids.map(({ layout }) => layout) ?? [];
   const [chosen, setLayout] = useState("");
   const layoutName = layouts.includes(chosen) ? chosen : (layouts[0] ?? "");
   const layout = reader.value.layout(layoutName);

@@ -75,7 +75,7 @@ export interface FieldUse {
 /** How much of the numbers that mark entities and countries is taken. */
 export function usesOf(
   layout: Layout,
-  { entities, countries = {}, routes }: Pick<DeclaredTable, "entities" | "countries" | "routes">,
+  { entities = {}, countries = {}, routes }: Pick<DeclaredTable, "entities" | "countries" | "routes">,
 ): readonly FieldUse[] {
   const own = Object.values(entities).flatMap(({ ids }) => ids.filter((id) => id.layout === layout.name));
   const services = new Set(own.flatMap(({ service }) => service ?? [])).size;

@@ -4,6 +4,7 @@ import { LUUID_SHORT } from "../../routing/identity.ts";
 import {
   type Candidate,
   type CompiledTable,
+  type DeclaredEntity,
   type DeclaredTable,
   type Explanation,
   explain,
@@ -106,7 +107,7 @@ export function readerOfTable(declared: unknown, revision: number): Reader | und
 }
 
 /** By the names of a table. The regions that it does not know become one that is never shown. */
-export function readerOfNames({ entities, countries, layouts, revision, taken }: Names): Reader | undefined {
+export function readerOfNames({ entities = {}, countries, layouts, revision, taken }: Names): Reader | undefined {
   // Keys of a directory say nothing themselves.
   const withIds = Object.entries(entities).filter(([, { ids = [] }]) => ids.length > 0);
   const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
@@ -136,7 +137,7 @@ function loadTaken(declared: object, { when }: Taken, revision: number): Compile
   }
 }
 
-const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, DeclaredTable["entities"][string]]) =>
+const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, DeclaredEntity]) =>
   [name, { path, ids, ...(kind !== undefined && { public: kind }) }] as const;
 
 function readerOf(table: CompiledTable, knows: "names" | "routes", named: readonly string[] = []): Reader {

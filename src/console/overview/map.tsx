@@ -63,7 +63,9 @@ const countries: readonly Country[] = (
 
 /** Where a new ID of each country of the table would go, read as the gateway reads it. */
 export function regionByCountry(reader: Reader, { declared }: KnownTable, nowMs: number): ReadonlyMap<string, string> {
-  const entity = Object.values(declared.entities).find(({ ids }) => ids.some(({ layout }) => layout === iuid.name));
+  const entity = Object.values(declared.entities ?? {}).find(({ ids }) =>
+    ids.some(({ layout }) => layout === iuid.name),
+  );
   const service = entity?.ids.find(({ layout }) => layout === iuid.name)?.service ?? 0;
   const regions = new Map<string, string>();
   for (const [code, country] of Object.entries(declared.countries ?? {})) {

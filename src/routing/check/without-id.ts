@@ -13,6 +13,10 @@ import { checkSources, checkSticky } from "./sources.ts";
 
 /** Every path without an ID must be reachable and of one entry, and every entry needs sources that can decide. */
 export const checkWithoutId = (draft: Draft, report: Report): void => {
+  if (draft.isEmpty) {
+    const message = "This table routes nothing; add `entities`, or `withoutId` for requests without an ID.";
+    report("schema", ["entities"], message);
+  }
   if (draft.sources !== undefined) checkSources(draft, draft.sources, ["sources"], report);
   for (const [name, entry] of draft.withoutId) {
     const place: Place = ["withoutId", name];

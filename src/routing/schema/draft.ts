@@ -85,6 +85,8 @@ export const draftOf = (
     withoutId: mapOf(table.withoutId),
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,
+    /** Neither an entity nor a path without an ID is declared, faulty ones included. */
+    isEmpty: ["entities", "withoutId", "graphql"].every((part) => isNothing(declared[part])),
     /** Every declared name. A reference to an entry that does not fit the schema is not a second fault. */
     names: {
       regions: namesOf("regions"),
@@ -97,6 +99,8 @@ export const draftOf = (
   };
 };
 
+const isNothing = (part: unknown): boolean => part === undefined || (isRecord(part) && Object.keys(part).length === 0);
+
 /** Also of a table that was not read by the schema, which gives an entity of keys an empty list of IDs. */
 const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<string, DeclaredEntity> => {
   const isWhole = [...entities.values()].every((entity: Partial<DeclaredEntity>) => entity.ids !== undefined);
@@ -107,16 +111,19 @@ const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<str
 
 const NONE: ReadonlySet<number> = new Set();
 
-const EMPTY: DeclaredTable = { regions: {}, entities: {}, routes: [] };
+const EMPTY: DeclaredTable = { regions: {}, routes: [] };
 
 /** Validates any value, reports what does not fit the schema, and keeps what does. `declared`: `undefined` when it does not fit. */
 export const readDraft = (value: unknown, report: Report) => {
   const isShort = checkSizes(value, report);
   if (isShort) checkShape(value, report);
   const fitting = isShort ? keepFitting(value, report) : undefined;
-  if (fitting === undefined) return { draft: draftOf(EMPTY), declared: undefined };
+  if (fitting === undefined) return { draft: { ...draftOf(EMPTY), isEmpty: false }, declared: undefined };
   const { routes, isWhole } = fitting;
   // What is kept has passed the schema.
   const table = fitting.table as DeclaredTable;
-  return { draft: draftOf(table, isRecord(value) ? value : {}, routes), declared: isWhole ? table : undefined };
+  const draft = draftOf(table, isRecord(value) ? value : {}, routes);
+  // Of what is no object at all, that is the fault.
+  const isEmpty = draft.isEmpty && isRecord(value);
+  return { draft: { ...draft, isEmpty }, declared: isWhole ? table : undefined };
 };

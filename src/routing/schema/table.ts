@@ -172,13 +172,9 @@ export const tableSchema = v.strictObject({
     "Where: logical names, which are never reused for something else.",
   ),
   countries: optional(v.record(name, countrySchema), "iUID country number by ISO 3166-1 alpha-2 code."),
-  entities: described(
-    v.pipe(
-      v.record(name, entitySchema),
-      v.minEntries(1, "A table needs at least one entity."),
-      v.maxEntries(limits.ENTITIES_MAX),
-    ),
-    "Entities: one entry per type.",
+  entities: optional(
+    named(entitySchema, limits.ENTITIES_MAX),
+    "Entities: one entry per type. A table of requests without an ID needs none.",
   ),
   fields: v.exactOptional(fieldsSchema),
   graphql: optional(graphqlSchema, "GraphQL: operations go to the regions of the IDs in them."),

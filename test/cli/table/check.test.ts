@@ -23,6 +23,7 @@ describe.concurrent("waybill table check", () => {
           regions: 3,
           entities: 4,
           layouts: 3,
+          withoutId: 0,
           routes: 6,
           moved: 0,
           moving: 0,
@@ -33,6 +34,21 @@ describe.concurrent("waybill table check", () => {
         unusedPacks: [],
       },
     ]);
+  });
+
+  it("counts the paths of a table without entities", async () => {
+    const regions = { eu: { origins: [{ url: "https://eu.internal.example.com" }] } };
+    const app = { path: ["/", "/**"], sources: [{ region: "eu" }] };
+    const alone = await waybill(["table", "check", "routing-table.json"], {
+      files: tableFiles({ regions, routes: [], withoutId: { app } }),
+    });
+    expect(alone).toMatchObject({ code: 0, stderr: "" });
+    expect(alone.stdout).toContain("1 region, 0 entities, 0 layouts, 2 paths without an ID, 0 routes, 0 moved;");
+    const nothing = await waybill(["table", "check", "routing-table.json"], {
+      files: tableFiles({ regions, routes: [] }),
+    });
+    expect(nothing.code).toBe(1);
+    expect(nothing.stdout + nothing.stderr).toContain("routes nothing; add `entities`, or `withoutId`");
   });
 
   it("passes over a byte order mark, as if it were not there", async () => {

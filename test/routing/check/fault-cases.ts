@@ -29,7 +29,7 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
   schema: [
     ["no object at all", () => 5, ["schema "]],
     ["null", () => null, ["schema "]],
-    ["an array", () => [], ["schema /regions", "schema /entities", "schema /routes"]],
+    ["an array", () => [], ["schema /regions", "schema /routes"]],
     ["an unknown part", (t) => ({ ...t, colour: 1 }), ["schema /colour"]],
     [
       "epochs below 1, and no whole ones",

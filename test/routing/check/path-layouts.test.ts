@@ -12,10 +12,10 @@ import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { compare } from "../resolve/compare.ts";
 import { readAll, readAs } from "../resolve/oracle.ts";
-import { faultsOf, load, NOW_MS } from "../tables.ts";
+import { faultsOf, load, NOW_MS, type TableOfEntities } from "../tables.ts";
 
 /** Snowflakes of two epochs have no bit that tells them apart, and go to different regions here. */
-const declared: DeclaredTable = {
+const declared: TableOfEntities = {
   regions: Object.fromEntries(["eu", "us", "ap"].map((name) => [name, { origins: [{ url: `https://${name}.test` }] }])),
   entities: {
     post: {
@@ -110,7 +110,7 @@ test("an ID leads to the first pattern for its layout, and /any refuses what cou
     const hint = hintNamed(table, layout);
     return explain(table, text, NOW_MS, hint.ok ? hint.value : undefined).decision?.path;
   };
-  const alone: DeclaredTable = { ...declared, entities: { ...declared.entities } };
+  const alone: TableOfEntities = { ...declared, entities: { ...declared.entities } };
   delete alone.entities["tweet"];
   const lone = load(alone);
   expect(resolveAny(lone, FLAKE, NOW_MS)).toMatchObject({ error: { reason: "ambiguous-id" } });

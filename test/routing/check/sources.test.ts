@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DeclaredSource } from "../../../src/routing/schema/table.ts";
-import { faultsOf, sampleTable } from "../tables.ts";
+import { faultsOf, load, sampleTable } from "../tables.ts";
 
 const AT = "/withoutId/w/sources";
 
@@ -378,6 +378,40 @@ describe("many values", () => {
     ["10,001 in two maps", { header: "a", values: entries(5_000), prefixes: { us: many(5_001) } }, ["size /0"]],
   ])("%s", (_, source, faults) => {
     expect(faultsIn([source])).toEqual(faults);
+  });
+});
+
+describe("a table without entities", () => {
+  const { regions } = sampleTable();
+  const app = { path: "/**", sources: [LAST] };
+  test.each<[string, object, readonly string[]]>([
+    ["of requests without an ID", { withoutId: { app } }, []],
+    ["with an empty object", { withoutId: { app }, entities: {} }, []],
+    ["of GraphQL", { graphql: { path: "/graphql", sources: [LAST] } }, []],
+    ["of nothing", {}, ["schema /entities"]],
+    ["of nothing, in empty objects", { withoutId: {}, entities: {} }, ["schema /entities"]],
+    ["of sources alone", { sources: [LAST] }, ["schema /entities"]],
+    ["of a list", { entities: [] }, ["schema /entities"]],
+    ["of a text", { entities: "a" }, ["schema /entities"]],
+    ["of an entry with a fault", { withoutId: { app: { ...app, path: "x" } } }, ["schema /withoutId/app/path"]],
+    ["of an entity with a fault", { entities: { order: {} } }, ["schema /entities/order/path"]],
+  ])("%s", (_, parts, faults) => {
+    expect(faultsOf({ regions, routes: [], ...parts }).map(({ kind, pointer }) => `${kind} ${pointer}`)).toEqual(
+      faults,
+    );
+  });
+
+  test("loads, and has no reader of IDs", () => {
+    const table = load({ regions, routes: [], withoutId: { app } });
+    expect([table.entities.size, table.layouts.size, table.paths.match("/orders/1")]).toEqual([0, 0, undefined]);
+    expect(table.withoutId.match("/orders/1")?.entity.entity.name).toBe("app");
+  });
+
+  test("a route or an override in it has nothing to take", () => {
+    const route = { when: { layout: "iuid" }, region: "eu" };
+    const more = { moved: { "0192f0c1-7a30-8005-8040-8f3b2a1c9d77": "us" } };
+    expect(faultsOf({ regions, routes: [route], withoutId: { app } }).length).toBeGreaterThan(0);
+    expect(faultsOf({ regions, routes: [], withoutId: { app }, ...more }).length).toBeGreaterThan(0);
   });
 });
 

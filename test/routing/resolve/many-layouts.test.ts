@@ -186,7 +186,7 @@ test("tables of many layouts, declared ones among them, lead every text where a 
       fc.boolean(),
       (random, ids, isMoving) => {
         const unmoved = mend(declare(random));
-        const layouts = [...new Set(Object.values(unmoved.entities).flatMap((entity) => entity.ids))].map(
+        const layouts = [...new Set(Object.values(unmoved.entities ?? {}).flatMap((entity) => entity.ids))].map(
           ({ layout }) => layoutOf(unmoved, layout),
         );
         const texts = ids.map((id) => textOf(layouts, id));

@@ -10,7 +10,7 @@ import {
 } from "../../../src/ids/index.ts";
 import { M49_AREAS } from "../../../src/routing/data/m49.ts";
 import type { PackRange } from "../../../src/routing/packs/format.ts";
-import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
+import type { DeclaredEntity, DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { Rule } from "../../../src/routing/table.ts";
 import { slowFind } from "../packs/pack-cases.ts";
 import { slowPart, slowPlace } from "./slow-canary.ts";
@@ -18,7 +18,7 @@ import { slowPart, slowPlace } from "./slow-canary.ts";
 /** The slow, obvious resolver: reads the declared table line by line for one ID. The compiled table is held against it. */
 
 type When = DeclaredTable["routes"][number]["when"];
-type Id = DeclaredTable["entities"][string]["ids"][number];
+type Id = DeclaredEntity["ids"][number];
 
 export interface OracleTarget {
   /** `undefined`: removed from every region. */
@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
 /** Every entity whose ID a text can be, and where it would go. */
 export const readAll = (table: DeclaredTable, text: string, nowMs: number, hint?: string): readonly OracleReading[] =>
   withoutChance(
-    Object.keys(table.entities).flatMap((entity) => readIn(table, entity, text, nowMs, hint)),
+    Object.keys(table.entities ?? {}).flatMap((entity) => readIn(table, entity, text, nowMs, hint)),
     text,
   );
 
@@ -59,7 +59,7 @@ const readIn = (
   hint: string | undefined,
 ): readonly OracleReading[] => {
   const readings: OracleReading[] = [];
-  for (const id of table.entities[entity]?.ids ?? []) {
+  for (const id of table.entities?.[entity]?.ids ?? []) {
     if (hint !== undefined && hint !== id.layout) continue;
     const layout = layoutOf(table, id.layout);
     for (const form of layout.texts) {

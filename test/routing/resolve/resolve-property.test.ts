@@ -173,7 +173,7 @@ test("a reader that knows only which IDs are taken says of no other one that no 
       const withMoved = declare(random, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : declare(random, {}));
       const compiled = await loadPacks(compileTable(declared, 7));
-      const { entities, countries = {}, layouts = {} } = declared;
+      const { entities = {}, countries = {}, layouts = {} } = declared;
       const taken = takenIn(declared, 7);
       for (const region of REGIONS) expect(JSON.stringify(taken) ?? "").not.toContain(`"${region}"`);
       const reader = readerOfNames({ entities, countries, layouts, revision: 7, ...(taken && { taken }) });

@@ -2,12 +2,12 @@ import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { checkPortsFree } from "../../../src/demo/settings.ts";
 import { TABLE_FILE } from "../../../src/demo/table.ts";
-import type { DeclaredTable } from "../../../src/routing/index.ts";
+import type { DeclaredEntity, DeclaredTable } from "../../../src/routing/index.ts";
 
 /** The demo's own table has these parts, in their short form. */
 export interface DemoTable extends DeclaredTable {
   readonly countries: Record<string, number>;
-  readonly entities: Record<string, DeclaredTable["entities"][string] & { readonly path: string }>;
+  readonly entities: Record<string, DeclaredEntity & { readonly path: string }>;
   readonly moved: Record<string, string>;
 }
 

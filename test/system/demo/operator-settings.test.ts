@@ -69,6 +69,7 @@ describe("the environment of npm start", () => {
         tableName: "routing-table.json",
         regions: { eu: { origins: [] } },
         entities: new Map(),
+        withoutId: [],
         creates: undefined,
         folder: "state",
         samples: [sample],

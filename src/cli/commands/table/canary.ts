@@ -24,7 +24,7 @@ const requireKnownNames = (audience: Audience, inForce: NamedTable, file: NamedT
   const { countries = [], entities = [] } = audience;
   const tables = [inForce, file].map(({ table }) => ({
     countries: new Set(Object.keys(table.countries ?? {})),
-    entities: new Set(Object.keys(table.entities)),
+    entities: new Set(Object.keys(table.entities ?? {})),
   }));
   const strange = unknownNames(audience.countries === undefined ? { entities } : { countries }, tables).join(",");
   if (strange === "") return;

@@ -81,17 +81,19 @@ const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>) => ({
   regions: table.regions.size,
   entities: table.entities.size,
   layouts: table.layouts.size,
+  withoutId: table.withoutId.entries.reduce((count, { entity }) => count + entity.paths.length, 0),
   routes: table.routeCount,
   ...table.moved.counts,
   digest,
 });
 
 const summaryLine = (file: TableFile<CompiledTable>): string => {
-  const { regions, layouts, entities, routes, moved, moving, gone } = summaryOf(file);
+  const { regions, layouts, entities, withoutId, routes, moved, moving, gone } = summaryOf(file);
   const parts = [
     countOf(regions, "region"),
     countOf(entities, "entity", "entities"),
     countOf(layouts, "layout"),
+    ...(withoutId > 0 ? [countOf(withoutId, "path without an ID", "paths without an ID")] : []),
     countOf(routes, "route"),
     `${moved} moved`,
     ...(moving > 0 ? [`${moving} moving`] : []),
