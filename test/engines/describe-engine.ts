@@ -4,9 +4,9 @@ import { columnAdvice } from "../../src/ids/stores/advice.ts";
 import { type StoreColumn, storeColumn } from "../../src/ids/stores/column.ts";
 import type { EngineName } from "../../src/ids/stores/engine.ts";
 import { rises, sortsByTime } from "../../src/ids/stores/order.ts";
-import type { Engine } from "./engine.ts";
 import { equality, fill, misplaced, type Partitioning, partitionsOfPeriod, placesOfPeriod } from "./measure.ts";
 import { MINTED, mintable, mintedIds, PERIOD, PLACES_OF_PERIOD } from "./minted.ts";
+import type { Engine } from "./servers/engine.ts";
 
 /** What the model of stores says of an engine, held against the engine. */
 

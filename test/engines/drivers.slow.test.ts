@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { iuid, toBytes } from "../../src/ids/index.ts";
-import { openDuckdb } from "./duckdb.ts";
-import { startMariadb } from "./mariadb.ts";
 import { enginePackages, type Packages, type Uninstalled } from "./packages.ts";
-import { startPostgres } from "./postgres.ts";
+import { openDuckdb } from "./servers/duckdb.ts";
+import { startMariadb } from "./servers/mariadb.ts";
+import { startPostgres } from "./servers/postgres.ts";
 
 /** Drivers and mappers with a Snowflake and a DistributedId: what `docs/guides/databases.md` says of each, on real servers. */
 

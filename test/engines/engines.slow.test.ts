@@ -1,10 +1,10 @@
 import { describeEngine } from "./describe-engine.ts";
-import { openDuckdb } from "./duckdb.ts";
-import type { Engine } from "./engine.ts";
-import { startMariadb } from "./mariadb.ts";
 import { mariadbPartitions, postgresPartitions } from "./measure.ts";
 import { enginePackages, type Packages } from "./packages.ts";
-import { startPostgres } from "./postgres.ts";
+import { openDuckdb } from "./servers/duckdb.ts";
+import type { Engine } from "./servers/engine.ts";
+import { startMariadb } from "./servers/mariadb.ts";
+import { startPostgres } from "./servers/postgres.ts";
 
 /** Engines that need a download, or a package of Debian. */
 const openBy = (open: (packages: Packages) => Promise<Engine | undefined>) => async (): Promise<Engine | undefined> => {

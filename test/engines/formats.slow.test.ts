@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openDuckdb } from "./duckdb.ts";
 import { enginePackages, type Packages } from "./packages.ts";
-import { startRedis } from "./redis.ts";
+import { openDuckdb } from "./servers/duckdb.ts";
+import { startRedis } from "./servers/redis.ts";
 
 /** Formats of files and messages, and Redis, with a Snowflake and a DistributedId: what `docs/guides/databases.md` says of each. */
 

@@ -1,7 +1,7 @@
 import { describeEngine } from "./describe-engine.ts";
 import { postgresPartitions } from "./measure.ts";
-import { openPglite } from "./postgres.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openPglite } from "./servers/postgres.ts";
+import { openSqlite } from "./servers/sqlite.ts";
 
 describeEngine("PostgreSQL of PGlite", {
   name: "postgresql",

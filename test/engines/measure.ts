@@ -5,8 +5,8 @@ import type { StoreColumn } from "../../src/ids/stores/column.ts";
 import type { EngineName } from "../../src/ids/stores/engine.ts";
 import { storePeriod } from "../../src/ids/stores/period.ts";
 import { waybill } from "../cli/fake-runtime.ts";
-import type { Engine } from "./engine.ts";
 import { MINTED, PERIOD } from "./minted.ts";
+import type { Engine } from "./servers/engine.ts";
 
 /** A table of 300 IDs in a column as `waybill id column` prints it, and what its engine finds in it. */
 

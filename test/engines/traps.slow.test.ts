@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { distributedId, formatAs, iuid, ksuid, type Layout, pushId, type Words } from "../../src/ids/index.ts";
 import { columnAdvice } from "../../src/ids/stores/advice.ts";
 import { storeColumn } from "../../src/ids/stores/column.ts";
-import { openDuckdb } from "./duckdb.ts";
-import { startMariadb } from "./mariadb.ts";
 import { printedCondition } from "./measure.ts";
 import { MINTED, mintable, mintedIds, PLACES_OF_PERIOD } from "./minted.ts";
 import { enginePackages, type Packages } from "./packages.ts";
-import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openDuckdb } from "./servers/duckdb.ts";
+import { startMariadb } from "./servers/mariadb.ts";
+import { startPostgres } from "./servers/postgres.ts";
+import { startRedis } from "./servers/redis.ts";
+import { openSqlite } from "./servers/sqlite.ts";
 
 /** What happens in the columns that are not recommended: a refusal of `waybill id column` is not caution alone. */
 

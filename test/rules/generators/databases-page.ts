@@ -1,5 +1,4 @@
 import { everyLayout, type Layout } from "../../../src/ids/index.ts";
-import { columnAdvice } from "../../../src/ids/stores/advice.ts";
 import { engineOf, storeColumn } from "../../../src/ids/stores/column.ts";
 import { ENGINE_NAMES, type EngineName } from "../../../src/ids/stores/engine.ts";
 import { rises, sortsByTime } from "../../../src/ids/stores/order.ts";
@@ -82,65 +81,7 @@ const uuids = (): readonly string[] => {
   return [row(["column", "by time", "rise, no ranges", "out of order", "some or all refused"]), rule(5), ...lines];
 };
 
-interface Said {
-  readonly engine: EngineName;
-  readonly layout: Layout;
-  readonly type: string;
-  readonly text: string;
-}
-
-const everythingSaid: readonly Said[] = ENGINE_NAMES.flatMap((engine) =>
-  layouts.flatMap((layout) => {
-    const advice = columnAdvice(engine, layout, "id");
-    if (!advice.ok) throw new Error(`${layout.name} has no column on ${engine}`);
-    const { drivers, traps: own } = advice.value;
-    return [...drivers, ...own].map((text) => ({ engine, layout, type: typeFor(engine, layout), text }));
-  }),
-);
-
-/** The types that have a trap, with those of their layouts that do, or with those that do not if they are fewer. */
-const whereSaid = (engine: EngineName, of: readonly Said[]): string =>
-  [...groupBy(of, ({ type }) => type)]
-    .map(([type, said]) => {
-      const has = new Set(said.map(({ layout }) => layout.name));
-      const all = layouts.filter((layout) => typeFor(engine, layout) === type).map(({ name }) => name);
-      const others = all.filter((name) => !has.has(name));
-      if (others.length === 0) return code(type);
-      return others.length < has.size
-        ? `${code(type)} but of ${others.join(", ")}`
-        : `${code(type)} of ${[...has].join(", ")}`;
-    })
-    .join("; ");
-
-/** A text of so many engines is said once. */
-const COMMON_MIN = 5;
-
-const isCommon = (text: string): boolean =>
-  new Set(everythingSaid.filter((said) => said.text === text).map(({ engine }) => engine)).size >= COMMON_MIN;
-
-/** The traps of each engine, with the columns that have them. */
-const traps = (): readonly string[] => {
-  const common = groupBy(
-    everythingSaid.filter(({ text }) => isCommon(text)),
-    ({ text }) => text,
-  );
-  const shared = [...common].map(([text, of]) => {
-    const names = [...new Set(of.map(({ layout }) => layout.name))];
-    return `- ${names.map(code).join(" ")}: ${text}`;
-  });
-  const byMariadb = new Set(everythingSaid.filter(({ engine }) => engine === "mariadb").map(({ text }) => text));
-  const blocks = ENGINE_NAMES.flatMap((engine) => {
-    const isOwn = ({ text }: Said): boolean => !isCommon(text) && !(engine === "mysql" && byMariadb.has(text));
-    const own = everythingSaid.filter((said) => said.engine === engine && isOwn(said));
-    const lines = [...groupBy(own, ({ text }) => text)].map(([text, of]) => `- ${whereSaid(engine, of)}: ${text}`);
-    const { title, source } = engineOf(engine);
-    const as = engine === "mysql" ? "; as MariaDB, and" : "";
-    return [`**${title}**, ${source}${as}:`, "", ...lines, ""];
-  });
-  return ["**Several engines:**", "", ...shared, "", ...blocks].slice(0, -1);
-};
-
-const BLOCKS: Readonly<Record<string, () => readonly string[]>> = { columns, uuids, traps };
+const BLOCKS: Readonly<Record<string, () => readonly string[]>> = { columns, uuids };
 
 /** The page with its blocks renewed. */
 export const databasesPage = (page: string): string => {

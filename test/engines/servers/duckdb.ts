@@ -1,5 +1,5 @@
+import type { Packages } from "../packages.ts";
 import type { Engine } from "./engine.ts";
-import type { Packages } from "./packages.ts";
 
 export const openDuckdb = async ({ load }: Packages): Promise<Engine> => {
   const { DuckDBInstance } = load("@duckdb/node-api");

@@ -3,9 +3,9 @@ import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { endWithParent, stopChild } from "../../src/host/child.ts";
+import { endWithParent, stopChild } from "../../../src/host/child.ts";
+import type { Packages } from "../packages.ts";
 import { connectWhenUp, type Engine } from "./engine.ts";
-import type { Packages } from "./packages.ts";
 
 const versionOf = (text: string): string => /^PostgreSQL [\d.]+/.exec(text)?.[0] ?? text;
 

@@ -2,9 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endWithParent, stopChild } from "../../src/host/child.ts";
+import { endWithParent, stopChild } from "../../../src/host/child.ts";
+import type { Packages, Uninstalled } from "../packages.ts";
 import { commandOf, connectWhenUp, type Engine } from "./engine.ts";
-import type { Packages, Uninstalled } from "./packages.ts";
 
 /** A server on a socket in a folder of its own. `undefined`: MariaDB is not installed. */
 export const startMariadb = async ({ load }: Packages) => {

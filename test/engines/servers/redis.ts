@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endWithParent, stopChild } from "../../src/host/child.ts";
+import { endWithParent, stopChild } from "../../../src/host/child.ts";
+import type { Packages, Uninstalled } from "../packages.ts";
 import { commandOf, connectWhenUp } from "./engine.ts";
-import type { Packages, Uninstalled } from "./packages.ts";
 
 /** A Redis on a socket in a folder of its own, with a client of each kind. `undefined`: Redis is not installed. */
 export const startRedis = async ({ load }: Packages) => {
