@@ -116,7 +116,9 @@ function decideByTable(
   table: CompiledTable,
   path: string,
   byCanary: boolean,
-  match = entityAt(table, path, input.asked),
+  match = table.withoutId.literal === undefined
+    ? table.paths.match(path, input.asked)
+    : entityAt(table, path, input.asked),
 ): Outcome {
   if (match === undefined || match.allow !== undefined) {
     const found = withoutEntity(table, path, match, input.asked);

@@ -209,7 +209,7 @@ export async function forward(
     asksReadable: entity.publicFields !== undefined,
     passesBody: entity.fields === "minimal" && prepared === undefined && !(isKeyed || isRewritten || isMirrored),
     body,
-    target: withoutPrefix(target, entity),
+    target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
     decision,
     id: decision.canonical,
     ids: prepared?.ids,

@@ -1,12 +1,8 @@
-import type { Entity } from "../routing/table.ts";
-
 /** Prefixes that clients see in paths and origins do not. */
 
-type Prefixed = Pick<Entity, "removePrefix">;
-
 /** The target at the origin: without the prefix of the entity's paths. `/` where nothing is left. */
-export function withoutPrefix(target: string, { removePrefix }: Prefixed): string {
-  if (removePrefix === undefined || !target.startsWith(removePrefix)) return target;
+export function withoutPrefix(target: string, removePrefix: string): string {
+  if (!target.startsWith(removePrefix)) return target;
   const rest = target.slice(removePrefix.length);
   if (rest === "" || rest[0] === "?") return `/${rest}`;
   return rest[0] === "/" ? rest : target;

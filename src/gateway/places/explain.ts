@@ -207,7 +207,7 @@ function explainIds(
 function sentOf({ path, query }: WholeRequest, owner: Entity | undefined, region: Region | undefined) {
   // The path of a public entity has another ID there.
   if (owner?.removePrefix === undefined || owner.public !== undefined) return {};
-  const target = withoutPrefix(path + query, owner);
+  const target = withoutPrefix(path + query, owner.removePrefix);
   const [origin, second] = region?.origins ?? [];
   return { sent: origin === undefined || second !== undefined ? target : origin.url + target };
 }

@@ -44,9 +44,11 @@ export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[
 
 /** Entities that share a layout, without a number that marks the entity. */
 const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly LayoutAmbiguity[] => {
-  const unmarked = owners.filter(({ ids }) =>
+  const all = owners.filter(({ ids }) =>
     ids.some(({ enabled, service, group }) => enabled.layout === layout && (service ?? group) === undefined),
   );
+  // The method or the host tells apart those that share the path to which `/any` leads.
+  const unmarked = [...new Map(all.map((entity) => [primaryPattern(entity, layout.name), entity])).values()];
   const [first, ...others] = unmarked;
   if (first === undefined || others.length === 0) return [];
   return [

@@ -115,15 +115,17 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
     return root;
   };
   const top = treeOf((pattern) => pattern);
-  let read: Node<Owner> | undefined;
   // No literal is the gateway's own, however it is written.
   const isOpen = (top.id ?? top.wildcard ?? top.below) !== undefined;
-  const match = (path: string, asked: Asked = PLAIN_READ) =>
-    isOpen && isEncodedGatewayPath(path) ? undefined : walk(top, path, asked);
-  const matchRead = (path: string, asked: Asked = PLAIN_READ) => {
+  const walk = walkerOf(top);
+  const match: PathIndex<Owner>["match"] = isOpen
+    ? (path, asked) => (isEncodedGatewayPath(path) ? undefined : walk(path, asked))
+    : walk;
+  let walkRead: typeof walk | undefined;
+  const matchRead = (path: string, asked?: Asked) => {
     if (isOpen && isEncodedGatewayPath(path)) return undefined;
-    read ??= treeOf(asServersRead);
-    return walk(read, asServersRead(path), asked);
+    walkRead ??= walkerOf(treeOf(asServersRead));
+    return walkRead(asServersRead(path), asked);
   };
   const untaken = (path: string, asked: Asked) => {
     const { method, preflightFor, servedHost } = asked;
@@ -135,31 +137,36 @@ const indexOf = <Owner extends PathOwner>(owners: Iterable<Owner>, add: AddPatte
 };
 
 /** Matches the segment that begins at `start`: a literal first. An empty one is a literal or lies below; `/` alone lies below nothing. */
-const walk = <Owner>(
-  node: Node<Owner>,
-  path: string,
-  asked: Asked,
-  start = 1,
-  idStart = 0,
-  idEnd = 0,
-): PathMatch<Owner> | undefined => {
-  if (node.whole !== undefined) {
-    const found = settle(node.whole, asked, idStart, idEnd);
+const walkerOf = <Owner>(root: Node<Owner>) => {
+  const walk = (
+    path: string,
+    asked = PLAIN_READ,
+    node = root,
+    start = 1,
+    idStart = 0,
+    idEnd = 0,
+  ): PathMatch<Owner> | undefined => {
+    const { whole } = node;
+    if (whole !== undefined) {
+      if (whole.choice === undefined) return { entity: whole.owner, idStart, idEnd, hint: whole.hint };
+      const found = settle(whole, asked, idStart, idEnd);
+      if (found !== undefined) return found;
+    }
+    if (start > path.length) return node.exact && settle(node.exact, asked, idStart, idEnd);
+    if (path[start - 1] !== "/") return undefined;
+    const slash = path.indexOf("/", start);
+    const end = slash === -1 ? path.length : slash;
+    const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
+    const found = literal && walk(path, asked, literal, end + 1, idStart, idEnd);
     if (found !== undefined) return found;
-  }
-  if (start > path.length) return node.exact && settle(node.exact, asked, idStart, idEnd);
-  if (path[start - 1] !== "/") return undefined;
-  const slash = path.indexOf("/", start);
-  const end = slash === -1 ? path.length : slash;
-  const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
-  const found = literal && walk(literal, path, asked, end + 1, idStart, idEnd);
-  if (found !== undefined) return found;
-  const isEmpty = end === start;
-  return (
-    (!isEmpty && node.id ? walk(node.id, path, asked, end + 1, start, end) : undefined) ??
-    (!isEmpty && node.wildcard ? walk(node.wildcard, path, asked, end + 1, idStart, idEnd) : undefined) ??
-    (node.below !== undefined && path !== "/" ? settle(node.below, asked, idStart, idEnd) : undefined)
-  );
+    const isEmpty = end === start;
+    return (
+      (!isEmpty && node.id ? walk(path, asked, node.id, end + 1, start, end) : undefined) ??
+      (!isEmpty && node.wildcard ? walk(path, asked, node.wildcard, end + 1, idStart, idEnd) : undefined) ??
+      (node.below !== undefined && path !== "/" ? settle(node.below, asked, idStart, idEnd) : undefined)
+    );
+  };
+  return walk;
 };
 
 const settle = <Owner>(
