@@ -46,6 +46,7 @@ export {
 } from "./text/uuid.ts";
 export * from "./tools/capacity.ts";
 export * from "./tools/client-id.ts";
+export { type CouldBe, couldBe, declarationOf } from "./tools/could-be.ts";
 export { diagram } from "./tools/diagram.ts";
 export { type PeriodOrder, type PeriodRange, type PeriodRangeError, periodRange } from "./tools/period-range.ts";
 export * from "./tools/sql-order.ts";

@@ -21,7 +21,7 @@ import { findLayout, knownLayouts, suggestion } from "../lib/layouts.ts";
 import { escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
 import { fail } from "../runtime.ts";
-import { onlyUntimely } from "./explain/without-table.ts";
+import { couldBeSentence, onlyUntimely } from "./explain/without-table.ts";
 import { ANY_TIME } from "./id-convert.ts";
 
 const OPTIONS = [
@@ -145,7 +145,8 @@ const readId = (text: string, layouts: readonly Layout[], isNamed: boolean, nowM
     return err(`${shown} is not a valid ${layouts[0]?.name}: ${why}.`);
   }
   const otherTimes = [...new Set(onlyUntimely(readings).map(({ layout }) => layout.name))];
-  if (otherTimes.length === 0) return err(`${shown} is not an ID of any layout with a time.`);
+  if (otherTimes.length === 0)
+    return err(`${shown} is not an ID of any layout with a time.${couldBeSentence(text, nowMs)}`);
   return err(`Only its time excludes ${shown}; confirm with --layout ${otherTimes.join(" or ")}.`);
 };
 

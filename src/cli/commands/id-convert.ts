@@ -6,7 +6,7 @@ import { convertEach } from "../lib/input.ts";
 import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
-import { conversionsFrom, isMeantUnnamed, onlyUntimely } from "./explain/without-table.ts";
+import { conversionsFrom, couldBeSentence, isMeantUnnamed, onlyUntimely } from "./explain/without-table.ts";
 
 /** A layout, a text form, or both. */
 export type Spelling = { readonly layout: Layout | undefined; readonly text: string | undefined };
@@ -90,7 +90,8 @@ const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly
       return err(`Only its time excludes ${shown}; confirm with ${conversions.join(" or ")}.`);
     }
     const why = reading === undefined ? "." : "; `waybill explain` says why.";
-    return err(`${shown} is not an ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
+    const other = couldBeSentence(id, nowMs);
+    return err(`${shown} is not an ID of any layout${text === undefined ? "" : ` in ${text}`}${why}${other}`);
   }
   const why = reading === undefined ? unread && parseErrorSentence(unread.error) : reading.against[0];
   return err(`${shown} is not a valid ${named.name}${why === undefined ? "" : `: ${why}`}.`);

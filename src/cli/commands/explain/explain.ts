@@ -74,7 +74,7 @@ const formatExplanation = (
   { paint, isWatched }: Runtime,
 ): string => {
   const { text, candidates, forms, decision, tableCanary } = explanation;
-  if (candidates.length === 0 && decision === undefined) return "";
+  if (candidates.length === 0 && decision === undefined && explanation.couldBe === undefined) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
   // Without a table most layouts are excluded: one line each is enough.
@@ -89,11 +89,19 @@ const formatExplanation = (
       .filter((candidate) => !isShort(candidate))
       .map((candidate) => indented(candidateLines(candidate, table, paint))),
     indented(section("texts", formLines(forms))),
+    indented(section("could be", couldBeLines(explanation))),
     indented(section("ruled out", alignColumns(ruledOut))),
   ];
   const texts = blocks.map((lines) => lines.join("\n"));
   return `${texts.filter((block) => block !== "").join("\n\n")}\n`;
 };
+
+/** Each with the entry that declares it. */
+const couldBeLines = ({ couldBe = [] }: Explained): readonly string[] =>
+  couldBe.flatMap(({ what, layout, mintedAt, text, declared }) => [
+    `${what}: ${layout}${mintedAt === undefined ? "" : ` of ${mintedAt}`}, ${text}`,
+    `  declared in a table's layouts: ${JSON.stringify(declared)}`,
+  ]);
 
 const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
   if (error !== undefined && error.reason !== "ambiguous-id") return [];

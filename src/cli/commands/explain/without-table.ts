@@ -50,7 +50,18 @@ export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   readonly almost?: readonly Almost[];
   /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];
+  /** Texts of libraries that only a table can declare. The text alone does not prove one of them. */
+  readonly couldBe?: readonly CouldBeLine[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
+}
+
+/** What a text could be; `declared`: the entry of `layouts` by which a table reads it. */
+interface CouldBeLine {
+  readonly what: string;
+  readonly layout: string;
+  readonly mintedAt: string | undefined;
+  readonly text: string;
+  readonly declared: object;
 }
 
 /** Layout `uuid` reads every UUID text, so it is meant only where it is named. */
@@ -59,9 +70,43 @@ export const isMeantUnnamed = ({ table }: ids.Layout): boolean => table !== ids.
 /** Explains a text by all layouts, without a table: no entity, no route, no decision. */
 export const explainBare = (text: string, layouts: readonly ids.Layout[], nowMs: number): Explained => {
   const recognisable = layouts.filter(isMeantUnnamed).map((layout) => ({ layout }));
+  const found = ids.couldBe(text, nowMs);
+  const proven = found.filter(({ isProven }) => isProven);
+  const others = found.filter(({ isProven }) => !isProven);
   const explained = explainAs(text, recognisable, nowMs);
-  return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
+  const { almost: _, otherTimes: _times, error, ...rest } = explained;
+  return {
+    ...(proven.length === 0 ? explained : { ...rest, error: undefined }),
+    candidates: [...proven.map(provenCandidate), ...explained.candidates, ...shortKeyCandidates(text)],
+    forms: [...proven.flatMap(formsOf), ...explained.forms],
+    ...(others.length > 0 && { couldBe: others.map(couldBeLine) }),
+  };
 };
+
+const provenCandidate = ({ layout, words, what, text }: ids.CouldBe): Candidate => {
+  const [reading] = ids.recognise(layout.format(words), [{ layout, window: ANY_TIME }], 0).readings;
+  const reasons = [
+    `prefix ${text.prefix} and digits of a ${what}, which a table declares`,
+    ...(reading?.for.slice(0, -1) ?? []),
+  ];
+  return { ...candidateOf({ ...(reading as ids.Reading), for: reasons, excluded: false }) };
+};
+
+/** ` It could be a …`, with a space in front; empty if the text could be nothing that a table could declare. */
+export const couldBeSentence = (text: string, nowMs: number): string => {
+  const whats = [...new Set(ids.couldBe(text, nowMs).map(({ what }) => what))];
+  return whats.length === 0
+    ? ""
+    : ` It could be: ${whats.join(", ")}; \`waybill explain\` prints how a table declares it.`;
+};
+
+const couldBeLine = (found: ids.CouldBe): CouldBeLine => ({
+  what: found.what,
+  layout: found.layout.name,
+  mintedAt: ids.isoTime(found.mintedAtMs),
+  text: found.layout.format(found.words),
+  declared: ids.declarationOf(found),
+});
 
 /** At least this many matching fixed bits are unlikely by chance. */
 const MARK_BITS_MIN = 4;
@@ -157,7 +202,7 @@ const candidateOf = ({ layout, words, excluded, for: reasons, against }: ids.Rea
 });
 
 /** All texts of its layout, and the canonical texts of layouts with the same bits. */
-const formsOf = ({ layout: source, words }: ids.Reading): Explained["forms"] => {
+const formsOf = ({ layout: source, words }: Pick<ids.Reading, "layout" | "words">): Explained["forms"] => {
   const layout = source.name;
   const own = writtenForms(source).map((form) => ({ form: form.name, text: writtenBy(form, words) }));
   const others = conversionsFrom(layout).map(({ to, move }) => ({ form: to.name, text: to.format(move(words)) }));
