@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { type Role, TEXT_NAMES, type TextName } from "../../ids/index.ts";
+import { ALPHABET_NAMES, type Role, TEXT_NAMES, type TextName } from "../../ids/index.ts";
 import type { Hint, LayoutAmbiguity } from "../../routing/index.ts";
 import type { DeclaredLayout, DeclaredRow } from "../../routing/schema/table.ts";
 import { Choice, CopyButton, Field, Panel, Scroll, Table } from "../app/parts.tsx";
@@ -34,15 +34,30 @@ const declaredRow = ({ field, bits, role, value }: WrittenRow): DeclaredRow => (
   ...(role === "time" && { unit: "ms" as const, epoch: EPOCH }),
 });
 
+const OWN_DIGITS = "digits of your own";
+
+/** The forms by name, and alphabets whose names are not of forms. */
+const TEXT_CHOICES = [...new Set<string>([...TEXT_NAMES, ...ALPHABET_NAMES, OWN_DIGITS])];
+
+const textOf = (choice: string, digits: string): NonNullable<DeclaredLayout["text"]> => {
+  if (choice === OWN_DIGITS) return { alphabet: digits };
+  return TEXT_NAMES.some((name) => name === choice) ? (choice as TextName) : { alphabet: choice };
+};
+
 /** A layout of one's own, checked before it is in the table. */
 export function DeclareLayout() {
   const [name, setName] = useState("invoice-id");
-  const [text, setText] = useState<TextName>("base32");
+  const [text, setText] = useState("base32");
+  const [digits, setDigits] = useState("0123456789abcdefghjkmnpqrstvwxyz");
   const [prefix, setPrefix] = useState("");
   const [rows, setRows] = useState(FIRST);
   const declared = useMemo(
-    (): DeclaredLayout => ({ rows: rows.map(declaredRow), text, ...(prefix !== "" && { prefix }) }),
-    [rows, text, prefix],
+    (): DeclaredLayout => ({
+      rows: rows.map(declaredRow),
+      text: textOf(text, digits),
+      ...(prefix !== "" && { prefix }),
+    }),
+    [rows, text, digits, prefix],
   );
   const table = knownTable.value?.declared;
   const trial = useMemo(() => tryLayout(name, declared, table), [name, declared, table]);
@@ -55,7 +70,15 @@ export function DeclareLayout() {
       <Panel title="Its fields, most significant first">
         <div class="columns">
           <Field label="Name" value={name} onInput={setName} />
-          <Choice label="Text form" value={text} options={TEXT_NAMES.map((each) => [each, each])} onChange={setText} />
+          <Choice
+            label="Text form"
+            value={text}
+            options={TEXT_CHOICES.map((each) => [each, each])}
+            onChange={setText}
+          />
+          {text === OWN_DIGITS && (
+            <Field label="Digits" hint="In order of value, as they are written." value={digits} onInput={setDigits} />
+          )}
           <Field label="Prefix" hint="Such as inv_; a prefix is never mistaken." value={prefix} onInput={setPrefix} />
         </div>
         <Table label="Fields" columns={["Field", "Bits", "Role", "Value", "Change"]}>
@@ -73,7 +96,7 @@ export function DeclareLayout() {
                   aria-label={`Bits of field ${at + 1}`}
                   type="number"
                   min={1}
-                  max={128}
+                  max={256}
                   value={row.bits}
                   onInput={(event) => change(row.id, { bits: event.currentTarget.value })}
                 />

@@ -1,4 +1,14 @@
-import { everyLayout, isoTime, type Layout, layoutNamed, recognise, textsOf, type Words } from "../../ids/index.ts";
+import {
+  couldBe,
+  declarationOf,
+  everyLayout,
+  isoTime,
+  type Layout,
+  layoutNamed,
+  recognise,
+  textsOf,
+  type Words,
+} from "../../ids/index.ts";
 import type { DeclaredDirectory } from "../../routing/directory/schema.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import {
@@ -30,7 +40,16 @@ export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "l
 export type Reading = Explanation & {
   /** A part of the table that the page does not see may decide about the ID after all. */
   readonly isUnsure?: boolean;
+  /** What the text could be besides, without a table; `declared`: the entry of `layouts` by which a table reads it. */
+  readonly couldBe?: readonly CouldBeLine[];
 };
+
+export interface CouldBeLine {
+  readonly what: string;
+  readonly layout: string;
+  readonly text: string;
+  readonly declared: string;
+}
 
 /** Reads IDs in the page, by the code that routes at the gateway. */
 export interface Reader extends IdFinder {
@@ -73,22 +92,35 @@ export const bareReader: Reader = {
     const [best, second] = readings.filter(({ excluded }) => !excluded);
     const isMarked = best !== undefined && best.layout.fixedBits > (second?.layout.fixedBits ?? 0);
     const isWeaker = (layout: Layout): boolean => isMarked && layout !== best?.layout;
+    const factsOf = (layout: Layout, words: Words) => ({
+      layout: layout.name,
+      fields: Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()])),
+      mintedAt: layout.mintedAtMs && isoTime(layout.mintedAtMs(words)),
+      entity: undefined,
+      region: undefined,
+      rule: undefined,
+    });
     const candidates = readings.map(({ layout, form, words, excluded, ...reasons }): Candidate => {
-      const fields = Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()]));
-      const mintedAt = layout.mintedAtMs && isoTime(layout.mintedAtMs(words));
-      const nowhere = { entity: undefined, region: undefined, rule: undefined };
       return {
-        layout: layout.name,
+        ...factsOf(layout, words),
         form,
-        fields,
-        mintedAt,
         for: reasons.for,
         against: isWeaker(layout)
           ? [...reasons.against, `${best?.layout.name} fits with more fixed bits`]
           : reasons.against,
         excluded: excluded || isWeaker(layout),
-        ...nowhere,
       };
+    });
+    const others = couldBe(id, nowMs);
+    const proven = others
+      .filter(({ isProven }) => isProven)
+      .map(({ layout, words, what }): Candidate => {
+        const reasons = [`prefix, fixed bits and time of a ${what}, which a table declares`];
+        return { ...factsOf(layout, words), for: reasons, against: [], excluded: false };
+      });
+    const lines = others.map((found): CouldBeLine => {
+      const { what, layout, words } = found;
+      return { what, layout: layout.name, text: layout.format(words), declared: JSON.stringify(declarationOf(found)) };
     });
     const forms = readings
       .filter(({ excluded }) => !excluded)
@@ -96,7 +128,15 @@ export const bareReader: Reader = {
         Object.entries(textsOf(layout, words)).map(([form, text]) => ({ layout: layout.name, form, text })),
       );
     const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error }));
-    return { text: id, candidates, unreadable: faults, forms, decision: undefined, error: undefined };
+    return {
+      text: id,
+      candidates: [...proven, ...candidates],
+      unreadable: faults,
+      forms,
+      decision: undefined,
+      error: undefined,
+      ...(lines.length > 0 && { couldBe: lines }),
+    };
   },
 };
 

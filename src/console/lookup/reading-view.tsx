@@ -90,6 +90,7 @@ export function ReadingView({ reader, reading, asked, onPick }: Props) {
           <Texts forms={reading.forms} />
         </Panel>
       )}
+      {reading.couldBe && <CouldBe lines={reading.couldBe} />}
       {others.length > 0 && (
         <details class="others">
           <summary>Other readings ({others.length})</summary>
@@ -345,6 +346,21 @@ const faultInWords = (error: NonNullable<Reading["unreadable"]>[number]["error"]
 };
 
 /** Several layouts may share one text. */
+/** Texts of libraries: a table reads them once it declares them. */
+function CouldBe({ lines }: { lines: NonNullable<Reading["couldBe"]> }) {
+  return (
+    <Panel title="In a table that declares it, it could be">
+      <ul>
+        {lines.map(({ what, layout, text, declared }) => (
+          <li key={what + layout}>
+            {what}: {layout}, <code>{text}</code> <CopyButton text={declared} label={`layout of ${what}`} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
 function Texts({ forms }: { forms: Reading["forms"] }) {
   const alike = Map.groupBy(forms, ({ form, text }) => `${form} ${text}`);
   return (

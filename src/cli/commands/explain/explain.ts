@@ -25,7 +25,14 @@ import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts"
 import { fail, type Runtime, type Style } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
-import { almostOf, type DeclaredRule, type Explained, explainBare, explainNamed } from "./without-table.ts";
+import {
+  almostOf,
+  couldBeLines,
+  type DeclaredRule,
+  type Explained,
+  explainBare,
+  explainNamed,
+} from "./without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
@@ -95,13 +102,6 @@ const formatExplanation = (
   const texts = blocks.map((lines) => lines.join("\n"));
   return `${texts.filter((block) => block !== "").join("\n\n")}\n`;
 };
-
-/** Each with the entry that declares it. */
-const couldBeLines = ({ couldBe = [] }: Explained): readonly string[] =>
-  couldBe.flatMap(({ what, layout, mintedAt, text, declared }) => [
-    `${what}: ${layout}${mintedAt === undefined ? "" : ` of ${mintedAt}`}, ${text}`,
-    `  declared in a table's layouts: ${JSON.stringify(declared)}`,
-  ]);
 
 const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
   if (error !== undefined && error.reason !== "ambiguous-id") return [];

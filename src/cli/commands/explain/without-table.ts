@@ -100,6 +100,13 @@ export const couldBeSentence = (text: string, nowMs: number): string => {
     : ` It could be: ${whats.join(", ")}; \`waybill explain\` prints how a table declares it.`;
 };
 
+/** Each with the entry that declares it. */
+export const couldBeLines = ({ couldBe = [] }: Explained): readonly string[] =>
+  couldBe.flatMap(({ what, layout, mintedAt, text, declared }) => [
+    `${what}: ${layout}${mintedAt === undefined ? "" : ` of ${mintedAt}`}, ${text}`,
+    `  declared in a table's layouts: ${JSON.stringify(declared)}`,
+  ]);
+
 const couldBeLine = (found: ids.CouldBe): CouldBeLine => ({
   what: found.what,
   layout: found.layout.name,
