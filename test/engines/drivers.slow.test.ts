@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { iuid, toBytes } from "../../src/ids/index.ts";
 import { enginePackages, type Packages, type Uninstalled } from "./packages.ts";
@@ -150,6 +151,11 @@ describe.skipIf(packages === undefined)("MariaDB", () => {
     const numbers = texts.map(BigInt);
     const connector = await packages.load("mariadb").createConnection(server.connection);
     const knex = packages.load("knex").knex({ client: "mysql2", connection: server.connection });
+    const { DataSource, EntitySchema, In } = packages.load("typeorm");
+    const id = { type: "decimal", precision: 28, scale: 0, primary: true };
+    const entity = new EntitySchema({ name: "invoices", columns: { id } });
+    const source = new DataSource({ type: "mariadb", ...server.connection, username: "root", entities: [entity] });
+    await source.initialize();
     const core = packages.load("drizzle-orm/mysql-core");
     const table = core.mysqlTable("invoices", { id: core.decimal("id", { precision: 28, scale: 0 }) });
     const { inArray } = packages.load("drizzle-orm");
@@ -163,6 +169,7 @@ describe.skipIf(packages === undefined)("MariaDB", () => {
           "mariadb query": (ids: unknown) => connector.query(sql, ids),
           "mariadb execute": (ids: unknown) => connector.execute(sql, ids),
           Knex: (ids: unknown) => knex("invoices").whereIn("id", ids),
+          TypeORM: (ids: unknown) => source.getRepository(entity).findBy({ id: In(ids) }),
           Drizzle: (ids: unknown) => database.select().from(table).where(inArray(table.id, ids)),
         };
         for (const [name, find] of Object.entries(finds)) {
@@ -176,7 +183,7 @@ describe.skipIf(packages === undefined)("MariaDB", () => {
         expect((await connection.execute("SELECT id FROM invoices WHERE id = ?", [DIGITS]))[0]).toHaveLength(1);
       });
     } finally {
-      await Promise.all([connector.end(), knex.destroy()]);
+      await Promise.all([connector.end(), knex.destroy(), source.destroy()]);
     }
   });
 
@@ -273,6 +280,14 @@ describe.skipIf(packages === undefined)("PostgreSQL", () => {
     const lost = { cid: 1, parent: `${BigInt(ROUNDED - 20)}n`, d: `${ROUNDED_DIGITS}` };
     expect(shown(nested)).toEqual([{ ...row, children: [lost] }]);
   });
+});
+
+it("PGlite reads a bigint beyond 2^53 as bigint, numeric[] as texts, and rounds in JSON", async () => {
+  const database = await PGlite.create();
+  const sql = `SELECT 5::bigint AS small, ${SNOWFLAKE}::bigint AS id, array[${DIGITS}::numeric] AS d, json_build_object('id', ${SNOWFLAKE}) AS o`;
+  const { rows } = await database.query(sql);
+  expect(rows).toEqual([{ small: 5, id: BigInt(SNOWFLAKE), d: [DIGITS], o: { id: ROUNDED } }]);
+  await database.close();
 });
 
 describe.skipIf(packages === undefined)("SQLite", () => {

@@ -87,6 +87,11 @@ export const duckdb: Engine = {
       "Never a HUGEINT, which becomes a DOUBLE in Parquet. hyparquet rounds a DECIMAL(28,0).",
     ),
     trap(
+      allOf(isWide, isNamed(/^decimal/i)),
+      ({ type: { type } }) =>
+        `read_csv and read_json make a DOUBLE of it: types = {'id': '${type}'} of the one, columns of the other.`,
+    ),
+    trap(
       allOf(inUuid, isDistributed128),
       "uuid_extract_timestamp says 2296 for 2026: the bits have version 7, but count from 1700.",
     ),

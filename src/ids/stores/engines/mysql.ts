@@ -75,17 +75,18 @@ const inDecimal = isNamed(/^(?:decimal|dec|numeric|fixed)/i);
 const inBigint = isNamed(/^bigint/i);
 
 const NOTES: readonly Note[] = [
-  driver(inBytes, "mysql2 and mariadb take and return a Buffer."),
+  driver(inBytes, "mysql2 and mariadb return a Buffer; toBytes and fromBytes of waybill/ids make and read its bytes."),
   driver(inDecimal, "mysql2 and mariadb return a text."),
   driver(
     inBigint,
-    "mysql2 returns a rounded number: supportBigNumbers and bigNumberStrings. mariadb 3.5.4 returns a bigint.",
+    "mysql2 returns a rounded number, with supportBigNumbers a text, in JSON too. mariadb 3.5.4 returns a bigint, in JSON a rounded number.",
   ),
   trap(
     inBigint,
     'Drizzle\'s bigint({ mode: "bigint" }) on mysql2 reads a rounded value and finds no row by it, unless supportBigNumbers is set; so for Knex, Kysely, Objection.',
   ),
   trap(inBytes, "A bound as text, such as '019b76da-…', selects all rows or none, without an error: write x'…'."),
+  trap(inBytes, "mariadb 3.5.4 sends a Uint8Array as a JSON text: pass Buffer.from(bytes.buffer). mysql2 takes both."),
   trap(inDecimal, "There are no partitions by ranges of a DECIMAL (errors 1659, 1697)."),
   trap(
     allOf(inText, ({ isDigits }) => isDigits),

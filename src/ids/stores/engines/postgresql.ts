@@ -12,6 +12,7 @@ import {
   inText,
   inUuid,
   isDistributed128,
+  isNamed,
   MAPPER_TRAPS,
   NOTHING,
   quoted,
@@ -42,6 +43,9 @@ const text = ([count, collation]: readonly (string | undefined)[]): ColumnSpec =
 };
 
 const COLLATE = '(?:\\s+collate\\s+("?[\\w.-]+"?))?';
+
+const inBigint = isNamed(/^(?:bigint|int8|bigserial)/i);
+const inNumeric = isNamed(/^(?:numeric|decimal)/i);
 
 export const postgresql: Engine = {
   name: "postgresql",
@@ -81,11 +85,9 @@ export const postgresql: Engine = {
   notes: [
     read(inBytes, ({ name }) => `encode(${name}, 'hex')`),
     driver(inUuid, "pg and postgres return a text."),
-    driver(inBytes, "pg returns a Buffer."),
-    driver(
-      inNumber,
-      "pg returns a text; in numeric[], array_agg and json_agg it returns rounded numbers: cast to text.",
-    ),
+    driver(inBytes, "pg takes a Uint8Array or Buffer, and returns a Buffer."),
+    driver(inBigint, "pg returns a text, in bigint[] too; in json_agg a rounded number: cast to text."),
+    driver(inNumeric, "pg returns a text; in numeric[], array_agg and json_agg a rounded number: cast to text."),
     trap(inUuid, ({ name }) => `min(${name}) and max(${name}) do not exist in 15 to 18.4: ORDER BY ${name} LIMIT 1.`),
     trap(
       allOf(inUuid, isDistributed128),

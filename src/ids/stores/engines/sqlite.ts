@@ -47,7 +47,10 @@ export const sqlite: Engine = {
   },
   notes: [
     read(inBytes, ({ name }) => `lower(hex(${name}))`),
-    driver(inBytes, "node:sqlite, better-sqlite3 and libsql take and return a Uint8Array or Buffer."),
+    driver(
+      inBytes,
+      "node:sqlite and better-sqlite3 return a Uint8Array or Buffer, libsql an ArrayBuffer: fromBytes of waybill/ids reads all.",
+    ),
     driver(
       inNumber,
       'node:sqlite and libsql throw above 2^53, better-sqlite3 rounds: setReadBigInts(true), intMode "bigint", safeIntegers(true).',
