@@ -59,7 +59,7 @@ export const faultSentence = (fault: ColumnFault, layout: Layout): string => {
         fault.values === undefined
           ? `${fault.share === "all" ? "all" : "some"} IDs of ${layout.name}`
           : `every ${layout.name} of ${fault.values.field}s 0 to ${fault.values.last}`;
-      return `MariaDB's UUID refuses ${which}: version 8 to f with byte 8 from 01 to 80. Sent as 16 bytes, they become other IDs.`;
+      return `MariaDB's UUID refuses ${which}: version 8 to f with byte 8 from 01 to 80. As a bound they are NULL; sent as 16 bytes, they become other IDs.`;
     }
   }
 };

@@ -97,7 +97,7 @@ const layoutTraps = ({ layout, type, isHex, rises: isRising }: NoteFacts, { form
     ? ["Some hex texts read as a number with an exponent: readers of YAML and CSV make a number of them. Quote there."]
     : []),
   ...(layout.texts.some(({ name }) => name === "uuid") &&
-  (form ?? layout.table.text).name === "uuid" &&
+  (form === undefined ? type.holds !== "number" : form.name === "uuid") &&
   !hasVersion(layout)
     ? [
         "Validators such as npm uuid's validate() are false for its IDs: not all have a version and variant of RFC 9562.",

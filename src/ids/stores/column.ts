@@ -183,8 +183,10 @@ const textColumn = (
   const { engine, layout, type } = shared;
   const text = textOf(layout, form);
   if (engine.name !== "clickhouse" || text.lengthMax !== count || !isSortedText(layout, text)) return undefined;
-  const literal = (words: Words): string => `'${text.format(words)}'`;
-  return ok({ ...shared, type, form: text, order: "bits", literal, write: literal, bound: undefined });
+  const ofText = typeNamed(engine, engine.recommended.text(count));
+  if (ofText === undefined) return undefined;
+  const asText: ColumnType = { ...ofText, type: type.type };
+  return ok({ ...shared, type: asText, form: text, order: "bits", ...literals(asText, text.format) });
 };
 
 /** The text that a column of texts holds: the layout's first whose order is that of its bits, else the canonical one. */

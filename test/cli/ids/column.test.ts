@@ -141,6 +141,8 @@ describe.concurrent("waybill id column", () => {
     ["duckdb", "distributed-id-128", "UUID", "2296"],
     ["postgresql", "hotguid", "uuid", "npm uuid's validate()"],
     ["duckdb", "object-id", "VARCHAR", "YAML and CSV"],
+    ["postgresql", "distributed-id", "uuid", "npm uuid's validate()"],
+    ["clickhouse", "object-id", "FixedString(24)", "YAML and CSV"],
   ])("%s says of %s in %s: %s", async (engine, layout, type, text) => {
     const { traps } = await jsonOf(layout, "--for", engine, "--type", type);
     expect((traps as string[]).filter((trap) => trap.includes(text))).toHaveLength(1);

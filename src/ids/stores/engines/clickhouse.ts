@@ -20,7 +20,8 @@ import {
 const call =
   (name: string, ...rest: readonly string[]) =>
   (value: string): string =>
-    `${name}(${[quoted(value.replaceAll("\\", "\\\\")), ...rest].join(", ")})`;
+    `${name}(${[quoted(value), ...rest].join(", ")})`;
+const text = (value: string): string => quoted(value.replaceAll("\\", "\\\\"));
 const plain = (value: string): string => value;
 const number = (max: bigint, literal: (value: string) => string) =>
   ({ holds: "number", max, literal, bound: undefined }) as const;
@@ -51,7 +52,7 @@ export const clickhouse: Engine = {
     ],
     [
       /^(?:lowcardinality\()?string\)?$/i,
-      () => ({ holds: "text", collation: "binary", literal: quoted, bound: undefined }),
+      () => ({ holds: "text", collation: "binary", literal: text, bound: undefined }),
     ],
     [/^(?:int64|bigint)$/i, () => number(INT64_MAX, plain)],
     [/^uint64$/i, () => number(UINT64_MAX, plain)],

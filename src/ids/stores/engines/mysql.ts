@@ -9,7 +9,6 @@ import {
   INTEGERS,
   inBytes,
   inText,
-  inUuid,
   isNamed,
   MAPPER_TRAPS,
   NOTHING,
@@ -136,7 +135,6 @@ export const mariadb: Engine = {
       ({ layout }) =>
         `Never the type UUID, which TypeORM's "uuid" creates: it refuses ${layout.name === "iuid" ? "every iUID of services 0 to 3" : "versions 8 to f with byte 8 from 01 to 80"}, and INSERT IGNORE stores the nil UUID.`,
     ),
-    trap(inUuid, "An ID that the type refuses is NULL as a bound: no rows, and a warning."),
   ],
   others: ["UUID"],
 };
