@@ -139,7 +139,8 @@ const withoutIdFindings = (
 ): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
   const [id] = idsIn(path, isId);
-  if (id !== undefined && (entry === undefined || isCaughtAll(entry, path.path))) {
+  const isRefused = entry === undefined && those.every(({ refusedBy }) => refusedBy !== undefined);
+  if (id !== undefined && !isRefused && (entry === undefined || isCaughtAll(entry, path.path))) {
     const how = entry === undefined ? "no entity routes this path" : `${entry.entity.name} does not route it by the ID`;
     const message = `{${id.name}} looks like an ID (${id.why}), but no entity reads it: ${how}`;
     return [{ kind: "id-without-entity", ...at, message }];
