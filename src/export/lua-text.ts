@@ -16,12 +16,10 @@ export const luaString = (text: string): string =>
 /** A comment cannot end before its line does. */
 export const luaComment = (text: string): string => `-- ${text.replaceAll(/[^\x20-\x7e]/g, "?")}`;
 
+/** For `LUA_BITS_MAX` bits. */
 const wordNames = ["a", "b", "c", "d", "e"] as const;
 
 export const WORDS = wordNames.join(", ");
-
-/** Built-in layouts have no more, and each word is an argument more of every function. */
-export const LUA_BITS_MAX = wordNames.length * 32;
 
 /** Part of a word: division and remainder, since Lua 5.1 has no operators on bits and numbers of 53 bits. */
 const partOf = (word: number, shift: number, bits: number): string => {

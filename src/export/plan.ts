@@ -13,8 +13,7 @@ import { type Draft, overridesIn } from "../routing/schema/draft.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/table.ts";
 import { entityWhy, type Forwarded, featuresOf, patternWhy, unreachableWhy } from "./left.ts";
-import { LUA_BITS_MAX } from "./lua-text.ts";
-import { shapeOf, type TextShape } from "./text-shape.ts";
+import { LUA_BITS_MAX, shapeOf, type TextShape } from "./text-shape.ts";
 
 /** What an engine can decide of a table, and what it must leave to Waybill. Nothing of an engine is in here. */
 export interface ExportPlan {

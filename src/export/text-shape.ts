@@ -20,6 +20,9 @@ export interface TextShape {
   readonly canonical: "same" | "lower" | "upper";
 }
 
+/** Built-in layouts have no more, and each word is an argument more of every function. */
+export const LUA_BITS_MAX = 160;
+
 /** Whether each eight digits are a word. */
 export const isHexText = ({ radix, isFixed, bits, length, separators }: TextShape): boolean =>
   radix === 16 && isFixed && bits % 32 === 0 && (length - separators.size) * 4 === bits;

@@ -16,7 +16,7 @@ import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
 import { command, option } from "../../command.ts";
 import { openGateway, type PublishedTable, readRevision } from "../../gateway/client.ts";
 import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../gateway/http.ts";
-import { detailOf, formatError, parseErrorSentence } from "../../lib/errors.ts";
+import { formatError, parseErrorSentence } from "../../lib/errors.ts";
 import { eachId, requireIds } from "../../lib/input.ts";
 import { objectOf, readJsonText } from "../../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
@@ -27,11 +27,13 @@ import { openerOf } from "../public-id.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
 import {
   almostOf,
+  ambiguityLines,
   couldBeLines,
   type DeclaredRule,
   type Explained,
   explainBare,
   explainNamed,
+  plainOf,
 } from "./without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
@@ -101,12 +103,6 @@ const formatExplanation = (
   ];
   const texts = blocks.map((lines) => lines.join("\n"));
   return `${texts.filter((block) => block !== "").join("\n\n")}\n`;
-};
-
-const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
-  if (error !== undefined && error.reason !== "ambiguous-id") return [];
-  const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
-  return possible.length < 2 ? [] : [`one of ${possible.join(", ")}: the text is ambiguous`];
 };
 
 /** The deciding candidate; without a table, the only one not excluded. */
@@ -398,11 +394,4 @@ const formatHints = (
       : `it may be a short key: explain ${[...new Set(paths)].join(" or ")}\n`) +
     (publicOf.length === 0 || isPublic ? "" : `it looks like a public ID of ${publicOf.join(", ")}; ${open}\n`)
   );
-};
-
-/** The error as one sentence. */
-const plainOf = ({ error, ...explanation }: Explained): object => {
-  if (error === undefined) return explanation;
-  const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "lookup"].includes(name));
-  return { ...explanation, error: { ...Object.fromEntries(evidence), detail: detailOf(error) } };
 };

@@ -2,6 +2,7 @@ import * as ids from "../../../ids/index.ts";
 import { writtenBy } from "../../../ids/text/form.ts";
 import type { CanaryMember } from "../../../published/console-canary.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../../routing/index.ts";
+import { detailOf } from "../../lib/errors.ts";
 import { writtenForms } from "../../lib/layouts.ts";
 
 type Move = (words: ids.Words) => ids.Words;
@@ -228,4 +229,17 @@ const shortKeyCandidates = (text: string): readonly Candidate[] => {
   const reasons = [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`];
   const against = ["a short key is meaningless without the path of its group"];
   return [{ ...UNROUTED, layout: "luuid-short", fields, mintedAt: undefined, for: reasons, against, excluded: true }];
+};
+
+export const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
+  if (error !== undefined && error.reason !== "ambiguous-id") return [];
+  const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
+  return possible.length < 2 ? [] : [`one of ${possible.join(", ")}: the text is ambiguous`];
+};
+
+/** The error as one sentence. */
+export const plainOf = ({ error, ...explanation }: Explained): object => {
+  if (error === undefined) return explanation;
+  const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "lookup"].includes(name));
+  return { ...explanation, error: { ...Object.fromEntries(evidence), detail: detailOf(error) } };
 };
