@@ -150,12 +150,14 @@ const checkValues = (source: DeclaredSource, kind: Kind, place: Place, report: R
   for (const [name, values] of Object.entries(source.headers ?? {})) {
     const at = ["headers", name];
     const each = listOf<string>(values);
+    const known = new Set<string>();
     for (const [index, value] of each.entries()) {
       const here = Array.isArray(values) ? [...at, index] : at;
       check(value, here, false);
-      if (each.indexOf(value) < index) {
+      if (known.has(value)) {
         report("schema", [...place, ...here], `${JSON.stringify(value)} is here twice; remove one of them.`);
       }
+      known.add(value);
     }
   }
 };

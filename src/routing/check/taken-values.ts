@@ -12,11 +12,13 @@ interface Reader {
   /** No value goes on. */
   isClosed: boolean;
   readonly exact: Set<string>;
-  readonly prefixes: Map<string, string>;
-  sorted: Prefixes;
+  /** Of each source. */
+  readonly prefixes: Prefixes[];
 }
 
-type Headers = ReadonlyMap<string, readonly string[]>;
+type Headers = ReadonlyMap<string, ReadonlySet<string>>;
+
+const NO_VALUES: ReadonlySet<string> = new Set();
 
 /** Values of `headers` are combined up to this number; beyond it, one earlier source must take all. */
 const COMBINATIONS_MAX = 256;
@@ -51,11 +53,12 @@ export class Taken {
     if (reader.isClosed) return [[]];
     const own = partsOf(source, this.#regions);
     const dead = this.#isStrict ? own.filter(({ value, isPrefix }) => isTaken(reader, kind, value, isPrefix)) : [];
+    const prefixes = new Map<string, string>();
     for (const { value, isPrefix, region } of own) {
-      if (isPrefix) reader.prefixes.set(value, region);
+      if (isPrefix) prefixes.set(value, region);
       else reader.exact.add(value);
     }
-    reader.sorted = prefixesOf(reader.prefixes);
+    if (prefixes.size > 0) reader.prefixes.push(prefixesOf(prefixes));
     reader.isClosed ||= !goesOn || (!this.#isStrict && kind !== "region");
     if (dead.length === own.length && goesOn && own.length > 0) return [[]];
     return dead.flatMap(({ at }) => (at === undefined ? [] : [at]));
@@ -63,11 +66,11 @@ export class Taken {
 
   #addHeaders({ headers = {} }: DeclaredSource): readonly Place[] {
     const own: Headers = new Map(
-      Object.entries(headers).map(([name, values]) => [name.toLowerCase(), listOf<string>(values)]),
+      Object.entries(headers).map(([name, values]) => [name.toLowerCase(), new Set(listOf<string>(values))]),
     );
     const isDead = this.#takesAll(own);
     this.#headers.push(own);
-    const [[name, values] = ["", []], second] = own;
+    const [[name, values] = ["", NO_VALUES], second] = own;
     if (second === undefined) for (const value of values) this.#readerOf(headerKey(name)).exact.add(value);
     return isDead ? [[]] : [];
   }
@@ -75,7 +78,7 @@ export class Taken {
   #takesAll(own: Headers): boolean {
     const rest = [...own].map(([name, values]): readonly [string, readonly string[]] => {
       const reader = this.#readerOf(headerKey(name));
-      return [name, reader.isClosed ? [] : values.filter((value) => !isTaken(reader, "header", value, false))];
+      return [name, reader.isClosed ? [] : [...values].filter((value) => !isTaken(reader, "header", value, false))];
     });
     if (rest.some(([, values]) => values.length === 0)) return true;
     const earlier = this.#headers.filter((each) => [...each.keys()].every((name) => own.has(name)));
@@ -90,16 +93,14 @@ export class Taken {
   }
 
   #readerOf(key: string): Reader {
-    const known = this.#readers.get(key) ?? { isClosed: false, exact: new Set(), prefixes: new Map(), sorted: [] };
+    const known = this.#readers.get(key) ?? { isClosed: false, exact: new Set(), prefixes: [] };
     this.#readers.set(key, known);
     return known;
   }
 }
 
 const takes = (earlier: Headers, valuesIn: (name: string) => readonly (string | undefined)[]): boolean =>
-  [...earlier].every(([name, values]) =>
-    valuesIn(name).every((value) => value !== undefined && values.includes(value)),
-  );
+  [...earlier].every(([name, values]) => valuesIn(name).every((value) => value !== undefined && values.has(value)));
 
 const combinationsOf = (
   headers: readonly (readonly [string, readonly string[]])[],
@@ -109,8 +110,8 @@ const combinationsOf = (
     [new Map()],
   );
 
-const isTaken = ({ exact, sorted }: Reader, kind: Kind, value: string, isPrefix: boolean): boolean => {
-  if (prefixOf(sorted, value) !== undefined) return true;
+const isTaken = ({ exact, prefixes }: Reader, kind: Kind, value: string, isPrefix: boolean): boolean => {
+  if (prefixes.some((each) => prefixOf(each, value) !== undefined)) return true;
   if (isPrefix) return false;
   const dot = value.indexOf(".");
   const isOfPattern = kind === "host" && !value.startsWith("*") && exact.has(`*${dot === -1 ? "" : value.slice(dot)}`);

@@ -152,15 +152,22 @@ export const withoutIdSchema = v.strictObject({
 /** A map of values in a source. */
 export type DeclaredValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** Each value with its region, and where in the map it stands. */
-export const valuesOf = (
-  map: DeclaredValues = {},
-): readonly { readonly value: string; readonly region: string; readonly at: Place }[] =>
-  Object.entries(map).flatMap(([key, entry]) =>
-    typeof entry === "string"
-      ? { value: key, region: entry, at: [key] }
-      : entry.map((value, index) => ({ value, region: key, at: [key, index] })),
-  );
+export interface DeclaredValue {
+  readonly value: string;
+  readonly region: string;
+  /** Its place in the map. */
+  readonly at: Place;
+}
+
+/** Each value with its region. A loop: a table may have 250,000. */
+export const valuesOf = (map: DeclaredValues = {}): readonly DeclaredValue[] => {
+  const values: DeclaredValue[] = [];
+  for (const [key, entry] of Object.entries(map)) {
+    if (typeof entry === "string") values.push({ value: key, region: entry, at: [key] });
+    else for (const [index, value] of entry.entries()) values.push({ value, region: key, at: [key, index] });
+  }
+  return values;
+};
 
 export type DeclaredSource = v.InferOutput<typeof sourceSchema>;
 export type DeclaredWithoutId = v.InferOutput<typeof withoutIdSchema>;

@@ -199,3 +199,39 @@ it("the explanation of a whole request says what each source read", async () => 
     ],
   });
 });
+
+it("OpenAPI lists the values where others are refused, and all headers", async () => {
+  const few = { path: "/few", sources: [{ header: "tenant", values: { a: "eu", us: ["b", "c"] } }] };
+  const { request } = setUp({ declared: { ...declared, withoutId: { ...declared.withoutId, few } } });
+  const { paths } = await (await request("/-/openapi.json")).json<{
+    paths: Record<string, { parameters: object[] }>;
+  }>();
+  expect(paths["/few"]?.parameters).toMatchObject([
+    { in: "header", name: "tenant", schema: { type: "string", enum: ["a", "b", "c"] } },
+  ]);
+  expect(paths["/versions"]?.parameters).toEqual([
+    expect.objectContaining({ name: "version", schema: { type: "string" } }),
+    expect.objectContaining({ name: "color", schema: { type: "string" } }),
+  ]);
+});
+
+it("fields of GraphQL without an ID go on, too", async () => {
+  const sources = [{ header: "cell", values: { a: "us" }, unlisted: "next" }, { region: "eu" }];
+  const graphql = { path: "/graphql", sources, bySource: ["news"] };
+  const { request, seen } = setUp({
+    declared: { ...DECLARED_TABLE, graphql } as never,
+    origin: () => Response.json({ data: { news: "x" } }),
+  });
+  for (const [cell, region] of [
+    ["a", "us"],
+    ["b", "eu"],
+  ] as const) {
+    const answer = await request("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json", cell },
+      body: JSON.stringify({ query: "{ news }" }),
+    });
+    expect(answer.status).toBe(200);
+    expect(new URL(seen.at(-1)?.url ?? "").host).toBe(`${region}.test`);
+  }
+});

@@ -255,6 +255,27 @@ describe("thousands of values", () => {
   });
 });
 
+test("a list for all entries is compiled once, whatever it holds", () => {
+  const source = { header: "x-h", values: { eu: ["a", "b"] }, unlisted: "next" } as const;
+  const withoutId = Object.fromEntries(["v", "w"].map((name) => [name, { path: `/${name}` }]));
+  const [first, second] = load({ ...sampleTable(), sources: [source], withoutId }).withoutId.entries;
+  expect(first?.sources).toHaveLength(1);
+  expect(second?.sources).toBe(first?.sources);
+});
+
+test("a page may send each header that sources read", () => {
+  const sources = [
+    { headers: { "X-Version": "a", "x-color": "b" }, region: "eu" },
+    { header: "X-H", ...{ unlisted: "next" } },
+  ];
+  const table = {
+    ...sampleTable(),
+    cors: { origins: ["https://a.example"] },
+    withoutId: { w: { path: "/w", sources } },
+  };
+  expect(load(table).cors?.headers.split(", ")).toEqual(expect.arrayContaining(["x-version", "x-color", "x-h"]));
+});
+
 test("the longest prefix is what a search through all finds", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "\ud800", "\uffff", "\u{1f600}"), maxLength: 5 });
   fc.assert(
