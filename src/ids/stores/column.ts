@@ -213,11 +213,20 @@ const literals = (
   };
 };
 
+/** What may follow a type in `CREATE TABLE`, and wraps of ClickHouse. */
+const CONSTRAINTS = /(?: (?:not null|null|primary key|unique))+$/i;
+const WRAP = /^(?:nullable|lowcardinality)\((.+)\)$/i;
+
 const typeNamed = ({ types }: Engine, spelling: string): ColumnType | undefined => {
-  const trimmed = spelling.trim().replace(/\s+/g, " ");
+  const type = spelling.trim().replace(/\s+/g, " ").replace(CONSTRAINTS, "");
+  const bare = type
+    .replace(WRAP, "$1")
+    .replace(WRAP, "$1")
+    .replace(/ ?([(),]) ?/g, "$1")
+    .replace(/\)(?=\w)/g, ") ");
   for (const [shape, make] of types) {
-    const match = shape.exec(trimmed);
-    if (match !== null) return { ...make(match.slice(1)), type: trimmed } as ColumnType;
+    const match = shape.exec(bare);
+    if (match !== null) return { ...make(match.slice(1)), type };
   }
   return undefined;
 };

@@ -169,7 +169,54 @@ describe("layouts of a table", () => {
   });
 });
 
-it("a type with a blank, in capitals or not, is the same type", () => {
-  const types = ["bigint unsigned", "BIGINT  UNSIGNED", " BigInt(20) Unsigned "];
-  for (const type of types) expect(storeColumn("mysql", named("flake-id"), { type }).ok).toBe(true);
+describe("spellings of types", () => {
+  const holdsIn = (engine: (typeof ENGINE_NAMES)[number], layout: string, type: string): string => {
+    const column = storeColumn(engine, named(layout), { type });
+    return column.ok ? column.value.type.holds : column.error.reason;
+  };
+
+  it.each([
+    ["mysql", "flake-id", "bigint unsigned", "number"],
+    ["mysql", "flake-id", " BigInt(20)  Unsigned NOT NULL ", "number"],
+    ["mysql", "iuid", "BINARY (16) NOT NULL PRIMARY KEY", "bytes"],
+    ["mysql", "iuid", "VARBINARY(16)", "bytes"],
+    ["mysql", "iuid", "BINARY(20)", "byte-count"],
+    ["mysql", "ksuid", "CHAR(27) CHARACTER SET latin1 COLLATE latin1_bin", "text"],
+    ["mysql", "ksuid", "CHAR(27) CHARACTER SET ascii", "caseless"],
+    ["mysql", "distributed-id", "decimal( 28 , 0 )", "number"],
+    ["mysql", "snowflake", "INT UNSIGNED", "number"],
+    ["mysql", "snowflake", "DOUBLE PRECISION", "rounds"],
+    ["mysql", "iuid", "GEOMETRY", "unknown-type"],
+    ["mysql", "iuid", "", "unknown-type"],
+    ["postgresql", "snowflake", "int8", "number"],
+    ["postgresql", "distributed-id", "numeric", "number"],
+    ["postgresql", "ksuid", 'varchar(27) COLLATE "en-x-icu"', "text"],
+    ["postgresql", "ksuid", "varchar(20)", "too-long"],
+    ["postgresql", "ksuid", "citext", "caseless"],
+    ["postgresql", "snowflake", "jsonb", "opaque"],
+    // Its affinity decides, whatever the name.
+    ["sqlite", "snowflake", "UNSIGNED BIG INT", "number"],
+    ["sqlite", "snowflake", "FLOATING POINT", "number"],
+    ["sqlite", "ksuid", "VARYING CHARACTER(255)", "text"],
+    ["sqlite", "ksuid", "TEXT COLLATE PRINTABLE", "text"],
+    ["sqlite", "ksuid", "varchar(27) collate nocase", "caseless"],
+    ["sqlite", "iuid", "DOUBLE PRECISION", "rounds"],
+    ["sqlite", "iuid", "DECIMAL(10, 5)", "guesses"],
+    ["sqlserver", "ksuid", "nvarchar(27) COLLATE Latin1_General_100_BIN2_UTF8", "text"],
+    ["sqlserver", "ksuid", "varchar(max) COLLATE Latin1_General_CI_AI", "caseless"],
+    ["oracle", "iuid", "VARCHAR2(36 CHAR)", "text"],
+    ["oracle", "iuid", "BLOB", "opaque"],
+    ["oracle", "distributed-id", "NUMBER", "number"],
+    ["duckdb", "distributed-id", "DECIMAL(27,0)", "too-great"],
+    ["duckdb", "distributed-id", "DECIMAL", "rounds"],
+    ["duckdb", "uuid-v7", "UHUGEINT", "no-number"],
+    ["clickhouse", "iuid", "Nullable(UUID)", "uuid"],
+    ["clickhouse", "ulid", "LowCardinality(Nullable(String))", "text"],
+    ["clickhouse", "ulid", "FixedString(26)", "text"],
+    ["clickhouse", "ulid", "FixedString(16)", "bytes"],
+    ["clickhouse", "distributed-id", "Decimal(28, 0)", "number"],
+    ["redis", "snowflake", "Score", "rounds"],
+  ] as const)("%s: %s in %j is %s", (engine, layout, type, expected) => {
+    expect(holdsIn(engine, layout, type)).toBe(expected);
+  });
 });

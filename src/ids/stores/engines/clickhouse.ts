@@ -50,10 +50,7 @@ export const clickhouse: Engine = {
       /^fixedstring\((\d+)\)$/i,
       ([count]) => ({ holds: "bytes", count: Number(count), literal: call("unhex"), bound: undefined }),
     ],
-    [
-      /^(?:lowcardinality\()?string\)?$/i,
-      () => ({ holds: "text", collation: "binary", literal: text, bound: undefined }),
-    ],
+    [/^string$/i, () => ({ holds: "text", collation: "binary", literal: text, bound: undefined })],
     [/^(?:int64|bigint)$/i, () => number(INT64_MAX, plain)],
     [/^uint64$/i, () => number(UINT64_MAX, plain)],
     [/^int128$/i, () => number((1n << 127n) - 1n, call("toInt128"))],

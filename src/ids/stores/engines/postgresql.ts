@@ -31,7 +31,7 @@ const sortedByCode = (column: string): string => `${column} COLLATE "C"`;
 
 /** Without a collation a column has the database's, by default one of a language. */
 const text = ([count, collation]: readonly (string | undefined)[]): ColumnSpec => {
-  const isBinary = /^"?(?:C|POSIX|ucs_basic|C\.utf-?8)"?$/i.test(collation ?? "");
+  const isBinary = /^"?(?:C|POSIX|ucs_basic|pg_c_utf8|C\.utf-?8)"?$/i.test(collation ?? "");
   return {
     holds: "text",
     ...countOf(count),

@@ -16,15 +16,22 @@ import {
 const hex = (value: string): string => `x'${value}'`;
 const plain = (value: string): string => value;
 
+/** A type whose name contains a word: all words before a collation count. */
+const affinity = (part: string): RegExp =>
+  new RegExp(
+    `^(?:(?! collate )[\\w ])*?(?:${part})(?:(?! collate )[\\w ])*(?:\\([\\d,]+\\))?(?: collate (\\w+))?$`,
+    "i",
+  );
+
 /** Types by their affinity, in the order in which SQLite decides (datatype3.html, 3.1). */
 export const sqlite: Engine = {
   name: "sqlite",
   title: "SQLite",
   source: "measured on SQLite 3.53.4 (node:sqlite), 3.54.1 (better-sqlite3), 3.45.1 (libsql) and 3.49.1 (sql.js)",
   types: [
-    [/^\w*int\w*(?:\s*\([\d,\s]+\))?$/i, () => ({ holds: "number", max: INT64_MAX, literal: plain, bound: undefined })],
+    [affinity("int"), () => ({ holds: "number", max: INT64_MAX, literal: plain, bound: undefined })],
     [
-      /^\w*(?:char|clob|text)\w*(?:\s*\(\d+\))?(?:\s+collate\s+(\w+))?$/i,
+      affinity("char|clob|text"),
       // A length is not enforced.
       ([collation = "binary"]) => ({
         holds: "text",
@@ -33,9 +40,9 @@ export const sqlite: Engine = {
         bound: undefined,
       }),
     ],
-    [/^\w*blob\w*$/i, () => ({ holds: "bytes", literal: hex, bound: undefined })],
-    [/^\w*(?:real|floa|doub)\w*(?:\s+precision)?$/i, () => ROUNDS],
-    [/^\w+(?:\s*\(\d+(?:,\s*\d+)?\))?$/i, () => NOTHING("guesses")],
+    [affinity("blob"), () => ({ holds: "bytes", literal: hex, bound: undefined })],
+    [affinity("real|floa|doub"), () => ROUNDS],
+    [affinity(""), () => NOTHING("guesses")],
   ],
   recommended: {
     uuid: "BLOB",

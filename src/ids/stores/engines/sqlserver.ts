@@ -28,7 +28,7 @@ const cast =
 const guid = (value: string): string => `CAST(${quoted(value)} AS uniqueidentifier)`;
 
 const collationOf = (name = ""): Collation => {
-  if (/_BIN2?$/i.test(name)) return "binary";
+  if (/_BIN2?(?:_UTF8)?$/i.test(name)) return "binary";
   return /_CI(?:_|$)/i.test(name) ? "caseless" : "language";
 };
 
