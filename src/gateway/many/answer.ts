@@ -29,7 +29,7 @@ type Located =
   | { readonly path: undefined; readonly error: GatewayError };
 
 /** Longer texts, and other characters, are in no layout. */
-const ID_TEXT = new RegExp(`^[\\w.~!$'()*+,;=@:-]{1,${ID_LENGTH_MAX}}$`);
+const ID_TEXT = new RegExp(`^[\\w.~!$&'()*+,;=@:-]{1,${ID_LENGTH_MAX}}$`);
 
 async function locate(context: RequestContext, served: ServedTable, id: string): Promise<Located> {
   if (!ID_TEXT.test(id) || id === "." || id === "..") {

@@ -1,4 +1,14 @@
-import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../../ids/index.ts";
+import {
+  formatShortKey,
+  fromSql,
+  hotguid,
+  hotguidSql,
+  luuid,
+  readShortKey,
+  type TextForm,
+  textsOf,
+  toSql,
+} from "../../ids/index.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { plainCopies } from "../copies/compile.ts";
 import { needsKey } from "../directory/compile.ts";
@@ -167,7 +177,7 @@ const decide = (table: CompiledTable, reading: OwnerReading, text: string): Reso
   if (target?.region === undefined && !needsLookup(target)) return err(nowhere(reading, text, target, layout.name));
   const identity = hasOtherWords ? identityWords(layout.name, words) : words;
   // Most requests carry the canonical text: it need not be written again.
-  const isCanonical = form.isCaseless && form === layout.table.text && !UPPER_CASE.test(text);
+  const isCanonical = form === layout.table.text && isWrittenAsRead(form, text);
   const canonical = isCanonical ? text : layout.format(words);
   if (target.region === undefined) {
     const decision = { entity, layout: layout.name, id: text, words, identity, canonical };
@@ -177,6 +187,10 @@ const decide = (table: CompiledTable, reading: OwnerReading, text: string): Reso
 };
 
 const UPPER_CASE = /[A-Z]/;
+
+/** Whether a text that the form reads is the one that it writes: case is the only latitude of any form. */
+const isWrittenAsRead = ({ isCaseless, numeral }: TextForm, text: string): boolean =>
+  isCaseless ? !UPPER_CASE.test(text) : numeral !== undefined && !numeral.folded;
 
 type Owned = Omit<OwnerReading, "form">;
 type NoTarget = Exclude<TargetOrNone, Target>;
