@@ -73,6 +73,10 @@ export const explain = (gateway: Gateway) =>
     const json = parseJson(body.value);
     const twice = json === undefined ? undefined : duplicateKey(body.value);
     if (twice !== undefined) return malformed(`The body has the key ${JSON.stringify(twice.slice(0, 100))} twice.`);
+    // The schema would take a list for an object with the keys 0, 1, …
+    if (Array.isArray((json as { readonly headers?: unknown } | undefined)?.headers)) {
+      return malformed("headers is no part of a request.");
+    }
     const parsed = v.safeParse(requestSchema, json);
     if (!parsed.success) {
       const place = v.getDotPath(parsed.issues[0]);

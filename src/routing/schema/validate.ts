@@ -45,6 +45,12 @@ const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
   ),
 );
 
+/** Maps whose keys may be any text: the schema would take a list for one with the keys 0, 1, … */
+const MAP_KEYS: ReadonlySet<unknown> = new Set(["prefixes", "headers"]);
+
+/** Those of a source: a region may have the same name, and a list of values. */
+const isMapPlace = (place: Place): boolean => MAP_KEYS.has(place.at(-1)) && typeof place.at(-2) === "number";
+
 const isObjectPlace = (place: Place) => OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
 
 /** Reports parts with more entries than the limit; their entries are then not checked. */
@@ -113,7 +119,7 @@ export const checkShape = (value: unknown, report: Report, place: Place = []): v
     return;
   }
   if (Array.isArray(value)) {
-    if (value.length === 0 && isObjectPlace(place))
+    if (isMapPlace(place) || (value.length === 0 && isObjectPlace(place)))
       report("schema", place, "Expected an object, found a list; correct it.");
     for (const [index, item] of value.entries()) checkPart(item, place, index, report);
     return;

@@ -11,6 +11,14 @@ const { DIRECTORY } = env as Env;
 
 beforeEach(() => reset());
 
+/** The members of `POST /-/explain` that say where a request goes. */
+interface Explained {
+  readonly region?: string;
+  readonly source?: string;
+  readonly ids?: readonly { readonly layout: string; readonly place: string }[];
+  readonly problem?: { readonly detail?: string };
+}
+
 /** `GET us.example.com/x {cookie: a=b}`. */
 const nameOf = ({ method = "GET", host, target, headers = [] }: ConfiguredRequest, ownHost: string): string =>
   `${method} ${host ?? ownHost}${target} ${headers.map((pair) => pair.join(": ")).join(", ")}`.trim();
@@ -50,6 +58,23 @@ describe.each(Object.entries(CONFIGURATIONS))("%s", (_, { table, requests }) => 
     }
     expect(wrong).toEqual([]);
     expect(defects).toEqual([]);
+  });
+
+  it("is explained as it is decided", async () => {
+    const { app } = await start();
+    const wrong: string[] = [];
+    for (const request of requests.requests) {
+      const { method = "GET", target, host = requests.host, headers = [], to } = request;
+      const body = JSON.stringify({ method, url: `http://${host}${target}`, headers: Object.fromEntries(headers) });
+      const asked = new Request(`http://gw.test/-/explain`, { method: "POST", body });
+      const explained: Explained = await (await app.fetch(asked, env, createExecutionContext())).json();
+      const said = explained.region ?? explained.problem?.detail ?? "";
+      const why = [explained.source ?? "", ...(explained.ids ?? []).map(({ layout, place }) => `${layout} ${place}`)];
+      const isRight = to === undefined ? explained.problem !== undefined : explained.region === to;
+      if (!isRight) wrong.push(`${nameOf(request, requests.host)}: ${said}, not ${to}`);
+      if (said === "" || /undefined|NaN|\[object/.test(said + why.join())) wrong.push(`${said} ${why.join()}`);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it("is a table without faults", () => {

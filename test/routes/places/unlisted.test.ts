@@ -235,3 +235,10 @@ it("fields of GraphQL without an ID go on, too", async () => {
     expect(new URL(seen.at(-1)?.url ?? "").host).toBe(`${region}.test`);
   }
 });
+
+it("a list of headers is refused, and not read as headers named 0, 1, …", async () => {
+  const { request } = setUp({ declared });
+  const body = JSON.stringify({ url: "/versions", headers: [["version", "one"]] });
+  const problem = await problemOf(await request("/-/explain", { method: "POST", body }));
+  expect(problem).toMatchObject({ status: 400, detail: "headers is no part of a request." });
+});

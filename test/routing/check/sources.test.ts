@@ -35,6 +35,8 @@ describe("parts of a source", () => {
     ["prefixes of a host", [{ host: { "a.com": "ap" }, prefixes: { a: "ap" } }], ["schema /0/prefixes"]],
     ["prefixes beside values", [{ header: "a", values: { b: "eu" }, prefixes: { b: "us" } }], []],
     ["an empty prefix", [{ header: "a", prefixes: { "": "us" } }], ["schema /0/prefixes/"]],
+    ["a list of prefixes", [{ header: "a", prefixes: ["us"] }], ["schema /0/prefixes"]],
+    ["a list of headers", [{ headers: ["a"], region: "us" }], ["schema /0/headers"]],
     ["an empty prefix in a list", [{ header: "a", prefixes: { us: [""] } }], ["schema /0/prefixes/us/0"]],
     ["no prefixes", [{ header: "a", prefixes: {} }], ["schema /0/prefixes"]],
     ["overlapping prefixes", [{ header: "a", prefixes: { b: "eu", bc: "us", ap: ["bcd"] } }], []],
