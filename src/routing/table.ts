@@ -7,6 +7,7 @@ import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/
 import type { Directories, DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
 import type { Graphql as GraphqlOf } from "./graphql/types.ts";
 import type { List as ListOf } from "./lists/types.ts";
+import type { Asked, PathConditions, Untaken } from "./lookup/asked.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { IdPlaces } from "./places/types.ts";
@@ -14,7 +15,7 @@ import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
 import type { DeclaredBreaker, DeclaredDeadlines, DeclaredHealth } from "./schema/parts.ts";
 
-export type { TimeWindow };
+export type { Asked, PathConditions, TimeWindow, Untaken };
 
 export interface Origin {
   /** Scheme, host and optional base path, without a slash at the end. */
@@ -100,6 +101,8 @@ export interface Entity {
   readonly readers: readonly FormReader<EntityId>[];
   /** Set: texts stand in place of IDs, and this directory has their regions. */
   readonly directory: DirectoryPlan | undefined;
+  /** Regions in place of those that the directory says; `undefined`: none. */
+  readonly regionsInstead: ReadonlyMap<string, string> | undefined;
   readonly any: "proxy" | "redirect";
   /** Set: clients see public IDs of this entity only. */
   readonly public: PublicKind | undefined;
@@ -265,30 +268,6 @@ export type Rule =
   | { readonly kind: "default" }
   /** `state`: no layer could say for certain, and this is old or the default; or the key is surely not there. */
   | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" | "unknown" };
-
-/** When an owner takes the paths of its patterns. */
-export interface PathConditions {
-  /** With HEAD beside GET; `undefined`: all that no other owner of the pattern lists. */
-  readonly methods: readonly string[] | undefined;
-  /** In lower case, `*.` for any one label; `undefined`: all that no other owner of the pattern lists. */
-  readonly hosts: readonly string[] | undefined;
-  /** Whether other methods go on to less specific patterns, in place of a 405. */
-  readonly passesOthers: boolean;
-}
-
-/** What a request says beside its path. */
-export interface Asked {
-  readonly method: string;
-  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
-  readonly preflightFor: string | undefined;
-  /** As the client asked for it, with case and port. */
-  readonly servedHost: string;
-  /** Collects the owners that did not take it; for errors alone. */
-  readonly passed?: unknown[];
-}
-
-/** Why no owner takes a path that some pattern matches. */
-export type Untaken = { readonly allow: readonly string[] } | { readonly isOtherHost: true };
 
 /** Entity paths, matched segment by segment on the raw path. */
 export interface PathIndex<Owner = Entity> {

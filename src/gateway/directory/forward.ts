@@ -1,7 +1,7 @@
 import type { ClaimOutcome } from "../../directory-ports.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../ports.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
-import { isFilled, newKeyOf } from "../../routing/directory/compile.ts";
+import { isFilled, newKeyOf, regionInDirectory } from "../../routing/directory/compile.ts";
 import { decodeSegment } from "../../routing/directory/normalise.ts";
 import { isOwner } from "../../routing/directory/row.ts";
 import { TEXT_KEY } from "../../routing/directory/types.ts";
@@ -36,7 +36,7 @@ function planBehind(directories: Plans, { target: { rule }, layout, entity }: De
  */
 export function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
   const { gateway } = context;
-  const { canonical, layout, target } = decision;
+  const { canonical, entity, layout, target } = decision;
   const plan = table.directories && planBehind(table.directories, decision);
   if (plan?.learnsMoves !== true) return gateway;
   const at = { directory: plan.name, key: layout === TEXT_KEY ? decodeURIComponent(canonical) : canonical };
@@ -47,7 +47,8 @@ export function learningGateway(context: RequestContext, table: CompiledTable, d
     const claim = { ...at, owner: canonical, operation: "421", region };
     const filled = isFilled ? await directoryTruth.register(claim) : undefined;
     const isKnown = filled?.ok !== true || filled.value.state !== "done";
-    const learned = isKnown ? await directoryTruth.learn(at, from, region) : filled;
+    const [old, now] = [from, region].map((name) => regionInDirectory(entity, name)) as [string, string];
+    const learned = isKnown ? await directoryTruth.learn(at, old, now) : filled;
     await gateway.directory.forget(at.directory, at.key);
     gateway.counters.count("directory_updates", plan.name, "learn", learned.ok ? "done" : "failed");
   };
@@ -116,7 +117,7 @@ const decodeOwner = (text: string): string | undefined => {
 export async function registerKeys(
   { gateway, method }: RequestContext,
   { directories }: CompiledTable,
-  { canonical }: Decision,
+  { canonical, entity }: Decision,
   { response, region }: OriginResponse,
 ): Promise<void> {
   const text = response.headers.get(REGISTER_FIELD);
@@ -134,7 +135,13 @@ export async function registerKeys(
     if (plan === undefined || key?.ok !== true || owner === undefined) return count(plan?.name ?? "", "invalid");
     // An origin proves itself by being asked: a signed request went to the address that the table names, and this is its answer.
     if (gateway.sign === undefined) return count(plan.name, "unsigned");
-    const claim = { directory: plan.name, key: key.value, owner, operation: REGISTER_FIELD, region: region.name };
+    const claim = {
+      directory: plan.name,
+      key: key.value,
+      owner,
+      operation: REGISTER_FIELD,
+      region: regionInDirectory(entity, region.name),
+    };
     const outcome = await gateway.directoryTruth.register(claim);
     await gateway.directory.forget(plan.name, key.value);
     count(plan.name, outcome.ok ? outcome.value.state : "failed");

@@ -236,6 +236,7 @@ const compileEntities = (
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
       directory: declared.directory === undefined ? undefined : directories?.get(declared.directory),
+      regionsInstead: declared.regionsInstead && new Map(Object.entries(declared.regionsInstead)),
       any: declared.any ?? "proxy",
       public: publicKindOf(declared.public),
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,

@@ -100,6 +100,7 @@ export const entityWithoutIds = (
     ids: [],
     readers: [],
     directory: undefined,
+    regionsInstead: undefined,
     any: "proxy",
     public: undefined,
     // A 421 says nothing about the next request.

@@ -42,6 +42,7 @@ const find = (draft: Draft, name: string, place: Place, report: Report) => {
 
 function checkEntity(draft: Draft, name: string, entity: DeclaredEntity, report: Report): void {
   const place: Place = ["entities", name];
+  checkInstead(draft, entity, [...place, "regionsInstead"], report);
   if (entity.directory === undefined) {
     if (entity.ids.length === 0) {
       report("schema", [...place, "ids"], "An entity needs at least one layout of IDs, or a directory of its keys.");
@@ -69,6 +70,22 @@ function checkEntity(draft: Draft, name: string, entity: DeclaredEntity, report:
   }
   if (patternsOf(entity.path).some(({ layout }) => layout !== undefined)) {
     report("path-layout", [...place, "path"], "A key has no layout; name none in the path.");
+  }
+}
+
+/** One region stands for one of the directory, so that what origins say of keys can be told to it. */
+function checkInstead(draft: Draft, { directory, regionsInstead }: DeclaredEntity, place: Place, report: Report): void {
+  if (regionsInstead === undefined) return;
+  if (directory === undefined)
+    report("schema", place, "Routes say the regions of IDs: name the entity in one; remove this.");
+  const taken = new Set<string>();
+  for (const [own, other] of Object.entries(regionsInstead)) {
+    const at = [...place, own];
+    checkRegion(draft, own, at, report);
+    checkRegion(draft, other, at, report);
+    const stands = `${JSON.stringify(other)} stands for one region; name another one.`;
+    if (taken.has(other) || Object.hasOwn(regionsInstead, other)) report("schema", at, stands);
+    taken.add(other);
   }
 }
 

@@ -44,6 +44,7 @@ const planOf = (
     fresh: targetOf(region, rules.fresh),
     stale: targetOf(region, rules.stale),
     default: targetOf(region, rules.default),
+    unknown: targetOf(region, rules.unknown),
   });
   return Object.freeze({
     name,
@@ -100,11 +101,13 @@ export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Res
   const { entity, id, layout } = decision;
   if (answer.state === "absent") {
     // A key that is being claimed is about to be somewhere.
-    return plan.unknown === undefined || answer.isReserved === true
+    const target =
+      plan.unknown && (plan.targets.get(regionFor(entity, plan.unknown.region.name))?.unknown ?? plan.unknown);
+    return target === undefined || answer.isReserved === true
       ? err({ reason: "unknown-key", id, entity: entity.name, directory: plan.name })
-      : ok({ ...decision, target: plan.unknown });
+      : ok({ ...decision, target });
   }
-  const targets = plan.targets.get(answer.region);
+  const targets = plan.targets.get(regionFor(entity, answer.region));
   // The table may have lost a region that keys are still in.
   if (targets === undefined) {
     const key = { directory: plan.name, region: answer.region };
@@ -112,6 +115,14 @@ export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Res
   }
   const { source } = answer;
   return ok({ ...decision, target: source === "stale" || source === "default" ? targets[source] : targets.fresh });
+};
+
+const regionFor = ({ regionsInstead }: Entity, region: string): string => regionsInstead?.get(region) ?? region;
+
+/** What a directory calls a region of an entity. */
+export const regionInDirectory = ({ regionsInstead }: Entity, region: string): string => {
+  for (const [own, other] of regionsInstead ?? []) if (other === region) return own;
+  return region;
 };
 
 /** The error until the key of a decision is looked up. */

@@ -38,7 +38,7 @@ export interface Directories<Target> extends ReadonlyMap<string, DirectoryPlan<T
 }
 
 /** One frozen target for each way in which a region was found. */
-export type KeyTargets<Target> = Readonly<Record<"fresh" | "stale" | "default", Target>>;
+export type KeyTargets<Target> = Readonly<Record<"fresh" | "stale" | "default" | "unknown", Target>>;
 
 /** No layer could say where a key is. Never taken for an absent key. */
 export interface KeyUnavailable {

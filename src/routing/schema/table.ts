@@ -104,6 +104,10 @@ export const entitySchema = v.strictObject({
     "The layouts that IDs of this entity may have. An entity needs one, or a directory.",
   ),
   directory: optional(name, "The directory of the text keys that stand in place of IDs."),
+  regionsInstead: optional(
+    v.pipe(v.record(name, name), v.minEntries(1, "Name a region, or remove this."), v.maxEntries(limits.REGIONS_MAX)),
+    "Regions in place of those that the directory says: the same keys, and other origins.",
+  ),
   any: optional(v.picklist(["proxy", "redirect"]), "What /any/:id does: proxy (the default) or redirect with 307."),
   public: optional(
     publicSchema,

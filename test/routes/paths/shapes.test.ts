@@ -17,10 +17,20 @@ const sources = [{ region: "us" }];
 
 /** The cells of a code host. */
 const declared = {
-  regions: { eu: { origins: [{ url: "http://eu.test" }] }, us: { origins: [{ url: "http://us.test/base" }] } },
+  regions: {
+    eu: { origins: [{ url: "http://eu.test" }] },
+    us: { origins: [{ url: "http://us.test/base" }] },
+    ap: { origins: [{ url: "http://ap.test" }] },
+  },
   entities: {
     namespace: { path: { path: "/:id", below: false }, directory: "namespaces" },
     project: { path: "/api/v4/projects/:id", directory: "projects" },
+    upload: {
+      path: "/api/v4/projects/:id",
+      hosts: ["uploads.test"],
+      directory: "projects",
+      regionsInstead: { eu: "ap" },
+    },
     order: { path: "/tenant/europe/orders/:id", removePrefix: "/tenant/europe", ids: [{ layout: "iuid", service: 1 }] },
     room: { path: "/m/{api/v1,r0,v3}/rooms/:id/{members,joined}", directory: "namespaces" },
   },
@@ -144,6 +154,29 @@ describe("a key with slashes", () => {
     const { request } = setUp({ declared });
     expect(slug(await problemOf(await request("/m/r0/rooms/a%2Fb/members")))).toBe("malformed-key");
     expect((await request("/-/directory/namespaces/a%2Fb")).status).toBe(400);
+  });
+});
+
+describe("the same keys on another host", () => {
+  it.each([
+    ["1000", "uploads.test", "http://ap.test/api/v4/projects/1000"],
+    ["1000", "gw.test", "http://eu.test/api/v4/projects/1000"],
+    ["77", "uploads.test", "http://us.test/base/api/v4/projects/77"],
+  ])("%s at %s", async (key, host, url) => {
+    await put("projects", "1000", "eu");
+    const { request, seen } = setUp({ declared });
+    expect((await request(`/api/v4/projects/${key}`, { headers: { host } })).status).toBe(200);
+    expect(seen.map((one) => one.url)).toEqual([url]);
+  });
+
+  it("are registered by the region that the directory has for it", async () => {
+    const origin = () => new Response("x", { status: 201, headers: { "waybill-register": "projects=new;owner=1" } });
+    const sign = (async () => "sig") as never;
+    const { request, gateway } = setUp({ declared, origin, gateway: { sign } });
+    await put("projects", "1000", "eu");
+    await request("/api/v4/projects/1000", { method: "POST", headers: { host: "uploads.test" } });
+    const entry = await gateway.directoryTruth.get({ directory: "projects", key: "new" });
+    expect(entry).toMatchObject({ value: { region: "eu" } });
   });
 });
 

@@ -246,6 +246,25 @@ describe("a prefix that origins do not get", () => {
   });
 });
 
+describe("regions in place of those of a directory", () => {
+  it.each<[object, readonly string[]]>([
+    [{ eu: "ap" }, []],
+    [{ eu: "ap", us: "ap" }, ["schema /entities/a/regionsInstead/us"]],
+    [{ eu: "us", us: "ap" }, ["schema /entities/a/regionsInstead/eu"]],
+    [{ eu: "mars" }, ["unknown-name /entities/a/regionsInstead/eu"]],
+    [{ mars: "eu" }, ["unknown-name /entities/a/regionsInstead/mars"]],
+    [{}, ["schema /entities/a/regionsInstead"]],
+  ])("%j", (regionsInstead, expected) => {
+    const table = tableOf({ a: { path: "/a/:id", directory: "slug", regionsInstead } }, {}, SLUG);
+    expect(faultsOf(table).map(({ kind, pointer }) => `${kind} ${pointer}`)).toEqual(expected);
+  });
+
+  it("are not for IDs", () => {
+    const table = tableOf({ a: { path: "/a/:id", regionsInstead: { eu: "ap" }, ...IUID } });
+    expect(faultsOf(table).map(({ pointer }) => pointer)).toEqual(["/entities/a/regionsInstead"]);
+  });
+});
+
 describe("a region for unknown keys", () => {
   it("must be one of the table", () => {
     const directory = { slug: { key: { text: "lower" }, unknown: "mars" } };

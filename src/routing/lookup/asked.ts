@@ -1,0 +1,25 @@
+/** What decides beside a path whose it is. */
+
+/** When an owner takes the paths of its patterns. */
+export interface PathConditions {
+  /** With HEAD beside GET; `undefined`: all that no other owner of the pattern lists. */
+  readonly methods: readonly string[] | undefined;
+  /** In lower case, `*.` for any one label; `undefined`: all that no other owner of the pattern lists. */
+  readonly hosts: readonly string[] | undefined;
+  /** Whether other methods go on to less specific patterns, in place of a 405. */
+  readonly passesOthers: boolean;
+}
+
+/** What a request says beside its path. */
+export interface Asked {
+  readonly method: string;
+  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
+  readonly preflightFor: string | undefined;
+  /** As the client asked for it, with case and port. */
+  readonly servedHost: string;
+  /** Collects the owners that did not take it; for errors alone. */
+  readonly passed?: unknown[];
+}
+
+/** Why no owner takes a path that some pattern matches. */
+export type Untaken = { readonly allow: readonly string[] } | { readonly isOtherHost: true };
