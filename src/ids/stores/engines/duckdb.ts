@@ -92,6 +92,10 @@ export const duckdb: Engine = {
         `read_csv and read_json make a DOUBLE of it: types = {'id': '${type}'} of the one, columns of the other.`,
     ),
     trap(
+      allOf(inNumber, isWide),
+      "read_csv and read_json take 28 digits as a DOUBLE, and 1,000 neighbours became one: say types = {…}, and columns = {…}.",
+    ),
+    trap(
       allOf(inUuid, isDistributed128),
       "uuid_extract_timestamp says 2296 for 2026: the bits have version 7, but count from 1700.",
     ),
