@@ -1,5 +1,9 @@
+import { expect, it } from "vitest";
+import { distributedId } from "../../src/ids/index.ts";
+import { storeColumn } from "../../src/ids/stores/column.ts";
 import { describeEngine } from "./describe-engine.ts";
-import { postgresPartitions } from "./measure.ts";
+import { equality, misplaced, postgresPartitions } from "./measure.ts";
+import { MINTED, mintedIds } from "./minted.ts";
 import { openPglite } from "./servers/postgres.ts";
 import { openSqlite } from "./servers/sqlite.ts";
 
@@ -25,4 +29,20 @@ describeEngine("SQLite", {
     UUID: { iuid: "guesses", "distributed-id": "guesses" },
     "DECIMAL(28,0)": { "distributed-id": "guesses" },
   },
+});
+
+it("the measurement sees a column that rounds, and one that sorts otherwise", async () => {
+  const engine = openSqlite();
+  const ids = mintedIds(distributedId);
+  const column = storeColumn("sqlite", distributedId);
+  if (!column.ok) throw new Error(column.error.reason);
+  const rows = ids.map((words, place) => `(${distributedId.format(words)}, ${place})`);
+  await engine.run(`CREATE TABLE ids (id REAL, place INTEGER); INSERT INTO ids VALUES ${rows}`);
+  const bare = { ...column.value, literal: distributedId.format };
+  expect(await equality(engine, bare, ids)).toEqual({ self: MINTED, apart: 0 });
+  expect(await misplaced(engine)).toBe(0);
+  await engine.run("UPDATE ids SET id = substr(id, -6, 1) || id");
+  expect(await misplaced(engine)).toBeGreaterThan(0);
+  expect((await equality(engine, bare, ids)).self).toBeLessThan(MINTED);
+  await engine.close();
 });
