@@ -187,21 +187,17 @@ const settle = <Owner>(
  * it lies as it stands. Owners whose patterns are spellings of one another are all meant, and those on other hosts are not.
  */
 export const respellings = <Owner extends PathOwner>(owners: readonly Owner[]) => {
-  const below = owners.map((owner) => ({
-    owner,
-    conditions: owner.conditions,
-    paths: owner.paths.filter((pattern) => pattern.endsWith(`/${BELOW}`)),
-  }));
-  const build = () => {
+  /** Owners of each pattern, whatever methods and hosts they take: what another owner leaves is no other spelling. */
+  const ownersBy = (spelling: (pattern: string) => string) => {
     const all = new Map<string, Set<Owner>>();
-    for (const { owner, paths } of below) {
-      for (const pattern of paths.map(asServersRead)) all.set(pattern, (all.get(pattern) ?? new Set()).add(owner));
+    for (const owner of owners) {
+      for (const pattern of owner.paths.filter((each) => each.endsWith(`/${BELOW}`)).map(spelling)) {
+        all.set(pattern, (all.get(pattern) ?? new Set()).add(owner));
+      }
     }
-    return {
-      read: indexExactPaths([...all].map(([pattern, those]) => ({ paths: [pattern], owners: those }))),
-      raw: indexExactPaths(below),
-    };
+    return indexExactPaths([...all].map(([pattern, those]) => ({ paths: [pattern], owners: those })));
   };
+  const build = () => ({ read: ownersBy(asServersRead), raw: ownersBy((pattern) => pattern) });
   let indexes: ReturnType<typeof build> | undefined;
   return (path: string, owner: Owner, asked: Asked): boolean => {
     // One owner alone is at every spelling.
@@ -210,8 +206,8 @@ export const respellings = <Owner extends PathOwner>(owners: readonly Owner[]) =
     const { read, raw } = indexes;
     const found = read.match(withLastSlash(path))?.entity.owners;
     if (found === undefined || found.has(owner) || ![...found].some((other) => isServed(other, asked))) return false;
-    const own = raw.match(path, asked)?.entity.owner;
-    return own === undefined || !found.has(own);
+    const own = raw.match(path)?.entity.owners ?? [];
+    return ![...own].some((each) => found.has(each));
   };
 };
 

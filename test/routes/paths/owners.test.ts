@@ -24,6 +24,7 @@ const declared = {
     rooms: { path: "/rooms/*/members", methods: ["GET"], ...region("eu") },
     roomWrites: { path: "/rooms/*/members", ...region("us") },
     publicRooms: { path: "/publicRooms", methods: "GET", otherMethods: "next", ...region("eu") },
+    admin: { path: "/admin/**", methods: "GET", otherMethods: "next", ...region("eu") },
     closed: { path: "/closed", methods: "GET", ...region("eu") },
     usSite: { path: "/site", hosts: ["us.example.com"], ...region("us") },
     euSites: { path: "/site", hosts: ["*.eu.example.com"], ...region("eu") },
@@ -56,6 +57,9 @@ describe("a request goes to the owner of its path, method and host", () => {
     ["/rooms/!a:b/members", preflight("GET"), "rooms", "http://eu.test/rooms/!a:b/members"],
     ["/publicRooms", {}, "publicRooms", "http://eu.test/publicRooms"],
     ["/publicRooms", by("POST"), "rest", "http://us.test/base/publicRooms"],
+    ["/admin/x", {}, "admin", "http://eu.test/admin/x"],
+    ["/admin/x", by("PUT"), "rest", "http://us.test/base/admin/x"],
+    ["/admin/x/", by("POST"), "rest", "http://us.test/base/admin/x/"],
     ["/site", on("US.example.com:8443"), "usSite", "http://us.test/base/site"],
     ["/site", on("a.eu.example.com"), "euSites", "http://eu.test/site"],
     ["/site", on("one.eu.example.com", by("POST")), "euPosts", "http://us.test/base/site"],
@@ -96,6 +100,14 @@ describe("a request goes to the owner of its path, method and host", () => {
       expect(problem["detail"]).toContain("other hosts");
     },
   );
+
+  it.each(["//admin/x", "/ADMIN/x", "/%61dmin/x"])("%s is read as another owner's path", async (path) => {
+    const { request, seen } = setUp({ declared });
+    for (const method of ["GET", "PUT"]) {
+      const problem = await problemOf(await request(path, { method }));
+      expect([problem["status"], slug(problem), seen.length]).toEqual([404, "unrouted-path", 0]);
+    }
+  });
 
   it("redirects from /any only where the owner takes the request", async () => {
     const { request } = setUp({ declared });
