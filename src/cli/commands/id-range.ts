@@ -8,6 +8,7 @@ import {
 } from "../../ids/index.ts";
 import type { EngineName } from "../../ids/stores/engine.ts";
 import { storePeriod } from "../../ids/stores/period.ts";
+import { DECIMAL } from "../../ids/text/alphabets.ts";
 import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
 import { findForm, openLayout, writtenForms } from "../lib/layouts.ts";
@@ -63,7 +64,7 @@ column holds. Exit code: 0 if there are bounds, otherwise 1.`,
     const [from, to] = [isoTime(options.from), isoTime(options.to)];
     const members = { layout: name, text: form.name, order, from, to, least, greatest };
     await runtime.print(options.json ? jsonText(members) : `${least}\n${greatest}\n`);
-    if (!options.json) runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
+    if (!options.json) runtime.report(`order: ${order}, ${orderInWords(order, form)}\n`);
     return EXIT.ok;
   },
 });
@@ -107,6 +108,12 @@ const ORDERS: Readonly<Record<PeriodOrder, string>> = {
   number: "as numbers, not as text",
   sqlserver: "as a uniqueidentifier of SQL Server",
 };
+
+/** No engine reads other digits than decimal ones as a number. */
+const orderInWords = (order: PeriodOrder, { numeral }: TextForm): string =>
+  order === "number" && numeral?.digits !== DECIMAL.digits
+    ? "by length, then character by character, by code"
+    : ORDERS[order];
 
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {
   switch (error.reason) {
