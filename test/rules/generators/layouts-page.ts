@@ -15,6 +15,8 @@ export const layoutsPage = (): string =>
     "Generated from the tables in `src/ids/` by `npm run generate`.",
     "",
     "- [My library](#my-library) says which layout reads the IDs of a library, by name.",
+    "- `base32` is Crockford's alphabet in capitals, and small letters are read too. Other digits, prefixes and groups, such as those of",
+    "  TypeID, are [alphabets](routing-table.md#alphabets) of a layout `like` one of these.",
     "- Fields are listed most significant bit first. `waybill layout NAME` draws any layout.",
     "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
     "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
