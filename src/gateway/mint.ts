@@ -7,6 +7,7 @@ import { LUUID_SHORT } from "../routing/identity.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
 import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
+import { takenBy } from "../routing/lookup/choice.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
 import { regionByWords } from "../routing/mint/verify.ts";
@@ -185,7 +186,8 @@ async function checkMinted(
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const idAt = pattern.indexOf(":id");
   const [before, after] = [pattern.slice(0, idAt), pattern.slice(idAt + ":id".length)];
-  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
+  const asked = takenBy(entity.conditions);
+  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs, asked };
   const ids: (MintedId | undefined)[] = [];
   for (const words of minted) {
     // A promise for each ID would cost as much as its decision.

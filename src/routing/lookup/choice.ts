@@ -1,12 +1,20 @@
 import { listOf } from "../compile/conditions.ts";
 import { hostOf, labelOf } from "../places/values.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
-import type { Asked, LayoutHint, PathConditions, Untaken, WithoutId } from "../table.ts";
+import type { LayoutHint, WithoutId } from "../table.ts";
+import type { Asked, PathConditions, Untaken } from "./asked.ts";
 
 /** Several owners of one pattern: the host chooses first, then the method. */
 
 /** A path without a request: a GET, on a host that no condition names. */
 export const PLAIN_READ: Asked = { method: "GET", preflightFor: undefined, servedHost: "" };
+
+/** A request that an owner takes: one without methods takes a method that no table can list. */
+export const takenBy = (conditions: PathConditions | undefined): Asked => ({
+  method: conditions?.methods?.[0] ?? "*",
+  preflightFor: undefined,
+  servedHost: conditions?.hosts?.[0]?.replace("*", "any") ?? "",
+});
 
 export interface Rival<Owner> {
   readonly owner: Owner;

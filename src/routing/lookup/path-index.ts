@@ -1,4 +1,5 @@
-import type { Asked, LayoutHint, PathConditions, PathIndex, PathMatch } from "../table.ts";
+import type { LayoutHint, PathIndex, PathMatch } from "../table.ts";
+import type { Asked, PathConditions } from "./asked.ts";
 import { Choice, PLAIN_READ, type Rival, untakenOf } from "./choice.ts";
 import { BELOW, isEncodedGatewayPath, segmentsOf, unescaped } from "./paths.ts";
 

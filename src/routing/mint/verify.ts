@@ -7,14 +7,18 @@ import { primaryPattern, segmentsOf } from "../lookup/paths.ts";
 import { keysOf, needsPage } from "../resolve/describe.ts";
 import { applyRollout, isHinted, isInWindow } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
-import type { CompiledTable, EnabledLayout, Entity, EntityId } from "../table.ts";
+import type { CompiledTable, Decision, EnabledLayout, Entity, EntityId } from "../table.ts";
 import type { MintPlan } from "./plan.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
 export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string): boolean => {
   const found = resolveAny(table.withoutPublic ?? table, text, HORIZON_MS);
-  return found.ok ? found.value.entity === entity : found.error.reason !== "ambiguous-id";
+  return found.ok ? isReached(entity, found.value) : found.error.reason !== "ambiguous-id";
 };
+
+/** An entity that shares the path is reached by other requests. */
+const isReached = (entity: Entity, { entity: found, layout }: Decision): boolean =>
+  found === entity || primaryPattern(found, layout) === primaryPattern(entity, layout);
 
 /** How many minted IDs are not clear on `/any`, and how one gets at them nevertheless. Plain JSON. */
 export interface Ambiguous {
