@@ -23,12 +23,15 @@ Examples:
       name === undefined ? await openLayouts(options.table, runtime) : [await openLayout(name, options.table, runtime)];
     const texts = all.map((layout) => {
       if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
-      return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
+      return options.json ? JSON.stringify(plainOf(layout), asDeclared) : describe(layout, runtime.paint);
     });
     await runtime.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
     return EXIT.ok;
   },
 });
+
+/** JSON has no bigint: a table writes it as a text. */
+const asDeclared = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}` : value);
 
 /** Text forms are code, so only their names are shown. */
 const plainOf = ({ table, texts }: Layout): object => ({

@@ -70,6 +70,19 @@ describe("declared alphabets", () => {
     expect(forms).toContainEqual({ layout: "user-id", form: "crockford-lower", text: TYPE_ID });
   });
 
+  it("are shown with a greatest value that no number holds", async () => {
+    const max = "9999999999999999999999999999";
+    const rows = [{ field: "value", bits: 96, role: "random", max }];
+    const wide = { "wide-id": { rows, text: ["decimal", { alphabet: "base58" }] } };
+    const declared = {
+      ...DECLARED_TABLE,
+      entities: { ...DECLARED_TABLE.entities, wide: { path: "/wide/:id", ids: [{ layout: "wide-id" }] } },
+      layouts: { ...DECLARED_TABLE.layouts, ...wide },
+    };
+    const shown = await waybill(["layout", "wide-id", ...TABLE, "--json"], { files: tableFiles(declared) });
+    expect(objectsOf(shown.stdout)).toMatchObject([{ rows, texts: ["decimal", "base58"] }]);
+  });
+
   it("are named where no table declares them", async () => {
     const { stderr } = await waybill(["id", "convert", "mhvXdrZT4jP5T8vBxuvm75", "--to", "uuid"]);
     expect(stderr).toContain("It could be: UUID in base58 (Flickr), as of short-uuid");
