@@ -47,7 +47,7 @@ export const featuresOf = (
   );
   return [
     ...withoutId.entries.map(({ entity }) => ({
-      what: `${entity.name} at ${entity.paths.join(", ")}`,
+      what: `${entity.name} at ${shownPaths(entity.paths)}`,
       why: "requests without an ID",
     })),
     ...(graphql === undefined ? [] : [{ what: `GraphQL at ${graphql.path}`, why: "IDs in documents" }]),
@@ -55,4 +55,12 @@ export const featuresOf = (
     ...(count === 0 ? [] : [{ what: `${count} IDs of moved, moves and gone`, why: "overrides of single IDs" }]),
     ...short.map(([name]) => ({ what: `short keys of ${name}`, why: "short keys" })),
   ];
+};
+
+/** Alternatives make many paths of one pattern. */
+const PATHS_SHOWN = 4;
+
+const shownPaths = (paths: readonly string[]): string => {
+  const more = paths.length - PATHS_SHOWN;
+  return `${paths.slice(0, PATHS_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 };
