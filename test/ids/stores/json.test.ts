@@ -65,6 +65,12 @@ describe("a number of JSON", () => {
     );
   });
 
+  // Of a square it would take minutes.
+  it("costs time in its length", () => {
+    const long = `1.${"0".repeat(300_000)}1`;
+    expect(parsed(`[${long}]`)).toEqual([long]);
+  });
+
   it("that is no JSON is refused, even if quotes would make it JSON", () => {
     for (const text of [
       "",
@@ -116,6 +122,12 @@ describe("written", () => {
     ],
   ])("by %j", (options, text) => {
     expect(stringifyExactJson(order, options)).toEqual({ ok: true, value: text });
+  });
+
+  it("keeps a number that JSON.rawJSON made", () => {
+    const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => object };
+    const value = { id: rawJSON("1541815603606036481"), all: [rawJSON("1e400")] };
+    expect(stringifyExactJson(value)).toEqual({ ok: true, value: JSON.stringify(value) });
   });
 
   it.each<readonly [name: string, value: unknown, error: object]>([
