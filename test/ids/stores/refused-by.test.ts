@@ -123,6 +123,21 @@ const ROWS: readonly (readonly [store: RefusingStore, ids: readonly string[], lo
       { id: "@a", reason: "refused" },
     ],
   ],
+  // Declared alphabets and groups may have `:` and `.`.
+  ["yaml", ["a:b", "12:3456", "---a", "x=="], []],
+  [
+    "yaml",
+    ["abc:", "---", "...", "12:30", "-1:00:30.5", "E83", "2001-12-14t21:59:43.10-05:00"],
+    [
+      { id: "abc:", reason: "refused" },
+      { id: "---", reason: "refused" },
+      { id: "...", reason: "refused" },
+      { id: "12:30", reason: "number", as: "750" },
+      { id: "-1:00:30.5", reason: "number", as: "-3630.5" },
+      { id: "E83", reason: "number", as: "NaN" },
+      { id: "2001-12-14t21:59:43.10-05:00", reason: "not-of-its-kind" },
+    ],
+  ],
   ["csv", ["507f1f77bcf86cd799439011", "123456789012345"], []],
   [
     "csv",
@@ -142,6 +157,15 @@ describe("refusedBy", () => {
   it.each(ROWS)("%s of %j", (store, ids, lost) => {
     expect(refusedBy(store, ids)).toEqual(lost);
   });
+
+  // Of a square each would take minutes.
+  it.each(["1".repeat(300_000), `1${"_".repeat(300_000)}`, `a${" ".repeat(300_000)}`])(
+    "takes time in the length of an ID",
+    (run) => {
+      expect(losesDigits(`${run}x`)).toBe(false);
+      for (const store of REFUSING_STORES) expect(refusedBy(store, [`${run}x`]).length).toBeLessThan(2);
+    },
+  );
 
   it("has a row of each store that keeps IDs, and one that loses some", () => {
     const stores = (isEmpty: boolean) =>
@@ -178,6 +202,9 @@ describe("refusedBy", () => {
     database.close();
   });
 
+  /** Digits of declared alphabets, and separators of groups: what a segment of a path holds. */
+  const marked = fc.stringMatching(/^[0-9aEeTtxy\-._~!$&'()*+,;=:@]{1,8}$/);
+
   it.each(["1.1", "core"] as const)("yaml loses what a reader of YAML %s prints as another text", (version) => {
     const read = (text: string): unknown => {
       try {
@@ -187,9 +214,12 @@ describe("refusedBy", () => {
       }
     };
     fc.assert(
-      fc.property(fc.oneof(texts, fc.stringMatching(/^[0-9a-f]{24}$/), fc.stringMatching(/^[-\w~]{1,20}$/)), (text) => {
-        if (refusedBy("yaml", [text]).length === 0) expect(`${read(text)}`).toBe(text);
-      }),
+      fc.property(
+        fc.oneof(texts, fc.stringMatching(/^[0-9a-f]{24}$/), fc.stringMatching(/^[-\w~]{1,20}$/), marked),
+        (text) => {
+          if (refusedBy("yaml", [text]).length === 0) expect(`${read(text)}`).toBe(text);
+        },
+      ),
       { numRuns: 500 },
     );
   });
