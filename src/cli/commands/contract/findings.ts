@@ -47,6 +47,8 @@ const OWN_PATH = /^\/(?:mint$|any(?:\/|$)|-\/)/;
 export interface Comparison {
   readonly table: CompiledTable;
   readonly isId: IdTest;
+  /** Hosts that the table names, and one that it does not. */
+  readonly hosts: readonly string[];
   /** Whether only a catch-all pattern of the entry matches: the path itself has no entry. */
   readonly isCaughtAll: (entry: WithoutId, path: string) => boolean;
 }
@@ -59,7 +61,8 @@ export const createComparison = (table: CompiledTable, isId: IdTest): Comparison
   const exact = indexExactPaths(
     [...owners].flatMap(([pattern, of]) => (pattern.endsWith("/**") ? [] : [{ paths: [pattern], of }])),
   );
-  return { table, isId, isCaughtAll: ({ entity }, path) => exact.match(path)?.entity.of.has(entity) !== true };
+  const hosts = ["", ...hostsOf(table)];
+  return { table, isId, hosts, isCaughtAll: ({ entity }, path) => exact.match(path)?.entity.of.has(entity) !== true };
 };
 
 const UNREAD: Readonly<Record<Unread["why"], string>> = {
@@ -87,7 +90,7 @@ const unroutedFinding = ({ pointer, path }: ContractPath, method: string, messag
 });
 
 const disagreements = (path: ContractPath, comparison: Comparison): readonly Finding[] => {
-  const { table, isId } = comparison;
+  const { isId } = comparison;
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
     const message = "the gateway serves this path itself: the operation is never reached";
@@ -95,7 +98,7 @@ const disagreements = (path: ContractPath, comparison: Comparison): readonly Fin
   }
   // A document without an operation still says that there is the path.
   const methods = path.methods.length === 0 ? ["GET"] : path.methods;
-  const owners = methods.map((method) => ({ method, ...ownerAt(table, path.path, method) }));
+  const owners = methods.map((method) => ({ method, ...ownerAt(comparison, path.path, method) }));
   const matches = new Map(owners.flatMap(({ match }) => (match === undefined ? [] : [[match.entity, match] as const])));
   return [
     ...[...matches.values()].flatMap(({ entity, idStart, idEnd }) =>
@@ -116,9 +119,9 @@ type OwnerAt = {
 };
 
 /** Whose path it is for a method, on some host that the table names or on another one. */
-const ownerAt = (table: CompiledTable, path: string, method: string): OwnerAt => {
+const ownerAt = ({ table, hosts }: Comparison, path: string, method: string): OwnerAt => {
   let refusedBy: string | undefined;
-  for (const servedHost of ["", ...hostsOf(table)]) {
+  for (const servedHost of hosts) {
     const asked = { method, preflightFor: undefined, servedHost };
     const match = entityAt(table, path, asked);
     if (match !== undefined && match.allow === undefined) return { match };
