@@ -57,12 +57,17 @@ const matcherOf = (
   }
   const own = indexExactPaths(parts.own);
   const owners = new Map(parts.own.map((each) => [each.entry, each]));
+  const literal = parts.literal.length === 0 ? undefined : indexExactPaths(parts.literal);
+  const shared = parts.shared.length === 0 ? undefined : indexExactPaths(parts.shared, true);
   const isElsewhere = respellings(parts.own);
   return {
     match: (path, asked) => (isEncodedGatewayPath(path) ? undefined : entryIn(own.match(path, asked))),
-    literal: parts.literal.length === 0 ? undefined : entriesOf(indexExactPaths(parts.literal)),
-    shared: parts.shared.length === 0 ? undefined : entriesOf(indexExactPaths(parts.shared, true)).match,
-    untaken: own.untaken,
+    literal: literal && entriesOf(literal),
+    shared: shared && entriesOf(shared).match,
+    untaken: (path, asked) => {
+      const all = [literal, shared, own].flatMap((index) => index?.untaken(path, asked) ?? []);
+      return all.find((one) => "allow" in one) ?? all[0];
+    },
     isElsewhere: (path, entry, asked) => {
       const owner = owners.get(entry);
       return owner !== undefined && isElsewhere(path, owner, asked);

@@ -95,15 +95,25 @@ const withHead = (methods: readonly string[]): readonly string[] => [
   ...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
 ];
 
-/** Whether an entity takes no request that an entry without an ID is for, although it takes all of its paths. */
+/**
+ * Whether an entity takes no request that an entry without an ID is for, although it takes all of its paths. Hosts choose
+ * first: an entry that names them more exactly would be for all methods there, of which the entity takes some.
+ */
 export const leavesTo = (entity: PathConditions | undefined, entry: PathConditions | undefined): boolean => {
   const { hosts, methods } = entity ?? {};
-  const isApart = hosts !== undefined && !entry?.hosts?.some((host) => hosts.some((own) => includesHost(own, host)));
-  return isApart || (methods !== undefined && !entry?.methods?.some((method) => methods.includes(method)));
+  if (hosts !== undefined && !entry?.hosts?.some((host) => hosts.some((own) => includesHost(own, host)))) return true;
+  const isSameHost = entry?.hosts?.every((host) => hosts?.includes(host)) ?? true;
+  return isSameHost && methods !== undefined && !entry?.methods?.some((method) => methods.includes(method));
 };
 
 const includesHost = (own: string, host: string): boolean =>
   own === host || (own.startsWith("*") && labelOf(host)[1] === own.slice(1));
+
+/** How exactly hosts are named of which a request has one: the more exact owner chooses. */
+export const hostRankOf = (conditions: PathConditions | undefined, { servedHost }: Asked): number => {
+  const hosts = conditions?.hosts;
+  return hosts === undefined ? 0 : hosts.includes(hostOf(servedHost)) ? 2 : 1;
+};
 
 /** Whether no request is for both: on each host that both take, their methods differ. */
 export const areDistinct = (a: PathConditions | undefined, b: PathConditions | undefined): boolean => {

@@ -25,8 +25,10 @@ export const rankOf = (pattern: string, entities: Patterns<unknown>): PathRank =
 
 /** The entity one of whose patterns takes everything that a path without an ID takes. */
 export const coveringOf = <Owner>(pattern: string, { match }: Patterns<Owner>) => {
-  // Matched as a path: no literal of an entity is `*`, so only an open segment takes it. What goes on below needs one that does too.
-  const path = pattern.endsWith(`/${BELOW}`) ? `${pattern}/${BELOW}` : pattern;
+  // Matched as paths: no literal of an entity is `*`, so only an open segment takes it. What goes on below needs one that does too.
+  const isOpen = pattern.endsWith(`/${BELOW}`);
+  if (isOpen && match(pattern) === undefined) return undefined;
+  const path = isOpen ? `${pattern}/${BELOW}` : pattern;
   const found = match(path);
   return found && { ...found, path };
 };

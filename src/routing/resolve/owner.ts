@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
-import { PLAIN_READ } from "../lookup/choice.ts";
+import { hostRankOf, PLAIN_READ } from "../lookup/choice.ts";
 import type { Asked, CompiledTable, Entity, PathMatch, WithoutId } from "../table.ts";
 
 /** Whose a path is: an entity's, or an entry's without an ID. Literal text precedes an entity at the root. */
@@ -22,7 +22,7 @@ export function withoutEntity(
 ): Result<WithoutId, OwnerError> {
   const { literal, shared, match } = table.withoutId;
   const first = literal?.match(path, asked);
-  const beside = first ?? sharedAt(shared?.(path, asked), refused);
+  const beside = first ?? sharedAt(shared?.(path, asked), refused, asked);
   const found = beside ?? (refused === undefined ? match(path, asked) : undefined);
   const { method } = asked;
   const allow = [...new Set([...(refused?.allow ?? []), ...(found?.allow ?? [])])];
@@ -41,11 +41,11 @@ export function withoutEntity(
   return isMeant ? ok(entry) : err({ reason: "unrouted-path", path, isRespelled: true });
 }
 
-/** An entry that takes all other hosts is not for the entity's own ones, whatever their methods. */
-const sharedAt = (found: PathMatch<WithoutId> | undefined, refused: PathMatch | undefined) => {
-  const isOther =
-    refused?.entity.conditions?.hosts !== undefined && found?.entity.entity.conditions?.hosts === undefined;
-  return isOther ? undefined : found;
+/** An entry that takes all other hosts, or those of a pattern, is not for those that the entity names, whatever their methods. */
+const sharedAt = (found: PathMatch<WithoutId> | undefined, refused: PathMatch | undefined, asked: Asked) => {
+  if (found === undefined || refused === undefined) return found;
+  const [own, other] = [found.entity.entity.conditions, refused.entity.conditions];
+  return hostRankOf(own, asked) < hostRankOf(other, asked) ? undefined : found;
 };
 
 /** Whether servers that are less exact read the path as the entry's own too. */

@@ -112,6 +112,29 @@ describe("faults of shared paths", () => {
     ],
     ["an entry on other hosts", tableOf({ a: { path: "/a/:id", ...EU, ...IUID } }, { b: { path: "/a/*" } }), []],
     [
+      "an entry on a host, beside an entity of one method on all",
+      tableOf({ a: { path: "/a/:id", ...GET, ...IUID } }, { b: { path: "/a/*", ...US } }),
+      ["path-collision /withoutId/b/path"],
+    ],
+    [
+      "an entry on one of the entity's open hosts, for other methods",
+      tableOf(
+        { a: { path: "/a/:id", ...EU, ...GET, ...IUID } },
+        { b: { path: "/a/*", methods: "PUT", hosts: ["x.eu.example.com"] } },
+      ),
+      ["path-collision /withoutId/b/path"],
+    ],
+    [
+      "an entry on the entity's own hosts, for other methods",
+      tableOf({ a: { path: "/a/:id", ...EU, ...GET, ...IUID } }, { b: { path: "/a/*", ...EU } }),
+      [],
+    ],
+    [
+      "an entry for all below, where the entity has what is deeper",
+      tableOf({ a: { path: ["/b/:id", "/a/*/:id"], ...IUID } }, { b: { path: "/a/**" } }),
+      [],
+    ],
+    [
       "literal text in the ID's place",
       tableOf({}, { b: { path: "/orders/search" } }),
       ["path-collision /withoutId/b/path"],
