@@ -30,7 +30,7 @@ export interface CountedEvents {
 export type LookupOutcome = DirectorySource | "absent" | "unknown" | "busy" | "failed";
 
 /** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
-export type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
+type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
 
 /** Counts for metrics. Cheap enough for every request. */
 export interface Counters {

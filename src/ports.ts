@@ -66,7 +66,6 @@ export type {
   Metric,
   Sample,
   ShadowOutcome,
-  UpdateOutcome,
 } from "./metrics-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { everyLayout } from "../../../src/ids/index.ts";
-import { ENGINE_NAMES } from "../../../src/ids/stores/engine.ts";
-import { objectsOf, waybill } from "../fake-runtime.ts";
+import { everyLayout } from "../../../../src/ids/index.ts";
+import { ENGINE_NAMES } from "../../../../src/ids/stores/engine.ts";
+import { objectsOf, waybill } from "../../fake-runtime.ts";
 
 const column = (...args: readonly string[]) => waybill(["id", "column", ...args]);
 const jsonOf = async (...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { objectsOf, waybill } from "../fake-runtime.ts";
+import { objectsOf, waybill } from "../../fake-runtime.ts";
 
 const JANUARY = ["--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00Z"];
 const range = (...args: readonly string[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
-import { objectsOf, waybill } from "../fake-runtime.ts";
-import { tableFiles } from "../memory-files.ts";
+import { DECLARED_TABLE } from "../../../fixtures/declared-table.ts";
+import { objectsOf, waybill } from "../../fake-runtime.ts";
+import { tableFiles } from "../../memory-files.ts";
 
 const V7 = [
   { field: "mintedAt", bits: 48, role: "time", unit: "ms", epoch: "1970-01-01T00:00:00Z" },
