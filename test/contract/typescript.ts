@@ -49,8 +49,8 @@ export const loggedEvents = (): Record<string, string[]> => {
       found.push([event.initializer.getText(), lines]);
     }
     // Events of `src/edge/log.ts`: what they hold beside their name and time.
-    if (ts.isCallExpression(node) && node.expression.getText() === "write" && node.arguments.length > 1) {
-      const [name, what] = node.arguments as unknown as readonly [ts.Expression, ts.Expression];
+    const [name, what] = ts.isCallExpression(node) && node.expression.getText() === "write" ? node.arguments : [];
+    if (name !== undefined && what !== undefined && (ts.isStringLiteral(name) || ts.isTemplateExpression(name))) {
       const lines = membersOf(checker, checker.getTypeAtLocation(what), node, "");
       found.push([name.getText(), [...lines, ".event  string", ".time  string"].toSorted()]);
     }
