@@ -180,7 +180,8 @@ const settle = <Owner>(
   const found = choice.of(asked);
   if (found === undefined) return undefined;
   if ("owner" in found) return { entity: found.owner, idStart, idEnd, hint: found.hint };
-  return { entity: owner, idStart, idEnd, hint, allow: found };
+  // Of several that refuse it, one on the request's host.
+  return { entity: choice.on(asked)[0]?.owner ?? owner, idStart, idEnd, hint, allow: found };
 };
 
 /**
