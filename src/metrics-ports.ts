@@ -52,5 +52,5 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What became of a read that was to be sent to a shadow as well. */
+/** The outcome of a read that was to be sent to a shadow as well. */
 export type ShadowOutcome = "match" | "status-differs" | "headers-differ" | "failed" | "dropped";

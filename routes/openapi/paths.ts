@@ -59,7 +59,7 @@ export function entityPaths(table: CompiledTable): Paths {
 const methodsOf = ({ conditions }: Entity) =>
   METHODS.filter((method) => conditions?.methods?.includes(method.toUpperCase()) ?? true);
 
-/** Of several owners of a path, one that lists a method has it before one that takes the rest. */
+/** An owner that lists a method has it before one that takes the rest. */
 const joined = (before: object | undefined, own: object, { conditions }: Entity): object =>
   conditions?.methods === undefined ? { ...own, ...before } : { ...before, ...own };
 

@@ -2,7 +2,7 @@ import { luuid } from "../ids/index.ts";
 import type { Draft } from "../routing/schema/draft.ts";
 import type { CompiledTable, Entity, Region } from "../routing/table.ts";
 
-/** What no engine decides, and why. */
+/** Parts of a table that no engine decides, and why. */
 
 /** A part of the table whose requests go to Waybill. */
 export interface Forwarded {
@@ -36,7 +36,7 @@ export const patternWhy = ({ closedPaths }: Entity, pattern: string, conditional
   return /^\/[:*]/.test(pattern) ? "a pattern at the root" : undefined;
 };
 
-/** What Waybill decides beside whole patterns. */
+/** Parts of a table, other than whole patterns, that Waybill decides. */
 export const featuresOf = (
   { withoutId, moved, graphql, lists }: CompiledTable,
   { entities }: Draft,

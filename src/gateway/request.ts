@@ -59,7 +59,7 @@ export class RequestContext {
   declare entity: string | undefined;
   declare layout: string | undefined;
   declare region: string | undefined;
-  /** Of a request without an ID: the source that chose the region, and those before it whose value is not listed. */
+  /** Without an ID: the source that chose the region, and those before it whose value is not listed. */
   declare source: string | undefined;
   declare unlisted: readonly string[] | undefined;
   declare directory: RequestLine["directory"];

@@ -92,7 +92,7 @@ export interface Entity {
   readonly pathHints: ReadonlyMap<string, LayoutHint>;
   /** Patterns that take no path below; `undefined`: all do. */
   readonly closedPaths: ReadonlySet<string> | undefined;
-  /** Which requests on its paths it takes; `undefined`: all. */
+  /** The requests on its paths that it takes; `undefined`: all. */
   readonly conditions: PathConditions | undefined;
   /** Literal prefix that paths lose on their way to the origin; `undefined`: none. */
   readonly removePrefix: string | undefined;

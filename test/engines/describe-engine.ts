@@ -8,7 +8,7 @@ import { equality, fill, misplaced, type Partitioning, partitionsOfPeriod, place
 import { MINTED, mintable, mintedIds, PERIOD, PLACES_OF_PERIOD } from "./minted.ts";
 import type { Engine } from "./servers/engine.ts";
 
-/** What the model of stores says of an engine, held against the engine. */
+/** The model of stores, held against the engine. */
 
 export interface EngineCase {
   readonly name: EngineName;

@@ -99,7 +99,7 @@ export const placesOfPeriod = async (
   return (await placesBy(engine, `WHERE ${printed}`)).toSorted((a, b) => a - b);
 };
 
-/** What the command prints for the period; `undefined`: it refuses. */
+/** The condition that the command prints for the period; `undefined`: it refuses. */
 export const printedCondition = async (
   name: EngineName,
   { name: layout }: Layout,

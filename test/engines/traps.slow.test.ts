@@ -12,7 +12,7 @@ import { startPostgres } from "./servers/postgres.ts";
 import { startRedis } from "./servers/redis.ts";
 import { openSqlite } from "./servers/sqlite.ts";
 
-/** What happens in the columns that are not recommended: a refusal of `waybill id column` is not caution alone. */
+/** Columns that are not recommended: a refusal of `waybill id column` is not caution alone. */
 
 const packages = (await enginePackages()) as Packages;
 const quoted = (texts: readonly string[]): string => texts.map((text, place) => `('${text}', ${place})`).join();

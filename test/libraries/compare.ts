@@ -9,11 +9,11 @@ import { loadTable, resolvePath } from "../../src/routing/index.ts";
 import type { CompiledTable, Decision } from "../../src/routing/table.ts";
 import { ENTRIES, type Library } from "./libraries.ts";
 
-/** What one library and Waybill make of each other's IDs. */
+/** How one library and Waybill read each other's IDs. */
 export interface Comparison {
-  /** Of the library's IDs, those that Waybill refuses. */
+  /** The library's IDs that Waybill refuses. */
   readonly refused: readonly string[];
-  /** Of those made with a known key, those that a route by this key does not take. */
+  /** IDs made with a known key that a route by this key does not take. */
   readonly misrouted: readonly string[];
   /** Fields that both read alike in every ID of both. */
   readonly alike: readonly string[];
@@ -64,7 +64,7 @@ export const tableFor = (library: Library, key: Fields = {}): CompiledTable => {
 export const layoutOf = (table: CompiledTable): Layout | undefined =>
   table.paths.match("/things/0")?.entity.ids[0]?.enabled.layout;
 
-/** What the table decides about a text on the entity's path. */
+/** The table's decision about a text on the entity's path. */
 export const decisionOf = (table: CompiledTable, text: string, nowMs: number): Decision | undefined => {
   const path = `/things/${text}`;
   const match = table.paths.match(path);

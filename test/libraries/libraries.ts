@@ -1,7 +1,7 @@
 /** ID libraries, and what a routing table says of their IDs. `docs/reference/layouts.md` prints it; a slow test proves it by running them. */
 
 export interface Library {
-  /** Of the package, and which of its IDs where it makes several. */
+  /** The package's name, and which of its IDs where it makes several. */
   readonly name: string;
   /** The layout for `ids`: built in, or an entry of `ENTRIES`. Absent: a directory. */
   readonly layout?: string;

@@ -23,7 +23,7 @@ import { rises } from "../../src/ids/stores/order.ts";
 import { mintable, mintedIds } from "../engines/minted.ts";
 import { blocks, namesIn, page, rowsOf, section, statementsOf } from "../engines/page.ts";
 
-/** What `docs/guides/databases.md` says, on PostgreSQL (PGlite) and SQLite. Other engines: `test/engines`. */
+/** Statements of `docs/guides/databases.md`, on PostgreSQL (PGlite) and SQLite. Other engines: `test/engines`. */
 
 let postgres: PGlite;
 beforeAll(async () => {

@@ -40,7 +40,7 @@ export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "l
 export type Reading = Explanation & {
   /** A part of the table that the page does not see may decide about the ID after all. */
   readonly isUnsure?: boolean;
-  /** What the text could be besides, without a table; `declared`: the entry of `layouts` by which a table reads it. */
+  /** Other possible kinds, without a table; `declared`: the entry of `layouts` by which a table reads it. */
   readonly couldBe?: readonly CouldBeLine[];
 };
 

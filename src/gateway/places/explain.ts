@@ -92,7 +92,7 @@ export interface ExplainedRequest {
   /** The path that the client is redirected to. */
   readonly redirect?: string;
   readonly region?: string | undefined;
-  /** What the region's origins get where the table takes a prefix off: a URL if there is one origin, else path and query. */
+  /** Set where the table takes a prefix off: the URL of the one origin, else path and query at each. */
   readonly sent?: string;
   readonly problem?: Problem;
 }

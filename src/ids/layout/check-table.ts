@@ -18,7 +18,7 @@ export type LayoutTableFault =
   | { readonly reason: "split-field"; readonly field: string }
   | { readonly reason: "two-times"; readonly fields: readonly [string, string] };
 
-/** Of IDs in use, KSUID has 160 bits and a few have 168 or 192. A hash has 256. */
+/** KSUIDs have 160 bits, a few other IDs 168 or 192, and a hash 256. */
 export const LAYOUT_BITS_MAX = 256;
 
 export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>

@@ -84,7 +84,7 @@ const sampleOf = (layout: Layout): Words => {
   return ids.ok ? ids.value.least : leastId(layout);
 };
 
-/** What is wrong in every engine. */
+/** Faults in every engine. */
 const layoutTraps = ({ layout, type, isHex, rises: isRising }: NoteFacts, { form }: StoreColumn): readonly string[] => [
   ...(isRising ? [] : ["IDs are not in the order of minting here: inserts touch pages all over the index."]),
   ...(isRising && leadingField(layout)?.name === "interval"

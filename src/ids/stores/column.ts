@@ -213,7 +213,7 @@ const literals = (
   };
 };
 
-/** What may follow a type in `CREATE TABLE`, and wraps of ClickHouse. */
+/** Text that may follow a type in `CREATE TABLE`, and wraps of ClickHouse. */
 const CONSTRAINTS = /(?: (?:not null|null|primary key|unique))+$/i;
 const WRAP = /^(?:nullable|lowcardinality)\((.+)\)$/i;
 

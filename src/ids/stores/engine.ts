@@ -1,6 +1,6 @@
 import type { Layout } from "../layout/layout.ts";
 
-/** What Waybill knows of a database engine: its column types, their literals, and what it was learnt from. */
+/** A database engine: its column types, their literals, and the source of both. */
 
 export const ENGINE_NAMES = [
   "mariadb",
@@ -21,7 +21,7 @@ export type Collation = "binary" | "language" | "caseless";
 
 export type UuidOrder = "bits" | "sqlserver" | "halves" | "mariadb";
 
-/** What a column can hold. `count`: bytes or characters; absent: any. */
+/** Values that a column can hold. `count`: bytes or characters; absent: any. */
 export type ColumnHolds =
   | { readonly holds: "uuid"; readonly order: UuidOrder }
   | { readonly holds: "bytes"; readonly count?: number }
@@ -77,7 +77,7 @@ export interface NoteFacts {
   readonly rises: boolean;
   readonly risesByBits: boolean;
   readonly risesByHalves: boolean;
-  /** What MariaDB's UUID would refuse of the layout. */
+  /** IDs of the layout that MariaDB's UUID refuses. */
   readonly uuidRefuses: "none" | "some" | "all";
 }
 
@@ -165,7 +165,7 @@ export const allOf =
 /** Wider than 64 bits. */
 export const isWide = ({ bytes, isDigits }: NoteFacts): boolean => isDigits && bytes > 8;
 
-/** What mappers do to numbers, whatever the engine. */
+/** Effects of mappers on numbers, whatever the engine. */
 export const MAPPER_TRAPS: readonly Note[] = [
   trap(
     inNumber,

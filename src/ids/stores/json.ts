@@ -155,7 +155,7 @@ const writeObject = (writer: Writer, value: object, place: Place): Written => {
   if (RAW.isRawJSON?.(value) === true) return (value as { readonly rawJSON: string }).rawJSON;
   if (!("toJSON" in value) || typeof value.toJSON !== "function") return writeMembers(writer, value, place);
   const json: unknown = value.toJSON(place.key);
-  // What `toJSON` returns is not asked again.
+  // The result of `toJSON` is not asked again.
   return typeof json === "object" && json !== null ? writeMembers(writer, json, place) : write(writer, json, place);
 };
 

@@ -1,7 +1,7 @@
 import { readUuid } from "../text/uuid.ts";
 import { isRefusedByMariadb } from "./order.ts";
 
-/** Which IDs a store or a reader would lose, before they are written there. */
+/** IDs that a store or a reader would lose, before they are written there. */
 
 // No pattern below has two ways to read a run of characters: a long text costs time in its length, not in its square.
 

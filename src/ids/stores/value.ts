@@ -28,7 +28,7 @@ export const greatestId = ({ fields, fixed }: Layout): Words => {
   return words;
 };
 
-/** What most engines store a layout's IDs best as. `form`: the text that the store has instead of the canonical one. */
+/** The best kind of value for a layout's IDs in most engines. `form`: the text that the store has instead of the canonical one. */
 export const storedValue = (layout: Layout, form?: TextForm): StoredValue => {
   const text = form ?? layout.table.text;
   const bytes = { kind: "bytes", count: byteCount(layout) } as const;

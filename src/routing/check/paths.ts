@@ -137,7 +137,7 @@ export const checkWritten = (path: DeclaredEntity["path"], place: Place, report:
 
 type PathAsWritten = Extract<DeclaredEntity["path"], readonly unknown[]>[number];
 
-/** What origins do not get is the beginning of every path. */
+/** The removed prefix must begin every path. */
 export const checkPrefix = (
   { removePrefix }: Pick<DeclaredEntity, "removePrefix">,
   patterns: readonly { readonly pattern: string }[],

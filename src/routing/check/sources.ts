@@ -165,7 +165,7 @@ const checkValues = (source: DeclaredSource, kind: Kind, place: Place, report: R
 /** Control characters other than the tab (RFC 9110 §5.5). */
 const CONTROL = /[^\t\x80-\x9f\P{Cc}]/u;
 
-/** What URLs leave unescaped in a segment, and escapes. */
+/** Characters that URLs leave unescaped in a segment, and escapes. */
 const SEGMENT = /^[\w.~!$&'()*+,;=:@%|[\]^-]+$/;
 
 const DOTS = /^(?:\.|%2e){1,2}$/i;

@@ -3,16 +3,16 @@ import { type Prefixes, prefixesOf, prefixOf } from "../resolve/listed.ts";
 import type { Place } from "../schema/faults.ts";
 import { type DeclaredSource, valuesOf } from "../schema/without-id.ts";
 
-/** Which values earlier sources of a list take, so that later ones never see them. */
+/** Values that earlier sources of a list take, so that later ones never see them. */
 
 export type Kind = Exclude<keyof DeclaredSource, "values" | "prefixes" | "unlisted">;
 
-/** What sources of one header, claim or the like take together. */
+/** Values that sources of one header, claim or the like take together. */
 interface Reader {
   /** No value goes on. */
   isClosed: boolean;
   readonly exact: Set<string>;
-  /** Of each source. */
+  /** One for each source. */
   readonly prefixes: Prefixes[];
 }
 
@@ -137,7 +137,7 @@ const partsOf = (source: DeclaredSource, regions: ReadonlySet<string>): readonly
 
 const headerKey = (name: string): string => JSON.stringify(["header", name]);
 
-/** Of two sources with the same key the second sees only values that the first lets go on. */
+/** The second of two sources with one key sees only values that the first lets go on. */
 const keyOf = (source: DeclaredSource, kind: Kind, isStrict: boolean): string => {
   if (kind === "jwtClaim") return JSON.stringify([kind, source.jwtClaim, source.header?.toLowerCase()]);
   if (kind === "header") return headerKey(source.header?.toLowerCase() ?? "");

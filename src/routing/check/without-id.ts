@@ -44,7 +44,9 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
 const checkPaths = (draft: Draft, report: Report): void => {
   const paths = [...draft.withoutId].flatMap(([name, declared]) =>
     pathsOf(declared.path).map(({ pattern, index }) => ({
-      ...{ pattern, name, conditions: conditionsOf(declared) },
+      pattern,
+      name,
+      conditions: conditionsOf(declared),
       place: ["withoutId", name, "path", ...(index === undefined ? [] : [index])],
     })),
   );

@@ -119,7 +119,7 @@ export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Res
 
 const regionFor = ({ regionsInstead }: Entity, region: string): string => regionsInstead?.get(region) ?? region;
 
-/** What a directory calls a region of an entity. */
+/** A directory's name for a region of an entity. */
 export const regionInDirectory = ({ regionsInstead }: Entity, region: string): string => {
   for (const [own, other] of regionsInstead ?? []) if (other === region) return own;
   return region;

@@ -1,4 +1,4 @@
-/** What decides beside a path whose it is. */
+/** Properties that decide, beside the path, who takes a request. */
 
 /** When an owner takes the paths of its patterns. */
 export interface PathConditions {
@@ -10,10 +10,10 @@ export interface PathConditions {
   readonly passesOthers: boolean;
 }
 
-/** What a request says beside its path. */
+/** A request's properties beside its path. */
 export interface Asked {
   readonly method: string;
-  /** Of a CORS preflight: the method that it asks for (Fetch standard). It goes where that request would. */
+  /** The method that a CORS preflight asks for (Fetch standard): it goes where that request would. */
   readonly preflightFor: string | undefined;
   /** As the client asked for it, with case and port. */
   readonly servedHost: string;

@@ -65,7 +65,7 @@ export const takesMethod = (
   { method, preflightFor }: Pick<Asked, "method" | "preflightFor">,
 ): boolean => methods === undefined || methods.includes((isShared ? preflightFor : undefined) ?? method);
 
-/** What several owners take together. */
+/** The methods that several owners take together. */
 export const methodsOf = (rivals: readonly Rival<unknown>[]): readonly string[] => [
   ...new Set(rivals.flatMap(({ conditions }) => conditions?.methods ?? [])),
 ];

@@ -39,7 +39,7 @@ interface Node<Owner> {
   below: Site<Owner> | undefined;
 }
 
-/** Who takes what ends at a node. */
+/** Owners of the paths that end at a node. */
 interface Site<Owner> {
   readonly owner: Owner;
   readonly hint: LayoutHint | undefined;
@@ -180,7 +180,7 @@ const settle = <Owner>(
   const found = choice.of(asked);
   if (found === undefined) return undefined;
   if ("owner" in found) return { entity: found.owner, idStart, idEnd, hint: found.hint };
-  // Of several that refuse it, one on the request's host.
+  // Several may refuse it: the one on the request's host is named.
   return { entity: choice.on(asked)[0]?.owner ?? owner, idStart, idEnd, hint, allow: found };
 };
 

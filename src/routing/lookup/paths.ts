@@ -24,7 +24,9 @@ export const patternsOf = (path: DeclaredEntity["path"]): readonly DeclaredPatte
     const isOpen = written.endsWith(BELOW_SUFFIX);
     const index = Array.isArray(path) ? at : undefined;
     return alternativesOf(isOpen ? written.slice(0, -BELOW_SUFFIX.length) : written).map((pattern) => ({
-      ...{ pattern, layout, index },
+      pattern,
+      layout,
+      index,
       below: below ?? (isOpen || undefined),
     }));
   });

@@ -49,7 +49,7 @@ export function prefixOf(prefixes: Prefixes, value: string): Prefix | undefined 
 export const regionFor = ({ regions, prefixes }: Listed, value: string): string | undefined =>
   regions.get(value) ?? (prefixes && prefixOf(prefixes, value)?.region);
 
-/** What a problem lists of many: the first ones, and how many more there are. A prefix has an asterisk. */
+/** The first values for a problem, and how many more there are. A prefix has an asterisk. */
 export function knownOf({ regions, prefixes = [] }: Listed): {
   readonly known: readonly string[];
   readonly more?: number;

@@ -139,7 +139,7 @@ export interface RegionChoice {
 }
 
 export interface ChosenRegion extends RegionChoice {
-  /** Of the source that chose it. */
+  /** The source that chose it, as problems name it. */
   readonly label: string;
   /** Sources before it with `unlisted: "next"` in the table whose value is not listed. */
   readonly unlisted: readonly string[] | undefined;
@@ -155,7 +155,7 @@ export type RegionSourceError =
   | {
       readonly reason: "region-unknown";
       readonly sources: readonly string[];
-      /** Of those that went on to the next source; absent without any. */
+      /** Labels of sources whose value went on to the next; absent without any. */
       readonly unlisted?: readonly UnlistedValue[];
     }
   | UnknownName<"region">

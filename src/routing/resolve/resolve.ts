@@ -122,7 +122,7 @@ export const resolveAny = (
   return second === undefined ? decide(table, first, text) : choose(table, owners, text, nowMs);
 };
 
-/** Of entities that share the path to which an ID leads, the one that the request would reach there. */
+/** The entity that the request would reach on the ID's path, where several share it. */
 const reachedOf = (table: CompiledTable, all: readonly OwnerReading[], text: string, asked: Asked | undefined) => {
   const reached = new Map<string, Entity | undefined>();
   return all.filter(({ entity, id }) => {

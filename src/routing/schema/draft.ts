@@ -123,7 +123,7 @@ export const readDraft = (value: unknown, report: Report) => {
   // What is kept has passed the schema.
   const table = fitting.table as DeclaredTable;
   const draft = draftOf(table, isRecord(value) ? value : {}, routes);
-  // Of what is no object at all, that is the fault.
+  // A value that is no object at all is the fault.
   const isEmpty = draft.isEmpty && isRecord(value);
   return { draft: { ...draft, isEmpty }, declared: isWhole ? table : undefined };
 };

@@ -65,7 +65,7 @@ describe("a number of JSON", () => {
     );
   });
 
-  // Of a square it would take minutes.
+  // Quadratic work would take minutes.
   it("costs time in its length", () => {
     const long = `1.${"0".repeat(300_000)}1`;
     expect(parsed(`[${long}]`)).toEqual([long]);

@@ -158,7 +158,7 @@ describe("refusedBy", () => {
     expect(refusedBy(store, ids)).toEqual(lost);
   });
 
-  // Of a square each would take minutes.
+  // Quadratic work would take minutes for each.
   it.each(["1".repeat(300_000), `1${"_".repeat(300_000)}`, `a${" ".repeat(300_000)}`])(
     "takes time in the length of an ID",
     (run) => {

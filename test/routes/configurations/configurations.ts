@@ -31,7 +31,7 @@ export interface ConfiguredRequest {
   readonly headers?: readonly (readonly string[])[];
   /** The region that gets it. */
   readonly to?: string;
-  /** What the origin gets as path and query; unless given, `target`. */
+  /** Path and query that the origin gets; unless given, `target`. */
   readonly seen?: string;
   /** Why the original refuses it. */
   readonly refused?: string;

@@ -8,7 +8,7 @@ import type { CompiledTable } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { NOW_MS } from "../tables.ts";
 
-/** Who takes a request, held to lists that are read anew for each: pattern by pattern, then host, then method. */
+/** The owner of a request, held to lists that are read anew for each: pattern by pattern, then host, then method. */
 
 interface Owner {
   readonly name: string;

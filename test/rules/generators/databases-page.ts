@@ -63,7 +63,7 @@ const OTHERS = [
   ["duckdb", "UUID"],
 ] as const;
 
-/** What each native UUID does to the layouts of 16 bytes. */
+/** Effects of each native UUID on the layouts of 16 bytes. */
 const uuids = (): readonly string[] => {
   const of16 = layouts.filter((layout) => byteCount(layout) === 16);
   const verdict = (engine: EngineName, type: string, layout: Layout): string => {

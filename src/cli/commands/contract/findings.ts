@@ -114,7 +114,7 @@ const disagreements = (path: ContractPath, comparison: Comparison): readonly Fin
 type OwnerAt = {
   readonly match?: PathMatch;
   readonly entry?: WithoutId;
-  /** Who has the path for other methods. */
+  /** The owner of the path for other methods. */
   readonly refusedBy?: string | undefined;
 };
 

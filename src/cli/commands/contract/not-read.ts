@@ -1,7 +1,7 @@
 import { countOf } from "../../lib/output.ts";
 import type { NotRead, NotReadReason } from "./paths.ts";
 
-/** Of each reason, so many parts are named; all are counted. */
+/** Parts named for each reason; all are counted. */
 const NAMED_MAX = 5;
 
 /** A longer name fills the line. */

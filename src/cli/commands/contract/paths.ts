@@ -138,7 +138,7 @@ interface Item {
   }[];
   readonly callbacks: readonly { readonly place: readonly string[]; readonly name: string }[];
   readonly lost: readonly ({ readonly place: readonly string[] } & LostReference)[];
-  /** Of the item, then of its operations, which override them (OpenAPI 3.1, section 4.8.10). */
+  /** The item's, then those of its operations, which override them (OpenAPI 3.1, section 4.8.10). */
   readonly parameters: readonly { readonly place: readonly string[]; readonly list: ParameterList }[];
 }
 

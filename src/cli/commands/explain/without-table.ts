@@ -56,7 +56,7 @@ export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
 }
 
-/** What a text could be; `declared`: the entry of `layouts` by which a table reads it. */
+/** Possible kinds of a text; `declared`: the entry of `layouts` by which a table reads it. */
 interface CouldBeLine {
   readonly what: string;
   readonly layout: string;
