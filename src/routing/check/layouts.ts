@@ -3,7 +3,7 @@ import { boxFor, type Placed, type PlacedRoutes } from "../compile/route-plans.t
 import { isOneIdentity } from "../identity.ts";
 import { areEntitiesSound, readLayout } from "../layouts/declared.ts";
 import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
-import { type Overlap, overlapOf } from "../layouts/overlap.ts";
+import { type Overlap, overlapOf, ownOverlapOf } from "../layouts/overlap.ts";
 import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
@@ -14,6 +14,15 @@ import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
 /** Reports two layouts of one entity that can parse the same string, unless both always route to the same region. */
 export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: Placed, routes: DraftRoutes): void => {
+  for (const { plan } of placed.values()) {
+    const { name } = plan.layout;
+    const own = hasTexts(draft, name) && budget.spend(OVERLAP_CELLS) ? ownOverlapOf(plan) : undefined;
+    if (own === undefined) continue;
+    const { texts } = plan.layout;
+    const [of, as] = [texts[own.of]?.name, texts[own.as]?.name];
+    const message = `One text can be two IDs of ${name}, such as ${own.example}, read as ${of} and as ${as}; give one of the texts a \`prefix\` or a \`suffix\`, or remove it.`;
+    report("indistinguishable-layouts", ["layouts", name, "text", Math.max(own.of, own.as)], message);
+  }
   const overlapIn = rememberOverlaps(budget);
   /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
   const targetsOf = ({ placements, packs }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
@@ -48,15 +57,25 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
         const [target] = targets.values();
         const isParted =
           (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.plan.layout, b.plan.layout);
-        if (targets.size < 2 && !isParted) continue;
+        const hasSome = hasTexts(draft, earlier.layout) || hasTexts(draft, later.layout);
+        const [forms, others] = [a.plan.layout.texts, b.plan.layout.texts];
+        const isRenamed = hasSome && forms.some((form, place) => form !== others[place]);
+        if (targets.size < 2 && !isParted && !isRenamed) continue;
         const parted = "but a canary or a split may send each of them to another region; remove it, or";
-        const why = targets.size < 2 ? parted : "but their routes may differ;";
+        const renamed = "and origins would get the canonical text of either;";
+        const why = targets.size > 1 ? "but their routes may differ;" : isParted ? parted : renamed;
         const example = overlap.example === undefined ? "" : `such as ${overlap.example}, `;
         const message = `One text can be of ${earlier.layout} and ${later.layout}, ${example}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
         report("indistinguishable-layouts", ["entities", entity, "ids", later.place], message);
       }
     }
   }
+};
+
+/** Whether the table declares several texts of a layout. */
+const hasTexts = ({ layouts }: Draft, name: string): boolean => {
+  const text = layouts.get(name)?.text;
+  return Array.isArray(text) && text.length > 1;
 };
 
 /** The search for a text that two layouts parse tries hundreds. */

@@ -1,4 +1,4 @@
-import type { Layout, Row, TextForm } from "../../ids/index.ts";
+import type { Layout, Row, TextForm, Words } from "../../ids/index.ts";
 import { ticksIn, timeRowOf, timeValue } from "../../ids/layout/time.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { isInWindow, isPlausibleNumeral } from "../resolve/match.ts";
@@ -25,13 +25,20 @@ function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
   }
 }
 
-const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefined)[] => {
+const sampleTimes = (timed: TimedLayout): readonly (number | undefined)[] => {
+  const even = evenTimes(timed, SAMPLES);
+  const [fromMs] = even;
+  if (fromMs === undefined) return even;
+  const spanMs = HORIZON_MS - fromMs;
+  return [...even, ...Array.from({ length: DOUBLINGS }, (_, at) => fromMs + spanMs / 2 ** at)];
+};
+
+const evenTimes = ({ layout, window }: TimedLayout, count: number): readonly (number | undefined)[] => {
   const row = timeRowOf(layout.table);
-  if (window === undefined || row === undefined) return new Array<undefined>(SAMPLES).fill(undefined);
+  if (window === undefined || row === undefined) return new Array<undefined>(count).fill(undefined);
   const fromMs = Math.max(window.fromMs, row.epochMs);
   const spanMs = HORIZON_MS - fromMs;
-  const even = Array.from({ length: SAMPLES }, (_, at) => fromMs + (spanMs * at) / SAMPLES);
-  return [...even, ...Array.from({ length: DOUBLINGS }, (_, at) => fromMs + spanMs / 2 ** at)];
+  return Array.from({ length: count }, (_, at) => fromMs + (spanMs * at) / count);
 };
 
 /** Whether both can parse a text at some time until the horizon, and nothing in it tells which one is meant. */
@@ -159,6 +166,40 @@ export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined =
   for (const example of commonTexts(a, b)) if (bothReadings(a, b, example)) return { example };
   return isShared ? { example: undefined } : undefined;
 };
+
+/** More than of two layouts, since the fixed bits of a layout exclude most chance readings of its own texts. */
+const OWN_SAMPLES = 512;
+
+/** A text of a layout's ID that another of its texts reads as another ID: with the places of both among the texts. */
+export interface OwnOverlap {
+  readonly example: string;
+  readonly of: number;
+  readonly as: number;
+}
+
+/** Only IDs over the whole of the time are tried: decimals of the first days have few digits, and may be anything. */
+export const ownOverlapOf = (timed: TimedLayout): OwnOverlap | undefined => {
+  const { layout } = timed;
+  const { texts } = layout;
+  if (texts.length < 2) return undefined;
+  const next = sequence();
+  for (const unixMs of evenTimes(timed, OWN_SAMPLES)) {
+    const words = randomWords(layout, next);
+    if (unixMs !== undefined) setTime(layout, words, unixMs);
+    if (!layout.fits(words)) continue;
+    for (const [of, form] of texts.entries()) {
+      const example = form.format(words);
+      const other = formsOf(timed, example).find(
+        (each) => each !== form && isOther(each, example, words) && isPlausibleNumeral(each, example),
+      );
+      if (other !== undefined && isPlausibleNumeral(form, example)) return { example, of, as: texts.indexOf(other) };
+    }
+  }
+  return undefined;
+};
+
+const isOther = (form: TextForm, text: string, words: Words): boolean =>
+  form.read(text, 0, text.length)?.some((word, at) => word !== words[at]) === true;
 
 /** Whether fixed bits tell every ID of one layout from every ID of the other. */
 export const fixedBitsDiffer = ({ fixed: a }: Layout, { fixed: b }: Layout): boolean =>

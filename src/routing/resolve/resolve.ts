@@ -144,7 +144,7 @@ export const hintNamed = (table: CompiledTable, name: string | undefined): Resul
   return err({ reason: "unknown-name", what: "layout", name, known: [...table.layouts.keys()] });
 };
 
-/** Several readings are one decision only if they are of one entity and lead to one region. */
+/** Several readings are one decision only if they are of one entity and lead to one region, with one ID. */
 const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string, nowMs: number): Resolution => {
   const readings = dropUnlikelyDigits(all, text);
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
@@ -153,10 +153,15 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   const unknown = [target, ...rest].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
   const isOne = others.every(({ entity }, at) => entity === first.entity && sameTarget(rest[at], target));
-  if (isOne) return decide(table, first, text);
+  if (isOne && isOneId(readings)) return decide(table, first, text);
   const candidates = readings.map((owner) => describeOwner(table, owner, nowMs));
   return err({ reason: "ambiguous-id", id: text, candidates });
 };
+
+/** Origins get the canonical text. Where the table declares several texts, readings may have one each: none is taken. */
+const isOneId = (readings: readonly OwnerReading[]): boolean =>
+  !readings.some(({ id: { enabled } }) => enabled.isOwn && enabled.layout.texts.length > 1) ||
+  new Set(readings.map(({ id, words }) => id.enabled.layout.format(words))).size === 1;
 
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);

@@ -313,3 +313,81 @@ describe("told apart", () => {
     expect(namesOf({ user: typeId("user_"), tid: TID, tsid: TSID })).toEqual(["tid tsid true"]);
   });
 });
+
+describe("one text, two IDs", () => {
+  const V4 = { like: "uuid-v4" } as const;
+  const ROWS: NonNullable<DeclaredLayout["rows"]> = [{ field: "value", bits: 64, role: "random" }];
+  const oneFault = (layout: string, place: number) => [`indistinguishable-layouts /layouts/${layout}/text/${place}`];
+  const faults = (declared: DeclaredTable) => faultsOf(declared).map(({ kind, pointer }) => `${kind} ${pointer}`);
+
+  test.each<readonly [what: string, layout: DeclaredLayout, place: number | undefined]>([
+    ["two orders of the same digits", { ...V4, text: [{ alphabet: "base58" }, { alphabet: "base58-flickr" }] }, 1],
+    [
+      "the second and the third",
+      { ...V4, text: ["uuid", { alphabet: "base62" }, { alphabet: "base62-lower-first" }] },
+      2,
+    ],
+    [
+      "a prefix that is the beginning of another",
+      {
+        rows: ROWS,
+        text: [
+          { alphabet: "base36", padded: false, prefix: "user" },
+          { alphabet: "base36", padded: false, prefix: "usera", name: "other" },
+        ],
+      },
+      1,
+    ],
+    [
+      "hex, and decimals of as many digits",
+      { rows: ROWS, text: ["hex", { alphabet: "hex-upper", name: "octets" }] },
+      undefined,
+    ],
+    [
+      "decimals and their reverse",
+      {
+        rows: [{ field: "value", bits: 63, role: "random" }],
+        text: [{ alphabet: "decimal" }, { alphabet: "9876543210", name: "reverse" }],
+      },
+      1,
+    ],
+    [
+      "a prefix on one",
+      { ...V4, text: [{ alphabet: "base58" }, { alphabet: "base58-flickr", prefix: "f_" }] },
+      undefined,
+    ],
+    [
+      "a suffix on one",
+      { ...V4, text: [{ alphabet: "base58" }, { alphabet: "base58-flickr", suffix: "!" }] },
+      undefined,
+    ],
+    ["other lengths", { ...V4, text: ["uuid", { alphabet: "base58" }, { alphabet: "base36" }] }, undefined],
+    ["TSIDs in 13 digits and in decimal", TSID, undefined],
+  ])("%s", (_, layout, place) => {
+    expect(faults(tableOf({ it: layout }))).toEqual(place === undefined ? [] : oneFault("it", place));
+  });
+
+  test("of two layouts with other canonical texts is refused in one entity, even with one region", () => {
+    const [a, b] = [
+      { ...V4, text: [{ alphabet: "base58" }, "uuid"] },
+      { ...V4, text: [{ alphabet: "base58-flickr" }, "uuid"] },
+    ];
+    expect(faults(tableOf({ a, b } as Layouts, ["a", "b"]))).toEqual([
+      "indistinguishable-layouts /entities/both/ids/1",
+    ]);
+    expect(faults(tableOf({ a, b } as Layouts))).toEqual([]);
+    expect(faults(tableOf({ a, b: a } as Layouts, ["a", "b"]))).toEqual([]);
+  });
+
+  test("is ambiguous where a text is two IDs by chance", () => {
+    // In the first minutes of the epoch a decimal has 13 digits; in 13 digits of base32 it is of 2028.
+    const table = load(tableOf({ tsid: TSID }));
+    const [text, laterMs] = ["1000000000000", Date.UTC(2030)];
+    const match = table.paths.match(`/tsid/${text}`);
+    const onItsPath = match && resolvePath(table, match, `/tsid/${text}`, laterMs);
+    for (const found of [resolveAny(table, text, laterMs), onItsPath]) {
+      expect(found).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
+    }
+    expect(resolveAny(table, text, NOW_MS)).toMatchObject({ ok: true });
+  });
+});
