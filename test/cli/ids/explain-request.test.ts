@@ -53,7 +53,7 @@ test("what each source says of a request without an ID", async () => {
       { headers: { version: "two", color: ["red", "blue"] }, region: "us" },
       { header: "version", values: { one: "eu" }, unlisted: "next" },
       { cookie: "home" },
-      { clientCountry: { ap: ["KZ", "UZ"] } },
+      { clientCountry: { ap: ["KZ", "UZ"] }, unlisted: "refuse" },
     ],
   };
   const ask = (...args: readonly string[]) =>
@@ -85,8 +85,10 @@ test("what each source says of a request without an ID", async () => {
       problem: { type: "/-/problems/region-unknown", unlisted: [{}, { source: "header version", value: "three" }] },
     },
   ]);
-  const refused = await ask("--header", "version:");
-  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/header version {2,}is refused\n$/)]);
+  const empty = await ask("--header", "version:", "--client-country", "UZ");
+  expect([empty.code, empty.stdout]).toEqual([0, expect.stringMatching(/header version {2,}is not listed → next/)]);
+  const refused = await ask("--client-country", "BR");
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/country +BR +is refused\n$/)]);
 });
 
 test.each([
