@@ -244,7 +244,8 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   const pattern = primaryPattern(entity, decision?.layout ?? entity.ids[0]?.enabled.layout.name ?? "") ?? "";
   const idStart = pattern.indexOf(":id");
   const ownPath = pattern.slice(0, idStart) + id + pattern.slice(idStart + ":id".length) + path.slice(idEnd);
-  const refusal = entity.conditions && refusalOfAny(table, entity, ownPath, input.asked);
+  const mayBeElsewhere = table.hasConditions || entity.closedPaths !== undefined;
+  const refusal = mayBeElsewhere ? refusalOfAny(table, entity, ownPath, input.asked) : undefined;
   if (refusal !== undefined) return failure(table, refusal, byCanary, entity.name);
   const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, ownPath, decision, byCanary);
   if (redirect !== undefined) return redirect;

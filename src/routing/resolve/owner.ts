@@ -78,8 +78,14 @@ export function refusalOfAny(
   asked: Asked = PLAIN_READ,
 ): OwnerError | undefined {
   const own = paths.match(path, asked);
-  if (own?.allow !== undefined) return { reason: "method-not-allowed", method: asked.method, allow: own.allow };
-  return own?.entity === entity ? undefined : { reason: "unrouted-path", path, isOtherHost: true };
+  const { method } = asked;
+  if (own?.allow !== undefined) return { reason: "method-not-allowed", method, allow: own.allow };
+  if (own?.entity === entity) return undefined;
+  const untaken = own === undefined ? paths.untaken(path, asked) : { isOtherHost: true as const };
+  if (untaken === undefined) return { reason: "unrouted-path", path };
+  return "allow" in untaken
+    ? { reason: "method-not-allowed", method, allow: untaken.allow }
+    : { reason: "unrouted-path", path, isOtherHost: true };
 }
 
 /** A host for each that the table names, with some label in the place of `*`. */

@@ -109,6 +109,32 @@ describe("a request goes to the owner of its path, method and host", () => {
     }
   });
 
+  it.each<[string, RequestInit, string]>([
+    [`/any/${IDS.orderKz}`, {}, "200 http://eu.test/orders/"],
+    [`/any/${IDS.orderKz}/items`, {}, "404 "],
+    [`/any/${IDS.orderKz}/`, {}, "404 "],
+    [`/orders/${IDS.orderKz}/items`, {}, "200 http://us.test/base/orders/"],
+    [`/any/${IDS.rideKz}`, {}, "200 http://us.test/base/rides/"],
+    [`/any/${IDS.rideKz}`, on("a.test"), "404 "],
+    [`/any/${IDS.parcelEu}`, on("a.test"), "200 http://eu.test/rides/"],
+  ])("%s %j leads by /any where its own path would", async (path, init, expected) => {
+    const { regions, countries } = DECLARED_TABLE;
+    const entities = {
+      order: { path: { path: "/orders/:id", below: false }, ids: [{ layout: "iuid", service: 1 }] },
+      ride: { path: "/rides/:id", ids: [{ layout: "iuid", service: 2 }] },
+      parcel: { path: "/rides/:id", hosts: ["a.test"], ids: [{ layout: "hotguid" }] },
+    };
+    const routes = [
+      { when: { entity: ["order", "parcel"] }, region: "eu" },
+      { when: { entity: "ride" }, region: "us" },
+    ];
+    const withoutId = { below: { path: "/orders/*/**", ...region("us") } };
+    const { request, seen } = setUp({ declared: { regions, countries, entities, routes, withoutId } });
+    const response = await request(path, init);
+    const url = seen[0]?.url.replace(/[^/]*-.*/, "") ?? "";
+    expect(`${response.status} ${url}`).toBe(expected);
+  });
+
   it("redirects from /any only where the owner takes the request", async () => {
     const { request } = setUp({ declared });
     const response = await request(`/any/${IDS.rideKz}`, { redirect: "manual" });
