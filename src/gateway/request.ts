@@ -6,6 +6,7 @@ import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
 import { type CompiledTable, chooseRegion, type Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import type { RegionSource } from "../routing/resolve/region-sources.ts";
+import type { Asked } from "../routing/table.ts";
 import { problemResponse } from "./problem-response.ts";
 
 /** The status that nginx gives a client that left before its response began; it is never sent. */
@@ -209,7 +210,9 @@ export class RequestContext {
     const decider = table ?? inForce?.table;
     const canary = inForce?.canary?.table;
     const mayHide = decider === undefined || (decider.withoutPublic ?? canary?.withoutPublic) !== undefined;
-    const path = mayHide ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId }) : this.path;
+    const path = mayHide
+      ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId, asked: this })
+      : this.path;
     gateway.observe(
       {
         atMs,
@@ -327,14 +330,19 @@ const GATEWAY_PAGE =
   /^(?:\/any|\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
 /** `table`: the one that decided, or is in force. `isPlainId`: the ID's place holds one of an entity that is not public. */
-type Redaction = Readonly<{ table: CompiledTable | undefined; canary: CompiledTable | undefined; isPlainId: boolean }>;
+type Redaction = Readonly<{
+  table: CompiledTable | undefined;
+  canary: CompiledTable | undefined;
+  isPlainId: boolean;
+  asked?: Asked;
+}>;
 
 /**
  * What logs may show of a path: everything, where no entity has public IDs. Else only what cannot hold one: the pattern
  * up to the ID, an ID of an entity that is not public, the gateway's own pages. A text that nothing read may be a public
  * ID wherever it stands, and so may whatever follows an ID.
  */
-export function redactPath(path: string, { table, canary, isPlainId }: Redaction): string {
+export function redactPath(path: string, { table, canary, isPlainId, asked }: Redaction): string {
   if (table !== undefined && table.withoutPublic === undefined && canary?.withoutPublic === undefined) return path;
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
@@ -343,12 +351,12 @@ export function redactPath(path: string, { table, canary, isPlainId }: Redaction
     const end = slash === -1 ? path.length : slash;
     return isPlainId ? upTo(path, end) : masked(path, ANY_PREFIX.length, end);
   }
-  const match = table.paths.match(path);
+  const match = table.paths.match(path, asked);
   if (match !== undefined) {
     const { entity, idStart, idEnd } = match;
     return isPlainId && entity.public === undefined ? upTo(path, idEnd) : masked(path, idStart, idEnd);
   }
-  return table.withoutId.match(path)?.entity.entity.paths.includes(path) === true ? path : REST;
+  return table.withoutId.match(path, asked)?.entity.entity.paths.includes(path) === true ? path : REST;
 }
 
 function masked(path: string, start: number, end: number): string {

@@ -146,6 +146,14 @@ describe("the path of a request that is refused before anybody reads its ID", ()
     );
   });
 
+  it("is masked by the owner on the request's host", async () => {
+    const own = { order: { ...order, path: "/o/:id/x", hosts: ["a.test"], public: true } };
+    const others = { ride, parcel: { ...parcel, path: ["/parcels/:id", "/o/*/:id"] }, person };
+    const { lines, request } = setUp({ declared: { ...DECLARED_TABLE, entities: { ...own, ...others } }, publicKeys });
+    await request(`/o/${publicOrder}/x`, { headers: { host: "a.test" } });
+    expect(lines.at(-1)).toMatchObject({ entity: "order", path: "/o/:id/*" });
+  });
+
   it("is masked too where only the canary has public entities", () => {
     const path = `/any/${publicOrder}`;
     expect(redactPath(path, { table: plainTable, canary: table, isPlainId: false })).toBe("/any/:id");
