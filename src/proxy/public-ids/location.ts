@@ -1,5 +1,5 @@
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
-import { unescaped } from "../../routing/lookup/paths.ts";
+import { unescaped } from "../../routing/lookup/as-read.ts";
 import { allOwners, type LayoutHint } from "../../routing/resolve/match.ts";
 import type { CompiledTable, Entity } from "../../routing/table.ts";
 

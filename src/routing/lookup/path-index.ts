@@ -1,31 +1,10 @@
 import type { LayoutHint, PathIndex, PathMatch } from "../table.ts";
+import { asServersRead, withLastSlash } from "./as-read.ts";
 import type { Asked, PathConditions } from "./asked.ts";
 import { Choice, PLAIN_READ, type Rival, untakenOf } from "./choice.ts";
-import { BELOW, isEncodedGatewayPath, segmentsOf, unescaped } from "./paths.ts";
+import { BELOW, isEncodedGatewayPath, segmentsOf } from "./paths.ts";
 
 /** Patterns as a tree of segments. */
-
-/** A path, or a pattern, as servers read it that decode escapes, cut parameters, merge slashes, resolve dots and know no case. */
-const asServersRead = (path: string): string => {
-  const segments: string[] = [];
-  for (const segment of readSegments(path)) {
-    if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".") segments.push(segment);
-  }
-  return `/${segments.join("/")}`;
-};
-
-const readSegments = (path: string): readonly string[] =>
-  unescaped(path)
-    .replace(/;[^/\\]*/g, "")
-    .toLowerCase()
-    .split(/[/\\]/);
-
-/** The same with the slash at its end: `/login/` need not be `/login`. */
-const withLastSlash = (path: string): string => {
-  const read = asServersRead(path);
-  return read !== "/" && /^\.{0,2}$/.test(readSegments(path).at(-1) ?? "") ? `${read}/` : read;
-};
 
 /** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
 interface Node<Owner> {

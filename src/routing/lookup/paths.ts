@@ -4,6 +4,7 @@ import { ALTERNATIVES_MAX } from "../limits.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { Entity, LayoutHint } from "../table.ts";
+import { unescaped } from "./as-read.ts";
 
 /** A declared pattern. `layout`: of the IDs on it, `undefined` for all of the entity; `below`: whether it takes paths below. */
 export interface DeclaredPattern {
@@ -92,10 +93,6 @@ export const ANY_PREFIX = "/any/";
 
 /** Raw paths that the gateway answers itself, and no origin is asked. */
 export const GATEWAY_PATH = /^\/(?:(?:any|mint)$|-(?:\/|$))/;
-
-/** With the escapes of ASCII decoded, as no table reads a path. */
-export const unescaped = (text: string): string =>
-  text.replace(/%([0-7][0-9A-Fa-f])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
 export const isEncodedGatewayPath = (path: string): boolean => {

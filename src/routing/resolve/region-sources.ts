@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
+import { segmentsAsRead } from "../lookup/as-read.ts";
 import {
   ambiguousCookie,
   cookieValues,
@@ -228,7 +229,7 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
     case "query":
       return readParameter(source, says.query);
     case "segment":
-      return readSegment(source, says.path.split("/", source.at + 1)[source.at]);
+      return readSegment(source, says.path);
     case "hostLabel": {
       const [label, parent] = labelOf(hostOf(says.host));
       return parent === source.parent ? lookUp(label || undefined, source) : undefined;
@@ -296,9 +297,22 @@ const readParameter = (source: SourceOf<"query">, query: string): Word => {
   return word?.kind === "unlisted" && isUndecodable(query.slice(1), source.test) ? refusal(source, value) : word;
 };
 
-/** An escape is not decoded: it names no region. A segment in which an origin may read a listed value does not go on. */
-const readSegment = (source: SourceOf<"segment">, segment: string | undefined): Word => {
+/** Slashes that servers may merge, escapes and parameters. */
+const READ_DIFFERENTLY = /\/\/|[%;]/;
+
+/**
+ * An escape is not decoded: it names no region. A segment in which an origin may read a listed value does not go on, nor does a
+ * path in which it may read one of another region in this place (`//eu/`, `/eu/..%2Fus/`).
+ */
+const readSegment = (source: SourceOf<"segment">, path: string): Word => {
+  const segment = path.split("/", source.at + 1)[source.at];
   const word = lookUp(segment || undefined, source);
+  if (READ_DIFFERENTLY.test(path) && (source.listed.goesOn || path.includes("//"))) {
+    const read = segmentsAsRead(path)[source.at - 1];
+    const region = read === undefined ? undefined : regionFor(source.listed, read);
+    const isOther = region !== undefined && (word?.kind !== "region" || word.region !== region);
+    if (isOther) return refusal(source, segment || `/${read}`);
+  }
   if (word?.kind !== "unlisted") return word;
   const [plain] = /^[^;]*/.exec(decoded(word.value) ?? "") ?? [""];
   return plain === "" || regionFor(source.listed, plain) !== undefined ? refusal(source, word.value) : word;

@@ -98,6 +98,7 @@ describe("what cannot be read does not go on", () => {
   const token = (claims: object): string => `Bearer x.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.y`;
   const header = (name: string, value: string) => with_({ header: (asked) => (asked === name ? value : undefined) });
   const listed = { values: { eu: "eu", "a b": "ap" }, unlisted: "next" } as const;
+  const both = { pathSegment: 2, values: { eu: "eu", ap: "ap", t: "us" }, unlisted: "next" } as const;
   const segment = { pathSegment: 2, values: { eu: "eu", "a%20b": "ap" }, unlisted: "next" } as const;
   test.each<[string, DeclaredSource, RequestSays, string]>([
     ["an empty header", { header: "x-h", ...listed }, header("x-h", ""), "us"],
@@ -143,7 +144,15 @@ describe("what cannot be read does not go on", () => {
       with_({ path: "/t/e%750x" }),
       "unknown-name",
     ],
-    ["an empty segment", segment, with_({ path: "/t//eu" }), "us"],
+    ["an empty segment before one that is not listed", segment, with_({ path: "/t//mars" }), "us"],
+    ["slashes that servers merge", segment, with_({ path: "/t//eu" }), "unknown-name"],
+    ["slashes at the beginning", segment, with_({ path: "//t/eu" }), "unknown-name"],
+    ["an escaped slash before it", segment, with_({ path: "/t/%2Feu" }), "unknown-name"],
+    ["an escaped slash behind it", segment, with_({ path: "/t/eu%2Fx" }), "unknown-name"],
+    ["a listed segment that escapes lead out of", both, with_({ path: "/t/eu/..%2Fap" }), "unknown-name"],
+    ["slashes that change a listed segment", both, with_({ path: "//t/ap/eu" }), "unknown-name"],
+    ["the same value in both readings", both, with_({ path: "//eu/eu" }), "eu"],
+    ["slashes behind it", both, with_({ path: "/t/eu//ap;x" }), "eu"],
     [
       "another host",
       { hostLabel: "*.example.com", ...listed, values: { eu: "eu" } },

@@ -288,7 +288,8 @@ test.each([
   ["/t/EU", "no region EU: eu,us,ap"],
   ["/t/", "region-unknown"],
   ["/t", "region-unknown"],
-  ["/t//us", "region-unknown"],
+  ["/t//us", "no region /us: eu,us,ap"],
+  ["/t//", "region-unknown"],
 ])("a segment of the path %s", (path, region) => {
   expect(choose([{ pathSegment: 2 }], { path })).toBe(region);
 });
