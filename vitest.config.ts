@@ -26,6 +26,8 @@ const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*
 const RULES = ["test/{rules,contract}/**/*.test.ts"];
 const SYSTEM = ["test/{system,engines,export/system}/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
+/** Others' packages and engines, fetched from registries: `.ci/run` leaves them to `npm run test:slow`. */
+const OUTSIDE = ["test/{libraries,engines}/**/*.slow.test.ts", "test/cli/contract/public-documents.slow.test.ts"];
 
 /** Files that state a property: the slow projects try many times as many cases. */
 const stateProperties = (patterns: readonly string[], not: readonly string[] = []): string[] =>
@@ -108,7 +110,7 @@ export default defineConfig({
           name: "slow",
           sequence: { groupOrder: 4 },
           include: [...SLOW, ...stateProperties(UNIT, ON_WORKERD)],
-          exclude: [...SYSTEM, ...ON_WORKERD],
+          exclude: [...SYSTEM, ...ON_WORKERD, ...OUTSIDE],
           provide: often,
         },
       },
@@ -117,7 +119,17 @@ export default defineConfig({
           ...slowTimeouts,
           name: "slow-system",
           sequence: { groupOrder: 5 },
-          include: ["test/{system,engines}/**/*.slow.test.ts"],
+          include: ["test/system/**/*.slow.test.ts"],
+          provide: often,
+        },
+      },
+      {
+        test: {
+          ...slowTimeouts,
+          name: "outside",
+          sequence: { groupOrder: 7 },
+          maxWorkers: 2,
+          include: OUTSIDE,
           provide: often,
         },
       },

@@ -9,8 +9,8 @@ import { exitOf } from "../src/host/child.ts";
 
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, Biome's rules and the unit tests
-npm run test:slow: properties with many cases, large tables, memory
-.ci/run: npm test, then npm run test:slow with fewer cases
+npm run test:slow: properties with many cases, large tables, memory, and others' libraries and engines
+.ci/run: npm test, then npm run test:slow with fewer cases and without others' libraries and engines
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
   npm test -- test/ids                      tests of a folder
@@ -34,11 +34,12 @@ const ALL: readonly Stage[] = [
   [[tests("unit"), tests("rules"), tests("worker")], [tests("system")]],
 ];
 const SLOW: Stage = [[tests("slow")], [tests("slow-worker"), tests("slow-system")]];
+const OUTSIDE: Stage = [[tests("outside")]];
 
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
   "--all": ALL,
   "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
-  "--slow": [SLOW],
+  "--slow": [SLOW, OUTSIDE],
   "--ci": [...ALL, SLOW],
 };
 
