@@ -47,10 +47,11 @@ export function respond(
 
 /** The answer of an origin that does not know the prefix of its paths. */
 function located(answer: OriginResponse, removePrefix: string, { servedHost }: RequestContext): OriginResponse {
-  const { response } = answer;
+  const { response, bytes } = answer;
   const named = LOCATION_FIELDS.filter((name) => response.headers.has(name));
   if (named.length === 0 || response.status === 101) return answer;
-  const copy = new Response(response.body, response);
+  // A body that was read whole has no stream left; its bytes replace it later.
+  const copy = new Response(bytes === undefined ? response.body : null, response);
   for (const name of named)
     copy.headers.set(name, withPrefix(response.headers.get(name) ?? "", removePrefix, servedHost));
   return { ...answer, response: copy };

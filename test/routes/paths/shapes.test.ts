@@ -237,6 +237,36 @@ describe("a prefix that origins do not get", () => {
     expect(headers.get("location")).toBe(location);
   });
 
+  const gzipped = async (text: string) =>
+    new Response(new Response(text).body?.pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+
+  // Small bodies with a length are read whole before they are passed on; others are streams.
+  it.each([
+    ["with a length", async () => ({ body: "abc", headers: { "content-length": "3" } })],
+    ["empty, with a length", async () => ({ body: "", headers: { "content-length": "0" } })],
+    ["of unknown length", async () => ({ body: new Response("abc").body, headers: {} })],
+    ["large", async () => ({ body: "x".repeat(100_000), headers: { "content-length": "100000" } })],
+    [
+      "coded",
+      async () => {
+        const body = await gzipped("abc");
+        return { body, headers: { "content-encoding": "gzip", "content-length": `${body.byteLength}` } };
+      },
+    ],
+  ])("passes the body of an answer with references on: %s", async (_, make) => {
+    const { body, headers } = await make();
+    const sent = await new Response(
+      typeof body === "string" ? body : body instanceof ArrayBuffer ? body.slice() : "abc",
+    ).bytes();
+    const origin = () =>
+      new Response(body as BodyInit, { status: 302, headers: { location: "/x", ...headers }, encodeBody: "manual" });
+    const { request } = setUp({ declared: { ...declared, fields: "standard" }, origin, deadlines: { idleMs: 60_000 } });
+    const answer = await request("/tenant/europe/a", { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/tenant/europe/x"]);
+    expect(answer.headers.get("content-encoding")).toBe("content-encoding" in headers ? "gzip" : null);
+    expect([...(await answer.bytes())]).toEqual([...sent]);
+  });
+
   it("is explained", async () => {
     const { request } = setUp({ declared });
     const headers = { "content-type": "application/json" };
