@@ -1,6 +1,7 @@
 import type { Gateway } from "../ports.ts";
 import type { TableError } from "../problems/index.ts";
 import { answerName, type FoundKeys, type KeyAnswer } from "../routing/directory/compile.ts";
+import { PLAIN_READ } from "../routing/lookup/choice.ts";
 import type { DecideFailure, DecideInput, PageNeed, Tables } from "./decide.ts";
 import type { RequestContext } from "./request.ts";
 
@@ -42,13 +43,22 @@ export async function withPages<Value extends { readonly kind: string }>(
   return decided as Exclude<Value, PageNeed>;
 }
 
-/** The same for a request, whose client is the caller. `layoutName`: what it says of an ID that the client wrote. */
+/**
+ * The same for an ID that a request names elsewhere than in its path, as a GET on the request's host. Its client is the caller.
+ * `layoutName`: what it says of an ID that the client wrote.
+ */
 export function decideFor<Value extends { readonly kind: string }>(
-  { gateway, arrivedAtMs, client }: Pick<RequestContext, "gateway" | "arrivedAtMs" | "client">,
+  {
+    gateway,
+    arrivedAtMs,
+    client,
+    servedHost,
+  }: Pick<RequestContext, "gateway" | "arrivedAtMs" | "client" | "servedHost">,
   tables: Tables,
   decide: (input: DecideInput) => Value | PageNeed,
   layoutName?: string,
 ): Promise<Exclude<Value, PageNeed> | LoadFailure> {
-  const input = { tables, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs };
+  const asked = { ...PLAIN_READ, servedHost };
+  const input = { tables, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs, asked };
   return withPages(gateway, (found) => decide({ ...input, found }), client.address);
 }

@@ -33,3 +33,32 @@ describe("entities that share a path and a number", () => {
     expect(await many.text()).toContain('"eu"');
   });
 });
+
+describe("POST /any", () => {
+  const text = "1541815603606036480";
+  const hosted = {
+    ...DECLARED_TABLE,
+    entities: {
+      ...DECLARED_TABLE.entities,
+      here: { path: "/posts/:id", hosts: ["us.example.com"], ids: [{ layout: "snowflake" }] },
+      elsewhere: { path: "/posts/:id", ids: [{ layout: "snowflake" }] },
+    },
+    routes: [
+      { when: { entity: "here" }, region: "us" },
+      { when: {}, region: "eu" },
+    ],
+  };
+
+  it.each([
+    ["us.example.com", "us"],
+    ["gw.test", "eu"],
+  ])("asks on the host %s for the entity that GET /any has there", async (host, region) => {
+    const { request, seen } = setUp({ declared: hosted, origin: () => Response.json({ a: 1 }) });
+    await request(`/any/${text}`, { headers: { host } });
+    const body = JSON.stringify({ ids: [text] });
+    const many = await request("/any", { method: "POST", headers: { ...headers, host }, body });
+    expect(await many.text()).toContain(`"region":"${region}"`);
+    const [one, other] = seen.map(({ url }) => url);
+    expect(other).toBe(one);
+  });
+});
