@@ -60,5 +60,8 @@ describe("POST /any", () => {
     expect(await many.text()).toContain(`"region":"${region}"`);
     const [one, other] = seen.map(({ url }) => url);
     expect(other).toBe(one);
+    const where = JSON.stringify({ ids: [text], locate: true });
+    const located = await request("/any", { method: "POST", headers: { ...headers, host }, body: where });
+    expect(await located.text()).toContain(`"region":"${region}"`);
   });
 });
