@@ -53,6 +53,8 @@ function block(part: string, tableFile = ""): string {
   return found
     .replaceAll(".waybill/served", folder)
     .replaceAll(".waybill/backup", join(root, "backup"))
+    .replaceAll(".waybill/entry.json", join(root, "entry.json"))
+    .replace("mkdir -p .waybill", `mkdir -p ${root}`)
     .replace("0.0.0.0:8080", `0.0.0.0:${port}`)
     .replace("build --out build", `build ${tableFile} --out ${join(root, "build")}`)
     .replace("serve build", `serve ${join(root, "build")} --stop-timeout 1`)
@@ -243,6 +245,14 @@ describe("the page on self-hosting", () => {
     // The history puts the table in force back.
     await read("/-/table/status");
     expect(await regionAt(4)).toBe("second");
+  });
+
+  it("makes an operator's token for the commands, and its entry for the gateway", async () => {
+    const made = await run(`${block("token new")}\necho "$WAYBILL_TOKEN"\necho "$ADMIN_TOKENS"`);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const [token = "", ...entries] = made.stdout.trim().split("\n");
+    const sha256 = createHash("sha256").update(token).digest("hex");
+    expect(JSON.parse(entries.join("\n"))).toMatchObject([{ name: "me", scope: "operator", sha256 }]);
   });
 
   it("has no command that was not run here", () => {
