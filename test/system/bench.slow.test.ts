@@ -25,7 +25,7 @@ describe("the benchmark", () => {
     expect(sections.map(({ title }) => title)).toEqual(["IDs in Node", "IDs inside workerd"]);
     for (const { columns, rows } of sections) {
       expect(columns).toEqual(["work", "ns", "CPU ns", "x", "compared with"]);
-      expect(rows).toHaveLength(10);
+      expect(rows).toHaveLength(26);
       for (const [work, nanoseconds, processorNs, ratio, against] of rows) {
         expect(work).toMatch(/\S/);
         expect(nanoseconds).toEqual({ median: positive, min: positive, max: positive });
