@@ -251,7 +251,9 @@ export class RequestContext {
   chooseRegion(entry: string, sources: readonly RegionSource[]): ReturnType<typeof chooseRegion> {
     const { request, path, query } = this;
     const choice = chooseRegion(sources, {
-      ...{ path, query, host: this.servedHost },
+      path,
+      query,
+      host: this.servedHost,
       header: (name) => request.headers.get(name) ?? undefined,
       country: () => this.client.country,
       continent: () => this.client.continent,

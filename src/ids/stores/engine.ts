@@ -110,25 +110,46 @@ export interface Engine {
 
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/** A literal as it is: digits of a number. */
+export const plain = (value: string): string => value;
+
+/** Hexadecimal digits as a binary literal of standard SQL. */
+export const hexLiteral = (value: string): string => `x'${value}'`;
+
+/** A quoted value of a type. */
+export const typed =
+  (type: string) =>
+  (value: string): string =>
+    `${quoted(value)}::${type}`;
+
 export const digitsMax = (digits: string | undefined, otherwise: number): bigint =>
   10n ** BigInt(digits ?? otherwise) - 1n;
 
 export const INT64_MAX = (1n << 63n) - 1n;
 export const UINT64_MAX = (1n << 64n) - 1n;
 
-/** Integers of SQL by their bytes. */
-export const INTEGERS: Readonly<Record<string, bigint>> = {
+/** Digits without quotes, up to a greatest value. */
+export const numberTo = (max: bigint) => ({ holds: "number", max, literal: plain, bound: plain }) as const;
+
+/** Greatest values of SQL's integers. */
+const INTEGERS: Readonly<Record<string, bigint>> = {
   tinyint: 127n,
   smallint: 32_767n,
+  int2: 32_767n,
   mediumint: 8_388_607n,
   int: 2_147_483_647n,
+  int4: 2_147_483_647n,
   integer: 2_147_483_647n,
 };
+
+/** A column of one of these types, whose name is the match's first group. */
+export const smallInteger = ([name = ""]: readonly (string | undefined)[]) =>
+  numberTo(INTEGERS[name.toLowerCase()] as bigint);
 
 export const ROUNDS = {
   holds: "nothing",
   why: "rounds",
-  literal: (value: string): string => value,
+  literal: plain,
   bound: undefined,
 } as const;
 

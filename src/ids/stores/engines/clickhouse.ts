@@ -10,6 +10,7 @@ import {
   isDistributed128,
   isWide,
   NOTHING,
+  plain,
   quoted,
   ROUNDS,
   read,
@@ -22,7 +23,6 @@ const call =
   (value: string): string =>
     `${name}(${[quoted(value), ...rest].join(", ")})`;
 const text = (value: string): string => quoted(value.replaceAll("\\", "\\\\"));
-const plain = (value: string): string => value;
 const number = (max: bigint, literal: (value: string) => string) =>
   ({ holds: "number", max, literal, bound: undefined }) as const;
 

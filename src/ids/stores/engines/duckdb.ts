@@ -4,7 +4,6 @@ import {
   driver,
   type Engine,
   INT64_MAX,
-  INTEGERS,
   inBytes,
   inNumber,
   inUuid,
@@ -12,18 +11,16 @@ import {
   isNamed,
   isWide,
   NOTHING,
+  plain,
   quoted,
   ROUNDS,
   read,
+  smallInteger,
   trap,
+  typed,
   UINT64_MAX,
 } from "../engine.ts";
 
-const as =
-  (type: string) =>
-  (value: string): string =>
-    `${quoted(value)}::${type}`;
-const plain = (value: string): string => value;
 const number = (max: bigint, literal: (value: string) => string) =>
   ({ holds: "number", max, literal, bound: undefined }) as const;
 
@@ -32,7 +29,7 @@ export const duckdb: Engine = {
   title: "DuckDB",
   source: "measured on DuckDB 1.5.6",
   types: [
-    [/^uuid$/i, () => ({ holds: "uuid", order: "bits", literal: as("UUID"), bound: undefined })],
+    [/^uuid$/i, () => ({ holds: "uuid", order: "bits", literal: typed("UUID"), bound: undefined })],
     [
       /^(?:blob|bytea|binary|varbinary)$/i,
       () => ({ holds: "bytes", literal: (value) => `from_hex(${quoted(value)})`, bound: undefined }),
@@ -52,13 +49,13 @@ export const duckdb: Engine = {
       }),
     ],
     [/^(?:bigint|int8|long)$/i, () => number(INT64_MAX, plain)],
-    [/^ubigint$/i, () => number(UINT64_MAX, as("UBIGINT"))],
-    [/^hugeint$/i, () => number((1n << 127n) - 1n, as("HUGEINT"))],
-    [/^uhugeint$/i, () => number((1n << 128n) - 1n, as("UHUGEINT"))],
-    [/^(tinyint|smallint|integer|int)$/i, ([name = ""]) => number(INTEGERS[name.toLowerCase()] as bigint, plain)],
+    [/^ubigint$/i, () => number(UINT64_MAX, typed("UBIGINT"))],
+    [/^hugeint$/i, () => number((1n << 127n) - 1n, typed("HUGEINT"))],
+    [/^uhugeint$/i, () => number((1n << 128n) - 1n, typed("UHUGEINT"))],
+    [/^(tinyint|smallint|integer|int)$/i, (groups) => ({ ...smallInteger(groups), bound: undefined })],
     [
       /^(?:decimal|numeric)(?:\((\d+)(?:,\s*0)?\))$/i,
-      ([digits = "18"]) => number(digitsMax(digits, 18), as(`DECIMAL(${digits},0)`)),
+      ([digits = "18"]) => number(digitsMax(digits, 18), typed(`DECIMAL(${digits},0)`)),
     ],
     [/^(?:double|float8|float4|float|real|decimal|numeric)$/i, () => ROUNDS],
     [/^(?:json|bit|variant)$/i, () => NOTHING("opaque")],

@@ -5,17 +5,20 @@ import {
   digitsMax,
   driver,
   type Engine,
+  hexLiteral,
   INT64_MAX,
-  INTEGERS,
   inBytes,
   inText,
   isNamed,
   MAPPER_TRAPS,
   NOTHING,
   type Note,
+  numberTo,
+  plain,
   quoted,
   ROUNDS,
   read,
+  smallInteger,
   type TypeRow,
   trap,
   UINT64_MAX,
@@ -23,9 +26,7 @@ import {
 
 /** MariaDB and MySQL. */
 
-const hex = (value: string): string => `x'${value}'`;
 const text = (value: string): string => quoted(value.replaceAll("\\", "\\\\"));
-const plain = (value: string): string => value;
 
 /** Without a collation a column has the server's, which ignores case. */
 const collationOf = (options = ""): Collation => {
@@ -36,8 +37,11 @@ const collationOf = (options = ""): Collation => {
 const TEXT_OPTIONS = "((?:\\s+(?:character\\s+set|charset|collate)\\s*=?\\s*\\w+|\\s+binary)*)";
 
 const types = (decimal: (value: string) => string): readonly TypeRow[] => [
-  [/^(?:var)?binary\((\d+)\)$/i, ([count]) => ({ holds: "bytes", ...countOf(count), literal: hex, bound: hex })],
-  [/^(?:tiny|medium|long)?blob$/i, () => ({ holds: "bytes", literal: hex, bound: undefined })],
+  [
+    /^(?:var)?binary\((\d+)\)$/i,
+    ([count]) => ({ holds: "bytes", ...countOf(count), literal: hexLiteral, bound: hexLiteral }),
+  ],
+  [/^(?:tiny|medium|long)?blob$/i, () => ({ holds: "bytes", literal: hexLiteral, bound: undefined })],
   [
     new RegExp(`^(?:var)?char\\((\\d+)\\)${TEXT_OPTIONS}$`, "i"),
     ([count, options]) => ({
@@ -52,12 +56,9 @@ const types = (decimal: (value: string) => string): readonly TypeRow[] => [
     new RegExp(`^(?:tiny|medium|long)?text${TEXT_OPTIONS}$`, "i"),
     ([options]) => ({ holds: "text", collation: collationOf(options), literal: text, bound: undefined }),
   ],
-  [/^bigint(?:\(\d+\))?$/i, () => ({ holds: "number", max: INT64_MAX, literal: plain, bound: plain })],
-  [/^bigint(?:\(\d+\))?\s+unsigned$/i, () => ({ holds: "number", max: UINT64_MAX, literal: plain, bound: plain })],
-  [
-    /^(tinyint|smallint|mediumint|int|integer)(?:\(\d+\))?(?:\s+unsigned)?$/i,
-    ([name = ""]) => ({ holds: "number", max: INTEGERS[name.toLowerCase()] as bigint, literal: plain, bound: plain }),
-  ],
+  [/^bigint(?:\(\d+\))?$/i, () => numberTo(INT64_MAX)],
+  [/^bigint(?:\(\d+\))?\s+unsigned$/i, () => numberTo(UINT64_MAX)],
+  [/^(tinyint|smallint|mediumint|int|integer)(?:\(\d+\))?(?:\s+unsigned)?$/i, smallInteger],
   // A range of a DECIMAL column is refused (errors 1659 and 1697).
   [
     /^(?:decimal|dec|numeric|fixed)(?:\((\d+)(?:,\s*0)?\))?(?:\s+unsigned)?$/i,

@@ -9,13 +9,12 @@ import {
   inNumber,
   inText,
   NOTHING,
+  numberTo,
   quoted,
   ROUNDS,
   read,
   trap,
 } from "../engine.ts";
-
-const plain = (value: string): string => value;
 
 const collationOf = (name = "binary"): Collation =>
   /^binary$/i.test(name) ? "binary" : /_[CA]I$/i.test(name) ? "caseless" : "language";
@@ -45,14 +44,8 @@ export const oracle: Engine = {
         bound: quoted,
       }),
     ],
-    [
-      /^(?:number|numeric|decimal)(?:\((\d+)(?:,\s*0)?\))?$/i,
-      ([digits]) => ({ holds: "number", max: digitsMax(digits, 38), literal: plain, bound: plain }),
-    ],
-    [
-      /^(?:int|integer|smallint)$/i,
-      () => ({ holds: "number", max: digitsMax("38", 38), literal: plain, bound: plain }),
-    ],
+    [/^(?:number|numeric|decimal)(?:\((\d+)(?:,\s*0)?\))?$/i, ([digits]) => numberTo(digitsMax(digits, 38))],
+    [/^(?:int|integer|smallint)$/i, () => numberTo(digitsMax("38", 38))],
     [/^(?:binary_double|binary_float|float(?:\(\d+\))?|real|double precision)$/i, () => ROUNDS],
     [/^(?:blob|clob|nclob|long|long raw|json)$/i, () => NOTHING("opaque")],
   ],

@@ -6,7 +6,6 @@ import {
   driver,
   type Engine,
   INT64_MAX,
-  INTEGERS,
   inBytes,
   inNumber,
   inText,
@@ -15,18 +14,16 @@ import {
   isNamed,
   MAPPER_TRAPS,
   NOTHING,
+  numberTo,
   quoted,
   ROUNDS,
   read,
+  smallInteger,
   trap,
+  typed,
 } from "../engine.ts";
 
-const as =
-  (type: string) =>
-  (value: string): string =>
-    `${quoted(value)}::${type}`;
 const bytea = (value: string): string => `'\\x${value}'`;
-const plain = (value: string): string => value;
 const sortedByCode = (column: string): string => `${column} COLLATE "C"`;
 
 /** Without a collation a column has the database's, by default one of a language. */
@@ -52,25 +49,14 @@ export const postgresql: Engine = {
   title: "PostgreSQL",
   source: "measured on PostgreSQL 15.18 with ICU, 18.4 and PGlite 0.5.16",
   types: [
-    [/^uuid$/i, () => ({ holds: "uuid", order: "bits", literal: as("uuid"), bound: quoted })],
+    [/^uuid$/i, () => ({ holds: "uuid", order: "bits", literal: typed("uuid"), bound: quoted })],
     [/^bytea$/i, () => ({ holds: "bytes", literal: (value) => `${bytea(value)}::bytea`, bound: bytea })],
     [new RegExp(`^text()${COLLATE}$`, "i"), ([, collation]) => text([undefined, collation])],
     [new RegExp(`^(?:varchar|character varying|char|character|bpchar)(?:\\((\\d+)\\))?${COLLATE}$`, "i"), text],
     [/^citext$/i, () => ({ holds: "text", collation: "caseless", literal: quoted, bound: quoted })],
-    [/^(?:bigint|int8|bigserial)$/i, () => ({ holds: "number", max: INT64_MAX, literal: plain, bound: plain })],
-    [
-      /^(smallint|integer|int|int2|int4)$/i,
-      ([name = ""]) => ({
-        holds: "number",
-        max: INTEGERS[name.toLowerCase().replace("int2", "smallint").replace("int4", "int")] as bigint,
-        literal: plain,
-        bound: plain,
-      }),
-    ],
-    [
-      /^(?:numeric|decimal)(?:\((\d+)(?:,\s*0)?\))?$/i,
-      ([digits]) => ({ holds: "number", max: digitsMax(digits, 131_072), literal: plain, bound: plain }),
-    ],
+    [/^(?:bigint|int8|bigserial)$/i, () => numberTo(INT64_MAX)],
+    [/^(smallint|integer|int|int2|int4)$/i, smallInteger],
+    [/^(?:numeric|decimal)(?:\((\d+)(?:,\s*0)?\))?$/i, ([digits]) => numberTo(digitsMax(digits, 131_072))],
     [/^(?:double precision|float8|float4|real|float(?:\(\d+\))?|money)$/i, () => ROUNDS],
     [/^jsonb?$/i, () => NOTHING("opaque")],
   ],

@@ -2,19 +2,18 @@ import {
   allOf,
   driver,
   type Engine,
+  hexLiteral,
   INT64_MAX,
   inBytes,
   inNumber,
   inText,
   NOTHING,
+  plain,
   quoted,
   ROUNDS,
   read,
   trap,
 } from "../engine.ts";
-
-const hex = (value: string): string => `x'${value}'`;
-const plain = (value: string): string => value;
 
 /** A type whose name contains a word: all words before a collation count. */
 const affinity = (part: string): RegExp =>
@@ -40,7 +39,7 @@ export const sqlite: Engine = {
         bound: undefined,
       }),
     ],
-    [affinity("blob"), () => ({ holds: "bytes", literal: hex, bound: undefined })],
+    [affinity("blob"), () => ({ holds: "bytes", literal: hexLiteral, bound: undefined })],
     [affinity("real|floa|doub"), () => ROUNDS],
     [affinity(""), () => NOTHING("guesses")],
   ],

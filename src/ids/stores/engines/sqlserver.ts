@@ -6,21 +6,22 @@ import {
   driver,
   type Engine,
   INT64_MAX,
-  INTEGERS,
   inBytes,
   inNumber,
   inText,
   inUuid,
   MAPPER_TRAPS,
   NOTHING,
+  numberTo,
+  plain,
   quoted,
   ROUNDS,
   read,
+  smallInteger,
   trap,
 } from "../engine.ts";
 
 const hex = (value: string): string => `0x${value}`;
-const plain = (value: string): string => value;
 const cast =
   (type: string) =>
   (value: string): string =>
@@ -53,14 +54,8 @@ export const sqlserver: Engine = {
     ],
     // A longer literal is a numeric, in which the column would be compared.
     [/^bigint$/i, () => ({ holds: "number", max: INT64_MAX, literal: cast("bigint"), bound: plain })],
-    [
-      /^(tinyint|smallint|int)$/i,
-      ([name = ""]) => ({ holds: "number", max: INTEGERS[name.toLowerCase()] as bigint, literal: plain, bound: plain }),
-    ],
-    [
-      /^(?:decimal|dec|numeric)(?:\((\d+)(?:,\s*0)?\))?$/i,
-      ([digits]) => ({ holds: "number", max: digitsMax(digits, 18), literal: plain, bound: plain }),
-    ],
+    [/^(tinyint|smallint|int)$/i, smallInteger],
+    [/^(?:decimal|dec|numeric)(?:\((\d+)(?:,\s*0)?\))?$/i, ([digits]) => numberTo(digitsMax(digits, 18))],
     [/^(?:float(?:\(\d+\))?|real|double precision)$/i, () => ROUNDS],
     [/^(?:sql_variant|xml|json)$/i, () => NOTHING("opaque")],
   ],
