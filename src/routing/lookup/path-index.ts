@@ -121,30 +121,51 @@ const walkerOf = <Owner>(root: Node<Owner>) => {
   const walk = (
     path: string,
     asked = PLAIN_READ,
-    node = root,
-    start = 1,
-    idStart = 0,
-    idEnd = 0,
+    from = root,
+    fromStart = 1,
+    fromIdStart = 0,
+    fromIdEnd = 0,
   ): PathMatch<Owner> | undefined => {
-    const { whole } = node;
-    if (whole !== undefined) {
-      if (whole.choice === undefined) return { entity: whole.owner, idStart, idEnd, hint: whole.hint };
-      const found = settle(whole, asked, idStart, idEnd);
-      if (found !== undefined) return found;
+    let node = from;
+    let start = fromStart;
+    let idStart = fromIdStart;
+    let idEnd = fromIdEnd;
+    for (;;) {
+      const { whole, literals, id, wildcard, below } = node;
+      if (whole !== undefined) {
+        if (whole.choice === undefined) return { entity: whole.owner, idStart, idEnd, hint: whole.hint };
+        const found = settle(whole, asked, idStart, idEnd);
+        if (found !== undefined) return found;
+      }
+      if (start > path.length) return node.exact && settle(node.exact, asked, idStart, idEnd);
+      if (path[start - 1] !== "/") return undefined;
+      const slash = path.indexOf("/", start);
+      const end = slash === -1 ? path.length : slash;
+      const isEmpty = end === start;
+      const literal = literals.size === 0 ? undefined : literals.get(path.slice(start, end));
+      // Most nodes leave one way to go, and none to come back to.
+      if (wildcard === undefined && below === undefined) {
+        if (id === undefined || isEmpty) {
+          if (literal === undefined) return undefined;
+          node = literal;
+          start = end + 1;
+          continue;
+        }
+        if (literal === undefined) {
+          node = id;
+          idStart = start;
+          idEnd = end;
+          start = end + 1;
+          continue;
+        }
+      }
+      return (
+        (literal && walk(path, asked, literal, end + 1, idStart, idEnd)) ??
+        (!isEmpty && id ? walk(path, asked, id, end + 1, start, end) : undefined) ??
+        (!isEmpty && wildcard ? walk(path, asked, wildcard, end + 1, idStart, idEnd) : undefined) ??
+        (below !== undefined && path !== "/" ? settle(below, asked, idStart, idEnd) : undefined)
+      );
     }
-    if (start > path.length) return node.exact && settle(node.exact, asked, idStart, idEnd);
-    if (path[start - 1] !== "/") return undefined;
-    const slash = path.indexOf("/", start);
-    const end = slash === -1 ? path.length : slash;
-    const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
-    const found = literal && walk(path, asked, literal, end + 1, idStart, idEnd);
-    if (found !== undefined) return found;
-    const isEmpty = end === start;
-    return (
-      (!isEmpty && node.id ? walk(path, asked, node.id, end + 1, start, end) : undefined) ??
-      (!isEmpty && node.wildcard ? walk(path, asked, node.wildcard, end + 1, idStart, idEnd) : undefined) ??
-      (node.below !== undefined && path !== "/" ? settle(node.below, asked, idStart, idEnd) : undefined)
-    );
   };
   return walk;
 };
