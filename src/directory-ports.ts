@@ -10,7 +10,7 @@ import type { DirectoryPlan } from "./routing/table.ts";
  */
 export type DirectorySource = "memory" | "cache" | "pages" | "object" | "stale" | "default";
 
-/** What a look-up found. `absent`: the truth, or a copy that is young enough, says that there is no such key. */
+/** The result of a look-up. `absent`: the truth, or a copy that is young enough, says that there is no such key. */
 export type DirectoryAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: DirectorySource }
   /** `isReserved`: it is being claimed. */
@@ -27,7 +27,7 @@ export interface Directory {
     key: string,
     caller: string | undefined,
   ): Promise<Result<DirectoryAnswer, DirectoryFailure>>;
-  /** What a directory that is verified says, beside what decided. */
+  /** The answer of a directory that is verified, beside what decided. */
   compared(comparison: DirectoryComparison): void;
   /** Drops the copies of this isolate and location: the key was changed. */
   forget(directory: string, key: string): Promise<void>;
@@ -89,7 +89,7 @@ export interface DirectoryKey {
 
 /** A claim, made by the caller. */
 export interface Claim extends DirectoryKey {
-  /** What the key will name: the entity's ID, as the caller writes it. */
+  /** The entity's ID that the key will name, as the caller writes it. */
   readonly owner: string;
   /** Made by the caller for this claim: a repeated call with it is the same call. */
   readonly operation: string;
@@ -150,7 +150,7 @@ export interface DirectoryTruth {
   reportMissing(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
   /** An origin said that the key's entity moved. Nothing changes unless the key leads to `from`. */
   learn(at: DirectoryKey, from: string, region: string): Promise<Result<undefined, DirectoryFailure>>;
-  /** What copies that were made at a time are wrong about. It is noted before it is changed. */
+  /** Keys about which earlier copies are wrong. They are noted before it is changed. */
   changesSince(directory: string, sinceMs: number): Promise<Result<KeyChanges, DirectoryFailure>>;
   /** Reservations after their lease, and confirmed keys that an origin reports missing, of one shard. */
   orphans(directory: string, shard: number, after: string, limit: number): Promise<Result<Rows, DirectoryFailure>>;
@@ -167,7 +167,7 @@ export interface DirectoryTruth {
   ): Promise<Result<PutMany, DirectoryFailure>>;
 }
 
-/** What was moved, removed or replaced since a time: copies of before are wrong about it. `undefined`: too much to name. */
+/** Keys moved, removed or replaced since a time: copies of before are wrong about it. `undefined`: too much to name. */
 export type KeyChanges = readonly string[] | undefined;
 
 /** Keys by state. `missing`: those of the confirmed ones that an origin reports missing. */

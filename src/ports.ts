@@ -86,7 +86,7 @@ export type Admission =
 
 export type Admitted = Exclude<Admission["state"], "open">;
 
-/** What is known of origins by how they answered, in this isolate and, as a hint, in others. */
+/** Knowledge of origins by how they answered, in this isolate and, as a hint, in others. */
 export interface OriginHealth {
   /** Whether a request may go to the origin now. Every one that was admitted must be reported or released. */
   admit(origin: Origin, policy: BreakerPolicy | undefined, nowMs: number): Admission;
@@ -125,7 +125,7 @@ export interface OriginCheck {
   readonly fault: OriginFault | undefined;
 }
 
-/** What operators see of the gateway's traffic. */
+/** Traffic as operators see it. */
 export interface MetricsSnapshot {
   /** `all`: of every isolate. `isolate`: of this one alone, because the others cannot be asked. */
   readonly source: "all" | "isolate";
@@ -176,7 +176,7 @@ export interface Shadows {
   report(region: string, outcome: ShadowOutcome, difference?: ResponseDifference): void;
 }
 
-/** Of what an origin spoke when it said that an entity moved. */
+/** The key of an entity that an origin called moved. */
 export interface MovedKey {
   readonly entity: string;
   /** One text for all texts of an ID. */
@@ -211,7 +211,7 @@ export type Pseudonym = Readonly<{ name: string; via: string }>;
 
 /** Whether one more request may come from a key now. */
 export interface RateLimit {
-  /** What is never passed at once; `undefined` where it is not known. */
+  /** The greatest burst; `undefined` where it is not known. */
   readonly max: number | undefined;
   /** 0 when so many may come, and they are counted; else after how many seconds, at most, they may come again. */
   waitSeconds(key: string, count?: number): Promise<number>;
@@ -222,11 +222,11 @@ export interface RateLimits {
   readonly client: RateLimit | undefined;
   /** By entity as well. */
   readonly entity: RateLimit | undefined;
-  /** Of IDs under `/any` and `/-/ids`. */
+  /** The limit of look-ups under `/any` and `/-/ids`. */
   readonly lookup: RateLimit | undefined;
 }
 
-/** Who the client is, as far as the platform can vouch for it. */
+/** The client, as far as the platform can vouch for it. */
 export interface Client {
   readonly address: string | undefined;
   /** ISO 3166-1 alpha-2, where the platform knows it. */
@@ -284,7 +284,7 @@ export interface RequestLine extends AnswerOutcome {
   readonly directory?: "stale" | "default" | "unknown" | undefined;
 }
 
-/** What sending a request to origins needs of the gateway. */
+/** Ports for sending a request to origins. */
 export interface ProxyPorts {
   readonly clock: Clock;
   /** Waits before a retry. */
@@ -336,7 +336,7 @@ export interface Gateway extends ProxyPorts {
   readonly clientClaims: (
     request: Request,
   ) => Promise<Result<Readonly<Record<string, unknown>> | undefined, AuthError>>;
-  /** Who may mint: all, none, or the callers of scope `mint` that it finds. */
+  /** Callers that may mint: all, none, or the callers of scope `mint` that it finds. */
   readonly mintDoor: "open" | "off" | Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;

@@ -115,7 +115,7 @@ export const consolePage = (gateway: Gateway) => {
   );
 };
 
-/** What the page shows beside the gateway's other pages. */
+/** Data of the page beside those of the gateway's other pages. */
 export const consoleData = (gateway: Gateway) =>
   new Hono<PageEnv>()
     .route("/", history(gateway))

@@ -104,7 +104,7 @@ export const names = (gateway: Gateway) => {
     const { bytes, revision } = content.value;
     const declared = parseTableText(new TextDecoder().decode(bytes));
     if (!declared.ok) return contextOf(c).fail({ reason: "invalid-table", faults: declared.error });
-    // What was published has been checked.
+    // A published table has been checked.
     const table = declared.value as DeclaredTable;
     const { digest } = revision;
     // To compile a table takes a moment, and it is the same for all.

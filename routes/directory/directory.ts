@@ -275,7 +275,7 @@ function keyIn(
   return key.ok ? ok({ directory: name, key: key.value }) : err({ ...key.error, directory: name });
 }
 
-/** Of the table in force and the canary: keys are stored before their directory serves. */
+/** The table in force and the canary: keys are stored before their directory serves. */
 const plansOf = ({ table, canary }: ServedTable): ReadonlyMap<string, DirectoryPlan> =>
   new Map([...(canary?.table.directories ?? []), ...(table.directories ?? [])]);
 

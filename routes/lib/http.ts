@@ -67,7 +67,7 @@ export const answerUnchanged: MiddlewareHandler = async (c, next) => {
 const hasTag = (field: string, tag: string): boolean =>
   field.trim() === "*" || [...field.matchAll(/"[^"]*"/g)].some(([known]) => known === tag.replace(/^W\//, ""));
 
-/** What came to pass as a response, by default as JSON; an error as its problem. */
+/** An outcome as a response, by default as JSON; an error as its problem. */
 export const respond = <Value>(
   c: Context,
   result: Result<Value, GatewayError>,

@@ -85,7 +85,7 @@ export function readConfig(env: Settings) {
     gatewayName: read.GATEWAY_NAME,
     /** `json`: one line a request on the console. */
     requestLog: read.REQUEST_LOG,
-    /** Who vouches for the client's address. */
+    /** The party that vouches for the client's address. */
     clientAddress: isFaulty("CLIENT_ADDRESS") ? ("either" as const) : read.CLIENT_ADDRESS,
     /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
     isOnEdge: read.CLIENT_ADDRESS === "cf-connecting-ip" && !isFaulty("CLIENT_ADDRESS"),
@@ -120,18 +120,18 @@ export function readConfig(env: Settings) {
     mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
     // Without the proxies that are to be trusted all clients would count as one.
     rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
-    /** Who may see and change the gateway's own pages. */
+    /** Callers that may see and change the gateway's own pages. */
     auth: readAuthSettings(env, faults),
     /** Whose tokens carry the claims of clients; none: no claim can be verified. */
     clientJwt: readText<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
-    /** Of the console; `undefined`: the deployment has none. */
+    /** Host of the console; `undefined`: the deployment has none. */
     consoleHost: readText<string | undefined>("CONSOLE_HOST", parseConsoleHost, undefined),
     /** Entities that it may show. */
     consolePreview: readText<ConsolePreview>("CONSOLE_PREVIEW", parseConsolePreview, []),
     mint: isFaulty("MINT") ? ("faulty" as const) : mint,
     /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
     primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : primaryKeys,
-    /** What is wrong with the settings, without their values. */
+    /** Faults of the settings, without their values. */
     faults: faults as readonly SettingFault[],
   };
 }

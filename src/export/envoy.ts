@@ -16,7 +16,7 @@ export const envoyFiles = (plan: ExportPlan, options: ExportOptions): readonly E
   },
 ];
 
-/** What Envoy does in another way than Waybill. The command prints it. */
+/** Differences between Envoy and Waybill. The command prints it. */
 export const ENVOY_LIMITS: readonly string[] = [
   "The file was never run in Envoy here: its fields are held against the published protobuf files, and its Lua is that of nginx and HAProxy.",
   "Envoy answers by itself: 400 for `#`, bytes from 0x80 on and invalid fields, 431 for heads of more than 60 KiB.",
@@ -59,7 +59,7 @@ const bootstrap = (plan: ExportPlan, options: ExportOptions): object => ({
       ...(options.waybill === undefined
         ? []
         : [cluster("waybill", undefined, [{ url: options.waybill, weight: 1, binding: undefined }], options)]),
-      // What a failing script chooses: it has no endpoint, so the request is refused.
+      // A failing script chooses this: it has no endpoint, so the request is refused.
       { name: "waybill_refuse", type: "STATIC", connect_timeout: "1s" },
     ],
   },

@@ -32,7 +32,7 @@ export const haproxyFiles = (plan: ExportPlan, options: ExportOptions): readonly
   ];
 };
 
-/** What HAProxy does in another way than Waybill. The command prints it. */
+/** Differences between HAProxy and Waybill. The command prints it. */
 export const HAPROXY_LIMITS: readonly string[] = [
   "HAProxy answers by itself, in HTML: 400 for bytes from 0x80 on, `#` and invalid fields in a request, and for heads of more than 15 KiB or 256 fields; 422 for transfer codings other than chunked.",
   `Requests with chunked bodies, which may have trailers, and of methods other than ${METHODS} go to Waybill.`,
@@ -237,7 +237,7 @@ const failovers = (backends: readonly Backend[]): readonly string[] =>
     .filter(({ region }) => region.failover.length > 0)
     .map(({ name }) => `  use_backend waybill if decided { var(txn.waybill) -m beg ${name}| } { nbsrv(${name}) lt 1 }`);
 
-/** What stops of the client's fields, and what every origin is told. */
+/** Client fields that stop here, and fields that every origin gets. */
 const receivedText = (
   headers: readonly string[],
   gatewayName: string,
@@ -259,7 +259,7 @@ ${headers.map((header, at) => `  http-request set-header ${header} %[var(txn.way
   http-request add-header x-forwarded-for %[src]
   http-request add-header cdn-loop ${haproxyFormat(gatewayName)}`;
 
-/** What origins are told, by the set of fields of the entity. */
+/** Fields for origins, by the set of fields of the entity. */
 const standardFields = (region: string, via: string): string => `  http-request add-header waybill-region ${region}
   http-request add-header x-forwarded-host %[req.fhdr(host)]
   http-request add-header x-forwarded-proto %[ssl_fc,iif(https,http)]

@@ -15,7 +15,7 @@ export interface TableExport {
   readonly files: readonly ExportFile[];
   /** What Waybill decides, with reasons. */
   readonly forwarded: readonly Forwarded[];
-  /** What the engine does in another way than Waybill. */
+  /** Differences between the engine and Waybill. */
   readonly limits: readonly string[];
 }
 

@@ -213,7 +213,7 @@ const hexReaderText = ({ prefix, length, separators, digits, bits }: TextShape):
   const total = prefix.length + length;
   const wrong = [
     ...[...separators].map(([at, character]) => `c${at} ~= ${character.charCodeAt(0)}`),
-    // What is no digit makes a word that differs from itself.
+    // A character that is no digit makes a word that differs from itself.
     ...names.map((name) => `${name} ~= ${name}`),
   ];
   return [

@@ -15,7 +15,7 @@ import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/
 import { entityWhy, type Forwarded, featuresOf, patternWhy, unreachableWhy } from "./left.ts";
 import { LUA_BITS_MAX, shapeOf, type TextShape } from "./text-shape.ts";
 
-/** What an engine can decide of a table, and what it must leave to Waybill. Nothing of an engine is in here. */
+/** Parts of a table that an engine can decide, and those that it must leave to Waybill. Nothing of an engine is in here. */
 export interface ExportPlan {
   readonly table: CompiledTable;
   /** The regions that some engine can reach, in the order of the table. */

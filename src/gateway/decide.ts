@@ -36,7 +36,7 @@ export interface TableCanary {
   readonly ownsEntity: (entity: string) => boolean;
 }
 
-/** What a decision depends on beside the path or the ID. */
+/** Inputs of a decision beside the path or the ID. */
 export interface DecideInput {
   readonly tables: Tables;
   readonly publicIds: PublicIdOpener;
@@ -44,7 +44,7 @@ export interface DecideInput {
   readonly layoutName: string | undefined;
   /** Unix ms. */
   readonly nowMs: number;
-  /** What directories said of keys that this decision needs; see `withPages`. */
+  /** Answers of directories about keys that this decision needs; see `withPages`. */
   readonly found?: FoundKeys | undefined;
   /** The request's method and host. Without it: a GET on a host that the table does not name. */
   readonly asked?: Asked | undefined;
@@ -140,7 +140,7 @@ function decideByTable(
   return { kind: "region", decision: decided.value, path, byCanary };
 }
 
-/** What is decided once the key of the error is looked up; other errors stay. */
+/** The decision once the key of the error is looked up; other errors stay. */
 function undecided(
   input: DecideInput,
   table: CompiledTable,

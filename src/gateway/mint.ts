@@ -16,7 +16,7 @@ import { type Around, joinIds, type Run, textsOf } from "./join-ids.ts";
 import { withPages } from "./pages.ts";
 import { entityOf, readId } from "./public-ids.ts";
 
-/** What is to be minted, and the tables by which requests for it will go. */
+/** An order for IDs, and the tables by which requests for it will go. */
 export interface MintTask {
   readonly gateway: Pick<Gateway, "minters" | "packs" | "directory" | "publicIds" | "pause">;
   readonly served: ServedTable;
@@ -89,7 +89,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   const kept = { runs: [] as Run[], regions: new Regions(), unclear: [] as string[], byCanary: new Set<boolean>() };
   const rest = restsOf(gateway);
   let droppedCount = 0;
-  // What would be refused is refused before it takes numbers.
+  // A request is refused before it takes numbers.
   const sample = await gateway.minters.sample(plan.order, count);
   if (!sample.ok) return sample;
   const tried = sample.value === undefined ? ok([]) : await checkMinted(task, [sample.value], rest);
@@ -249,7 +249,7 @@ export const shortKeyOf = (entity: Entity, layout: string, words: Words): string
     ? formatShortKey(fieldOf(luuid, "primaryKey").read(words))
     : undefined;
 
-/** What a client may show instead of LUUIDs. `links`: paths of the short keys, where each leads to the region of its ID. */
+/** Texts that a client may show instead of LUUIDs. `links`: paths of the short keys, where each leads to the region of its ID. */
 interface ShortKeys {
   readonly shortKeys: readonly string[];
   readonly links?: readonly string[];

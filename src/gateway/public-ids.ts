@@ -46,7 +46,7 @@ export function openOnPath(
 
 export const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id", id: text, candidates: [] });
 
-/** What an ID without a path is: the public ID of an entity, or an ID that says itself where it belongs. */
+/** An ID without a path: the public ID of an entity, or an ID that says itself where it belongs. */
 export type ReadId =
   | { readonly kind: "public"; readonly entity: Entity }
   | { readonly kind: "plain"; readonly decision: Decision };

@@ -52,13 +52,13 @@ const mayMeet = (unknown: Destination, other: Destination): boolean => {
   return (unknown.why === "request-fields" && other.kind === "region") || isSame(unknown, other);
 };
 
-/** Who owns a path that is refused anyway makes no difference to a client, but the reason does. */
+/** The owner of a refused path makes no difference to a client, but the reason does. */
 const isSame = (before: Destination, after: Destination): boolean =>
   before.kind === "refused" && after.kind === "refused"
     ? before.reason === after.reason
     : JSON.stringify(before) === JSON.stringify(after);
 
-/** What the gateway's own log shows in place of a public ID, and of a path that may hold one. */
+/** Text that the gateway's own log shows in place of a public ID, and of a path that may hold one. */
 const HIDDEN_ID = ":id";
 const HIDDEN_PATH = "/*";
 

@@ -56,7 +56,7 @@ export class RequestContext {
   /** Value of `waybill-table` for it. */
   declare tableLabel: string | undefined;
 
-  // What the log line and the metrics show.
+  // The log line and the metrics show these.
   declare entity: string | undefined;
   declare layout: string | undefined;
   declare region: string | undefined;
@@ -154,7 +154,7 @@ export class RequestContext {
     return work;
   }
 
-  /** What follows watches the client itself when it has waited for `SLOW_MS`. One that leaves before is logged later. */
+  /** Later steps watch the client themselves when it has waited for `SLOW_MS`. One that leaves before is logged later. */
   watchClientLater(): void {
     if (this.isWatched || this.isLogged || this.place !== -1) return;
     this.place = freePlaces.pop() ?? unwatched.length;
@@ -340,7 +340,7 @@ type Redaction = Readonly<{
 }>;
 
 /**
- * What logs may show of a path: everything, where no entity has public IDs. Else only what cannot hold one: the pattern
+ * The part of a path that logs may show: everything, where no entity has public IDs. Else only what cannot hold one: the pattern
  * up to the ID, an ID of an entity that is not public, the gateway's own pages. A text that nothing read may be a public
  * ID wherever it stands, and so may whatever follows an ID.
  */
@@ -369,7 +369,7 @@ function upTo(path: string, end: number): string {
   return end < path.length ? path.slice(0, end) + REST : path;
 }
 
-/** What the client calls a request of which no origin was told. */
+/** The client's name for a request of which no origin was told. */
 function traceIdOf({ headers }: Request): string | undefined {
   const traceparent = headers.get("traceparent") ?? "";
   return isTraceparent(traceparent) ? traceparent.slice(3, 35) : undefined;

@@ -128,7 +128,7 @@ const START_PAGE = {
   },
 };
 
-/** What answers here, for all who try the gateway without a path. It names nothing of the table. */
+/** The start page, for all who try the gateway without a path. It names nothing of the table. */
 export const startPage = (): Response => Response.json(START_PAGE, { headers: { "cache-control": "no-store" } });
 
 /** How a request whose IDs are beside the path goes on. */
@@ -244,7 +244,7 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
   coded: { reason: "transfer-coding-unsupported" },
 };
 
-/** Of a table with directories. */
+/** For a table with directories. */
 async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
   await registerKeys(context, table, decision, answer);
   return markState(decision, await respond(context, table, decision, answer));

@@ -1,4 +1,4 @@
-// Of a file with `*` all is public.
+// A file with `*` is public whole.
 
 export type { LayoutTableFault } from "./layout/check-table.ts";
 export { compileLayout, fieldValue } from "./layout/compile.ts";

@@ -303,7 +303,7 @@ const layoutsIn = (candidates: Ambiguous["candidates"]): readonly string[] => [
   ...new Set(candidates.map(({ layout }) => layout)),
 ];
 
-/** What distinguishes the readings: values of the header `id-layout` if it is their layout. */
+/** Marks that distinguish the readings: values of the header `id-layout` if it is their layout. */
 function hintFor({ candidates }: Ambiguous): string {
   const layouts = layoutsIn(candidates);
   const readings = [

@@ -59,7 +59,7 @@ export async function keepRequestBody(
   if (body === null) return new ArrayBuffer(0);
   const length = request.headers.get("content-length");
   if (isCoded(request, length)) return "coded";
-  // What the client announces as longer is not read; it may stream on.
+  // A body announced as longer is not read; it may stream on.
   if (Number(length) > bytesMax) return "too-large";
   return whole(body, limits, bytesMax);
 }

@@ -3,7 +3,7 @@ import * as limits from "./limits.ts";
 import type { Report } from "./schema/faults.ts";
 import { described, integer, list, matching, optional } from "./schema/parts.ts";
 
-/** Which web pages may read what the gateway itself answers (Fetch standard, "CORS protocol"). */
+/** Web pages that may read the gateway's own answers (Fetch standard, "CORS protocol"). */
 
 const header = matching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "Write the name of a header, such as x-app-version.");
 

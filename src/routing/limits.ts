@@ -1,4 +1,4 @@
-/** What a table may still cost, in cells of about 30 bytes and 0.1 µs. Code spends cells before it builds or walks something. */
+/** The rest of a table's budget, in cells of about 30 bytes and 0.1 µs. Code spends cells before it builds or walks something. */
 export class Budget {
   private readonly cells: number;
   private left: number;
@@ -40,7 +40,7 @@ export const ROUTES_MAX = 200_000;
 export const PACKS_MAX = 16;
 export const PACKS_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Of the body of an answer that is kept under an idempotency key. */
+/** Bytes of the body of an answer that is kept under an idempotency key. */
 export const KEPT_BYTES_MAX = 65_536;
 export const BULK_MAX = 100;
 export const KEY_SECONDS_MAX = 30 * 86_400;
@@ -50,11 +50,11 @@ export const PLACES_MAX = 16;
 export const PLACE_IDS_MAX = 100;
 export const PEEK_BYTES_MAX = 65_536;
 
-/** Of a document, some 100 µs a thousand. */
+/** Size of a document, some 100 µs a thousand. */
 export const GRAPHQL_TOKENS_MAX = 10_000;
 /** More connections would wait for each other: a Worker has six at a time. */
 export const GRAPHQL_REGIONS_MAX = 32;
-/** Of one region's answer, and of all that one operation gets: they are in memory together. */
+/** Sizes of one region's answer, and of all that one operation gets: they are in memory together. */
 export const GRAPHQL_ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 export const GRAPHQL_RESULT_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -77,7 +77,7 @@ interface Rules {
   readonly skewMs: number;
 }
 
-/** What the options ask for, or a sentence on why they cannot. Only a named layout has a ring: both short COMBs read the same texts. */
+/** The layouts that the options ask for, or a sentence on why they cannot. Only a named layout has a ring: both short COMBs read the same texts. */
 const rulesOf = (table: CompiledTable | undefined, options: Options): Result<Rules, string> => {
   const declared = declaredBy(table, options);
   if (!declared.ok) return declared;

@@ -98,7 +98,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     /** Where a whole request would go. */
     explainRequest: (request: object) =>
       read({ method: "POST", path: "/-/explain", headers: JSON_TYPE, body: JSON.stringify(request) }, EXPLAINED),
-    /** What is known of an idempotency key, of all callers. */
+    /** Everything known of an idempotency key, of all callers. */
     idempotency: (key: string) =>
       read({ method: "GET", path: `/-/idempotency/${encodeURIComponent(key)}` }, KEY_ENTRIES),
     /** The table version of the responding isolate. */

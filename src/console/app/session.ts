@@ -56,7 +56,7 @@ export async function signIn(token: string): Promise<Problem | undefined> {
   return undefined;
 }
 
-/** Of a table nothing stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */
+/** Nothing of a table stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */
 export async function signOut(): Promise<void> {
   const { ok } = await call(SESSION, { method: "DELETE", isSignIn: true });
   if (!ok) return;
@@ -93,10 +93,10 @@ const keyedOf = ({
     return [{ entity, directory, pattern, cacheSeconds: ownOf(all, directory)?.cacheSeconds ?? CACHE_SECONDS }];
   });
 
-/** Of a directory that names none. */
+/** For a directory that names none. */
 const CACHE_SECONDS = 60;
 
-/** What the page needs to read IDs: the table for viewers, its names for support. */
+/** Data that the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
   if (mayView.value) {
     const answer = await call<string>("/-/table", { asText: true });

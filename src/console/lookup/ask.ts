@@ -8,11 +8,11 @@ import type { KeyedEntity } from "../app/session.ts";
 import type { Pasted } from "./read-pasted.ts";
 import type { Reading } from "./reader.ts";
 
-/** What the gateway says of an ID. Nothing here is called before the reader of the page asks for it. */
+/** The gateway's answer about an ID. Nothing here is called before the reader of the page asks for it. */
 
 export interface Asked {
   readonly explanation: Reading & CanaryMember & { readonly learned?: { readonly region: string } };
-  /** Of the table that decided. */
+  /** Revision of the table that decided. */
   readonly revision: number | undefined;
   /** The regions now; absent where the role does not see them. */
   readonly health?: Regions["regions"] | undefined;
@@ -20,7 +20,7 @@ export interface Asked {
   readonly whole?: WholePath | undefined;
   /** The entry of the table that decides. */
   readonly why?: RuleView | undefined;
-  /** What directories say of the text as a key. */
+  /** Answers of directories about the text as a key. */
   readonly keys?: readonly KeyAnswer[] | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface WholePath extends CanaryMember {
   readonly problem?: { readonly type: string; readonly title: string; readonly detail: string };
 }
 
-/** What one directory has. `entity`: absent for keys that are IDs. */
+/** Contents of one directory. `entity`: absent for keys that are IDs. */
 export interface KeyAnswer {
   readonly directory: string;
   readonly entity?: string | undefined;

@@ -1,4 +1,4 @@
-/** What people paste: IDs, paths, whole URLs, lists of them, or a CSV. Pure: nothing leaves the page. */
+/** Texts that people paste: IDs, paths, whole URLs, lists of them, or a CSV. Pure: nothing leaves the page. */
 
 export interface Pasted {
   /** As it stood in the text. */
@@ -40,7 +40,7 @@ export interface IdFinder {
 
 const URL_OR_PATH = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i;
 const SEPARATORS = /[\t,;]/;
-/** What mail, chats and spreadsheets put around a text. */
+/** Characters that mail, chats and spreadsheets put around a text. */
 const AROUND = /^[\s"'`<([{]+|[\s"'`>)\]}.,;:!]+$/g;
 
 export function readPasted(text: string, finder: IdFinder): PastedList {
@@ -113,7 +113,7 @@ function splitLine(line: string): readonly string[] {
   return [...cells, cell].map((each) => each.trim());
 }
 
-/** Of a table with columns: the cells of the column that has most IDs, without its heading. */
+/** The cells of the column that has most IDs, without its heading. */
 function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): readonly string[] | undefined {
   const width = rows[0]?.length ?? 0;
   if (rows.length < 2 || width < 2 || rows.some((row) => row.length !== width)) return undefined;

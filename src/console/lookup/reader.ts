@@ -29,7 +29,7 @@ import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
-/** What the page knows of the table. Viewers read the whole table; support only the names that reading needs. */
+/** The page's knowledge of the table. Viewers read the whole table; support only the names that reading needs. */
 export interface Names extends Pick<DeclaredTable, "entities" | "countries" | "layouts"> {
   readonly directory?: Readonly<Record<string, Pick<DeclaredDirectory, "cacheSeconds">>>;
   readonly revision: number;

@@ -20,7 +20,7 @@ import { refusalOf, ruleInWords } from "./rule-words.ts";
 interface Props {
   readonly reader: Reader;
   readonly reading: Reading;
-  /** What the gateway said, once it was asked. */
+  /** The gateway's answer, once it was asked. */
   readonly asked: Asked | undefined;
   /** Another text to look up in its place. */
   readonly onPick: (text: string) => void;
@@ -206,7 +206,7 @@ const OtherOnPath = ({ region, whole }: { region: string; whole: WholePath | und
     <p class="box warn">A request on this path goes to {whole.region}.</p>
   ) : null;
 
-/** Of a path whose ID says nothing itself: a directory or the request does. */
+/** For a path whose ID says nothing itself: a directory or the request does. */
 function OnPath({ asked }: { asked: Asked }) {
   const { tableCanary: ofId } = asked.explanation;
   const { region, problem, source, owner, tableCanary = ofId } = asked.whole ?? {};

@@ -176,7 +176,7 @@ const UNAVAILABLE = err({ reason: "authentication-unavailable" as const });
 
 type ReadPayload<Read> = (payload: JWTPayload) => Result<Read, AccessFault>;
 
-/** What the bearer token of a request says; `undefined` without one. */
+/** The rights of a request's bearer token; `undefined` without one. */
 function bearerReader<Read>(options: JwtOptions, read: ReadPayload<Read>) {
   const check = jwtCheck(options, read);
   return async ({ headers }: Request): Promise<Result<Read | undefined, AuthError>> => {

@@ -30,7 +30,7 @@ const FOUND_MAX = 20_000;
 /** Absent ones have a place of their own, so that random names displace no key that is there. */
 const ABSENT_MAX = 5_000;
 
-/** What is near either answers soon, or the next layer is asked. */
+/** A near layer either answers soon, or the next layer is asked. */
 const DEADLINES_MS = { cache: 100, copy: 700, object: 2_000 };
 
 /** A look-up can die with the request that began it; then the next one begins anew. */

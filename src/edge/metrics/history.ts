@@ -30,7 +30,7 @@ const ROW_LENGTH = BUSY + 1;
 const TABLE_BUCKETS = 2;
 const TABLE_LENGTH = TABLE_BUCKETS + BUCKETS;
 
-/** What was reported within one step, by region. Requests that were sent nowhere have an empty one. */
+/** Reports within one step, by region. Requests that were sent nowhere have an empty one. */
 interface Step {
   readonly regions: Map<string, number[]>;
   readonly problems: Map<string, number>;
@@ -223,7 +223,7 @@ function addToTable(
   rows.set(side, row);
 }
 
-/** Of all steps together: quantiles of steps cannot be added up. */
+/** Over all steps together: quantiles of steps cannot be added up. */
 function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "tables" | "canaryVerdict"> {
   const figures = (side: keyof MetricsHistory["tables"]): TableFigures => {
     const row = sumOf(

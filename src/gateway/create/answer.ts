@@ -10,7 +10,7 @@ import { shortKeyOf } from "../mint.ts";
 import { weighCoding } from "../negotiate.ts";
 import type { RequestContext } from "../request.ts";
 
-/** What becomes of the answer to a create. */
+/** The fate of the answer to a create. */
 
 /** An entity on its way: an ID with the decision where it belongs. */
 export interface Born {
@@ -54,7 +54,7 @@ const LOST_FIELDS = "waybill-lost-fields";
  */
 const NOT_UTF8 = "\ufffd";
 
-/** What becomes of an answer. The response goes on with the same bytes as are kept. */
+/** The handling of an answer. The response goes on with the same bytes as are kept. */
 interface Keeping {
   readonly response: Response;
   /** As it is kept, once it is whole; `undefined` where it is none to keep. */

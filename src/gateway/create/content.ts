@@ -10,7 +10,7 @@ import type { Create } from "../../routing/table.ts";
 import type { RequestContext } from "../request.ts";
 import { type Digest, DigestCheck, isImpossible, readContentDigest } from "./content-digest.ts";
 
-/** What the body of a create is, as far as it was read. */
+/** The body of a create, as far as it was read. */
 export interface Content {
   /** `undefined`: it streams on. */
   readonly bytes: ArrayBuffer | undefined;
@@ -61,7 +61,7 @@ export async function readContent(
   }
   const text = isJson ? decodeUtf8(bytes) : undefined;
   const json = text === undefined ? undefined : parseJson(text);
-  // What cannot be read may be a list. An empty body is none.
+  // A body that cannot be read may be a list. An empty body is none.
   if (isJson && json === undefined && (create.readsBody || bytes.byteLength > 0)) {
     const detail = codedDetail(request) ?? "The body is not JSON in UTF-8.";
     return err({ reason: "malformed-request", detail });

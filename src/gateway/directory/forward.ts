@@ -13,7 +13,7 @@ import { type DecideInput, decideAny, decidePath } from "../decide.ts";
 import { decideFor } from "../pages.ts";
 import type { RequestContext } from "../request.ts";
 
-/** What a forwarded request has to do with directories: moves that origins tell of, keys that they register, comparisons. */
+/** A forwarded request's work for directories: moves that origins tell of, keys that they register, comparisons. */
 
 type Plans = NonNullable<CompiledTable["directories"]>;
 
@@ -157,7 +157,7 @@ export function markState({ target: { rule } }: Decision, answer: Response): Res
   return marked;
 }
 
-/** What the directories to verify would have decided, beside the region that the request goes to. */
+/** The decision of the directories to verify, beside the region that the request goes to. */
 export async function compareVerified(
   context: RequestContext,
   verified: CompiledTable,

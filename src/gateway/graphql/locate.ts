@@ -18,7 +18,7 @@ export interface Located {
   readonly table: CompiledTable;
 }
 
-/** What is known of each ID, by `keyOf`. */
+/** Knowledge of each ID, by `keyOf`. */
 type Known = ReadonlyMap<string, Located | FieldFailure>;
 
 const keyOf = ({ entity = "", text }: FoundId): string => `${entity}\n${text}`;
@@ -41,7 +41,7 @@ export class Locations {
     return "decision" in found ? { region: found.decision.target.region.name } : { failure: found };
   }
 
-  /** Of fields without an ID: what the sources of the table say. */
+  /** Fields without an ID go where the table's sources say. */
   home(): Place {
     this.#home ??= homeOf(this.#context, this.#graphql);
     return this.#home;

@@ -137,7 +137,7 @@ function sentOrigins({ client, host, request, gateway }: RequestContext): readon
 const codingFault = ({ coding }: CodingError): string =>
   `coding-${/^[\w!#$%&'*+.^`|~-]{1,32}$/.test(coding) ? coding : "unknown"}`;
 
-/** Of the caller, and not of the moment: credentials, parameters or rights. */
+/** Properties of the caller, not of the moment: credentials, parameters or rights. */
 const isRefusal = (status: number): boolean => [400, 401, 402, 403, 404, 405, 406, 410, 422, 451].includes(status);
 
 async function textOf(

@@ -102,7 +102,7 @@ function ownRegion(context: RequestContext, { table }: ServedTable): WithoutId |
     country: () => undefined,
     continent: () => undefined,
   });
-  // What cannot be read is refused there.
+  // An unreadable request is refused there.
   const isNone = choice.ok ? choice.value.isAssumed : choice.error.reason === "region-unknown";
   return isNone ? undefined : entry;
 }
@@ -130,7 +130,7 @@ async function beginning(
   if ((issuedSeconds - cursor.issuedSeconds) * 1000 > list.cursorMs) return invalid("expired");
   const known = cursor.marks.filter(({ region }) => query.targets.has(region));
   const names = new Set(known.map(({ region }) => region));
-  // What a table has added since begins with its first page.
+  // A region that a table has added since begins with its first page.
   const added = cursor.isGap ? [] : [...query.targets.keys()].filter((region) => !names.has(region));
   const marks = [...known, ...added.map((region): Mark => ({ ...NEW, region }))];
   return ok({ ...fresh, last: cursor.last, isGap: cursor.isGap, marks });
@@ -172,7 +172,7 @@ class Answer {
     return this.#lists.flatMap(({ region, fault }) => (fault === undefined ? [] : [[region, fault] as const]));
   }
 
-  /** What every region refuses is answered as the first one said it. */
+  /** A request that every region refuses is answered as the first one said it. */
   get refusal(): Response | undefined {
     const refusing = this.#lists.filter(({ refusal }) => refusal !== undefined);
     const isAll = refusing.length > 0 && refusing.length === this.#failed().length;

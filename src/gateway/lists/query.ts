@@ -8,7 +8,7 @@ import { scopeOf, scopeOfClaim } from "../create/idempotency-key.ts";
 import type { RequestContext } from "../request.ts";
 import { timeMs } from "./time.ts";
 
-/** What a client asks of a list. */
+/** A client's request for a list. */
 export interface ListQuery {
   /** Raw parameters that are sent on, in their order. */
   readonly sent: readonly string[];
@@ -117,7 +117,7 @@ function readMoment(query: string | undefined, text: string | undefined): Result
   return ms === undefined ? malformed(`${query} is a time such as 2026-01-01T00:00:00Z, or in Unix ms.`) : ok(ms);
 }
 
-/** What binds a cursor: the list with its parameters, and the caller by what others cannot have. */
+/** A cursor's binding: the list with its parameters, and the caller by what others cannot have. */
 export async function bindingOf(
   { request, gateway }: Pick<RequestContext, "request" | "gateway">,
   { path, scopeClaim, scopeCookie }: List,

@@ -38,7 +38,7 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
   const layoutName = context.request.headers.get("id-layout") ?? undefined;
   const path = ANY_PREFIX + id;
   const any = await decideFor(context, served, (input) => decideAny(input, path), layoutName);
-  // What a client would be sent on to is asked at once.
+  // The path of a redirect is asked at once.
   const own = any.kind === "redirect" ? any.path : path;
   const outcome = any.kind === "redirect" ? await decideFor(context, served, (input) => decidePath(input, own)) : any;
   if (outcome.kind === "error") return { path: undefined, error: outcome.error };

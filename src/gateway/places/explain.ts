@@ -97,7 +97,7 @@ export interface ExplainedRequest {
   readonly problem?: Problem;
 }
 
-/** What the gateway answers itself has no region. */
+/** The gateway's own answers have no region. */
 const OWN_PAGES: ReadonlyMap<string, string> = new Map([
   ["/any", "The gateway serves many IDs here. Explain each of them, or use `waybill locate` for all."],
   ["/mint", "The gateway makes IDs here: no region is asked. Each new ID can be explained."],

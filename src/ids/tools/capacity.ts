@@ -6,7 +6,7 @@ import { sequenceOf, stepBits } from "../mint/by-layout.ts";
 import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** What a layout can bear: its time range, rate and collision probability. Counts are exact to 16 digits. */
+/** A layout's capacity: its time range, rate and collision probability. Counts are exact to 16 digits. */
 
 /** The expected load. All members are positive and at most 2^53 - 1; `minters` is an integer. */
 export interface Load {

@@ -22,7 +22,7 @@ export interface ClientIdClock extends ClientIdTolerance {
 }
 
 /**
- * What a fresh ID can say, both ends inclusive: the times that the layout gives to IDs minted at the ends of the
+ * Times of a fresh ID, both ends inclusive: the times that the layout gives to IDs minted at the ends of the
  * tolerance. A layout of whole seconds rounds both down.
  */
 export interface ClientIdWindow {
@@ -33,7 +33,7 @@ export interface ClientIdWindow {
 }
 
 export interface FreshClientId {
-  /** Of a short COMB: the start of its interval, which is unique within the window. */
+  /** For a short COMB: the start of its interval, which is unique within the window. */
   readonly mintedAtMs: number;
   /** The counter of a short COMB. */
   readonly interval?: number;

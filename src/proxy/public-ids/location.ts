@@ -3,7 +3,7 @@ import { unescaped } from "../../routing/lookup/as-read.ts";
 import { allOwners, type LayoutHint } from "../../routing/resolve/match.ts";
 import type { CompiledTable, Entity } from "../../routing/table.ts";
 
-/** What is known about IDs in the references of an answer. */
+/** Knowledge about IDs in the references of an answer. */
 export interface ReferenceDeps {
   readonly table: CompiledTable;
   readonly nowMs: number;

@@ -103,7 +103,7 @@ const placedPatterns = (name: string, entity: DeclaredEntity): readonly Pattern[
 
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
 
-/** What holds for paths with and without an ID. */
+/** Rules for paths with and without an ID. */
 export const checkSegments = (text: string, segments: readonly string[], place: Place, report: Report): void => {
   const [first = ""] = segments;
   if (GATEWAY_SEGMENTS.has(first)) {

@@ -57,7 +57,7 @@ export interface Planned {
   readonly overrides: OverrideIndex;
 }
 
-/** What is needed to make the compiled table; the placements take more memory than that. */
+/** Input of the compiled table; the placements take more memory than that. */
 export type Assembly = Omit<Planned, "placed">;
 
 /** Compiles a table that passed `checkTable`; throws for one that was never checked. */

@@ -129,7 +129,7 @@ export const regionOf = (name: string, declared: DeclaredRegion): Region => {
   });
 };
 
-/** What an entity and an entry without an ID have alike. */
+/** Properties that an entity and an entry without an ID share. */
 export const forwardingOf = (name: string, declared: DeclaredEntity | DeclaredWithoutId, { fields }: Draft) => {
   const paths = fieldPathsOf(name, declared);
   if (!paths.ok) throw new Error(`the fields of ${name} were not checked: ${paths.error.reason}`);

@@ -89,7 +89,7 @@ const entriesOf = ({ match, matchRead }: PathIndex<PathsOfEntry>) => ({
   matchRead: (path: string, asked?: Asked) => entryIn(matchRead(path, asked)),
 });
 
-/** What requests are forwarded by whose path names no entity. */
+/** The stand-in entity of requests whose path names none. */
 export const entityWithoutIds = (
   name: string,
   declared: Parameters<typeof forwardingOf>[1],

@@ -52,7 +52,7 @@ export const copiesOf = (
   const copyIn = (name: string): Region => {
     const region = regions.get(name);
     if (region === undefined) throw new Error(`region ${name} was not checked`);
-    // What a region fails over to has no copy of this entity: its owner is asked instead.
+    // A failover region has no copy of this entity: its owner is asked instead.
     const copy = known.get(name) ?? Object.freeze({ ...region, failover: [], failoverWrites: false });
     known.set(name, copy);
     return copy;

@@ -45,7 +45,7 @@ export interface Space {
   readonly spans: readonly Ranges[];
 }
 
-/** Of the values in some dimensions of a box, those from `from` to before `to`, only so many. */
+/** Values in some dimensions of a box, those from `from` to before `to`, only so many. */
 export type Counted = { readonly from: number; readonly to: number; readonly keys: number };
 
 /** A change of the keys in a box, or of some of them alone. */
@@ -138,7 +138,7 @@ const countNamed = (where: KeyChange["where"], set: Ranges = [], { before, after
 export const isKey = ({ layout }: LayoutPlan, name: string): boolean =>
   layout.fields.some((field) => field.role === "key" && fieldDimensionName(field.name) === name);
 
-/** Which entity has which IDs of a layout, before and after: the IDs that two tables' entities are compared over. */
+/** The entity of each ID of a layout, before and after: the IDs that two tables' entities are compared over. */
 
 export interface LayoutSide {
   readonly planned: Planned;

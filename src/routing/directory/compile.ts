@@ -63,7 +63,7 @@ const planOf = (
   });
 };
 
-/** Which directories decide: those that serve, or those to be verified as well. */
+/** Directories that decide: those that serve, or those to be verified as well. */
 export type Deciding = "serve" | "verify";
 
 /** The draft without what directories that do not decide would: the rest of the table does, as if it was not there. */
@@ -86,7 +86,7 @@ export const decidedBy = (draft: Draft, deciding: Deciding): Draft => {
 export const hasVerified = ({ directories }: Draft): boolean =>
   [...directories.values()].some(({ mode }) => mode === "verify");
 
-/** What a look-up said; `found`: `source` is `stale` or `default` where no layer could say for certain. */
+/** The answer of a look-up; `found`: `source` is `stale` or `default` where no layer could say for certain. */
 export type KeyAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: string }
   | { readonly state: "absent"; readonly isReserved?: boolean | undefined };

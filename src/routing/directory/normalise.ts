@@ -19,7 +19,7 @@ export interface KeyFault {
   readonly why: string;
 }
 
-/** Of the key in UTF-8: a key of KV has no more. */
+/** Bytes of the key in UTF-8: a key of KV has no more. */
 export const KEY_BYTES_MAX = 512;
 
 const refuse = (why: string) => err<KeyFault>({ reason: "malformed-key", why });
@@ -65,7 +65,7 @@ const once = (make: () => RegExp) => {
   };
 };
 
-/** What a later version of Unicode assigns may have another normal form then. */
+/** Characters that a later version of Unicode assigns may have another normal form then. */
 const unstable = once(() => /[\p{Cc}\p{Cs}\p{Cn}]/u);
 
 /** Bytes of a text without lone surrogates. */

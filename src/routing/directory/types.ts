@@ -1,7 +1,7 @@
 import type { Layout } from "../../ids/layout/layout.ts";
 import type { KeyForm } from "./normalise.ts";
 
-/** What `layout` of a decision says for a text key: it is of no layout. */
+/** The `layout` of a decision about a text key: it is of no layout. */
 export const TEXT_KEY = "text-key";
 
 /** A directory of the table, compiled. */

@@ -249,7 +249,7 @@ const valuesOf = (row: Row, { layout, window }: TimedLayout): readonly [low: big
   const fieldBits = layout.field(row.field)?.bits ?? row.bits;
   if (row.role !== "time" || window === undefined || row.unit === "sql-datetime") return [0n, all];
   const { unit, epochMs } = row;
-  // Of a time in several rows the first has the most significant bits.
+  // The first of a time's several rows has the most significant bits.
   const at = (unixMs: number): bigint => ticksIn(unit, unixMs - epochMs) >> BigInt(fieldBits - row.bits);
   const [from, to] = [at(window.fromMs), at(HORIZON_MS)];
   return [from < 0n ? 0n : from, to > all ? all : to];

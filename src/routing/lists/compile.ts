@@ -42,7 +42,7 @@ export const ITEMS = 10_000;
 export const LIMIT = { query: "limit", default: 100, max: 1000 } as const;
 export const CURSOR_QUERY = "cursor";
 
-/** Of a cursor, beside the regions' own ones: its key and digests; and for each region numbers and quotes. */
+/** Size of a cursor, beside the regions' own ones: its key and digests; and for each region numbers and quotes. */
 const BASE_CHARACTERS = 1_800;
 const REGION_CHARACTERS = 18;
 

@@ -59,7 +59,7 @@ const alternativesOf = (
 export const countAlternatives = (written: string): number =>
   (written.match(/\{[^{}]*\}/g) ?? []).reduce((count, group) => count * group.split(",").length, 1);
 
-/** What a request would write in `id-layout` for a hint. */
+/** The value of `id-layout` for a hint. */
 export const hintName = ({ enabled }: LayoutHint): string => enabled?.layout.name ?? LUUID_SHORT;
 
 /** The first pattern on which IDs of a layout are read; `luuid-short` for short keys. */
@@ -88,7 +88,7 @@ export const isReadByPattern = ({ paths, pathHints }: Entity): boolean => paths.
 /** First segments that no table can give away: `/any/:id`, `/mint` and everything under `/-/`. */
 export const GATEWAY_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
 
-/** What leads to an origin by the ID alone. */
+/** The prefix of paths that lead to an origin by the ID alone. */
 export const ANY_PREFIX = "/any/";
 
 /** Raw paths that the gateway answers itself, and no origin is asked. */

@@ -68,7 +68,7 @@ export const MINT_BODY = v.strictObject({
 
 export type MintBody = v.InferOutput<typeof MINT_BODY>;
 
-/** What a client says about the IDs that it wants. Numbers are not yet checked against their fields. */
+/** A client's words about the IDs that it wants. Numbers are not yet checked against their fields. */
 export type MintRequest = Readonly<Omit<MintBody, "count">>;
 
 /** Good bodies of late: clients send the same again and again, and to check one costs more than an ID. 4 KiB each. */

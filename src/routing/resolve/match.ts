@@ -112,7 +112,7 @@ export const shortWords = (group: number, primaryKey: number): Words => {
 export const placeOf = (layout: string, words: Words, seed?: number): number =>
   shareHash(identityWords(layout, words), seed) / 2 ** 32;
 
-/** Of percents with four decimals the least one at which a canary takes the entity. */
+/** The least percentage with four decimals at which a canary takes the entity. */
 export const percentTaking = (layout: string, words: Words, seed?: number): number =>
   (Math.floor(placeOf(layout, words, seed) * 1e6) + 1) / 1e4;
 
@@ -147,7 +147,7 @@ export const shareHash = (words: Words, seed = CANARY_SEED): number => {
 /** Any but those of other uses: the parts of a split must not follow the shares of a canary. */
 const SPLIT_SEED = 0x3c6ef372;
 
-/** Which of so many equal parts an entity is in, from 0: by what it is told by alone, so that all texts of it agree. */
+/** The equal part that an entity is in, from 0: by what it is told by alone, so that all texts of it agree. */
 export const partOf = (layout: string, words: Words, parts: number): number =>
   Math.floor((shareHash(identityWords(layout, words), SPLIT_SEED) / 2 ** 32) * parts);
 

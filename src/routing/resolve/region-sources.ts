@@ -80,7 +80,7 @@ const decodeBase64Url = (text: string): string | undefined => {
   }
 };
 
-/** Which region a request without an ID is for: the first source of a list that says something decides. */
+/** The region of a request without an ID: the first source of a list that says something decides. */
 
 /** A source, compiled. `label` is how a problem names it. `isListed`: the table lists its values. Header fields are in lower case. */
 export type RegionSource = { readonly label: string } & (
@@ -118,7 +118,7 @@ interface HeaderCondition {
 
 export type Sticky = Readonly<NonNullable<DeclaredWithoutId["sticky"]>>;
 
-/** What a request and its client say; each is asked for only when a source needs it. */
+/** A request's and its client's properties; each is asked for only when a source needs it. */
 export interface RequestSays {
   /** The value of a header field by its name in lower case, all lines of it joined. */
   readonly header: (name: string) => string | undefined;

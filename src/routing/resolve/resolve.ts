@@ -149,7 +149,7 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   const readings = dropUnlikelyDigits(all, text);
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
-  // What is not known yet may be the same or not.
+  // A target that is not known yet may be the same or not.
   const unknown = [target, ...rest].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
   const isOne = others.every(({ entity }, at) => entity === first.entity && sameTarget(rest[at], target));
@@ -168,7 +168,7 @@ const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id)
 
 export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => target?.rule.kind === "unloaded";
 
-/** What a directory says of two texts may differ. */
+/** A directory's answers about two texts may differ. */
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
   a?.region === b?.region && (a === undefined) === (b === undefined) && !needsLookup(a) && !needsLookup(b);
 

@@ -5,7 +5,7 @@ import { name } from "../schema/parts.ts";
 import type { CompiledTable, Decision } from "../table.ts";
 import { percentTaking, placeOf } from "./match.ts";
 
-/** Which IDs a canary of the whole table serves. The table in force decides, so that the choice is stable. */
+/** IDs that a canary of the whole table serves. The table in force decides, so that the choice is stable. */
 
 const PERCENT_STEP = 1e-4;
 
@@ -50,14 +50,14 @@ export const selectorTest = (stable: CompiledTable, audience: CanarySelector): (
   return ({ layout, words }) => placeOf(layout, words, SEED) < share;
 };
 
-/** Of shares with four decimals the least one that the ID is in. */
+/** The least share with four decimals that the ID is in. */
 export const canaryTakesFrom = ({ layout, words }: Decision): number => percentTaking(layout, words, SEED);
 
 /** Whether a canary serves all of an entity, with the IDs that the stable table does not know. */
 export const servesEntity = (audience: CanarySelector, entity: string): boolean =>
   "entities" in audience && audience.entities.includes(entity);
 
-/** What a table declares by name, as far as an audience names it. */
+/** Names that a table declares, as far as an audience names it. */
 export interface TableNames {
   readonly countries: Pick<ReadonlySet<string>, "has">;
   readonly entities: Pick<ReadonlySet<string>, "has">;

@@ -120,7 +120,7 @@ export const readDraft = (value: unknown, report: Report) => {
   const fitting = isShort ? keepFitting(value, report) : undefined;
   if (fitting === undefined) return { draft: { ...draftOf(EMPTY), isEmpty: false }, declared: undefined };
   const { routes, isWhole } = fitting;
-  // What is kept has passed the schema.
+  // The kept parts have passed the schema.
   const table = fitting.table as DeclaredTable;
   const draft = draftOf(table, isRecord(value) ? value : {}, routes);
   // A value that is no object at all is the fault.

@@ -13,7 +13,7 @@ type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "/" | "";
 export class JsonScanner {
   at = 0;
   end = 0;
-  /** Of the last string, with its quotes. Before a colon it is a key. */
+  /** The last string, with its quotes. Before a colon it is a key. */
   #stringAt = 0;
   #stringEnd = 0;
   /** The first line end behind `end`, once it was looked for. */

@@ -163,7 +163,7 @@ const withoutIdFindings = (
 const takes = (entry: WithoutId | undefined, method: string): boolean =>
   entry !== undefined && (entry.methods === undefined || entry.methods.includes(method));
 
-/** What the gateway creates in, or lists over all regions. */
+/** Collections that the gateway creates in, or lists over all regions. */
 const isCollection = ({ creates, lists }: CompiledTable, path: string, method: string): boolean =>
   method === "POST" ? creates?.match(path) !== undefined : method === "GET" && lists?.has(path) === true;
 

@@ -39,7 +39,7 @@ type KeyOptions = v.InferOutput<typeof DIRECTORIES>["directories"][number]["key"
 /** The pages of one directory at a gateway. */
 export interface DirectoryClient {
   readonly url: string;
-  /** What identifies the directory in a state file. */
+  /** The directory's identity in a state file. */
   readonly place: string;
   /** How its keys are normalised; `undefined` if the gateway does not say. */
   readonly keyForm: () => Promise<KeyOptions | undefined>;
@@ -105,7 +105,7 @@ export const linesIn = <Schema extends v.GenericSchema>(
       return read.success ? read.output : answerOf({ url }, err({ reason: "strange", status, why }));
     });
 
-/** What a broken command goes on from: a file, written after each step that is done. */
+/** The state from which a broken command goes on: a file, written after each step that is done. */
 export const openState = <Schema extends v.GenericSchema<unknown, object>>(
   path: string | undefined,
   schema: Schema,

@@ -44,7 +44,7 @@ export interface DeclaredRule {
 
 /** The explanation of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
-  /** What a running gateway knows from a 421 of an origin. */
+  /** Moves that a running gateway knows from a 421 of an origin. */
   readonly learned?: { readonly region: string };
   readonly declared?: DeclaredRule | undefined;
   /** The layouts that read the text in another spelling, where none reads it as it is. */
@@ -119,7 +119,7 @@ const couldBeLine = (found: ids.CouldBe): CouldBeLine => ({
 /** At least this many matching fixed bits are unlikely by chance. */
 const MARK_BITS_MIN = 4;
 
-/** Of the excluded readings, those with matching fixed bits that only the time excludes. */
+/** Excluded readings with matching fixed bits that only the time excludes. */
 export const onlyUntimely = (readings: readonly ids.Reading[]): readonly ids.Reading[] =>
   readings.filter(
     ({ layout, words }) => layout.mintedAtMs !== undefined && layout.fixedBits >= MARK_BITS_MIN && layout.fits(words),
