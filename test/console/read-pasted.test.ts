@@ -128,6 +128,10 @@ describe("the place of an ID", () => {
     for (const own of [byRoutes, byNames]) expect(isSameAlone(own, readOne(source, own), nowMs)).toBe(isSame);
   });
 
+  it.each(["/person/1", "/any/1", `/orders/${ID}`])("%s is never read as alone before a table is known", (source) => {
+    expect(isSameAlone(bareReader, readOne(source, byNames), nowMs)).toBe(false);
+  });
+
   it("stands in lists, and in the file of one, which is read as it was pasted", () => {
     const pasted = `/person/1\n/person/2a\nhttps://api.example.com/chirps/1541815603606036480?x=1`;
     const { items } = readPasted(pasted, byRoutes);

@@ -284,6 +284,8 @@ const readAs = (reading: Reading): string => {
 
 /** Whether an ID is read on its path as it is alone, so that the answer for one is that for the other. */
 export function isSameAlone(reader: Reader, item: Pasted, nowMs: number): boolean {
+  // A reader without a table knows no paths. The table of the session may still be on its way.
+  if (reader.knows === "nothing") return item.path === undefined;
   const [placed, alone] = [reader.read(item, nowMs), reader.read({ ...item, path: undefined }, nowMs)];
   // An entry of a pack is with the gateway alone.
   const isFit = placed.error === undefined || "missing" in placed.error;
