@@ -91,7 +91,7 @@ function segmentName(segment: string): string {
   return typeof primaryKey === "number" ? formatShortKey(primaryKey) : segment.toLowerCase();
 }
 
-/** What tests add: answers below documents, and upgrades. */
+/** Hooks for tests: answers below documents, and upgrades. */
 export interface MoreOfOrigin {
   handle(exchange: Exchange, last: string, previous: string | undefined): Promise<void> | undefined;
   prepare(server: Server, region: string): void;

@@ -1,4 +1,4 @@
-/** What the demo's origins have beside documents: lists of a collection in pages, and GraphQL over the same documents. */
+/** The demo's origins beside documents: lists of a collection in pages, and GraphQL over the same documents. */
 
 /** Members of a document, whatever a client has put there. */
 type Members = Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ const SCHEMA = `
   type Mutation { setStatus(id: ID!, status: String!): Order }
 `;
 
-/** What a region knows: documents by path. */
+/** A region's documents by path. */
 type Documents = Map<string, unknown>;
 
 /** One region's half of the truth: IDs of other regions are null. */

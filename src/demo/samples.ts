@@ -52,7 +52,7 @@ const PRIMARY_KEYS = [0x23122e, 0x23122f];
 
 const entropy: RandomWords = { word: () => randomFillSync(new Uint32Array(1))[0] ?? 0 };
 
-/** Of HotGuids: IDs with these never look like another built-in layout's. */
+/** Keys of HotGuids: IDs with these never look like another built-in layout's. */
 const identity = hotguidIdentity(entropy, [...builtinLayouts.values()]);
 const hotguidKeys: Readonly<Record<string, number>> = identity.ok ? { ...identity.value } : {};
 

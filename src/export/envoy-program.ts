@@ -1,7 +1,7 @@
 import { SESSION_COOKIE } from "../proxy/headers.ts";
 import { METHODS } from "./common.ts";
 
-/** What surrounds the decision in Envoy. Both scripts decide by the same program: one names the cluster, one the fields. */
+/** The Envoy part around the decision. Both scripts decide by the same program: one names the cluster, one the fields. */
 
 const SHARED = `
 local find, match, lower, gsub = string.find, string.match, string.lower, string.gsub

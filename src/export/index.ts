@@ -13,7 +13,7 @@ export type Engine = (typeof ENGINES)[number];
 
 export interface TableExport {
   readonly files: readonly ExportFile[];
-  /** What Waybill decides, with reasons. */
+  /** Cases left to Waybill, with reasons. */
   readonly forwarded: readonly Forwarded[];
   /** Differences between the engine and Waybill. */
   readonly limits: readonly string[];

@@ -47,7 +47,7 @@ export const luaDecision = (plan: ExportPlan, title: string): string => {
 const ordinalsOf = (plan: ExportPlan, [first]: readonly IdDecision[]): readonly number[] =>
   Array.from({ length: plan.table.routeCount }, (_, ordinal) => first?.regionOf(ordinal) ?? 0);
 
-/** What goes with an ID: its layout, what origins are sent of it, and the words that choose an origin. */
+/** The Lua text for an ID: its layout, the fields that origins are sent of it, and the words that choose an origin. */
 const idText = ({ layout, entity, sent, ignoredBits, dimensions: _ }: IdDecision, place: number): string => {
   const fields = sent.map(
     ({ header, number }) => `{ ${luaString(header)}, function(${WORDS}) return ${numberText(number)} end }`,
@@ -121,7 +121,7 @@ const BELOW_ENTITY = "/:id/";
 const mayBeOwn = ({ table: { withoutId, lists, graphql } }: ExportPlan): boolean =>
   withoutId.entries.length > 0 || lists !== undefined || graphql !== undefined;
 
-/** What may create, for `waybill.creates`. */
+/** The requests that may create, for `waybill.creates`. */
 const createsText = ({ creates: { collections, putFields } }: ExportPlan): string => {
   const below = collections.filter((path) => path.includes(BELOW_ENTITY));
   const own = collections.filter((path) => !below.includes(path));

@@ -3,8 +3,8 @@ import type { ExportPlan, IdDecision, PatternPlan } from "./plan.ts";
 import { isHexText, type TextShape } from "./text-shape.ts";
 
 /**
- * A path whose region is in a few hex digits of its ID: an engine's own expression and map can decide it. What they cannot
- * say for certain is left to the Lua program.
+ * A path whose region is in a few hex digits of its ID: an engine's own expression and map can decide it. An
+ * uncertain case is left to the Lua program.
  */
 export interface NativePath {
   /** The whole path as an expression. */

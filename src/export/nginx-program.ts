@@ -1,7 +1,7 @@
 import { SESSION_COOKIE } from "../proxy/headers.ts";
 import { METHODS } from "./common.ts";
 
-/** What surrounds the decision in nginx. It runs once for each request; what is rare is looked at only where it is there. */
+/** The nginx part around the decision. It runs once for each request, and looks at rare cases only where they occur. */
 export const NGINX_PROGRAM = `
 local decision = require "waybill_decision"
 local find, lower = string.find, string.lower

@@ -27,7 +27,7 @@ export const nginxFiles = (plan: ExportPlan, options: ExportOptions): readonly E
   { name: "waybill_nginx.lua", text: programText(plan, options) },
 ];
 
-/** What nginx does in another way than Waybill. The command prints it. */
+/** Differences between nginx and Waybill. The command prints them. */
 export const NGINX_LIMITS: readonly string[] = [
   "nginx answers by itself, as a problem: 400 for escapes such as %zz and %00, for `..` above the root and for invalid fields; 405 for TRACE; 414 and 431 for more than 64 KiB; 501 for transfer codings other than chunked.",
   "Fields are dropped whose names hold more than letters, digits and hyphens; so is expect.",
@@ -255,7 +255,7 @@ const FIELD_SETS: readonly FieldSet[] = ["standard", "full", "minimal"];
 const NOT_MINIMAL: readonly FieldSet[] = ["standard", "full"];
 const FULL: readonly FieldSet[] = ["full"];
 
-/** What origins are told, and by which sets. */
+/** Fields that origins are sent, and the sets that have them. */
 const TOLD: readonly (readonly [name: string, value: string, sets: readonly FieldSet[]])[] = [
   ["waybill-entity-id", "$waybill_id", FIELD_SETS],
   ["X-Forwarded-For", "$remote_addr", FIELD_SETS],

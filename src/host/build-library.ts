@@ -20,7 +20,7 @@ interface Manifest {
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What public IDs need: AES, and CMAC with it. */
+/** Dependencies of public IDs: AES, and CMAC with it. */
 const DEPENDENCIES = ["@stablelib/aes", "@stablelib/cmac"];
 
 /** Documents of the package, all in one folder; the first is its README. */

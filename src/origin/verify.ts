@@ -14,7 +14,7 @@ export interface VerifyOptions {
   readonly regions?: readonly string[];
 }
 
-/** What the gateway's signature proves. */
+/** The facts that the gateway's signature proves. */
 export interface VerifiedRequest {
   /** `undefined` for a request without an ID. */
   readonly entityId: string | undefined;

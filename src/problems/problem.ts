@@ -179,7 +179,7 @@ type Members<Error> =
   | readonly (Error extends unknown ? keyof Error : never)[]
   | ((error: Error) => Readonly<Record<string, unknown>>);
 
-/** The extensions of each problem, in this order. What is not named stays inside. */
+/** The extensions of each problem, in this order. Unnamed members of an error stay inside. */
 const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } = {
   "unrouted-path": ["path"],
   "malformed-id": ["id", "faults"],

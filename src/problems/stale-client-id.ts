@@ -1,6 +1,6 @@
 import type { ClientIdWindow, StaleClientId } from "../ids/index.ts";
 
-/** What the problem `stale-client-id` says: the ID, what was expected, and the clocks. */
+/** The text of the problem `stale-client-id`: the ID, the expected time, and the clocks. */
 
 /** `id`: safe to repeat. */
 export const staleDetail = (id: string, stale: StaleClientId, hidesTime = false): string => {

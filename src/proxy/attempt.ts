@@ -20,7 +20,7 @@ export interface AttemptLimits {
   readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
 
-/** What holds for an attempt: the entity's word goes before the region's, and that before the deployment's. */
+/** The limits of an attempt: the entity's go before the region's, and those before the deployment's. */
 export function limitsFor(
   { deadlines: first }: Entity,
   { deadlines: second }: Region,
@@ -94,7 +94,7 @@ export async function attemptOnce(
         ? head
         : await begins(Promise.resolve(head ?? sentTo), limits, deps, mayRead, sinceMs, watchClient);
     if (begun === "broken") return err(await failed(region, BROKE_OFF, sent, limits, asksUpgrade));
-    // Of a small answer it sends nothing more.
+    // The rest of a small answer never came.
     if (begun === "silent") return err(timeout(region, "body", limits.idleMs, "http_response_timeout"));
     if (typeof begun === "string") {
       // An answer that comes too late must not hold its connection.
@@ -195,7 +195,7 @@ function begins(
 /** Most answers begin sooner. From then on it is worth its cost to notice at once that the client leaves. */
 export const SLOW_MS = 250;
 
-/** What makes an answer one that cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
+/** The reason why an answer cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
 function invalidity(
   status: number,
   { transferEncoding: coding, contentLength: length }: ResponseFields,
@@ -209,7 +209,7 @@ function invalidity(
     if (coding.toLowerCase() !== "chunked") return "a transfer coding other than chunked";
     if (length !== undefined) return "two framings of its body";
   }
-  // What is longer is not exact as a number, and no body is that long.
+  // A longer one is not exact as a number, and no body is that long.
   return length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER ? "a length that cannot be read" : undefined;
 }
 
@@ -270,7 +270,7 @@ function late(
   if (total === undefined || nowMs < total.untilMs) {
     return timeout(region, "first-byte", firstByteMs, "http_response_timeout");
   }
-  // What others before it, or the client, took of the time is not this origin's to answer for.
+  // Time that others before it, or the client, took is not this origin's fault.
   const isOwn = sent === undefined && nowMs - sinceMs >= total.ms / 2;
   return timeout(region, "total", total.ms, isOwn ? "http_response_timeout" : undefined);
 }

@@ -23,7 +23,7 @@ export interface Breaker {
 
 export const CLOSED: Breaker = Object.freeze({ failures: 0, openUntilMs: undefined, probeSinceMs: undefined });
 
-/** What came of the last requests to an origin, the failure that is being reported included. */
+/** Outcomes of the last requests to an origin, the failure that is being reported included. */
 export interface Traffic {
   /** Since the origin last answered; infinite where it never did. */
   readonly silentMs: number;

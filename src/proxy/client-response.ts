@@ -3,7 +3,7 @@ import type { AttemptLimits } from "./attempt.ts";
 import { dropSession, type ResponseFields } from "./headers.ts";
 import { type BodyEnd, pump } from "./pump.ts";
 
-/** What the gateway says about an answer that it passes on. */
+/** Labels of an answer that the gateway passes on. */
 export interface ResponseLabels {
   readonly region: string;
   readonly layout: string;
@@ -12,7 +12,7 @@ export interface ResponseLabels {
   readonly originMs: number;
   readonly fields: FieldSet;
   readonly via: string;
-  /** Of the body: `own` for the origin's, passed on as it came; else as the runtime calls what it does to a new one. */
+  /** Coding of the body: `own` for the origin's, passed on as it came; else the runtime's option for a new body. */
   readonly encodeBody: "own" | "manual" | "automatic";
 }
 

@@ -39,8 +39,8 @@ export interface CodingError {
 }
 
 /**
- * The content of an origin's answer without its codings. What is not coded as it says breaks the stream. `field`:
- * `content-encoding`. `asksReadable`: as in `ProxyRequest`.
+ * The content of an origin's answer without its codings. A body that is not coded as `field` says breaks the stream.
+ * `field`: `content-encoding`. `asksReadable`: as in `ProxyRequest`.
  */
 export function decodedBody(
   body: ReadableStream<Uint8Array>,

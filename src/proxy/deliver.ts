@@ -37,7 +37,7 @@ export function repeatability({ method, body, request, isRead: reads }: ProxyReq
 
 export type Delivery = Result<OriginResponse, ProxyError>;
 
-/** What a second attempt may be, worked out when the first gave no answer. */
+/** The possible second attempts, worked out when the first gave no answer. */
 interface Retries {
   /** All attempts in turn, the first included. */
   readonly attempts: readonly Attempt[];
@@ -121,7 +121,7 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     }
     retries ??= retriesOf(proxyRequest, region);
     attempt = isLast ? undefined : retries.attempts[turn];
-    // What single requests did must not close a region: its last origin is asked all the same, by a few at a time.
+    // Single requests must not close a region: its last origin is asked all the same, by a few at a time.
     if (attempt === undefined && sent === 0 && first !== undefined && !isLast) {
       isLast = true;
       attempt = { region, origin: first };
@@ -153,8 +153,8 @@ function reportFailure(
 }
 
 /**
- * Asks an origin whether it is there. What broke off an upload can be known in no other way: the runtime takes the first
- * bytes of a body before there is a connection.
+ * Asks an origin whether it is there. The cause of a broken upload can be known in no other way: the runtime takes the
+ * first bytes of a body before there is a connection.
  */
 async function ping(region: Region, origin: Origin, deps: ProxyPorts): Promise<void> {
   const { fault } = await checkOrigin(origin, { path: "/", timeoutMs: PING_TIMEOUT_MS }, deps);
@@ -169,8 +169,8 @@ const RETRY_AFTER_MS = 2_000;
 /**
  * Refuses a write to an entity whose move is fenced, before any origin is asked; reads go on to where the entity is. An
  * upgrade is no read: what comes over a WebSocket would be written in a region that the entity is about to leave.
- * It spares clients a detour. What makes a move safe is the fence at the origin (docs/guides/move-entities.md): other gateways may have
- * older tables.
+ * It spares clients a detour. The fence at the origin makes a move safe (docs/guides/move-entities.md): other gateways
+ * may have older tables.
  */
 export const rejectFenced = (
   { target: { move } }: Decision,
@@ -186,8 +186,8 @@ const REGION_FIELD = "waybill-region";
 
 /**
  * Delivers a request to the region that has the entity. An origin that says "not mine, but that region's" is taken at its
- * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say. What is
- * remembered counts where the table decides on the same region again: another table, or a canary, is not held to it.
+ * word once; its 421 never reaches the client. The table's word on moved entities goes before the origins'. A
+ * remembered move counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
 export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Promise<Delivery> {
   const { target } = proxyRequest.decision;

@@ -1,5 +1,5 @@
 /**
- * What went wrong between the gateway and an origin, in the terms of RFC 9209 §2.3, for `proxy-status`, metrics and logs.
+ * The fault between the gateway and an origin, in the terms of RFC 9209 §2.3, for `proxy-status`, metrics and logs.
  * workerd tells little apart: a refused or reset connection and an answer that is no HTTP are all a connection that was lost.
  */
 export type OriginFault =

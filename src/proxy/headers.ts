@@ -1,7 +1,7 @@
 import type { FieldRules } from "../ports.ts";
 
 /**
- * Which header fields an intermediary drops, by name in lower case.
+ * The header fields that an intermediary drops, by name in lower case.
  * The runtime itself drops Connection, TE, Keep-Alive, Upgrade, Trailer and Transfer-Encoding both ways.
  */
 
@@ -11,7 +11,7 @@ import type { FieldRules } from "../ports.ts";
  * itself (RFC 7239 §8.1). docs/reference/http.md lists them.
  */
 export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
-  // Of one connection; `proxy` would become the variable HTTP_PROXY of a CGI program (CVE-2016-5385).
+  // One connection's; `proxy` would become the variable HTTP_PROXY of a CGI program (CVE-2016-5385).
   ..."http2-settings keep-alive proxy proxy-authenticate proxy-authorization proxy-connection te trailer".split(" "),
   // The client.
   ...(
@@ -37,7 +37,7 @@ export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
 /** A method for the origin that is not the one by which the gateway retried, failed over or refused the request. */
 export const METHOD_OVERRIDE_FIELDS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;
 
-/** What an origin says of its software. */
+/** Fields by which an origin names its software. */
 export const SERVER_FIELDS = ["server", "x-powered-by", "x-aspnet-version", "x-aspnetmvc-version"] as const;
 
 export const fieldRules = ({ passesOverride = false, hidesServer = false } = {}): FieldRules => ({
@@ -57,13 +57,13 @@ export function isDropped(field: string, stopped: ReadonlySet<string>): boolean 
   return stopped.has(name) || name.startsWith(GATEWAY_PREFIX) || name.startsWith("x-forwarded-");
 }
 
-/** What the gateway must know of the fields of an origin's answer. */
+/** The fields of an origin's answer that the gateway reads. */
 export interface ResponseFields {
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
   /** Server-sent events. */
   readonly isEvents: boolean;
-  /** Names of those that do not reach the client; most answers have none. Of `set-cookie` only the console's session. */
+  /** Names of those that do not reach the client; most answers have none. `set-cookie` loses only the console's session. */
   readonly dropped: readonly string[] | undefined;
 }
 
@@ -129,7 +129,7 @@ const CONNECTION_TOKENS_MAX = 4096;
 
 /**
  * The names that a `connection` value adds to the hop-by-hop ones (RFC 9110 §7.6.1).
- * What the gateway writes itself cannot be named away either.
+ * The gateway's own fields cannot be named away either.
  */
 export function namedByConnection(connection: string): readonly string[] {
   const names: string[] = [];
@@ -151,7 +151,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
  */
 export const SESSION_COOKIE = "__Host-waybill-session";
 
-/** A `cookie` header without the session; empty where nothing else is in it. Of lines that were joined by a comma the others stay. */
+/** A `cookie` header without the session; empty where nothing else is in it. Other lines that were joined by a comma stay. */
 export const withoutSession = (cookies: string): string =>
   cookies
     .split(";")

@@ -6,7 +6,7 @@ import type { Attempt } from "./origins.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 
 /**
- * What a request for a public entity must ask of an origin, so that the answer can be turned: the whole of it, uncoded.
+ * Makes a request for a public entity ask an origin for a whole, uncoded answer, so that its IDs can be turned.
  * Changes fields whose names are in lower case.
  */
 export function requestIdentityEncoding(fields: Record<string, string>): void {
@@ -23,7 +23,7 @@ export function requestIdentityEncoding(fields: Record<string, string>): void {
 
 /**
  * Path and query as an origin gets them. `fetch` parses the URL again (WHATWG URL §4.1): it encodes `"`, `^`, `{` and `}` in
- * a path and `'` in a query, and cuts off what follows `#`. What is signed must be what arrives.
+ * a path and `'` in a query, and cuts off what follows `#`. The signed target must be the one that arrives.
  */
 export function sentTarget(url: string): string {
   const sent = CHANGED.test(url) ? new URL(url).href.replace(/#.*/, "") : url;
@@ -83,7 +83,7 @@ export interface ProxyRequest {
   readonly decision: Decision;
   /** Canonical text of its ID, the same however the request wrote it; empty where there is none. */
   readonly id: string;
-  /** Of all entities that it creates, where they are several. */
+  /** IDs of all entities that it creates, where they are several. */
   readonly ids?: string | undefined;
   /** Revision of the table that decided. */
   readonly revision: number;
@@ -172,7 +172,7 @@ export function originRequest(
         "waybill-entity-id": id,
       };
   if (isFull) fields["forwarded"] = forwardedElement(address, host, scheme);
-  // What is signed is sent.
+  // A signed region must be sent, so that the origin can verify it.
   if (signature !== undefined) fields["waybill-region"] = region;
   if (isFull || signature !== undefined) fields["waybill-revision"] = String(proxyRequest.revision);
   // A request without an ID has a region only.
@@ -259,7 +259,7 @@ export function originRequest(
 const forwardedElement = (address: string, host: string, scheme: string): string =>
   `for=${address.includes(":") ? `"[${address}]"` : address};host="${host}";proto=${scheme}`;
 
-/** What an origin can be told by a signature. */
+/** The facts that a signature can tell an origin. */
 export const signableOf = (
   { method, target, decision, id, revision, client }: ProxyRequest,
   { region, origin }: Attempt,
@@ -284,7 +284,7 @@ function withBytesOf(inbound: Headers, fields: Readonly<Record<string, string>>)
   return headers;
 }
 
-/** Without the console's session. What a text cannot hold is not copied by its bytes then: the session would come along. */
+/** Leaves out the console's session. Bytes that a text cannot hold are not copied then: the session would come along. */
 function addCookies(fields: Record<string, string>, cookies: string): void {
   const sent = cookies.includes(SESSION_COOKIE) ? withoutSession(cookies) : cookies;
   if (sent === cookies || (sent !== "" && !sent.includes(REPLACEMENT))) fields["cookie"] = sent;

@@ -30,7 +30,7 @@ function isLostConnection(error: unknown): boolean {
   return !error.message.startsWith("internal error");
 }
 
-/** What Cloudflare's edge answers in the place of an origin that it could not ask (its own statuses, not of RFC 9110). */
+/** Statuses of Cloudflare's edge for an origin that it could not ask (its own, not of RFC 9110). */
 const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
   [520, { fault: "connection_terminated", why: "gave no valid response" }],
   [521, { fault: "connection_refused", why: "refused the connection" }],
@@ -42,7 +42,7 @@ const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
   [530, { fault: "dns_error", why: "has a name that does not resolve" }],
 ]);
 
-/** What the status of an answer says about the connection; `undefined` for an answer of the origin's own. */
+/** The failure that an answer's status tells of the connection; `undefined` for an answer of the origin's own. */
 export const edgeFailure = (status: number): Failure | undefined => EDGE_STATUSES.get(status);
 
 type HealthCheckDeps = Pick<ProxyPorts, "fetch" | "clock" | "isOnEdge" | "pseudonym">;
@@ -110,7 +110,7 @@ export async function runChecks(
   await Promise.all(Array.from({ length: PARALLEL_MAX }, askInTurn));
 }
 
-/** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
+/** The runtime's own text when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
 const FAILED_HANDSHAKE = "Server failed WebSocket handshake";
 const OWN_TEXT_BYTES_MAX = 1000;
 

@@ -5,14 +5,14 @@ import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "./ori
 import { edgeFailure } from "./origin-response.ts";
 import { chooseOrigin } from "./origins.ts";
 
-/** What two answers to one request are held to: their status, and of some fields what two regions must agree in. */
+/** The shape in which two regions' answers to one request must agree: the status, and parts of some fields. */
 export type ResponseShape = Readonly<{ status: number; fields: Readonly<Record<string, string>> }>;
 
 /** Absence is a value too. */
 const ABSENT = "absent";
 
 /**
- * The fields that a client acts on, with what of a value must be the same. What is absent here differs between sound
+ * The fields that a client acts on, with the part of a value that must be the same. Others differ between sound
  * answers: dates, cookies, server names.
  */
 const COMPARED_FIELDS: Readonly<Record<string, (value: string) => string>> = {

@@ -1,12 +1,12 @@
 /**
- * What the field `waybill-signature` says and vouches for. Stands on nothing, because origins verify with the same file.
+ * The content of the field `waybill-signature`. Imports nothing, because origins verify with the same file.
  *
  * The field: `v1;k=<key>;t=<Unix seconds>;a=<client address>;s=<HMAC-SHA-256 in base64url>`.
  * The HMAC is over ten lines, joined by line feeds: `waybill-signature v1`, key, time, method, target, ID, region,
  * revision, epoch, client address. A read of a copy has an eleventh: the region that owns the entity.
  */
 
-/** What the gateway vouches for to an origin. All visible ASCII. */
+/** The facts that the gateway vouches for to an origin. All visible ASCII. */
 export interface Signable {
   readonly method: string;
   /** Path and query as the origin gets them, its base path included. */
@@ -15,15 +15,15 @@ export interface Signable {
   readonly id: string;
   readonly region: string;
   readonly revision: number;
-  /** Of the entity's move; 0 for one that never moved. */
+  /** Epoch of the entity's move; 0 for one that never moved. */
   readonly epoch: number;
   /** `unknown` where it is not known. */
   readonly clientAddress: string;
-  /** Of a read of a copy: the region that owns the entity. */
+  /** The region that owns the entity, for a read of a copy. */
   readonly copyOf?: string | undefined;
 }
 
-/** Who signed, and when, in Unix time. */
+/** The key that signed, and the Unix time. */
 export type Seal = Readonly<{ keyId: string; seconds: number }>;
 
 /** The parts of a field's value. */

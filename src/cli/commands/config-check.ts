@@ -49,7 +49,7 @@ async function readSettings(path: string, env: string | undefined, runtime: Runt
   if (!file.ok) return unreadable(path, file.error);
   // As Node reads lines that end in CRLF. The decoder drops a byte order mark.
   const text = new TextDecoder().decode(file.value).replaceAll("\r\n", "\n");
-  // What the parser skips in silence would count as checked. Quoted values may have several lines.
+  // The parser skips invalid lines in silence, so they would count as checked. Quoted values may have several lines.
   const lines = text
     .replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${"\n".repeat(quoted.split("\n").length - 1)}`)
     .split("\n");

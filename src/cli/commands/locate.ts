@@ -141,7 +141,7 @@ function placeBy(table: CompiledTable, id: string, publicIds: PublicIdOpener, no
     const { entity, layout, target } = outcome.decision;
     return { id, region: target.region.name, entity: entity.name, layout };
   }
-  // What a directory says is in no table.
+  // The answer of a directory is in no table.
   if (outcome.kind === "page") return { id, problem: "directory-unavailable" };
   return { id, problem: outcome.kind === "error" ? outcome.error.reason : "unknown-id" };
 }

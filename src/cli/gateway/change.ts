@@ -60,13 +60,13 @@ export interface Draft {
   /** The revision that the change follows. Called after the review is shown. */
   readonly expected: () => Promise<number>;
   readonly send: (request: ChangeRequest) => Promise<Answer>;
-  /** What is accepted: between this word and the new revision. */
+  /** The accepted change: stands between this word and the new revision. */
   readonly what?: string;
 }
 
 interface ChangeSpec<Read> {
   readonly kind: PendingChange["kind"];
-  /** What is read before the gateway is asked. */
+  /** Reads before the gateway is asked. */
   readonly read?: () => Promise<Read>;
   readonly draft: (gateway: GatewayClient, inForce: PublishedTable<DeclaredTable>, read: Read) => Promise<Draft>;
   readonly nothing?: string;
@@ -123,7 +123,7 @@ export const staleError = (expected: number, current: number, state: "current" |
   return fail(`error: conflict: ${what}\n  ${conflictAdvice(expected, current)}`, EXIT.conflict);
 };
 
-/** What changes, with the same warnings as `waybill table plan`. `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
+/** The changes, with the same warnings as `waybill table plan`. `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
 const reviewChange = async (
   before: NamedTable,
   after: NamedTable,
@@ -167,7 +167,7 @@ export interface PendingChange {
 }
 
 /**
- * What the history shows of a change without a response. `revision`: the one that it made, or that is in force after an abort.
+ * The outcome by the history of a change without a response. `revision`: the one that it made, or that is in force after an abort.
  * If superseded: the revision of another change, after which this one can no longer be applied.
  */
 type ChangeOutcome =

@@ -109,7 +109,7 @@ export interface PropagationResult {
   /** When the first probe saw it, and when all consecutive probes had. */
   readonly firstSeenMs?: number | undefined;
   readonly lastSeenMs?: number | undefined;
-  /** Of the last series of probes. */
+  /** Failure of the last series of probes. */
   readonly failure?: GatewayFailure | undefined;
 }
 

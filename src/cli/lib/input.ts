@@ -8,7 +8,7 @@ import { escapeControls, jsonText } from "./output.ts";
 /** Limits memory. In UTF-16 units. */
 const LINE_LENGTH_MAX = 65_536;
 
-/** The lines of a stream without their ends (LF or CRLF). Of a line that is too long, its number: it is skipped. */
+/** The lines of a stream without their ends (LF or CRLF). A line that is too long is skipped, and gives its number. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, number>> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -44,7 +44,7 @@ export const readTableFile = async <Table>(path: string, runtime: Runtime, check
   const name = path === "-" ? "stdin" : path;
   const jsonc = await readBytes(path, runtime);
   const table = valid(name, checkText(jsonc, check), shown);
-  // What is published is JSON.
+  // The published form is JSON.
   const bytes = new TextEncoder().encode(plainJson(new TextDecoder().decode(jsonc)));
   return { name, table, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 };

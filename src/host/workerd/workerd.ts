@@ -99,7 +99,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     child.once("close", (code, signal) => resolve(exitCodeOf(code, signal)));
   });
   const port = await listeningPort(child, lines, exited);
-  // Of two that start at one moment the later stays.
+  // If two start at one moment, the later stays.
   if (Number(readBytes(pidFile)) !== child.pid) {
     child.kill("SIGKILL");
     refuseRunning(stateFolder);

@@ -1,5 +1,5 @@
 /**
- * What stands for one client in a limit. An IPv4 address stands for itself; of an IPv6 address the first 64 bits count,
+ * The key of one client in a limit. An IPv4 address stands for itself. An IPv6 address counts by its first 64 bits,
  * because a client with one address has all that begin with them (RFC 6177 §2).
  */
 export function clientNetwork(address: string | undefined): string {

@@ -24,7 +24,7 @@ export class FieldRewriter extends JsonScanner {
   readonly #paths: FieldPaths;
   readonly #toPublic: ToPublic;
   readonly #keyBytesMax: number;
-  /** Of each container that is open: its state, and how many elements have begun. */
+  /** The state of each open container, and how many of its elements have begun. */
   readonly #states = new Uint16Array(DEPTH_MAX);
   readonly #elements = new Float64Array(DEPTH_MAX);
   #state: number;
@@ -64,7 +64,7 @@ export class FieldRewriter extends JsonScanner {
     return this.#keeping === "value" ? this.#bufferedLength : 0;
   }
 
-  /** What may go out now. A token that the chunk has cut is set aside, unless it is too long to be of interest. */
+  /** The pieces that may go out now. A token that the chunk has cut is set aside, unless it is too long to be of interest. */
   #finish(error: JsonError | undefined): Result<readonly Uint8Array[], JsonError> {
     if (error !== undefined) return err(error);
     if (this.#keeping !== "nothing") this.#setAside();

@@ -37,7 +37,7 @@ export type JsonError =
 /** Deeper than any document that people write, and far below what a recursive reader takes. */
 export const DEPTH_MAX = 256;
 
-/** What the next byte belongs to: the structure, or a token that has begun. */
+/** The owner of the next byte: the structure, or a token that has begun. */
 type Mode = Structure | "string" | "escape" | "hex" | "number" | "literal";
 type Structure = "start" | "value" | "first-element" | "first-key" | "key" | "colon" | "after" | "done";
 
@@ -56,7 +56,7 @@ export abstract class JsonScanner {
   #mode: Mode = "start";
   /** Containers that are open. */
   protected depth = 0;
-  /** Of the token read last. */
+  /** Kind of the token read last. */
   protected kind: TokenKind = "literal";
   #hexLeft = 0;
   #number: NumberState = "start";

@@ -12,7 +12,7 @@ export interface PublicResponseOptions {
   readonly toPublic: ToPublic;
   /** Whether nothing but references is turned: the answer of an entity that is not public itself. */
   readonly keepsTag?: boolean;
-  /** What clients may see of a `location` or `content-location`; `undefined` takes the field away. */
+  /** Turns a `location` or `content-location` into the public one; `undefined` takes the field away. */
   readonly toPublicReference: (reference: string) => string | undefined;
   /** A body that is not JSON, in which no ID is sought. */
   readonly otherBodies: "pass" | "refuse";

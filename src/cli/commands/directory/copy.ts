@@ -178,7 +178,7 @@ const publish = async (client: DirectoryClient, copy: EncodedCopy, isQuiet: bool
 
 const BY_STATE = v.object({ confirmed: v.number(), reserved: v.number(), expired: v.number(), missing: v.number() });
 const COUNTED = { at: v.string(), shards: v.number(), answered: v.number() };
-/** What not all objects say is no total. */
+/** A count that lacks some of the objects is no total. */
 const COUNTS = v.union([v.object({ ...COUNTED, total: BY_STATE }), v.object({ ...COUNTED, atLeast: BY_STATE })]);
 
 export const directoryStat = command({

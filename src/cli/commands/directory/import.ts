@@ -118,7 +118,7 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
         }
         block = [];
         length = 0;
-        // What was not written is read again: the rows before it are unchanged then.
+        // Unwritten rows are read again: the rows before them are unchanged then.
         if (options.dryRun !== true && sums.faults + sums.conflicts === 0) save({ ...first, lines });
       };
       for await (const text of linesOf(counted(chunks, progress))) {

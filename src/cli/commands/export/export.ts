@@ -30,7 +30,7 @@ const gatewayUrl = (text: string): string => {
 };
 
 const path = (text: string): string => {
-  // What is written beside a folder needs its path without a slash at the end.
+  // A file beside a folder needs the folder's path without a slash at the end.
   const whole = resolve(text);
   if (isAbsolute(text) && whole !== "/" && /^[ !#%-~]+$/.test(whole)) return whole;
   throw new InvalidArgumentError("Write a whole path of ASCII characters without quotes and `$`.");

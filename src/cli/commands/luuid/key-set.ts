@@ -1,5 +1,5 @@
 /**
- * Which primary keys of each group were reported. Pages of 2^16 keys: keys of a sequence are neighbours, so a full page costs
+ * The primary keys reported for each group. Pages of 2^16 keys: keys of a sequence are neighbours, so a full page costs
  * one bit a key, and ten million keys some megabytes. Sorted files would hold customers' IDs on disk, and cost a sort.
  */
 

@@ -2,7 +2,7 @@ import { formatShortKey, PRIMARY_KEY_MAX } from "../../../ids/index.ts";
 import type { KeyRecord } from "./record.ts";
 import { withPrimaryKey } from "./record.ts";
 
-/** Who keeps a primary key that several entities have, and what the others get. Pure: nothing is guessed. */
+/** The holder of a primary key that several entities have, and the new keys of the others. Pure: nothing is guessed. */
 
 export interface Reported extends KeyRecord {
   readonly region: string;

@@ -5,7 +5,7 @@ import { counted, escapeControls, formatCount, startProgress } from "../../lib/o
 import { fail, type Runtime } from "../../runtime.ts";
 import { type KeyRecord, readRecord } from "./record.ts";
 
-/** What one region reports, in a file or over HTTP. */
+/** One region's report, in a file or over HTTP. */
 export interface Source {
   readonly region: string;
   /** A path or a URL. */

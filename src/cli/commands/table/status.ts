@@ -91,7 +91,7 @@ const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally, verdi
   ]);
 };
 
-/** What lags behind which version, and its exit code. */
+/** The exit code and the message of each lag behind a version. */
 const LAGS: Readonly<Record<Lag, readonly [ExitCode, (target: string) => string]>> = {
   pending: [EXIT.pending, (target) => `KV is being updated to ${target}`],
   kv: [EXIT.kvBehind, (target) => `KV does not have ${target}`],
