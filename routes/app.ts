@@ -23,7 +23,7 @@ import { tableReplay } from "./table/replay.ts";
 import { table, tablePacks, tableRevisions } from "./table/table.ts";
 
 export interface App {
-  /** Of the gateway's own pages. */
+  /** Routes of the gateway's own pages. */
   readonly routes: Hono["routes"];
   fetch(request: Request, env: unknown, execution: ExecutionContext): Promise<Response>;
 }

@@ -10,7 +10,7 @@ import { idLedBy, tableCanaryOf } from "./lib/table-canary.ts";
 
 const PREFIX = "/-/ids/";
 
-/** `GET /-/ids/:id`: every reading of the text, where it would go and why. Of a public ID only operators learn where it goes. No origin is asked; `learned`: what one said in a 421. */
+/** `GET /-/ids/:id`: every reading of the text, where it would go and why. Only operators learn where a public ID goes. No origin is asked; `learned`: an origin's word in a 421. */
 export const ids = (gateway: Gateway) =>
   new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "support")).get("/-/ids/*", async (c) => {
     const context = contextOf(c);

@@ -20,7 +20,7 @@ const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").repl
 
 const escapedLabel = (text: string): string => escapedHelp(text).replaceAll('"', '\\"');
 
-/** What operators see of the traffic. It can be had without a table too: then nothing is known of origins. */
+/** The traffic as operators see it. Without a table nothing is known of origins. */
 async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapshot> {
   const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
   if (inMemory !== undefined) return gateway.metrics.snapshot(inMemory);

@@ -79,7 +79,7 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
   return created("application/json", join(jsonAround(head, { ...short, ambiguous })));
 }
 
-/** What stands around the IDs in JSON, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
+/** The JSON around the IDs, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
 function jsonAround(head: object, tail: Readonly<Record<string, unknown>>) {
   const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
   const members = Object.entries(tail).flatMap(([name, value]) =>
@@ -92,7 +92,7 @@ const LARGE_COUNT = 100;
 
 /**
  * Beside proxied requests large mints take about so long: 8 clients that send one after the other leave most of the isolate to others.
- * What they leave in memory brings collections, and each holds up all requests. By chance more or less, so that they do not come in step.
+ * Their garbage brings collections, and each holds up all requests. The rest varies by chance, so that they do not come in step.
  */
 const restMs = ({ gateway }: RequestContext, count: number): number =>
   count * 0.064 * (0.5 + gateway.entropy.word() / 2 ** 32);

@@ -72,7 +72,7 @@ export interface RejectedChange {
   readonly author: string;
   readonly action: TableAction;
   readonly outcome: RequestError["reason"];
-  /** Of a pack: its digest. */
+  /** Digest of a pack. */
   readonly pack?: string | undefined;
 }
 
@@ -129,7 +129,7 @@ export interface Caller {
   readonly scope: Scope;
   /** `access`: by a browser's cookie, which another site can make the browser send. `open-pages`: without authentication. */
   readonly by: "token" | "access" | "open-pages" | "session";
-  /** Of a session. */
+  /** Times of a session. */
   readonly session?: SessionTimes;
 }
 

@@ -15,7 +15,7 @@ export interface ConsolePort {
   mayPreview(entity: string): boolean;
 }
 
-/** What tells a session's caller by the `cookie` header, at the console's host. */
+/** Reads a session's caller from the `cookie` header, at the console's host. */
 export interface ConsoleSessions extends Pick<ConsolePort, "isAt"> {
   read(cookies: string): Promise<Caller | undefined>;
 }

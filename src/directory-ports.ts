@@ -56,7 +56,7 @@ export interface CopyLayer {
 }
 
 /**
- * `isConfirmed`: false while the objects do not say whether the key was changed since the copy was made. `builtAtMs`: when the copy was read out of the objects. What is `absent` there may have been claimed since.
+ * `isConfirmed`: false while the objects do not say whether the key was changed since the copy was made. `builtAtMs`: when the copy was read out of the objects. An `absent` key may have been claimed since.
  */
 export type CopyAnswer =
   | { readonly state: "found"; readonly region: string; readonly builtAtMs: number; readonly isConfirmed?: boolean }
@@ -112,7 +112,7 @@ export interface DirectoryEntry {
   /** Rises with each change of the object: the ETag. */
   readonly version: number;
   readonly changedAtMs: number;
-  /** Of a reservation. */
+  /** End of a reservation. */
   readonly leaseUntilMs: number | undefined;
   /** Since when an origin reports that it has no such entity. */
   readonly missingSinceMs: number | undefined;

@@ -3,7 +3,7 @@ import type { IdempotencyError } from "./problems/errors.ts";
 
 /** The port of idempotency keys, in plain data. */
 
-/** What a create is about, fixed by the first attempt: all retries get the same ID in the same region. */
+/** The facts of a create, fixed by the first attempt: all retries get the same ID in the same region. */
 export interface CreateRecord {
   readonly entity: string;
   /** As the client sees it; of several that are created at once all, joined by commas; of a mint the first. */
@@ -20,7 +20,7 @@ export interface KeptAnswer {
 }
 
 export interface BeginCall {
-  /** Of the caller: `scopeOf`. One key of two callers is two keys. */
+  /** The caller's scope, by `scopeOf`. One key of two callers is two keys. */
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: string;

@@ -181,7 +181,7 @@ export interface MovedKey {
   readonly entity: string;
   /** One text for all texts of an ID. */
   readonly id: string;
-  /** The region that the table decided on. What was said there is nothing to a table that decides on another one. */
+  /** The region that the table decided on. Hints from there are void for a table that decides on another one. */
   readonly decided: string;
 }
 

@@ -20,8 +20,8 @@ const REVISIONS_MAX = 1_000;
 
 /**
  * `GET /-/console/rule/:id`: the one entry of the table that decides about an ID, where it stands, and who wrote it when the
- * entity was moved. `?path=`: the path that the ID stands on. Of public IDs only
- * operators learn the rule; the internal ID is never shown.
+ * entity was moved. `?path=`: the path that the ID stands on. Only
+ * operators learn the rule of a public ID; the internal ID is never shown.
  */
 export const rule = (gateway: Gateway) =>
   new Hono<PageEnv>().get(`${PREFIX}:id`, requireScope(gateway, "support"), async (c) => {
@@ -72,7 +72,7 @@ async function ruleView(
   };
 }
 
-/** Of the canary of a route the whole route. */
+/** A route's canary leads to the whole route. */
 const entryOf = (pointer: string): string => pointer.split("/").slice(0, 3).join("/");
 
 const shown = ({ revision, author, time, note }: TableRevision) => ({ revision, author, time: time ?? null, note });
@@ -98,7 +98,7 @@ async function writtenBy(
     const before = known.at(-1)?.revision ?? 0;
     const page = await controlPlane.revisions({ before, limit: PAGE_ENTRIES_MAX });
     if (!page.ok) return undefined;
-    // What a canary says was in force for some IDs alone.
+    // A canary was in force for some IDs alone.
     known.push(...page.value.filter(({ kind }) => kind !== "canary"));
     isWhole = page.value.length < PAGE_ENTRIES_MAX;
   }

@@ -29,7 +29,7 @@ const SHARDS_AT_ONCE = 6;
 
 /**
  * `/-/directory`: keys are read, claimed in two phases, moved and removed. All of it is decided by the Durable Objects; no
- * cache is asked. What a caller may not see and what is absent is told by scope alone, before any key is read.
+ * cache is asked. A refusal goes by scope alone, before any key is read: it cannot tell whether a key exists.
  */
 export const directory = (gateway: Gateway) => {
   const readers = requireScope(gateway, "viewer", "directory");

@@ -25,7 +25,7 @@ export function isCrossSite(
   const origin = headers.get("origin");
   if (by === "session" && (site === null || origin === null)) return true;
   if (site === null && origin === null) return by === "access";
-  // What a region serves at the gateway's own host could act for the operator who looks at it.
+  // A region's page at the gateway's own host could act for the operator who looks at it.
   if (atConsole === false) return true;
   // Behind a proxy that terminates TLS the gateway sees http where the browser sees https.
   const isOwn = origin === null || [`https://${host}`, `${scheme}://${host}`].some((own) => isSameOrigin(origin, own));

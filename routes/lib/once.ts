@@ -8,8 +8,8 @@ import type { BeginCall } from "../../src/ports.ts";
 const TTL_MS = 86_400_000;
 
 /**
- * The answer of a page that makes IDs, once for each `idempotency-key`: a retry gets the kept one. What was made before a failure to
- * keep it is given to no one, so that no two answers of a key differ.
+ * The answer of a page that makes IDs, once for each `idempotency-key`: a retry gets the kept one. An answer
+ * that could not be kept is given to no one, so that no two answers of a key differ.
  */
 export async function answerOnce(
   context: RequestContext,

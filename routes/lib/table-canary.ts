@@ -18,7 +18,7 @@ export interface LedHere extends Led {
 
 /**
  * The member `tableCanary` of a look-up while a canary runs: which of the two tables decides, and where the other one would
- * lead. What both say nothing about, such as a page of the gateway, has none.
+ * lead. A path about which both say nothing, such as a page of the gateway, has none.
  */
 export async function tableCanaryOf(
   { table, canary }: Pick<ServedTable, "table" | "canary">,
@@ -42,7 +42,7 @@ export async function tableCanaryOf(
   return { tableCanary };
 }
 
-/** Of a text with the form of a public ID only the keys could say more. */
+/** A text with the form of a public ID: only the keys could say more. */
 export function idLedBy(explained: Awaited<ReturnType<typeof withPages<Explained>>>): LedHere {
   const { byCanary } = explained;
   if (explained.kind === "error") return { byCanary, problem: explained.error.reason };

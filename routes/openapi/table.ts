@@ -14,7 +14,7 @@ interface Operation {
   readonly parameters?: readonly object[];
   readonly body?: object;
   readonly status?: number;
-  /** Of the response; the summary, where it says nothing else. */
+  /** Description of the response; by default the summary. */
   readonly description?: string;
   readonly content?: object;
   readonly also?: object;

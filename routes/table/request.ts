@@ -31,7 +31,7 @@ export const wholeNumber = (text: string): number | undefined =>
 /** A table and a few members beside it. */
 const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
 
-/** What is published is JSON. Bytes that are not UTF-8 are refused later. */
+/** The published form is JSON. Bytes that are not UTF-8 are refused later. */
 export function withoutComments(bytes: Uint8Array): Uint8Array {
   const jsonc = decodeUtf8(bytes);
   return jsonc === undefined ? bytes : new TextEncoder().encode(plainJson(jsonc));

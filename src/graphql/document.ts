@@ -14,10 +14,10 @@ import { err, ok, type Result } from "../ids/result.ts";
 import { documentFault, type GraphqlFault } from "./request.ts";
 import type { Slice } from "./slices.ts";
 
-/** What a document may cost. */
+/** The limits of a document's cost. */
 export interface DocumentLimits {
   readonly tokensMax: number;
-  /** Of selections within each other, and of values. */
+  /** Depth of selections within each other, and of values. */
   readonly depthMax: number;
   /** Counted as often as their fragment is spread. */
   readonly aliasesMax: number;
@@ -33,7 +33,7 @@ export interface Operation {
   readonly isIncremental: boolean;
 }
 
-/** What a variable is: the value that came, or its default. */
+/** Variables: the values that came, and the defaults. */
 export interface Variables {
   readonly given: ReadonlyMap<string, Slice>;
   readonly defaults: ReadonlyMap<string, ConstValueNode>;
@@ -203,7 +203,7 @@ function depthOf(value: ValueNode, left: number): number {
   return 1 + Math.max(0, ...value.fields.map((each) => depthOf(each.value, left - 1)));
 }
 
-/** Whether `@skip` and `@include` leave a selection out for certain. What cannot be told is in: the origin refuses it. */
+/** Whether `@skip` and `@include` leave a selection out for certain. An unreadable condition counts as in: the origin refuses it. */
 export function isLeftOut(directives: readonly DirectiveNode[] | undefined, variables: Variables): boolean {
   return (directives ?? []).some(({ name, arguments: given }) => {
     if (name.value !== "skip" && name.value !== "include") return false;

@@ -39,7 +39,7 @@ function typed(form: "base64" | "gid", text: string): Named | undefined {
   return plain === undefined || colon < 1 ? undefined : { type: plain.slice(0, colon), id: plain.slice(colon + 1) };
 }
 
-/** Of several prefixes the longest is meant. */
+/** The longest of several prefixes wins. */
 function prefixed(text: string, entities: ReadonlyMap<string, string>, isCoded: boolean): Named | undefined {
   const type = [...entities.keys()]
     .filter((prefix) => text.startsWith(prefix))

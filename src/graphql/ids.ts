@@ -24,7 +24,7 @@ export interface FoundId {
   readonly isNumber?: boolean;
 }
 
-/** What the gateway finds in one field of the root and all below it. */
+/** The IDs in one field of the root and all below it. */
 export interface FieldIds {
   readonly ids: readonly FoundId[];
   /** The list of a plural field of the root, one entry for each of its items; it is not among `ids`. A null stays one. */
@@ -55,7 +55,7 @@ export class IdFinder {
     for (const rule of rules) this.#rules.set(rule.argument, [...(this.#rules.get(rule.argument) ?? []), rule]);
   }
 
-  /** Of nodes with the same response key. A string says why they cannot be read. */
+  /** The IDs of nodes with the same response key. A string says why they cannot be read. */
   ofField(nodes: readonly FieldNode[]): FieldIds | typeof TOO_DEEP | typeof NO_ID_IN_LIST | typeof UNTYPED {
     const found = new Found();
     let list: FieldIds["list"];
@@ -147,7 +147,7 @@ export class IdFinder {
     if (++this.#visits > VISITS_MAX) return;
     if (left < 0) found.isDeep = true;
     else if (isList(slice) || isObject(slice)) {
-      // What an object's members are, its own type alone says.
+      // Only an object's own type names its members' types.
       for (const [member, value] of this.#childrenOf(slice)) {
         this.#slice(field, member ?? name, member === undefined ? type : undefined, value, found, left - 1);
       }

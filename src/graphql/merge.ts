@@ -5,7 +5,7 @@ import type { FieldFailure, Part, Plan, RootField } from "./plan.ts";
 import { isList, isNull, isObject, itemsOf, membersOf, rawOf, type Slice, sliceOf, stringOf } from "./slices.ts";
 import { askedIds, textOfItem } from "./split.ts";
 
-/** What one region answered to its part. */
+/** One region's answer to its part. */
 export interface PartAnswer {
   /** By response key; `null` for none, `undefined` where the operation was not run. */
   readonly data: ReadonlyMap<string, Slice> | null | undefined;
@@ -48,7 +48,7 @@ export interface MergeOptions {
   readonly queryType: string;
   /** Fields of the root that are never null; with `.*`, the items of a plural one. */
   readonly nonNull: ReadonlySet<string>;
-  /** Of values and errors: one entry may stand at many positions. */
+  /** Limit of values and errors: one entry may stand at many positions. */
   readonly charactersMax: number;
 }
 
@@ -61,7 +61,7 @@ export interface Merged {
 /** Puts the answers together: keys in document order, errors with their paths, and nulls spread as the specification says. */
 export function mergeAnswers(plan: Plan, answers: readonly Answered[], options: MergeOptions): Merged {
   const refused = answers.find(({ answer }) => answer.ok && answer.value.data === undefined);
-  // What an origin finds wrong in its part is wrong in the whole.
+  // A fault that an origin finds in its part is a fault of the whole.
   if (refused?.answer.ok === true) {
     const errors = refused.answer.value.errors.map((each) => errorText(each, undefined));
     return { body: `{"errors":[${errors.join()}]}`, hasData: false };
@@ -94,7 +94,7 @@ class Merge {
   readonly #values = new Map<string, string>();
   readonly #items = new Map<string, string[]>();
   #errors: readonly PlacedError[] = [];
-  /** Errors that make a plural field null. Of several the first counts: a server goes no further. */
+  /** Errors that make a plural field null. The first of several counts: a server goes no further. */
   readonly #nulled = new Map<string, PlacedError>();
   /** The error that makes the whole null, likewise. */
   #fatal: PlacedError | undefined;

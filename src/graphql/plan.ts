@@ -86,17 +86,17 @@ export interface FieldFailure {
 /** Where something goes. */
 export type Place = { readonly region: string } | { readonly failure: FieldFailure };
 
-/** What decides where fields go. */
+/** Decides where fields go. */
 export interface Places {
   readonly ofId: (id: FoundId) => Place;
-  /** Of fields without an ID. */
+  /** The place of fields without an ID. */
   readonly home: () => Place;
   readonly introspection: () => Place;
   /** Fields of the root that go home, whatever stands beside them. */
   readonly alwaysHome: ReadonlySet<string>;
 }
 
-/** What one region is asked for: fields by response key, and of a plural field the positions of its IDs. */
+/** One region's part: fields by response key, and for a plural field the positions of its IDs. */
 export interface Part {
   readonly region: string;
   readonly fields: ReadonlyMap<string, readonly number[] | undefined>;
@@ -106,7 +106,7 @@ export interface Plan {
   /** In the order of the result. */
   readonly fields: readonly RootField[];
   readonly parts: readonly Part[];
-  /** Of a plural field by position, else of the field itself. */
+  /** Failures of a plural field by position, else of the field itself. */
   readonly failed: ReadonlyMap<string, FieldFailure | ReadonlyMap<number, FieldFailure>>;
   /** The region of the whole operation, which goes there as it came. */
   readonly whole: string | undefined;

@@ -22,7 +22,7 @@ export interface GraphqlFault {
 
 export const requestFault = (message: string): GraphqlFault => ({ code: "BAD_REQUEST", message, isRequest: true });
 
-/** What is wrong in the document or its variables. */
+/** A fault in the document or its variables. */
 export const documentFault = (message: string, code = "GRAPHQL_VALIDATION_FAILED"): GraphqlFault => ({
   code,
   message,
@@ -159,7 +159,7 @@ function hashOf(
 const isNearlyOwn = (name: string): boolean =>
   !OWN.includes(name as (typeof OWN)[number]) && OWN.some((own) => own.toUpperCase() === name.toUpperCase());
 
-/** What a part of a split operation sends beside its own document and variables. */
+/** The members that a part of a split operation sends beside its own document and variables. */
 function othersOf(params: Params, extensions: Params): ReadonlyMap<string, string> {
   const others = new Map<string, string>();
   const kept = [...extensions].filter(([name]) => name !== "persistedQuery");

@@ -111,7 +111,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Of a number, `true`, `false` or `null`. */
+/** The end of a number, `true`, `false` or `null`. */
 function endOfWord(text: string, start: number): number {
   let at = start;
   while (at < text.length && !" \n\r\t,]}".includes(text[at] as string)) at++;

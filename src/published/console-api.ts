@@ -16,14 +16,14 @@ export interface SessionView {
   readonly expiresAt: string | null;
   /** Host of the console. */
   readonly deployment: string;
-  /** Of the table in force in the isolate that responds. */
+  /** Revision of the table in force in the isolate that responds. */
   readonly revision: number | null;
 }
 
 /** Keys by state: see `KeyCounts`. */
 type CountsByState = Readonly<Record<"confirmed" | "reserved" | "expired" | "missing", number>>;
 
-/** `GET /-/directory/:name/-/counts`. What not all shards say is no total, and is not named so. */
+/** `GET /-/directory/:name/-/counts`. A count that lacks shards is no total, and is named `atLeast`. */
 export interface DirectoryCounts {
   readonly directory: string;
   /** ISO 8601: when counting began. */
@@ -113,7 +113,7 @@ export interface ConsoleEvents {
 
 /** `GET /-/console/rule/:id`: the one entry of the table that decides about an ID. */
 export interface RuleView {
-  /** Of the table that decides: the canary's where it does. */
+  /** Revision of the table that decides: the canary's where it does. */
   readonly revision: number;
   readonly entity: string;
   readonly region: string;
@@ -123,7 +123,7 @@ export interface RuleView {
   /** From 1; `null` where the text has no such place. */
   readonly line: number | null;
   readonly entry: unknown;
-  /** Of a moved entity, the revision that wrote its entry. `isExact`: false where it may be an older one. */
+  /** The revision that wrote the entry of a moved entity. `isExact`: false where it may be an older one. */
   readonly since: {
     readonly revision: number;
     readonly author: string;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Audience, selectorSchema } from "./table-api.ts";
 
-/** What a look-up says of the canary of the whole table, as JSON and in words: for the console and the command. */
+/** A look-up's member about the canary of the whole table, as JSON and in words: for the console and the command. */
 
 /** The slug of a problem: it leads nowhere. */
 const otherwise = v.union([v.object({ region: v.string() }), v.object({ problem: v.string() })]);
@@ -9,14 +9,14 @@ const otherwise = v.union([v.object({ region: v.string() }), v.object({ problem:
 export const tableCanarySchema = v.object({
   /** Whether the canary's table decides; else the one in force does. */
   decides: v.boolean(),
-  /** Of the canary's table. */
+  /** Revision of the canary's table. */
   revision: v.number(),
-  /** Of the table in force. */
+  /** Revision of the table in force. */
   inForce: v.number(),
   audience: selectorSchema,
-  /** Of a share: the least one that the ID is in, in percent. */
+  /** The least share that the ID is in, in percent. */
   takesFrom: v.optional(v.number()),
-  /** What the other one of the two tables says, where it differs. */
+  /** The answer of the other one of the two tables, where it differs. */
   otherwise: v.optional(otherwise),
 });
 
@@ -35,7 +35,7 @@ export function audienceInWords({ share, countries, entities = [] }: Audience): 
   return countries === undefined ? `all IDs of ${entities.join(", ")}` : `IDs of ${countries.join(", ")}`;
 }
 
-/** Which table decides, with what share the canary runs, and where the other table would lead. */
+/** The table that decides, the canary's share, and where the other table would lead. */
 export function tableCanaryInWords(view: TableCanaryView): string {
   const { decides, revision, inForce, audience, takesFrom, otherwise: other } = view;
   const from = takesFrom === undefined ? "" : `, this one from ${takesFrom} %`;

@@ -3,7 +3,7 @@ import type { Undone } from "../routing/diff/overrides.ts";
 import type { Changed, PartDiff, RouteShare, ShareChange } from "../routing/diff/parts.ts";
 import type { TableDiff } from "../routing/index.ts";
 
-/** What two tables differ in, in words and numbers: the same for the command and the console. Names may be untrusted. */
+/** The difference of two tables in words and numbers: the same for the command and the console. Names may be untrusted. */
 
 /** `1,204`. */
 export const formatCount = (count: number | bigint): string => count.toLocaleString("en-US");
@@ -43,7 +43,7 @@ export const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "sources", whole: diff.sources },
 ];
 
-/** What an undone step of a move does. */
+/** Effects of undone steps of moves. */
 export const UNDONE: Readonly<Record<Undone, string>> = {
   "move-lost": "the entry of a move is missing, so the routes decide again, and regions may reject requests",
   "epoch-falls": "the epoch decreases, so regions reject requests; undo a move by a new move",

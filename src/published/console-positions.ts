@@ -113,7 +113,7 @@ export function pointerOf(rule: Rule, key: string): string {
   }
 }
 
-/** Of parsed JSON, what a pointer names. */
+/** The value in parsed JSON that a pointer names. */
 export const valueAt = (json: unknown, pointer: string): unknown =>
   pointer
     .split("/")

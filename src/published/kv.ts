@@ -41,7 +41,7 @@ export const formatPointer = ({ revision, digest, publishedAt, change, highest, 
   JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), highest, canary });
 
 /**
- * What the next publisher must know of a pointer, even one that no gateway accepts. `highest`: the highest number given to a
+ * The part of a pointer that the next publisher needs, even if no gateway accepts it. `highest`: the highest number given to a
  * table or a canary, 0 if nothing is published; `digest`: of the table, not of its canary.
  */
 export type PublishedPointer = Readonly<Omit<v.InferOutput<typeof PUBLISHED>, "revision" | "canary">>;

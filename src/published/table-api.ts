@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { digestSchema as digest } from "./kv.ts";
 import { PAGE_ENTRIES_MAX } from "./table-requests.ts";
 
-/** What `/-/table` answers: the source of types, validation and OpenAPI. Metadata is not validated: a later gateway may send more. */
+/** Answers of `/-/table`: the source of types, validation and OpenAPI. Metadata is not validated: a later gateway may send more. */
 
 const integer = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
@@ -22,7 +22,7 @@ const described = <Schema extends v.GenericSchema>(schema: Schema, description: 
 const page = <Schema extends v.GenericSchema>(items: Schema) =>
   v.pipe(v.array(items), v.metadata({ maxItems: PAGE_ENTRIES_MAX }));
 
-/** Which IDs a canary serves: exactly one of the three. */
+/** The IDs that a canary serves: exactly one of the three. */
 export const selectorSchema = v.object({
   share: v.optional(described(v.number(), "Percent of the IDs.")),
   countries: v.optional(described(names, "ISO 3166-1 codes.")),
@@ -108,7 +108,7 @@ export type Status = v.InferOutput<typeof statusSchema>;
 export type TableSource = Status["isolate"]["source"];
 
 export const packSchema = v.object({
-  /** Of its header. */
+  /** Digest of its header. */
   sha256: digest,
   header: described(v.boolean(), "Whether the header is known."),
   pages: described(v.nullable(integer), "How many the pack has; null without its header."),
@@ -117,7 +117,7 @@ export const packSchema = v.object({
 });
 export type StoredPack = v.InferOutput<typeof packSchema>;
 
-/** What `/-/ready` answers. */
+/** The answer of `/-/ready`. */
 export const readySchema = v.object({ canary: v.optional(canarySchema) });
 
 /** Usage of each limit, by its name. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** What clients send to `/-/table`. The Worker validates requests; answers are in `table-api.ts`. */
+/** Requests to `/-/table`. The Worker validates them; answers are in `table-api.ts`. */
 
 export const PAGE_ENTRIES_MAX = 100;
 export const PAGE_ENTRIES_DEFAULT = 20;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { UNATTENDED_HEADER } from "../../published/console-api.ts";
 
-/** What the gateway answered instead: a problem document, or that it could not be reached. */
+/** A failed call: the gateway's problem document, or that it could not be reached. */
 export interface Problem {
   /** Last segment of its type; `unreachable` where no answer came. */
   readonly slug: string;
@@ -90,7 +90,7 @@ const UNREACHABLE: Problem = {
   members: {},
 };
 
-/** Of the type of a problem. */
+/** Last segment of the type of a problem. */
 export const slugOf = (type = ""): string => type.slice(type.lastIndexOf("/") + 1);
 
 async function problemIn(response: Response): Promise<Problem> {

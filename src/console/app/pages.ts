@@ -4,7 +4,7 @@ import type { Scope } from "./session.ts";
 export interface Page {
   readonly name: PageName;
   readonly title: string;
-  /** Who sees it; absent: everyone, also signed out. */
+  /** Scopes that see it; absent: everyone, also signed out. */
   readonly scopes?: readonly Scope[];
 }
 

@@ -83,7 +83,7 @@ export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChi
   </dl>
 );
 
-/** What assistive technology is told, such as that something was copied. */
+/** Text for assistive technology, such as that something was copied. */
 export const announcement = signal("");
 
 export function CopyButton({ text, label, name = "Copy" }: { text: string; label: string; name?: string }) {

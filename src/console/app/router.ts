@@ -36,7 +36,7 @@ export const fragmentOf = (page: PageName, query: Readonly<Record<string, string
 
 const fragment = signal("");
 
-/** What the page made of the address, or wrote there, last. */
+/** The address as the page last read or wrote it. */
 let known = "";
 
 export const place = computed(() => readPlace(fragment.value));

@@ -53,7 +53,7 @@ export function keepTyped(): void {
   });
 }
 
-/** Nothing of one person's page stays for the next. What was typed before anyone signed in is theirs who do. */
+/** Nothing of one person's page stays for the next. Text typed before anyone signed in belongs to the first who does. */
 export function ownTyped(name: string): void {
   const before = owner.peek();
   if (before !== null && before !== name) forgetTyped();

@@ -15,7 +15,7 @@ interface Props {
   readonly onVerdict: (verdict: CanaryVerdict | undefined) => void;
 }
 
-/** What the canary's requests got, beside those of the table in force: since it began, of the last hour at most. */
+/** Outcomes of the canary's requests beside those of the table in force: since it began, of the last hour at most. */
 export function Comparison({ revision, onVerdict }: Props) {
   const [known, setKnown] = useState<MetricsHistory>();
   const [problem, setProblem] = useState<Problem>();

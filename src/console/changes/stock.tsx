@@ -5,7 +5,7 @@ import { knownTable } from "../app/session.ts";
 import { countText, percentText } from "../app/words.ts";
 import { Directories } from "./directories.tsx";
 
-/** What the table holds beside its text: packs, directories, and how near it is to its limits. */
+/** The table beside its text: packs, directories, and how near it is to its limits. */
 export default function Stock() {
   return (
     <>

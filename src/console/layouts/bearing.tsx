@@ -4,7 +4,7 @@ import { CopyButton, Facts, Field, Panel } from "../app/parts.tsx";
 import { countText, percentText, plural } from "../app/words.ts";
 import { bearable, samplesOf } from "./try-layout.ts";
 
-/** What a layout can bear, and a few IDs of it. */
+/** The load that a layout can bear, and a few IDs of it. */
 
 export function LoadPanel({ layout }: { layout: Layout }) {
   const [rate, setRate] = useState("1000");

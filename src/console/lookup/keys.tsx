@@ -3,7 +3,7 @@ import { Badge, Facts, Health, type Mood, Panel } from "../app/parts.tsx";
 import { agoText, localTime, utcTime } from "../app/words.ts";
 import type { Asked, DirectoryEntry, KeyAnswer } from "./ask.ts";
 
-/** What directories have of a key. They are asked themselves, and no cache of theirs. */
+/** Directories' entries for a key. They are asked themselves, and no cache of theirs. */
 export function Keys({ keys, text, health }: { keys: readonly KeyAnswer[]; text: string; health: Asked["health"] }) {
   const found = keys.filter(({ entry }) => entry.ok);
   const shown = found.length > 0 ? found : keys;

@@ -136,7 +136,7 @@ function rowReader(items: readonly Pasted[], reader: Reader): Rows {
   return { at, all: () => items.map((_, index) => at(index)) };
 }
 
-/** What the gateway said stands in place of what the page read. */
+/** The gateway's answer replaces the page's own reading. */
 function withLocated(rows: Rows, located: readonly Located[]): Rows {
   if (located.length === 0) return rows;
   const shown = (row: Row, index: number): Row => {

@@ -3,7 +3,7 @@ import type { Candidate } from "../../routing/index.ts";
 import { countryName, flagOf } from "../app/words.ts";
 import type { Reader } from "./reader.ts";
 
-/** What a field's number means to people; `undefined` where it is only a number. */
+/** The meaning of a field's number to people; `undefined` where it is only a number. */
 export function fieldMeaning(reader: Reader, field: string, value: string, role: Role | undefined): string | undefined {
   if (field === "country") {
     const code = reader.country(value);

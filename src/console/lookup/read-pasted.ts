@@ -52,7 +52,7 @@ export function readPasted(text: string, finder: IdFinder): PastedList {
 
 const leftOf = (sources: readonly string[]): number => Math.max(0, sources.length - PASTED_MAX);
 
-/** One entry. Of a path without a known pattern: the last segment that is an ID, else the last one. */
+/** One entry. A path without a known pattern gives the last segment that is an ID, else the last one. */
 export function readOne(source: string, finder: IdFinder): Pasted {
   const path = URL_OR_PATH.exec(source)?.[1];
   if (path === undefined) return { source, id: source, path };
@@ -136,7 +136,7 @@ function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): reado
 
 export type Row = readonly string[];
 
-/** Rows of a file. What was pasted is a column of its own where an ID had a place: pasted again, it is read there again. */
+/** Rows of a file. The pasted text is a column of its own where an ID had a place: pasted again, it is read there again. */
 export function sheetOf(columns: Row, items: readonly Pasted[], rows: readonly Row[]): readonly Row[] {
   const hasPlaces = items.some(({ path }) => path !== undefined);
   const line = ([, id = "", ...rest]: Row, source: string): Row => [id, ...(hasPlaces ? [source] : []), ...rest];
@@ -144,7 +144,7 @@ export function sheetOf(columns: Row, items: readonly Pasted[], rows: readonly R
 }
 
 /**
- * A CSV (RFC 4180). What a spreadsheet would run as a formula gets a quote before it (OWASP, CSV injection): also inside a cell,
+ * A CSV (RFC 4180). A formula gets a quote before it, so that no spreadsheet runs it (OWASP, CSV injection): also inside a cell,
  * where other separators begin a new one for the spreadsheets of some countries.
  */
 export const csvOf = (rows: readonly (readonly (string | undefined)[])[]): string =>

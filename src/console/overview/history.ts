@@ -10,7 +10,7 @@ const STEPS_MAX = 400;
 
 type Column = readonly (number | null)[];
 
-/** What was known, with steps that are new or changed. Steps that fall out of the hour go. */
+/** The known history with new and changed steps. Steps that fall out of the hour go. */
 export function mergeHistory(known: MetricsHistory, news: MetricsHistory): MetricsHistory {
   if (news.source === "none" || news.at.length === 0) return known;
   if (known.at.length === 0 || known.stepSeconds !== news.stepSeconds) return news;
@@ -77,11 +77,11 @@ export function recentOf({ requests, errors, p50, p99 }: HistorySeries, stepSeco
 
 export interface Average {
   readonly perSecond: number;
-  /** Of the requests; `undefined` without any. */
+  /** Share of the requests; `undefined` without any. */
   readonly errorShare: number | undefined;
 }
 
-/** Of all whole steps. */
+/** The average of all whole steps. */
 export function averageOf({ requests, errors }: HistorySeries, stepSeconds: number): Average {
   const sum = (counts: readonly number[]) => counts.slice(0, -1).reduce((all, count) => all + count, 0);
   const all = sum(requests);

@@ -5,7 +5,7 @@ import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
 import { mergeHistory } from "./history.ts";
 
-/** What the overview shows, kept up to date while it is open. */
+/** The data of the overview, kept up to date while it is open. */
 
 export const span = signal<HistorySpan>("hour");
 export const history = signal<MetricsHistory | undefined>(undefined);

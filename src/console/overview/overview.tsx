@@ -14,7 +14,7 @@ import { history, historyProblem, isLive, loadHistory, regions, span, watchLive 
 import WorldMap from "./map.tsx";
 import { TableState } from "./table-state.tsx";
 
-/** What the gateway does now, and did in the last hour or day. */
+/** The gateway's traffic now, and in the last hour or day. */
 export default function Overview() {
   const [status, setStatus] = useState<Status>();
   const [marks, setMarks] = useState<readonly Mark[]>([]);
@@ -72,7 +72,7 @@ const markOf = ({ time, revision, kind }: TableRevision): readonly Mark[] =>
 
 const shareText = (share: number | undefined): string => (share === undefined ? "–" : percentText(share));
 
-/** Of each region, in words. */
+/** Each region's figures, in words. */
 const figuresOf = (shown: MetricsHistory | undefined): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(shown?.regions ?? {}).map(([name, series]) => {

@@ -2,7 +2,7 @@ import { plainJson } from "../../routing/index.ts";
 import schema from "../../routing/routing-table.schema.json";
 import { parseJson } from "../../routing/schema/json-scanner.ts";
 
-/** What can stand at a place of the table, by its JSON Schema, and names that the table itself has. */
+/** Completions at a place of the table: by its JSON Schema, and names that the table itself has. */
 
 export interface Member {
   readonly name: string;

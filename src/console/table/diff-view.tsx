@@ -7,7 +7,7 @@ import { Table } from "../app/parts.tsx";
 import { countText } from "../app/words.ts";
 import { diffInWords, type KeyLine } from "./diff-words.ts";
 
-/** What a change would do, before it is made. Computed in the page, by the code that plans it. */
+/** The effects of a change before it is made. Computed in the page, by the code that plans it. */
 export function DiffView({ before, after }: { before: DeclaredTable; after: DeclaredTable }) {
   const [traffic, setTraffic] = useState<MetricsHistory>();
   useEffect(() => {
@@ -41,7 +41,7 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
   );
 }
 
-/** What matters most comes first: a phone does not show all. */
+/** The most important comes first: a phone does not show all. */
 const NUMBERS: readonly (readonly [name: string, of: (line: KeyLine) => string | undefined])[] = [
   ["Requests, at most", ({ ofRequests }) => ofRequests],
   ["Keys", ({ numbers }) => numbers.keys],
