@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
 /** The Durable Object, as those who call it know it. */
 export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {}
 
-/** What the platform gives the Worker: the bindings of `wrangler.toml`, or of the self-hosted configuration. */
+/** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. */
 export interface Env extends Settings {
   readonly TABLE_KV: KVNamespace;
   readonly SEQUENCES: DurableObjectNamespace<SequenceBlocks>;

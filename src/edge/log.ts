@@ -23,7 +23,7 @@ export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeData
 /** Stands for "no origin answered": an average must leave it out, and a 0 would be a time. */
 const NO_ORIGIN_MS = -1;
 
-/** What operators see: one JSON object a line, each with an `event`. */
+/** The log for operators: one JSON object a line, each with an `event`. */
 const write = (event: string, what: object, level: "warn" | "error" = "warn"): void =>
   console[level](JSON.stringify({ event, time: new Date().toISOString(), ...what }));
 
@@ -37,7 +37,7 @@ export const reportLoadFailure = (failure: LoadFailure): void => write("table-lo
 /** A pack of the table, or a page of one, that could not be had: IDs that need it are answered 503. */
 export const reportPackFailure = (failure: PackFailure): void => write("pack-load-failed", failure);
 
-/** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */
+/** A breaker of this isolate: it leaves an origin alone from now on, or sends it requests again. */
 export const reportBreaker = (region: string, url: string, state: "open" | "closed"): void =>
   write(`breaker-${state}`, { region, host: new URL(url).host });
 
@@ -52,7 +52,7 @@ export const reportDirectoryComparison = (comparison: DirectoryComparison): void
 export const reportDirectoryFailure = (error: unknown): void =>
   write("directory-failed", { why: error instanceof Error ? error.message : String(error) });
 
-/** What a published copy could not give; the objects were asked. */
+/** A published copy that failed; the objects were asked. */
 export const reportCopyFailure = (failure: CopyFailure): void => write("directory-copy-failed", failure);
 
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
@@ -83,7 +83,7 @@ export function reportDefect(error: unknown): void {
   write("defect", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "error");
 }
 
-/** An answer whose body ended before its end. That a client has left is counted, and no line's worth. */
+/** An answer whose body ended before its end. A client that has left is only counted: it is not worth a line. */
 export function reportBrokenBody(entity: string, reason: string): void {
   if (reason !== "sink-failed") write("body-broken", { entity, reason });
 }

@@ -43,7 +43,7 @@ export function pooledEntropy(): Entropy {
   };
 }
 
-/** What work comes to, or what `late` gives or throws when it takes longer than a time. The work itself goes on. */
+/** The result of work, or of `late`, which may throw, after the deadline. The work itself goes on. */
 export function withTimeout<Value, Late>(
   work: Promise<Value>,
   deadlineMs: number,
@@ -91,11 +91,11 @@ export function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value
   if (map.size > max) map.delete(map.keys().next().value as Key);
 }
 
-/** What is near has so long to itself; then what is far is asked beside it. */
+/** Head start of the cache over KV. */
 const GRACE_MS = 100;
 
 /**
- * What the edge's cache has, or else KV, which is asked too when the cache takes its time: the first that is good is taken.
+ * The value from the edge's cache, or else KV, which is asked too when the cache is slow: the first good one is taken.
  * Both end by themselves. `near`: `undefined` for nothing there.
  */
 export async function raceCacheAndKv<Value, Failure>(
@@ -140,11 +140,11 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
   };
 }
 
-/** Who vouches for the client's address: Cloudflare's edge, the socket of a self-hosted workerd, or whichever of them there is. */
+/** The source of the client's address: Cloudflare's edge, the socket of a self-hosted workerd, or whichever of them there is. */
 export type ClientSource = "cf-connecting-ip" | "socket" | "either";
 
 /**
- * Who the client is, by the one source that the deployment vouches for. `cf-connecting-ip` is Cloudflare's own on its
+ * Reads the client from the one source that the deployment vouches for. `cf-connecting-ip` is Cloudflare's own on its
  * edge, and anybody's word elsewhere; a self-hosted workerd knows the address of the socket, and the edge does not.
  */
 export function clientReader(source: ClientSource): (request: Request) => Client {

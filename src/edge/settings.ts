@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
 import { parseUniqueJson } from "../routing/schema/json-scanner.ts";
 
-/** What is wrong with a setting. `why`: a sentence that begins with its name, without its value. */
+/** A fault of a setting. `why`: a sentence that begins with its name, without its value. */
 export type SettingFault = Readonly<{ setting: string; why: string }>;
 
 /** Reads settings of which each may be absent. Invalid ones are faults, and are read as if they were absent. */
@@ -34,7 +34,7 @@ export function textOf(setting: keyof Settings, env: Settings): Result<string | 
   return given === undefined || typeof given === "string" ? ok(given) : err(`${setting}: must be a text`);
 }
 
-/** What a secret says; `undefined` when it is not as it must be, without saying how: it is secret. */
+/** The parsed secret; `undefined` if invalid, without a reason: it is secret. */
 export function readSecret<const Schema extends v.GenericSchema>(
   schema: Schema,
   text: string,
@@ -43,7 +43,7 @@ export function readSecret<const Schema extends v.GenericSchema>(
   return parsed.success ? parsed.output : undefined;
 }
 
-/** What was read of a setting, or what it must be. */
+/** The value of a setting, or the fault that says what it must be. */
 export const readOr = <Value>(value: Value | undefined, fault: string): Result<Value, string> =>
   value === undefined ? err(fault) : ok(value);
 

@@ -53,10 +53,10 @@ function rangeOf(text: string): AddressRange | undefined {
   return open < 0 ? undefined : { prefix: bits >> BigInt(open), openBits: BigInt(open) };
 }
 
-/** What one proxy says of who asked it. */
+/** One proxy's word on its client. */
 type Told = Readonly<{ address: string | undefined; scheme: string | undefined; host: string | undefined }>;
 
-/** The client behind trusted proxies: the last address that none of them has. What precedes it is the client's word. */
+/** The client behind trusted proxies: the last address that none of them has. Addresses before it are the client's word. */
 export function behindProxies(read: (request: Request) => Client, trusted: TrustedProxies) {
   const isTrusted = (address: string | undefined): boolean => {
     if (trusted.ranges.length === 0) return true;

@@ -85,7 +85,7 @@ async function sayWhyNot(response: Response): Promise<Response> {
   return new Response(`${JSON.stringify({ ...problem, detail: why })}\n`, response);
 }
 
-/** Of a page that needs none itself. Where there is no table, no page is trusted. */
+/** The table for a page that needs none itself. Where there is no table, no page is trusted. */
 async function tableOf({ gateway, waitUntil, outcome }: RequestContext): Promise<CompiledTable | undefined> {
   const served = gateway.tables.peek(waitUntil);
   if (served !== undefined || outcome === "table-unavailable") return served?.table;

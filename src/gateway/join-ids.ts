@@ -5,7 +5,7 @@ import { UUID_TEXT_LENGTH, writeUuid } from "../ids/text/uuid.ts";
 /** Minted IDs in a row: words of the layout, or texts. */
 export type Run = WordRows | readonly string[];
 
-/** What stands before, between and behind them. */
+/** The texts before, between and after them. */
 export interface Around {
   readonly before: string;
   /** ASCII. */

@@ -12,8 +12,8 @@ const PAGES_MAX = 128;
 export type LoadFailure = Omit<DecideFailure, "error"> & { readonly error: DecideFailure["error"] | TableError };
 
 /**
- * Decides; while the decision needs a page or a key, loads it and decides again. What cannot be had within its deadline is
- * an error, never a guess. `decide` hands `found` on in its input: what a directory says is in no table. `caller`: by whom
+ * Decides; while the decision needs a page or a key, loads it and decides again. A load that misses its deadline is
+ * an error, never a guess. `decide` hands `found` on in its input: a directory's answers are in no table. `caller`: by whom
  * look-ups of unknown keys are counted.
  */
 export async function withPages<Value extends { readonly kind: string }>(

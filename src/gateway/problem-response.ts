@@ -37,7 +37,7 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
 /** Client errors that pass by themselves, or with another credential or preference. */
 const PASSING: ReadonlySet<number> = new Set([401, 403, 406, 408, 409, 425, 429]);
 
-/** What a client with an idempotency key may do after a problem. */
+/** A client's next step after a problem with an idempotency key. */
 function retryAdvice(error: GatewayError): "same-key" | "new-key" | "never" {
   if (error.reason === "idempotency-key-mismatch") return "new-key";
   const { status } = problemOf(error);
@@ -49,7 +49,7 @@ function retryAfterSeconds(error: GatewayError): number {
   return "retryAfterMs" in error ? Math.max(1, Math.ceil(error.retryAfterMs / 1000)) : RETRY_AFTER_SECONDS;
 }
 
-/** What went wrong between here and the origin, as RFC 9209 §2.3 names it; `undefined` where no origin was to blame. */
+/** The fault between here and the origin, as RFC 9209 §2.3 names it; `undefined` where no origin was to blame. */
 function proxyFault(error: GatewayError): string | undefined {
   if (error.reason === "origin-unreachable") return error.fault;
   if (error.reason !== "origin-timeout") return FAULTS[error.reason];

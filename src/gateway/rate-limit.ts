@@ -24,7 +24,7 @@ export async function limitRate(
   );
 }
 
-/** Who is counted, of an entity or at all. */
+/** The key by which a client is counted, for one entity or for all. */
 export function rateKey({ client: { address } }: RequestContext, entity?: Decision["entity"]): string {
   const client = clientNetwork(address);
   // Neither an entity's name nor an address has a space.

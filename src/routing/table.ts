@@ -108,7 +108,7 @@ export interface Entity {
   readonly public: PublicKind | undefined;
   /** Where IDs of public entities are in JSON responses. */
   readonly publicFields: FieldPaths | undefined;
-  /** What happens to a response that is not JSON, where there are `publicFields`. */
+  /** The rule for a response that is not JSON, where there are `publicFields`. */
   readonly otherBodies: "pass" | "refuse";
   readonly deadlines: Deadlines;
   /** Bodies up to so many bytes are buffered for a retry. */
@@ -123,7 +123,7 @@ export interface Entity {
   readonly idIn: IdPlaces | undefined;
 }
 
-/** Which header fields the gateway adds to requests and responses (docs/reference/http.md). */
+/** The set of header fields that the gateway adds to requests and responses (docs/reference/http.md). */
 export type FieldSet = "standard" | "full" | "minimal";
 
 /** A part of an ID's key that origins receive, such as the database partition of a HotGuid. */
@@ -192,7 +192,7 @@ export interface Slice {
   readonly name: string;
   readonly offset: number;
   readonly bits: number;
-  /** What the numbers are, if the table says so: UN M.49 area codes. */
+  /** The meaning of the numbers, if the table says so: UN M.49 area codes. */
   readonly codes: "m49" | undefined;
   readonly header: string | undefined;
 }

@@ -6,17 +6,17 @@ import { messageOf, readSecret, readValid, type SettingFault, type Settings, tex
 
 /** Whose tokens are accepted, signed by RS256. */
 export interface JwtSettings {
-  /** Of Access: `https://<team domain>`. */
+  /** Access: `https://<team domain>`. */
   readonly issuer: string;
-  /** Of Access: audience tags of its applications. */
+  /** Access: audience tags of its applications. */
   readonly audiences: readonly string[];
   /** URL of the issuer's key set; by default where Access publishes it. */
   readonly keys?: string;
-  /** What the claim `scope` must contain (RFC 8693 §4.2). */
+  /** The scope that the claim `scope` must contain (RFC 8693 §4.2). */
   readonly scope?: string | undefined;
 }
 
-/** Who may mint: all, callers with the scope, those with a token of an issuer, or none. `faulty`: the setting is invalid. */
+/** Callers that may mint: all, those with the scope, those with a token of an issuer, or none. `faulty`: the setting is invalid. */
 export type MintDoor = "open" | "token" | "off" | "faulty" | JwtSettings;
 
 const NAME_WORDS = "must be a text of 1 to 300 characters";

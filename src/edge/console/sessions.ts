@@ -25,7 +25,7 @@ type SessionCrypto = Pick<typeof crypto.subtle, "importKey" | "deriveKey" | "enc
 
 export interface SessionOptions {
   readonly tokens: readonly AdminToken[];
-  /** Of the console. A session of another deployment is none here, though both have the token. */
+  /** Host of the console. A session of another deployment is none here, though both have the token. */
   readonly host: string;
   readonly clock: Clock;
   readonly subtle: SessionCrypto;

@@ -11,7 +11,7 @@ const NAME = "table";
 export const deploymentName = (namespace: DurableObjectNamespace<ControlPlaneRpc>): string =>
   namespace.idFromName(NAME).toString();
 
-/** Of calls, in ms. */
+/** Deadlines of calls, in ms. */
 export const CALL_DEADLINES = {
   read: 5_000,
   /** Checking the largest table takes seconds, and so does reading thousands of pages of packs from KV. */

@@ -55,7 +55,7 @@ export const edgeCopies = (options: Omit<CopiesOptions, "cache" | "waitUntil">):
 /**
  * The published copies of directories. A header and its pages are verified by their digests and named by them; a copy is as old as
  * its header says, and who asks decides whether that is too old. Keys that were moved or removed since are asked of the objects,
- * which note them. What fails is `undefined`, never absent.
+ * which note them. A failure is `undefined`, never absent.
  */
 export function kvCopies(options: CopiesOptions): CopyLayer {
   const { kv, clock, report, waitMs = WAIT_MS } = options;
@@ -188,7 +188,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
 const WRITE_DEADLINE_MS = 8_000;
 const COPY_RETRY_SECONDS = 5;
 
-/** The copies in KV, for those who publish and verify them. What is read may be a minute old. */
+/** The copies in KV, for those who publish and verify them. A read may be a minute old. */
 export function copyStore(kv: KVNamespace, report: (why: unknown) => void): CopyStore {
   const call = async <Value>(directory: string, work: () => Promise<Value>) => {
     const done = await within(work, WRITE_DEADLINE_MS);

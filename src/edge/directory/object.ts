@@ -18,7 +18,7 @@ import { SweepAlarm } from "../sweep-alarm.ts";
 import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
 import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
 
-/** The platform's limit is 10 GB an object. What is added beyond this is refused; what is there can still be changed. */
+/** The platform's limit is 10 GB an object. New keys beyond this are refused; existing ones can still be changed. */
 export const BYTES_MAX = 8 * 2 ** 30;
 
 /** A reservation that nothing ended stays in the orphan report for so long after its lease. */

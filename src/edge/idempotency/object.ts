@@ -224,7 +224,7 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
       return undefined;
     };
     if (refusal() === undefined) return undefined;
-    // What has ended and is not swept yet makes room.
+    // Rows that have ended and are not swept yet make room.
     this.#sweep(nowMs);
     return refusal();
   }

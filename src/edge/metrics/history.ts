@@ -5,7 +5,7 @@ import type { RecentTraffic } from "../../published/region-state.ts";
 import { BUCKETS_MS, keyParts, OTHER, OWN } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 
-/** An hour by 10 s, as often as isolates report; a day by 5 min. What is older is in the operator's monitoring. */
+/** An hour by 10 s, as often as isolates report; a day by 5 min. Older figures are in the operator's monitoring. */
 const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readonly steps: number }>> = {
   hour: { stepSeconds: 10, steps: 360 },
   day: { stepSeconds: 300, steps: 288 },
@@ -247,7 +247,7 @@ function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "
 function readOutcome(outcome: string): { readonly status: number; readonly isProblem: boolean } {
   if (/^[0-5]xx$/.test(outcome)) return { status: Number(outcome[0]) * 100, isProblem: false };
   if (outcome === "client-left") return { status: 499, isProblem: true };
-  // Any client can name this gateway in `cdn-loop`. Of a true loop the first request gets the 508 of an origin.
+  // Any client can name this gateway in `cdn-loop`. The first request of a true loop gets the 508 of an origin.
   if (outcome === "loop-detected") return { status: 400, isProblem: true };
   const known = Object.hasOwn(CATALOGUE, outcome) ? CATALOGUE[outcome as ProblemSlug].status : undefined;
   return { status: known ?? 500, isProblem: true };

@@ -24,7 +24,7 @@ export interface IsolateMetrics extends Metrics {
   observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void, decidedBy?: TableSide): void;
 }
 
-/** Which table decided, while a canary runs. */
+/** The table that decided, while a canary runs. */
 type TableSide = "stable" | "canary" | undefined;
 
 /** Limit of series of one isolate, far above names times outcomes. The rest is summed as `(other)`. */
@@ -137,7 +137,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 /** The outcome of a response is the class of its status: index 1 is 1xx. */
 const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
-/** What the client did is no error of a table. */
+/** A client's act is no error of a table. */
 const isError = ({ outcome, status }: RequestLine): boolean =>
   outcome === "answered" ? status >= 500 : outcome !== "client-left";
 

@@ -65,7 +65,7 @@ export function sampleNumbered(ports: MinterPorts, order: MintOrder, count: numb
   return refusal === undefined ? ok(wordsOf(bounds.least)) : err(refusal);
 }
 
-/** What is asked of which sequence, and how its numbers become IDs. */
+/** The call to a sequence, and how its numbers become IDs. */
 function callFor({ clock, entropy }: MinterPorts, { layout, keys }: MintOrder, count: number) {
   const numbering = numberingOf(layout);
   const nowMs = clock.nowMs();

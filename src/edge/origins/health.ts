@@ -17,7 +17,7 @@ const ORIGINS_MAX = 8_192;
 
 class Known {
   breaker: Breaker = CLOSED;
-  /** Of this half window, and of the one before. */
+  /** Counts of this half window, and of the one before. */
   answers = 0;
   failures = 0;
   answersBefore = 0;
@@ -48,10 +48,10 @@ export interface HealthWatch {
 }
 
 export interface IsolateHealth extends OriginHealth {
-  /** What was found since the last call. */
+  /** The changes found since the last call. */
   drainUpdates(): readonly OriginUpdate[];
   restoreUpdates(news: readonly OriginUpdate[]): void;
-  /** What others have found. */
+  /** Takes hints from other isolates. */
   learn(hints: readonly OriginHint[]): void;
   stateOf(url: string): OriginUpdate | undefined;
 }
@@ -140,7 +140,7 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       if (after.openUntilMs !== undefined) known.turned = { atMs: nowMs, untilMs: after.openUntilMs };
       else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
       const isOpen = after.openUntilMs !== undefined;
-      // Who breaks one request for each good one makes a breaker open and close with them: that is told once.
+      // A client that breaks every other request makes a breaker open and close with them: that is told once.
       const isNews = isOpen ? nowMs - known.toldAtMs >= TOLD_MS_MIN : known.isToldOpen;
       if (isOpen === known.isToldOpen || !isNews) return;
       known.isToldOpen = isOpen;

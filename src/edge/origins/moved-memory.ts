@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { Clock, MovedKey, MovedMemory } from "../../ports.ts";
 import { setLast, withTimeout } from "../platform.ts";
 
-/** What the isolates of one location share, and how one of them works with it. */
+/** The cache that the isolates of one location share, and how one of them works with it. */
 export interface LocationOptions {
   readonly clock: Clock;
   /** The cache that the isolates of one location share; absent where the platform has none. */
@@ -25,7 +25,7 @@ const ENTRIES_MAX = 10_000;
  */
 const RESTLESS_MS = 5 * 60_000;
 
-/** What is remembered in the edge's cache says itself when it ends, for clocks and caches that differ. */
+/** An entry in the edge's cache says itself when it ends, for clocks and caches that differ. */
 const UNTIL_FIELD = "waybill-until";
 
 const RECALL_MS = 100;
@@ -35,7 +35,7 @@ type Entry = Readonly<{ region: string; untilMs: number }>;
 export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
   movedMemory({ clock, cache: caches.default, namespace, waitUntil });
 
-/** Remembers in the isolate, and behind it in the edge's cache. What the isolate knows is answered without waiting. */
+/** Remembers in the isolate, and behind it in the edge's cache. The isolate's entries are answered without waiting. */
 export function movedMemory({ clock, cache, namespace, waitUntil }: LocationOptions): MovedMemory {
   /** The least recently used first. */
   const entries = new Map<string, Entry>();

@@ -66,7 +66,7 @@ export class PackUploads {
     return ok(storedPack(sha256, inventory.value.header, [...inventory.value.missing.keys()]));
   }
 
-  /** What is wrong with a pack that a table names. Before the table comes into force, KV must have all of it. */
+  /** The fault of a pack that a table names. Before the table comes into force, KV must have all of it. */
   async faultOf(declared: DeclaredPack): Promise<string | undefined> {
     const inventory = await this.#inventory(declared.sha256);
     if (!inventory.ok) return inventory.error;
@@ -119,7 +119,7 @@ export class PackUploads {
     return ok({ pack: storedPack(sha256, header, []), isNew: true, completes });
   }
 
-  /** Which parts KV has, as known on disk, or else read and verified. `missing`: why each is, pages first. An error is of KV. */
+  /** The parts that KV has, as known on disk, or else read and verified. `missing`: why each is, pages first. An error is of KV. */
   async #inventory(sha256: string) {
     const headerFault = await this.#findHeader(sha256);
     if (!headerFault.ok) return headerFault;

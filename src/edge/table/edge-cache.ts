@@ -4,7 +4,7 @@ import { formatPointer, type Pointer, parsePointer } from "../../published/kv.ts
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { within } from "./kv.ts";
 
-/** What the isolates of one location share: parts, and the last pointer read. Errors of the cache are ignored; KV is read instead. */
+/** The cache that the isolates of one location share: parts, and the last pointer read. Errors of the cache are ignored; KV is read instead. */
 export type TableCache = ReturnType<typeof edgeTableCache>;
 
 type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;

@@ -66,7 +66,7 @@ export function withLabels(
 export interface BundledTable {
   /** The declared table that was deployed with the code. */
   readonly bundled: unknown;
-  /** SHA-256 of its text, if the build checked it. Who writes KV can name this digest, and gets this table; others are checked here. */
+  /** SHA-256 of its text, if the build checked it. A writer of KV can name this digest, and gets this table; others are checked here. */
   readonly checkedDigest?: string | undefined;
 }
 

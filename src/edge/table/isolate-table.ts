@@ -53,7 +53,7 @@ export class IsolateTable implements Tables {
   /** Ends with the first table, or when there is none. */
   #coldStart: Promise<void> | undefined;
   #onFirst = (): void => undefined;
-  /** What `peek` gave last, and the time in which nothing of it changes. */
+  /** The last result of `peek`, and the time in which nothing of it changes. */
   #peeked: ServedTable | undefined;
   #sameFromMs = 0;
   #sameUntilMs = 0;

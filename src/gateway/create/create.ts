@@ -20,7 +20,7 @@ import { attemptToken, fingerprintOf, scopeOf, scopeOfClaim } from "./idempotenc
 import { readIdempotencyKey } from "./key-field.ts";
 import { createOnce } from "./once.ts";
 
-/** What is known of a request before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
+/** The parts of a request known before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
 export interface Prepared {
   /** The client's, where it goes on with other fields. */
   readonly request?: Request;

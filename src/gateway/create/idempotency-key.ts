@@ -20,7 +20,7 @@ export const scopeOfClaim = (claim: string, subtle: Digest): Promise<string> =>
 export const attemptToken = (entropy: { word(): number }): string =>
   Array.from({ length: 4 }, () => entropy.word().toString(16)).join("-");
 
-/** What makes a request another one under the same key. */
+/** The parts that tell requests under the same key apart. */
 export interface Payload {
   readonly method: string;
   /** Path and query, as they came. */

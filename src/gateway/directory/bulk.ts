@@ -199,7 +199,7 @@ export interface CountedKeys {
   readonly atMs: number;
   readonly shards: number;
   readonly answered: number;
-  /** Of the shards that answered. */
+  /** Sums of the shards that answered. */
   readonly counts: KeyCounts;
 }
 

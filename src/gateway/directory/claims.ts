@@ -38,7 +38,7 @@ const inOrder = (a: DirectoryKey, b: DirectoryKey): number => {
   return left < right ? -1 : left > right ? 1 : 0;
 };
 
-/** What cannot be released ends with its lease. A key that is confirmed stays. */
+/** A claim that cannot be released ends with its lease. A key that is confirmed stays. */
 async function releaseAll(ports: Ports, claims: readonly Claim[]): Promise<void> {
   await Promise.all(claims.map((claim) => claimOne(ports, claim, { action: "release" })));
 }

@@ -9,7 +9,7 @@ import type { PartFields } from "./parts.ts";
 export const mediaTypeFor = ({ headers }: Request): GraphqlType | undefined =>
   preferred(headers.get("accept"), [GRAPHQL_RESPONSE, JSON_RESPONSE]);
 
-/** What is wrong with a request of GraphQL itself. */
+/** Refuses a request whose GraphQL is itself at fault. */
 export function refuse(context: RequestContext, fault: GraphqlFault, status = 400): Response {
   // An error may come in a type that the client did not name (RFC 9110 §12.5.1).
   const type = mediaTypeFor(context.request) ?? JSON_RESPONSE;

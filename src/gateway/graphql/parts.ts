@@ -21,7 +21,7 @@ import { failureOf, type Located } from "./locate.ts";
 /** Header fields of answers that the client of several parts gets too. */
 export interface PartFields {
   readonly cookies: readonly string[];
-  /** Of the first part that has them. */
+  /** CORS fields of the first part that has them. */
   readonly cors: readonly (readonly [string, string])[];
 }
 
@@ -110,7 +110,7 @@ const fieldsOf = (headers: Headers): PartFields => ({
   cors: [...headers].filter(([name]) => name.startsWith("access-control-")),
 });
 
-/** What is no answer of GraphQL says that the region does not work. */
+/** An answer that is not GraphQL shows that the region does not work. */
 async function readPart(
   context: RequestContext,
   delivered: OriginResponse,

@@ -253,7 +253,7 @@ class Serving {
     return { decision: { entity, layout: "", id: "", words, identity: words, canonical: "", target }, table };
   }
 
-  /** What a region is asked by. One ID is named to the origin; several stand for none. */
+  /** The decision by which a region is asked. One ID is named to the origin; several stand for none. */
   #deciderOf(plan: Plan, locations: Locations, region: string): Located {
     const [first, second] = locations.inRegion(plan.fields, region);
     if (first === undefined) return this.#atRegion(region);

@@ -77,7 +77,7 @@ export function guardSocket(
     own.send('{"type":"ping"}');
   });
   own.addEventListener("close", ({ code, reason }) => {
-    // What came before it is still sent on.
+    // Messages before it are still sent on.
     void queue.then(() => end(code, reason));
   });
   origin.addEventListener("close", ({ code, reason }) => end(code, reason));

@@ -148,12 +148,12 @@ const rowOf = ({ issuedSeconds, list, caller, revision, last, isGap, marks }: Cu
   isGap ? 1 : 0,
   marks.map(({ region, state, page, taken, after }) => {
     const row = [region, STATES.indexOf(state), page ?? 0, taken, after ?? 0];
-    // What is 0 at the end is left out.
+    // Zeros at the end are left out.
     return row.slice(0, row.findLastIndex((value) => value !== 0) + 1);
   }),
 ];
 
-/** What was sealed here is as it was made; `undefined` for what another version has made. */
+/** A cursor that was sealed here is as it was made; `undefined` for one of another version. */
 function cursorOf(row: unknown): Cursor | undefined {
   if (!Array.isArray(row) || row[0] !== VERSION) return undefined;
   const [, issuedSeconds, list, caller, revision, last, isGap, rows] = row;

@@ -61,7 +61,7 @@ export class Merge {
     for (const list of this.#lists) {
       if (list.state !== "open") continue;
       if (list.head === undefined) {
-        // What is at hand goes out before anything is waited for.
+        // Items at hand go out before anything is waited for.
         if (hasItems && !isFirst && list.needsPage) return "wait";
         const later = list.advance();
         if (later !== undefined) waits.push(later);

@@ -36,7 +36,7 @@ export function readPage(
   try {
     const found = sliceItems(text, path);
     if (found === undefined) return undefined;
-    // What is around the items must be JSON too. Each item is read when its turn comes.
+    // The text around the items must be JSON too. Each item is read when its turn comes.
     const rest = `${text.slice(0, found.start)}${text.slice(found.end)}`;
     if (isDeep(rest) || duplicateKey(rest) !== undefined) return undefined;
     JSON.parse(rest);
@@ -138,7 +138,7 @@ export function nextIn(rest: string, { next, link, paths, origins, charactersMax
   return JSON.stringify(encodeURIComponent(text)).length - 2 <= charactersMax ? text : null;
 }
 
-/** The query of a URL that leads to the same list. Of another place nothing is asked. */
+/** The query of a URL that leads to the same list. No other place is asked. */
 function queryOf(url: string, paths: readonly string[], origins: readonly string[], max: number): string | null {
   const authority = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? "";
   if (authority !== "" && !origins.some((one) => isSameOrigin(authority, one))) return null;

@@ -78,7 +78,7 @@ export class RegionList {
   /** How far the client is with it. */
   get mark(): Mark {
     const { order } = this.#world.list;
-    // What comes next is on the page in use, unless that was used up.
+    // The next item is on the page in use, unless that was used up.
     const isUsedUp = this.#items !== undefined && this.head === undefined && this.#at >= this.#items.length;
     const isNext = isUsedUp && this.#next !== undefined && this.state === "open";
     const isUnread = this.#items === undefined;

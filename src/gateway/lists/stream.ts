@@ -18,7 +18,7 @@ export function streamTexts(
     const made = await next().catch((error: unknown) => stop(controller, error));
     if (made === undefined) return;
     controller.enqueue(encoder.encode(made.text));
-    // What waits for a client takes memory from others.
+    // A stream that waits for its client takes memory from others.
     if (idleMs > 0) idle = setTimeout(stop, idleMs, controller, new Error("the client takes nothing"));
     if (!made.isEnd) return;
     stop();

@@ -28,7 +28,7 @@ export function hasShare(nowMs: number): boolean {
   return hasRoom();
 }
 
-/** What one answer has in memory, until its end. */
+/** The memory that one answer takes until its end. */
 export class Load {
   isOver = false;
   untilMs = 0;

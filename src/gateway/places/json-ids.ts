@@ -2,7 +2,7 @@ import { JsonScanner } from "../../proxy/public-ids/json-rewriter.ts";
 
 /** Reads the values of JSON pointers from the first bytes of a body, without making any other value of it. */
 
-/** What is at a pointer. `detail`: why it is no ID. */
+/** The value at a pointer. `detail`: why it is no ID. */
 export type JsonValue = { readonly place: number; readonly text: string };
 export type JsonFault = { readonly place: number; readonly detail: string };
 
@@ -38,7 +38,7 @@ class IdScanner extends JsonScanner {
   readonly #named: number[] = [];
   /** Pointers whose list the container of a level is. */
   readonly #lists: number[] = [];
-  /** Of the element that is read; -1 in an object. */
+  /** Index of the element that is read; -1 in an object. */
   readonly #index: number[] = [];
   /** Pointers that lead to the value that comes next, or through it. */
   #next: number;
@@ -148,7 +148,7 @@ class IdScanner extends JsonScanner {
     this.#fault ??= { place, detail };
   }
 
-  /** Of the pointers, those that have so many names. */
+  /** The pointers that have so many names. */
   #endingAfter(pointers: number, names: number): number {
     let ending = 0;
     for (let bit = 0; pointers >>> bit !== 0; bit++) {

@@ -50,7 +50,7 @@ export const rememberedEach = (context: RequestContext, served: ServedTable, ids
     }),
   );
 
-/** What an origin said of the entity on its own path counts here too. */
+/** An origin's word on the entity at its own path counts here too. */
 export async function remembered(
   { gateway }: RequestContext,
   table: CompiledTable,

@@ -47,7 +47,7 @@ async function readUpTo(
 ): Promise<{ readonly bytes: Uint8Array; readonly isEnded: boolean } | BodyError> {
   const reader = stream.getReader({ mode: "byob" });
   const watch = watchOver({ ...limits, untilMs: undefined });
-  // What was read is copied: a chunk of one byte would keep the whole buffer that it was read into.
+  // Read bytes are copied: a chunk of one byte would keep the whole buffer that it was read into.
   let kept = new Uint8Array(Math.min(bytesMax, FIRST_BYTES));
   let scratch = new ArrayBuffer(FIRST_BYTES);
   let at = 0;

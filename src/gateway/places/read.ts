@@ -17,12 +17,12 @@ export interface BodyHead {
   readonly isWhole: boolean;
 }
 
-/** What a request says in its places. */
+/** A request's values at the places where IDs may be. */
 export interface PlacesSays {
   /** Raw, with its question mark, or empty. */
   readonly query: string;
   readonly header: (name: string) => string | undefined;
-  /** Of the verified token; `undefined` without one. */
+  /** Claims of the verified token; `undefined` without one. */
   readonly claims: Readonly<Record<string, unknown>> | undefined;
   /** `undefined`: there is none, or none that is read. */
   readonly body: (BodyHead & { readonly type: BodyType }) | undefined;
@@ -36,7 +36,7 @@ export interface FoundId {
   readonly text: string;
 }
 
-/** The claims of a request's token. What calls itself a token and is none might name another region. */
+/** The claims of a request's token. An invalid token is an error: it might name another region. */
 export async function claimsOf(
   { clientClaims }: Pick<Gateway, "clientClaims">,
   request: Request,
@@ -166,7 +166,7 @@ function readBody(
   const values = new Map<number, string[]>();
   if (type === "form") {
     const text = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
-    // What follows the last separator may go on.
+    // The text after the last separator may go on.
     const end = isWhole ? text.length : Math.max(0, text.lastIndexOf("&"));
     for (const [at, place] of places.entries()) {
       if (place.kind !== "form") continue;

@@ -146,7 +146,7 @@ export interface LayoutWith<Needed extends string, Optional extends string = nev
   readonly [GIVEN]?: readonly [Needed, Optional];
 }
 
-/** A value for each `key` and `node` field of a layout. Of a layout that is declared at run time the names are not known. */
+/** A value for each `key` and `node` field of a layout. The names are unknown for a layout declared at run time. */
 export type KeysOf<Of extends Layout> =
   Of extends LayoutWith<infer Needed, infer Optional>
     ? string extends Needed

@@ -64,7 +64,7 @@ const WAIT_MS_MAX = 1000;
 
 /**
  * One step. `random` has as many bits as the random field and is generated once per ID. Error: `key-out-of-range` if
- * the clock does not fit the time field. That is before the epoch, from 3014-12-13T12:41:28.832Z (DistributedId, after
+ * the clock does not fit the time field: before the epoch, from 3014-12-13T12:41:28.832Z (DistributedId, after
  * the leeway), or from year 10619.
  */
 export const stepDistributedId = (

@@ -91,7 +91,7 @@ const endAfter = <Returned>(call: () => Returned, end: () => void): Returned => 
   }
 };
 
-/** What IDs for tests have besides their keys. */
+/** Settings of IDs for tests, besides their keys. */
 export interface TestIdOptions {
   /** The number of the first ID. Default: 1. */
   readonly first?: FieldValue;

@@ -5,7 +5,7 @@ import { type MintError, type RandomWords, randomValue } from "./mint.ts";
 
 /**
  * Short COMBs: a 16-bit counter of intervals since 1970 that wraps after 65,536, or 45.5 days of minutes. The minting
- * time is known only modulo the wrap. That suffices to check new IDs, but not to route by time. Source: uuid-creator,
+ * time is known only modulo the wrap, which suffices to check new IDs, but not to route by time. Source: uuid-creator,
  * commit 3f41c3e; klokwrk. `layout` is `shortPrefixComb` or `shortSuffixComb`.
  */
 

@@ -10,7 +10,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Whether a double, JavaScript's `number`, loses an ID: an integer beyond 2^53 - 1 may be the rounding of another, and any
- * number may be printed as another text. Of a text that is no number nothing is lost.
+ * number may be printed as another text. A text that is no number loses nothing.
  */
 export const losesDigits = (value: string | number | bigint): boolean => {
   if (typeof value !== "string") return !Number.isSafeInteger(Number(value)) || BigInt(Number(value)) !== BigInt(value);

@@ -145,7 +145,7 @@ const rateOf = (layout: Layout, minters: number): Rate | undefined => {
 
 /**
  * A counter gives each value once. A random field of v values starts in its lower half and grows by steps below 2^s.
- * That leaves room for (v/2) / 2^(s-1) IDs: 128 per millisecond for DistributedId (v = 2^48, s = 41), as its library
+ * It has room for (v/2) / 2^(s-1) IDs: 128 per millisecond for DistributedId (v = 2^48, s = 41), as its library
  * states.
  */
 const idsOf = (layout: Layout, sequence: Field): number =>

@@ -31,7 +31,7 @@ export const checkShares = (draft: Draft, report: Report): void => {
 /** Whether a route's conditions depend on numbers that are at fault already. */
 export type DependsOnFault = (when: DeclaredConditions) => boolean;
 
-/** A route that depends on a wrong number may only seem unreachable. Of two equal numbers either may be wrong, so both count. */
+/** A route that depends on a wrong number may only seem unreachable. Two equal numbers both count, since either may be wrong. */
 export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsOnFault => {
   const pointers = faults.map(({ pointer }) => pointer);
   const countries = countriesAtFault(draft, new Set(pointers));

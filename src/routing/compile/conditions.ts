@@ -96,7 +96,7 @@ export interface Conditions {
   readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
 }
 
-/** What routes are read by, and where their faults go. */
+/** The context in which routes are read, and the place for their faults. */
 export interface RouteContext {
   readonly draft: Draft;
   readonly plans: LayoutPlans;

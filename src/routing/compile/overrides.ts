@@ -27,7 +27,7 @@ const addRow = ({ words: all, numbers }: Rows, words: Words, number: number): vo
 
 type Accepts = (reader: TextReader) => boolean;
 
-/** Indexes the entries whose texts are accepted. Of several with the same ID or short key the first is found. */
+/** Indexes the entries whose texts are accepted. The first of several with the same ID or short key is found. */
 export const indexOverrides = (draft: Draft, layouts: TimedLayouts, accepts: Accepts): OverrideIndex => {
   const forms = new Map<TextForm, Rows>();
   const shortKeys = newRows(SHORT_KEY_WORDS);

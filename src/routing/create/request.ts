@@ -4,7 +4,7 @@ import { memberOf } from "../resolve/region-sources.ts";
 import type { CompiledTable, Create } from "../table.ts";
 import type { KeySource } from "./types.ts";
 
-/** What a create says; each part is asked for only when a source needs it. */
+/** The parts of a create; each is read only when a source needs it. */
 export interface CreateSays {
   /** The value of a header field by its name in lower case, all lines of it joined. */
   readonly header: (name: string) => string | undefined;
@@ -33,7 +33,7 @@ export type CreateKeyError =
       readonly value: string;
     };
 
-/** What a mint request for the new ID would say. Each field has the value of the first source that says something. */
+/** The mint request for the new ID. Each field has the value of the first source that has one. */
 export function mintRequestOf(
   table: CompiledTable,
   create: Create,
@@ -87,7 +87,7 @@ function firstWord(sources: readonly KeySource[], says: CreateSays) {
     const said = wordOf(source, says);
     if (said === undefined) continue;
     const short = said.length > TEXT_LENGTH_MAX ? `${said.slice(0, TEXT_LENGTH_MAX)}…` : said;
-    // What is said and has no value is never taken for nothing said.
+    // An unmapped value is an error: the next source must not be asked instead.
     const value = source.values === undefined ? short : source.values.get(said);
     return { source, text: value ?? short, hasValue: value !== undefined };
   }

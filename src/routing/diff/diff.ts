@@ -7,7 +7,7 @@ import { diffOverrides, type OverridesDiff } from "./overrides.ts";
 import type { PackContents } from "./packs.ts";
 import { diffPart, diffShares, diffValue, isSame, type ShareChange } from "./parts.ts";
 
-/** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
+/** The difference between two tables: in their text, and in where IDs go because of it. Plain JSON. */
 export interface TableDiff extends Parts {
   /** Whether the tables say the same and treat every ID alike. */
   readonly isEmpty: boolean;
@@ -50,7 +50,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   countries: diffPart(before.countries, after.countries),
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
-  /** What the table says of them. Packs with other digests have other ranges. */
+  /** Their entries in the table. Packs with other digests have other ranges. */
   packs: diffPart(before.packs, after.packs),
   directory: diffPart(before.directories, after.directories),
   /** By ID, as the two that follow. */

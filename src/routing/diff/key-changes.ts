@@ -19,7 +19,7 @@ export interface KeyChange {
   readonly mintedFrom: string | undefined;
   /** Only IDs minted before this; `undefined` for all later ones too. */
   readonly mintedBefore: string | undefined;
-  /** Values by the name of the field, as the table writes them. What is absent has every value. */
+  /** Values by the name of the field, as the table writes them. An absent field has every value. */
   readonly where: Readonly<Record<string, string>>;
   /** How many countries of the two tables are named, where not all are. */
   readonly countries?: { readonly count: number; readonly of: number };

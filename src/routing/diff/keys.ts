@@ -63,7 +63,7 @@ const outcomeOf = ({ region, canary, split, directory }: DeclaredRoute): RouteOu
   return split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
 };
 
-/** What a pack holds goes where it says; what it does not hold comes to the routes behind it. */
+/** Keys in a pack go where it says; all others come to the routes behind it. */
 const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, index: number): RouteOutcome => {
   const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
   if (before.length === 0) return outcome;

@@ -21,7 +21,7 @@ export const routeOutcome = (region: string | undefined, canary: DeclaredCanary 
 
 /** Percent of the IDs that change the region. Splits cut one line of places; a canary's hash does not depend on it. */
 export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
-  // What packs and directories hold is not known here: every ID may move.
+  // The contents of packs and directories are unknown here: every ID may move.
   if (before.packs?.join() !== after.packs?.join() || before.directory !== after.directory) return 100;
   const isSplit = (before.split ?? after.split) !== undefined;
   const hasCanary = (before.canary ?? after.canary) !== undefined;

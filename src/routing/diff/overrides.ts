@@ -5,7 +5,7 @@ import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.
 import type { CompiledTable } from "../table.ts";
 import type { PartDiff } from "./parts.ts";
 
-/** What becomes of entities that one of two tables singles out: in `moved`, in `moves` or in `gone`. Plain JSON. */
+/** The changes for entities that one of two tables singles out: in `moved`, in `moves` or in `gone`. Plain JSON. */
 export interface OverridesDiff {
   readonly changed: number;
   readonly listed: readonly OverrideChange[];

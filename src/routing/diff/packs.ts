@@ -15,7 +15,7 @@ export type PackContents = (sha256: string) => PackRanges | undefined;
 
 /**
  * Counts the keys of a set by where the packs of either side send them: `undefined` where no pack of a side holds them,
- * and they come to the route behind. Of several packs the first one that holds a key counts.
+ * and they come to the route behind. The first pack that holds a key counts.
  */
 export const countPackedKeys = (set: Ranges, before: readonly PackRanges[], after: readonly PackRanges[]) => {
   const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
@@ -49,7 +49,7 @@ const regionAt = (cursors: readonly Cursor[]): number => {
 
 /** A place in the ranges of a pack that only rises. */
 class Cursor {
-  /** Of the key that it was sent to: place of its name among all, from 1; 0 where the pack does not hold it. */
+  /** The region of the key it was sent to: place of its name among all, from 1; 0 where the pack does not hold it. */
   region = 0;
   private readonly bounds: PackRanges["bounds"];
   private readonly numbers: Uint8Array;
@@ -137,7 +137,7 @@ export const packedCounter = () => {
 
 type Change = OutcomeChange<KeyOutcome>;
 
-/** What becomes of a change behind packs: one for each way that its keys go, and none where the packs make no difference. */
+/** A change behind packs becomes one for each way that its keys go, and none where the packs make no difference. */
 export const expandPacks = (
   change: Change,
   packs: KnownPacks,
@@ -169,7 +169,7 @@ const outcomeOf = (outcome: KeyOutcome | undefined, region: string | undefined):
 
 type Place = Omit<Counted, "keys">;
 
-/** What all packs are of; `undefined` where one is not at hand, or where they are of several numbers. */
+/** The number that all packs are of; `undefined` where one is not at hand, or where they differ in it. */
 const commonPlace = (names: readonly string[], packs: KnownPacks, plan: LayoutPlan, space: Space) => {
   const [first, ...others] = names.map((name) => packs.get(name));
   if (first === undefined || others.some((pack) => pack?.dimension !== first.dimension)) return undefined;

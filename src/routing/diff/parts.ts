@@ -60,7 +60,7 @@ export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] 
 const hasShares = ({ routes }: Draft): boolean =>
   routes.some(({ route: { canary, shadow } }) => canary !== undefined || shadow !== undefined);
 
-/** Of two routes with the same conditions the first one counts: it takes every ID. */
+/** The first of two routes with the same conditions counts: it takes every ID. */
 const byConditions = ({ routes }: Draft): ReadonlyMap<string, DraftRoute> => {
   const found = new Map<string, DraftRoute>();
   for (const each of routes) {

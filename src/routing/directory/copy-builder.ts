@@ -5,13 +5,13 @@ import { KeyHash } from "./key-hash.ts";
 
 /** A copy as it is stored. */
 export interface EncodedCopy {
-  /** Of the header, in hex: its name. */
+  /** Digest of the header in hex, which is its name. */
   readonly sha256: string;
   readonly header: Bytes;
   readonly pages: readonly Bytes[];
   readonly keys: number;
   readonly regions: readonly string[];
-  /** Of the header and all pages. */
+  /** The header and all pages. */
   readonly bytes: number;
 }
 

@@ -62,7 +62,7 @@ const HEADER = v.strictObject({
 
 export type CopyHeader = Readonly<v.InferOutput<typeof HEADER>>;
 
-/** What can be wrong with a copy, or with the rows of one. */
+/** Faults of a copy, or of the rows of one. */
 const FAULTS = {
   "not-a-copy": ({ what }: { readonly what: string }) => `its header is not that of a copy: ${what}`,
   "digest-mismatch": (it: { readonly part: "header" | number; readonly expected: string; readonly actual: string }) =>

@@ -20,7 +20,7 @@ export class KeyHash {
     this.compress(this.fill(text));
   }
 
-  /** Of bytes as they are. */
+  /** Hashes bytes as they are. */
   ofBytes(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.bytes.set(bytes);

@@ -11,7 +11,7 @@ export interface DirectoryPlan<Target> {
   readonly form: KeyForm | undefined;
   /** Whether keys may have slashes. */
   readonly slash?: boolean | undefined;
-  /** Of those IDs. */
+  /** Layout of those IDs. */
   readonly layout: Layout | undefined;
   /** How long a found key is taken from a cache. */
   readonly cacheSeconds: number;

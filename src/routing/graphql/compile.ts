@@ -41,7 +41,7 @@ export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql
   });
 };
 
-/** What follows a semicolon in a segment, which some servers cut off. */
+/** A semicolon and the rest of a segment, which some servers cut off. */
 const PARAMETERS = "(?:(?:;|%3b)(?:(?!%2f)[^/])*)?";
 const SLASH = `(?:${PARAMETERS}(?:[/\\\\]|%2f|%5c))`;
 

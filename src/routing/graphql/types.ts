@@ -3,7 +3,7 @@ import type { RegionSource } from "../resolve/region-sources.ts";
 /** How GraphQL is served, compiled. */
 export interface Graphql<Entity> {
   readonly path: string;
-  /** Of paths that an origin may read as this one. */
+  /** Matches paths that an origin may read as this one. */
   readonly spelling: RegExp;
   /** Stands for the entity of what is forwarded: deadlines, header fields, and the name in logs and metrics. */
   readonly entity: Entity;
@@ -13,7 +13,7 @@ export interface Graphql<Entity> {
   readonly globalIds: GraphqlGlobalIds | undefined;
   /** Region of `__schema` and `__type`; `undefined`: they are refused. */
   readonly introspection: string | undefined;
-  /** Of the region of fields without an ID. */
+  /** Sources of the region of fields without an ID. */
   readonly sources: readonly RegionSource[];
   /** Fields of the root that go where the sources say, whatever stands beside them. */
   readonly bySource: ReadonlySet<string>;
@@ -46,6 +46,6 @@ export interface GraphqlLimits {
   readonly aliasesMax: number;
   readonly idsMax: number;
   readonly regionsMax: number;
-  /** Of one region's answer, where several are put together. */
+  /** Limit of one region's answer, where several are put together. */
   readonly answerBytesMax: number;
 }

@@ -34,8 +34,8 @@ interface Walk {
 const ALWAYS: Ranges = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 
 /**
- * Which regions may own the IDs that a filter leaves: never one too few. By the routes in their order, the entities that have
- * an entry of their own, and the default.
+ * The regions that may own the IDs a filter leaves: never one too few. They come from the routes in their order, the
+ * entities that have an entry of their own, and the default.
  */
 export const regionFilter = (draft: Draft, plans: LayoutPlans, entity: string): RegionFilter | undefined => {
   const layouts = [...plans.values()].filter(({ idsByEntity }) => idsByEntity.has(entity));
@@ -112,7 +112,7 @@ const stepOf = (
   return { regions, countries: fields.get("country"), minted: fields.get("minted"), isExact };
 };
 
-/** All that a route may lead to. Of one that says it in another way, all regions. */
+/** The regions that a route may lead to: all regions for a route that does not name them. */
 const regionsIn = ({ packs, regions }: Draft, { region, split, pack, canary }: DeclaredRoute): readonly string[] => {
   if (split !== undefined) return readSplit(split).regions;
   if (region !== undefined) return canary === undefined ? [region] : [region, canary.region];

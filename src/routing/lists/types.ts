@@ -8,7 +8,7 @@ export type NextPage =
 
 export type KeyType = "string" | "number" | "time";
 
-/** What items are sorted by; ties by their ID. `path`: of a member; `undefined` for the time of the ID. */
+/** The sort key of items; ties are sorted by ID. `path`: of a member; `undefined` for the time of the ID. */
 export interface ListOrder {
   readonly path: readonly string[] | undefined;
   readonly type: KeyType;

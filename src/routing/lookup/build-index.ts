@@ -97,7 +97,7 @@ const extend = (prefixes: Ranges, bits: number, ranges: Ranges): Ranges => {
     for (let prefix = low; prefix <= high; prefix++) {
       for (const [first, last] of values) {
         const from = prefix * 2 ** bits + first;
-        // What ends one prefix may touch what begins the next.
+        // The end of one prefix may touch the begin of the next.
         if (extended.at(-1) === from - 1) extended.pop();
         else extended.push(from);
         extended.push(prefix * 2 ** bits + last);

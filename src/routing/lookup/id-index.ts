@@ -1,6 +1,6 @@
 import { compareWords, mixWords, type Words } from "../../ids/index.ts";
 
-/** What a table says of an ID by its bits: routes by ranges of its fields, and overrides by all of its words. */
+/** The index of a table by an ID's bits: routes by ranges of its fields, and overrides by all of its words. */
 
 /** No route: the ordinal of a segment that none covers. It comes after every route's. */
 export const NO_ROUTE = 0xffffffff;
@@ -196,7 +196,7 @@ export class IdIndex {
   }
 }
 
-/** Numbers by words, which clients choose: all may have one hash, so each bucket is sorted. Of equal words the first counts. */
+/** Numbers by words, which clients choose: all may have one hash, so each bucket is sorted. The first of equal words counts. */
 export class WordsMap {
   private readonly width: number;
   /** By bucket, and sorted in each. */

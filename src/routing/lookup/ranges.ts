@@ -55,7 +55,7 @@ export const subtract = (a: Ranges, b: Ranges): Ranges => {
   return rest;
 };
 
-/** Of so many places in order, from `from` on, the first that is not below something; their count if all are. */
+/** The first of `count` ordered places, from `from` on, that is not below something; `count` if all are. */
 export const firstNotBelow = (count: number, isBelow: (place: number) => boolean, from = 0): number => {
   let [low, high] = [from, count];
   while (low < high) {
@@ -91,7 +91,7 @@ export const formatRanges = (ranges: Ranges): string =>
 
 export type Change = { readonly begin: number[]; readonly end: Set<number> };
 
-/** Which sets, by their place in the list, begin and end at each number. */
+/** The sets, by their place in the list, that begin and end at each number. */
 export const changesOf = (sets: readonly Ranges[]): ReadonlyMap<number, Change> => {
   const changes = new Map<number, Change>();
   const at = (bound: number): Change => {

@@ -25,7 +25,7 @@ export const rankOf = (pattern: string, entities: Patterns<unknown>): PathRank =
 
 /** The entity one of whose patterns takes everything that a path without an ID takes. */
 export const coveringOf = <Owner>(pattern: string, { match }: Patterns<Owner>) => {
-  // Matched as paths: no literal of an entity is `*`, so only an open segment takes it. What goes on below needs one that does too.
+  // Matched as paths: no literal of an entity is `*`, so only an open segment takes it. A pattern that goes on below needs one that does too.
   const isOpen = pattern.endsWith(`/${BELOW}`);
   if (isOpen && match(pattern) === undefined) return undefined;
   const path = isOpen ? `${pattern}/${BELOW}` : pattern;

@@ -87,7 +87,7 @@ function valueFor(table: CompiledTable, entity: Entity, id: EntityId, field: Fie
   return value === undefined ? err(missingError(entity, id.enabled, field)) : ok(value);
 }
 
-/** What is said about a field by other means than its name among `fields`. */
+/** The values of a field that the request gives by other means than its name among `fields`. */
 function valuesBeside(table: CompiledTable, { enabled, service, group }: EntityId, field: Field, request: MintRequest) {
   const { layout } = enabled;
   const mark = service ?? group;
@@ -155,7 +155,7 @@ function joinSlices(enabled: EnabledLayout, key: Field, slices: Readonly<Record<
 
 export type { MintPlanError, MintRequest } from "./request.ts";
 
-/** What an ID is minted for: a layout with a value for each of its `requiredFields`. */
+/** The order for an ID: a layout with a value for each of its `requiredFields`. */
 export interface MintOrder {
   readonly layout: EnabledLayout["layout"];
   readonly keys: MintKeys;
@@ -169,7 +169,7 @@ export interface MintPlan {
   readonly order: MintOrder;
 }
 
-/** Finds the one entity, layout and set of keys that a request means. What is missing is asked for, never filled in. */
+/** Finds the one entity, layout and set of keys that a request means. A missing part is asked for, never filled in. */
 export function planMint(table: CompiledTable, request: MintRequest): Result<MintPlan, MintPlanError> {
   const found = findEntityId(table, request);
   if (!found.ok) return found;

@@ -70,7 +70,7 @@ const malformed = (what: string) => err({ reason: "malformed-header" as const, w
 export const wrongLength = ({ length }: Uint8Array, needed: number) =>
   err({ reason: length < needed ? ("truncated" as const) : ("trailing-octets" as const), bytes: length, needed });
 
-/** Contents by kind. What this reader does not know is passed over where the file allows it. */
+/** Contents by kind. An unknown kind is passed over where the file allows it. */
 const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> => {
   const view = viewOf(bytes);
   const sections = new Map<number, Uint8Array>();
@@ -150,7 +150,7 @@ const RANGES_PER_BUCKET = 4;
 /** In a bucket of more pairs than this a search halves; in others it goes from one to the next. */
 const PAIRS_IN_TURN_MAX = 4;
 
-/** One page, ready for look-ups. What a look-up reads stands together: each place in memory costs more than all its arithmetic. */
+/** One page, ready for look-ups. A look-up reads neighbours in memory: each cache line costs more than all its arithmetic. */
 export class PackPage {
   readonly bytes: number;
   /** Set by every look-up. The page store clears it before it drops a page, and keeps a page that was used again. */

@@ -21,7 +21,7 @@ import { NAME_LENGTH_MAX } from "../limits.ts";
  */
 export const MAGIC: readonly number[] = [0x89, 0x57, 0x41, 0x59, 0x50, 0x41, 0x43, 0x4b];
 
-/** What this code writes, and the least version of the code that reads it. */
+/** The version that this code writes, and the least version of the code that reads it. */
 export const FORMAT_VERSION = 1;
 export const READER_VERSION_MIN = 1;
 
@@ -99,7 +99,7 @@ export type PackRange = { readonly from: number; readonly to: number; readonly r
 type Of<Name extends string> = Readonly<Record<Name, number>>;
 type At<Evidence> = Readonly<Evidence & { at: number }>;
 
-/** What can be wrong with ranges or the file of a pack. `at`: the place of a range, from 0 over the whole pack. */
+/** Faults of ranges or of the file of a pack. `at`: the place of a range, from 0 over the whole pack. */
 const FAULTS = {
   empty: (_: object) => "it has no range",
   "too-many-ranges": ({ max }: Of<"max">) => `it has more than ${max} ranges`,
@@ -136,13 +136,13 @@ export type PackFault = {
   [Reason in keyof typeof FAULTS]: { readonly reason: Reason } & Parameters<(typeof FAULTS)[Reason]>[0];
 }[keyof typeof FAULTS];
 
-/** What is wrong with a pack, in one sentence that ends without a full stop. */
+/** A fault of a pack, in one sentence that ends without a full stop. */
 export const formatPackFault = (fault: PackFault): string =>
   (FAULTS[fault.reason] as (fault: PackFault) => string)(fault);
 
 /** A pack as it is stored: `header` and `pages` one after the other are its file. */
 export interface EncodedPack {
-  /** Of the header, lower-case hex: what the table writes. */
+  /** Digest of the header in lower-case hex, as the table writes it. */
   readonly sha256: string;
   readonly header: Bytes;
   readonly pages: readonly Bytes[];
@@ -160,7 +160,7 @@ export interface EncodeOptions {
   readonly rangesPerPage?: number;
 }
 
-/** Of ranges that rise and do not overlap. Neighbours of one region are joined, so that what routes alike has one file. */
+/** Encodes ranges that rise and do not overlap. Neighbours of one region are joined, so that equal routing gives one file. */
 export const encodePack = async (ranges: Iterable<PackRange>, options: EncodeOptions): Encoded => {
   const { fieldBits, sha256 } = options;
   const gathered = gather(ranges, fieldBits);
@@ -232,7 +232,7 @@ const gather = (ranges: Iterable<PackRange>, fieldBits: number): Result<Gathered
 /** Names of regions as header fields can carry them: visible ASCII. */
 const REGION_NAME = new RegExp(`^[\\x21-\\x7e]{1,${NAME_LENGTH_MAX}}$`);
 
-/** What is wrong with a range after one that begins at `lastFirst` and ends at `lastKey`. */
+/** The fault of a range after one that begins at `lastFirst` and ends at `lastKey`. */
 export const faultOfRange = (
   at: number,
   from: number,

@@ -78,7 +78,7 @@ export class PackSlot {
     return this.content === undefined ? NOT_LOADED : this.content.find(key);
   }
 
-  /** What `find` needs when it returns `NOT_LOADED`. */
+  /** The page that `find` needs when it returns `NOT_LOADED`. */
   missing(key: number): MissingPage {
     return { pack: this.name, page: this.content?.pageOf(key) };
   }

@@ -36,8 +36,8 @@ export function nearTest(name: string): NameTest {
 const hexOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
 /**
- * The values of a name in a query or a form, decoded, in their order; one more than a request may have at most. What cannot
- * be decoded stays as it is: no such text is an ID or the name of a region.
+ * The values of a name in a query or a form, decoded, in their order; one more than a request may have at most. An
+ * undecodable value stays as it is: no such text is an ID or the name of a region.
  */
 export const parameterValues = (text: string, name: NameTest): readonly string[] =>
   rawValues(text, name).map((value) => decode(value) ?? value);

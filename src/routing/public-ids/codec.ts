@@ -105,7 +105,7 @@ export function publicCodec(entity: Entity, keys: PublicKeys): PublicCodec | und
       },
       open(text) {
         const words = codec.open(text);
-        // What the key opens must be an ID of the layout: a key without redundancy opens every text to something.
+        // The opened words must be an ID of the layout: a key without redundancy opens every text to something.
         return words !== undefined && layout?.fits(words) ? layout.format(words) : undefined;
       },
     }

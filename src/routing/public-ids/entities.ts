@@ -6,7 +6,7 @@ import type { DeclaredEntity, DeclaredPublic } from "../schema/table.ts";
 import type { PublicKind } from "../table.ts";
 import { compileFieldPaths, type FieldPathError, type FieldPaths, type PublicField } from "./field-paths.ts";
 
-/** What a table says about public IDs, in the terms of the compiled one. */
+/** Public IDs of a declared table, in the terms of the compiled one. */
 
 export const publicKindOf = (declared: DeclaredPublic | undefined): PublicKind | undefined => {
   if (declared === undefined) return undefined;

@@ -36,7 +36,7 @@ export function withoutEntity(
   }
   const entry = found.entity;
   // No source may decide about an entity's ID that the origin would read in the path, nor about a path that it would read
-  // as one of another entry. What the table writes out is meant.
+  // as one of another entry. Literal paths win.
   const isMeant = entry.entity.paths.includes(path) || isReadSo(table, entry, path, asked, first !== undefined);
   return isMeant ? ok(entry) : err({ reason: "unrouted-path", path, isRespelled: true });
 }

@@ -83,7 +83,7 @@ export const valuesIn = (table: object): readonly (readonly [part: string, count
     .filter(([part]) => part !== "routes" && !OVERRIDE_PARTS.some((overrides) => overrides === part))
     .map(([part, value]) => [part, countValues(value, limits.VALUES_MAX)]);
 
-/** A value and all values in it. Of more than `max` the result is only some number above it. */
+/** Counts a value and all values in it. Above `max` the result is only some greater number. */
 const countValues = (value: unknown, max: number): number => {
   let count = 0;
   // A loop, since a text can nest deeper than the call stack.
@@ -207,7 +207,7 @@ const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
 };
 
-/** What schemas of the library have inside. */
+/** The inner parts of the library's schemas. */
 interface Inside {
   readonly wrapped?: Inside;
   readonly entries?: Readonly<Record<string, Inside>>;
@@ -277,7 +277,7 @@ export const keepFitting = (value: unknown, report: Report) => {
   return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
 };
 
-/** What stands beside the entries, of a table in which something does not fit. */
+/** The parts beside the entries, of a table in which something does not fit. */
 const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record<string, unknown> => {
   const places = issues.map(({ path = [] }) => path.map(({ key }) => String(key)).join("/"));
   const isBroken = (place: string): boolean => places.some((each) => `${each}/`.startsWith(`${place}/`));
@@ -306,5 +306,5 @@ const withStandIns = (value: Json): Json => {
   return parts;
 };
 
-/** Of an entry with more values only the first issue is listed. */
+/** An entry with more values has only its first issue listed. */
 const LISTED_VALUES_MAX = 2_000;
