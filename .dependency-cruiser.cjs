@@ -5,7 +5,13 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/((admin|console|directory|idempotency|metrics)-)?ports\\.ts$";
+const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
+/** The pure part of a feature. */
+const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
+/** Handlers of a feature: they answer requests, or change them. */
+const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
+const FEATURE_EDGE = "^src/features/[^/]+/edge(/|\\.ts$)";
+const PAGES = "^src/features/[^/]+/(pages|openapi)(/|\\.ts$)";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -22,74 +28,125 @@ const ZONES = [
   {
     name: "routing",
     from: "^src/routing/",
-    may: ["^src/(routing|ids)/", packages("valibot")],
+    may: ["^src/(routing|ids)/", TABLE, packages("valibot")],
     why: "the table stands on IDs alone",
   },
   {
-    name: "graphql",
-    from: "^src/graphql/",
-    may: ["^src/graphql/", "^src/ids/result\\.ts$", packages("graphql")],
-    why: "documents and results of GraphQL know no table and no platform",
+    name: "feature-table",
+    from: TABLE,
+    may: ["^src/(routing|ids)/", TABLE, packages("valibot", "graphql")],
+    why: "the part of a table that a feature owns is pure, as the table is",
   },
   {
-    name: "published",
-    from: "^src/published/",
-    may: ["^src/(published|ids|routing)/", packages("valibot")],
+    name: "feature-serve",
+    from: SERVE,
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS],
+    why: "the handlers of a feature stand on the gateway, and know no binding",
+  },
+  {
+    name: "feature-edge",
+    from: FEATURE_EDGE,
+    may: [
+      "^src/(edge|control-plane|formats|ids|routing|proxy|problems)/",
+      FEATURE_EDGE,
+      SERVE,
+      TABLE,
+      ...PORTS,
+      packages("jose", "valibot"),
+      "^cloudflare:",
+    ],
+    why: "the objects and stores of a feature stand behind its port",
+  },
+  {
+    name: "feature-pages",
+    from: PAGES,
+    may: [
+      "^routes/",
+      "^src/(formats|ids|routing|proxy|problems|gateway)/",
+      PAGES,
+      SERVE,
+      TABLE,
+      ...PORTS,
+      packages("hono", "valibot"),
+    ],
+    why: "the pages of a feature see the world through ports",
+  },
+  {
+    name: "formats",
+    from: "^src/formats/",
+    may: ["^src/(formats|ids|routing)/", packages("valibot")],
     why: "formats that gateway, command and host share know no platform",
   },
   {
     name: "proxy",
     from: "^src/proxy/",
-    may: ["^src/(proxy|routing|ids)/", PORTS],
+    may: ["^src/(proxy|routing|ids)/", SERVE, TABLE, ...PORTS],
     why: "requests and answers know no framework and no binding",
   },
   {
     name: "gateway",
     from: "^src/gateway/",
-    may: ["^src/(gateway|graphql|proxy|problems|routing|ids)/", PORTS],
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS],
     why: "one request from arrival to answer knows no binding",
   },
   {
     name: "problems",
     from: "^src/problems/",
-    may: ["^src/(problems|ids|routing|proxy)/"],
+    may: ["^src/(problems|ids|routing|proxy)/", SERVE, TABLE],
     why: "problems are made of the core's errors",
   },
   {
     name: "ports",
     from: PORTS,
-    may: ["^src/(ids|routing|problems|published)/", "^src/proxy/(errors|signature)\\.ts$", PORTS],
+    may: ["^src/(ids|routing|problems|formats)/", "^src/proxy/(errors|signature)\\.ts$", TABLE, ...PORTS],
     why: "ports speak in the core's types",
   },
   {
     name: "edge",
-    from: "^src/edge/",
-    may: ["^src/(edge|published|ids|routing|proxy|problems)/", PORTS, packages("jose", "valibot"), "^cloudflare:"],
+    from: "^src/(edge|control-plane)/",
+    may: [
+      "^src/(edge|control-plane|formats|ids|routing|proxy|problems)/",
+      FEATURE_EDGE,
+      SERVE,
+      TABLE,
+      ...PORTS,
+      packages("jose", "valibot"),
+      "^cloudflare:",
+    ],
     why: "an adapter knows the platform and the port that it serves, and no route",
   },
   {
     name: "routes",
     from: "^routes/",
-    may: ["^routes/", "^src/(published|ids|routing|proxy|problems|gateway)/", PORTS, packages("hono", "valibot")],
+    may: [
+      "^routes/",
+      "^src/(formats|ids|routing|proxy|problems|gateway)/",
+      PAGES,
+      SERVE,
+      TABLE,
+      ...PORTS,
+      packages("hono", "valibot"),
+    ],
     why: "the HTTP surface sees the world through ports",
   },
   {
     name: "worker",
     from: "^src/worker\\.ts$",
-    may: ["^routes/", "^src/(edge|gateway|proxy)/", "^routing-table\\.json$"],
+    may: ["^routes/", "^src/(edge|control-plane|gateway|proxy|features)/", "^routing-table\\.json$"],
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {
     name: "export",
     from: "^src/export/",
-    may: ["^src/(export|ids|routing)/", "^src/problems/catalogue\\.ts$", "^src/proxy/headers\\.ts$"],
+    may: ["^src/(export|ids|routing)/", TABLE, "^src/problems/catalogue\\.ts$", "^src/proxy/headers\\.ts$"],
     why: "a table becomes files of other engines as text alone: data in, data out",
   },
   {
     name: "console",
     from: "^src/console/",
     may: [
-      "^src/(console|ids|routing|problems|published)/",
+      "^src/(console|ids|routing|problems|formats)/",
+      TABLE,
       packages("preact", "@preact/signals", "uplot", "@codemirror/[a-z-]+", "topojson-client", "world-atlas"),
     ],
     why: "the page is the core in a browser: it reaches the gateway by HTTP alone",
@@ -97,7 +154,12 @@ const ZONES = [
   {
     name: "origin",
     from: "^src/origin/",
-    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/gateway/create/key-field\\.ts$", "^src/ids/result\\.ts$"],
+    may: [
+      "^src/origin/",
+      "^src/proxy/signature\\.ts$",
+      "^src/features/idempotency/serve/key-field\\.ts$",
+      "^src/ids/result\\.ts$",
+    ],
     why: "the library for origins runs in their programs, on whatever runtime they have",
   },
   {
@@ -105,8 +167,10 @@ const ZONES = [
     from: "^src/cli/",
     may: [
       "^src/cli/",
-      "^src/(export|published|ids|routing|problems)/",
-      "^src/gateway/(decide|explain-id|public-ids|replay|log-lines|places/explain)\\.ts$",
+      "^src/(export|formats|ids|routing|problems)/",
+      TABLE,
+      "^src/gateway/(decide|explain-id)\\.ts$",
+      "^src/features/(public-ids/serve/public-ids|replay/(serve|log-lines)|places/serve/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
       "^src/host/(self-hosting\\.ts|replace-folder\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "js-yaml"),
@@ -118,7 +182,7 @@ const ZONES = [
     name: "host",
     from: "^src/host/",
     may: [
-      "^src/(host|published)/",
+      "^src/(host|formats)/",
       IDS,
       ROUTING,
       "^src/edge/(config|settings)\\.ts$",
@@ -130,7 +194,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host|published)/", IDS, ROUTING, packages("graphql")],
+    may: ["^src/(demo|host|formats)/", IDS, ROUTING, packages("graphql")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },
@@ -151,7 +215,7 @@ module.exports = {
       name: "zone-of-its-own",
       comment: "every source file stands in a zone, so that some rule holds for it",
       severity: "error",
-      from: { path: "^src/", pathNot: ZONES.map(({ from }) => from) },
+      from: { path: "^src/", pathNot: ZONES.flatMap(({ from }) => from) },
       to: {},
     },
     {
@@ -165,7 +229,7 @@ module.exports = {
       name: "types-only",
       comment: "problems and ports name the core's types; they run none of its code",
       severity: "error",
-      from: { path: ["^src/problems/", PORTS] },
+      from: { path: ["^src/problems/", ...PORTS] },
       to: { path: "^src/", pathNot: "^src/problems/", dependencyTypesNot: ["type-only"] },
     },
     {

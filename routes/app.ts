@@ -1,25 +1,25 @@
 import { Hono } from "hono";
-import { allowOrigin } from "../src/gateway/cors.ts";
+import { allowOrigin } from "../src/features/cors/serve.ts";
+import { directoryBulk } from "../src/features/directory/pages/bulk.ts";
+import { directory } from "../src/features/directory/pages/directory.ts";
+import { idempotency } from "../src/features/idempotency/pages.ts";
+import { many } from "../src/features/many/pages.ts";
+import { answerMint, mint } from "../src/features/mint/pages.ts";
+import { tableReplay } from "../src/features/replay/pages.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
-import type { Gateway } from "../src/ports.ts";
+import type { Gateway } from "../src/ports/gateway.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { consoleData, consolePage, guardConsole, isAtConsole } from "./console/console.ts";
-import { directoryBulk } from "./directory/bulk.ts";
-import { directory } from "./directory/directory.ts";
 import { explain } from "./explain.ts";
 import { health } from "./health.ts";
-import { idempotency } from "./idempotency.ts";
 import { ids } from "./ids.ts";
 import { holdEarlyAnswer } from "./lib/early-answer.ts";
 import { answerUnchanged, type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
-import { many } from "./many.ts";
 import { metrics, regions } from "./metrics.ts";
-import { answerMint, mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
-import { tableReplay } from "./table/replay.ts";
 import { table, tablePacks, tableRevisions } from "./table/table.ts";
 
 export interface App {

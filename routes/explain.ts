@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import * as v from "valibot";
+import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/features/places/serve/explain.ts";
+import { claimsOf } from "../src/features/places/serve/read.ts";
 import type { Tables } from "../src/gateway/decide.ts";
 import { decideFor } from "../src/gateway/pages.ts";
-import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/gateway/places/explain.ts";
-import { claimsOf } from "../src/gateway/places/read.ts";
 import { ok } from "../src/ids/result.ts";
-import type { Gateway } from "../src/ports.ts";
+import type { Gateway } from "../src/ports/gateway.ts";
 import { duplicateKey, parseJson } from "../src/routing/index.ts";
 import { requireScope, siteOf } from "./lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";

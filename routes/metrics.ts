@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
+import { judgeRegion } from "../src/formats/region-state.ts";
 import { chooseType } from "../src/gateway/negotiate.ts";
-import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
-import { judgeRegion } from "../src/published/region-state.ts";
+import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports/gateway.ts";
 import { callerOf, requireScope } from "./lib/auth.ts";
 import { jsonResponse } from "./lib/http.ts";
 

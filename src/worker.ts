@@ -1,26 +1,19 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
+import { controlPlane, deploymentName } from "./control-plane/client.ts";
+import { ControlPlane } from "./control-plane/object.ts";
 import { clientClaims, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { edgeConsole } from "./edge/console/console.ts";
-import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
-import { ControlPlane } from "./edge/control-plane/object.ts";
-import { copyStore, edgeCopies } from "./edge/directory/copies.ts";
-import { durableDirectory } from "./edge/directory/keys.ts";
-import { edgeDirectory } from "./edge/directory/lookup.ts";
 import type { Env } from "./edge/env.ts";
-import { durableIdempotency } from "./edge/idempotency/keys.ts";
 import * as log from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "./edge/metrics/isolates.ts";
 import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
 import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
-import { isolateMinters } from "./edge/mint/minters.ts";
-import { durableSequences } from "./edge/mint/sequences.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
-import { edgePacks } from "./edge/pages/packs.ts";
 import {
   bindingWatch,
   clientReader,
@@ -30,19 +23,26 @@ import {
   systemClock,
   systemPause,
 } from "./edge/platform.ts";
-import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
+import { copyStore, edgeCopies } from "./features/directory/edge/copies.ts";
+import { durableDirectory } from "./features/directory/edge/keys.ts";
+import { edgeDirectory } from "./features/directory/edge/lookup.ts";
+import { durableIdempotency } from "./features/idempotency/edge/keys.ts";
+import { isolateMinters } from "./features/mint/edge/minters.ts";
+import { durableSequences } from "./features/mint/edge/sequences.ts";
+import { edgePacks } from "./features/packs/edge/packs.ts";
+import { keyedPublicIds } from "./features/public-ids/edge.ts";
+import { isolateShadows } from "./features/shadow/serve.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
-import { isolateShadows } from "./proxy/shadow.ts";
 
-export { DirectoryKeys } from "./edge/directory/object.ts";
-export { IdempotencyKeys } from "./edge/idempotency/object.ts";
-export { SequenceBlocks } from "./edge/mint/sequences.ts";
+export { DirectoryKeys } from "./features/directory/edge/object.ts";
+export { IdempotencyKeys } from "./features/idempotency/edge/object.ts";
+export { SequenceBlocks } from "./features/mint/edge/sequences.ts";
 
 /** Defined by a build that has checked the bundled table: the digest of its text. */
 declare const CHECKED_DIGEST: string;

@@ -1,4 +1,4 @@
-import { IdempotencyKeys as Keys } from "../../src/edge/idempotency/object.ts";
+import { IdempotencyKeys as Keys } from "../../src/features/idempotency/edge/object.ts";
 import gateway from "../../src/worker.ts";
 
 /** The gateway, which also tells how often the object of its idempotency keys was called. */

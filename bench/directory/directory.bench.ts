@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CopyBuilder, type EncodedCopy } from "../../src/routing/directory/copy-builder.ts";
+import { CopyBuilder, type EncodedCopy } from "../../src/features/directory/table/copy-builder.ts";
 import {
   copyKey,
   copyPageKey,
@@ -9,10 +9,10 @@ import {
   LoadedCopy,
   readCopyHeader,
   readCopyPage,
-} from "../../src/routing/directory/copy-format.ts";
-import { KeyHash } from "../../src/routing/directory/key-hash.ts";
-import { DIRECTORY_SHARDS, shardOf } from "../../src/routing/directory/shard.ts";
-import type { Sha256 } from "../../src/routing/packs/format.ts";
+} from "../../src/features/directory/table/copy-format.ts";
+import { KeyHash } from "../../src/features/directory/table/key-hash.ts";
+import { DIRECTORY_SHARDS, shardOf } from "../../src/features/directory/table/shard.ts";
+import type { Sha256 } from "../../src/features/packs/table/format.ts";
 import { inNode } from "../lib/measure.ts";
 import { residentBytes } from "../lib/process-usage.ts";
 import { needed, seededWords } from "../lib/random.ts";

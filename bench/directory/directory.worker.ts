@@ -1,6 +1,6 @@
-import { type CopiesOptions, kvCopies } from "../../src/edge/directory/copies.ts";
-import { durableDirectory } from "../../src/edge/directory/keys.ts";
 import type { Env } from "../../src/edge/env.ts";
+import { type CopiesOptions, kvCopies } from "../../src/features/directory/edge/copies.ts";
+import { durableDirectory } from "../../src/features/directory/edge/keys.ts";
 import gateway from "../../src/worker.ts";
 import { seededWords } from "../lib/random.ts";
 import { DIRECTORY, keyAt, regionAt } from "./keys.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import type { PackRange } from "../../src/features/packs/table/format.ts";
+import { encodePack } from "../../src/features/packs/table/format.ts";
+import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
+import { verifyPack } from "../../src/features/packs/table/pack.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
-import type { PackRange } from "../../src/routing/packs/format.ts";
-import { encodePack } from "../../src/routing/packs/format.ts";
-import type { LoadedPack } from "../../src/routing/packs/pack.ts";
-import { verifyPack } from "../../src/routing/packs/pack.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { needed, randomBelow, seededWords } from "../lib/random.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";

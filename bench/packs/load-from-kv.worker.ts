@@ -1,4 +1,4 @@
-import { kvPacks, type PacksOptions } from "../../src/edge/pages/packs.ts";
+import { kvPacks, type PacksOptions } from "../../src/features/packs/edge/packs.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 import { needed } from "../lib/random.ts";

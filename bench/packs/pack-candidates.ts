@@ -1,5 +1,5 @@
-import type { PackRange } from "../../src/routing/packs/format.ts";
-import type { LoadedPack } from "../../src/routing/packs/pack.ts";
+import type { PackRange } from "../../src/features/packs/table/format.ts";
+import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
 import { seededWords } from "../lib/random.ts";
 import type { Candidate } from "../lib/sample.ts";
 import { packFile, RANGES, randomRanges } from "./pack-files.ts";

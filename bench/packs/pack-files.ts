@@ -1,5 +1,5 @@
-import type { PackRange } from "../../src/routing/packs/format.ts";
-import { encodePack, formatPackFault } from "../../src/routing/packs/format.ts";
+import type { PackRange } from "../../src/features/packs/table/format.ts";
+import { encodePack, formatPackFault } from "../../src/features/packs/table/format.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { seededWords } from "../lib/random.ts";
 

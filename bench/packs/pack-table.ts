@@ -1,8 +1,8 @@
+import { formatPackFault } from "../../src/features/packs/table/format.ts";
+import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
+import { formatEntryFault, verifyPack } from "../../src/features/packs/table/pack.ts";
 import { hotguid } from "../../src/ids/index.ts";
 import { type CompiledTable, loadTable, resolvePath } from "../../src/routing/index.ts";
-import { formatPackFault } from "../../src/routing/packs/format.ts";
-import type { LoadedPack } from "../../src/routing/packs/pack.ts";
-import { formatEntryFault, verifyPack } from "../../src/routing/packs/pack.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Candidate } from "../lib/sample.ts";
 import { type PackFile, plainTable, subtleSha256 } from "./pack-files.ts";

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
+import { FieldRewriter } from "../../src/features/public-ids/serve/fields.ts";
+import { compileFieldPaths } from "../../src/features/public-ids/table/field-paths.ts";
 import { formatUuid, parseUuid } from "../../src/ids/index.ts";
 import { sealId, sealRing } from "../../src/ids/public/index.ts";
-import { FieldRewriter } from "../../src/proxy/public-ids/fields.ts";
-import { compileFieldPaths } from "../../src/routing/public-ids/field-paths.ts";
 import { needed } from "../lib/random.ts";
 import type { Section } from "../lib/report.ts";
 import { spread } from "../lib/sample.ts";

@@ -1,11 +1,11 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as v from "valibot";
-import type { ConsolePort } from "../../src/console-ports.ts";
+import { type SessionView, UNATTENDED_HEADER } from "../../src/formats/console-api.ts";
 import { chooseCoding } from "../../src/gateway/negotiate.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
-import type { Gateway } from "../../src/ports.ts";
+import type { ConsolePort } from "../../src/ports/console.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import { SESSION_COOKIE } from "../../src/proxy/headers.ts";
-import { type SessionView, UNATTENDED_HEADER } from "../../src/published/console-api.ts";
 import { parseUniqueJson } from "../../src/routing/index.ts";
 import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
-import type { Gateway, ServedTable } from "../../src/ports.ts";
-import type { ConsoleEvents, HistorySpan } from "../../src/published/console-api.ts";
+import type { ConsoleEvents, HistorySpan } from "../../src/formats/console-api.ts";
+import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
 import { wholeNumber } from "../table/request.ts";

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
-import type { ServedTable } from "../../src/admin-ports.ts";
+import type { EntityPreview } from "../../src/formats/console-api.ts";
 import { decideAny, decidePath } from "../../src/gateway/decide.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
 import { openRequest, RequestContext } from "../../src/gateway/request.ts";
 import { serve } from "../../src/gateway/serve.ts";
-import type { Gateway } from "../../src/ports.ts";
-import type { EntityPreview } from "../../src/published/console-api.ts";
+import type { ServedTable } from "../../src/ports/admin.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import { parseTableText, primaryPattern, type Taken, takenIn } from "../../src/routing/index.ts";
 import { pathWithId } from "../../src/routing/lookup/paths.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";

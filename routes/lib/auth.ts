@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { Caller, Scope, TableAction } from "../../src/admin-ports.ts";
 import { pathError, type RequestContext } from "../../src/gateway/request.ts";
-import type { Gateway } from "../../src/ports.ts";
+import type { Caller, Scope, TableAction } from "../../src/ports/admin.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
 import { isSameOrigin } from "../../src/proxy/addresses/host.ts";
 import { contextOf } from "./http.ts";

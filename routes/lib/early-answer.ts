@@ -1,4 +1,4 @@
-import type { Gateway } from "../../src/ports.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import { handoverOf } from "../../src/proxy/body.ts";
 import type { Handover } from "../../src/proxy/pump.ts";
 

@@ -1,7 +1,7 @@
+import type { CanaryMember } from "../../src/formats/console-canary.ts";
 import type { Explained } from "../../src/gateway/explain-id.ts";
 import type { withPages } from "../../src/gateway/pages.ts";
-import type { ServedTable } from "../../src/ports.ts";
-import type { CanaryMember } from "../../src/published/console-canary.ts";
+import type { ServedTable } from "../../src/ports/gateway.ts";
 import type { CompiledTable, Decision } from "../../src/routing/index.ts";
 import { canaryTakesFrom } from "../../src/routing/resolve/table-canary.ts";
 

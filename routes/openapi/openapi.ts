@@ -1,17 +1,17 @@
 import { Hono } from "hono";
+import { withCollections } from "../../src/features/create/openapi.ts";
+import { directoryPaths } from "../../src/features/directory/pages/openapi.ts";
+import API from "../../src/formats/table-api.schema.json" with { type: "json" };
 import { openRequest } from "../../src/gateway/request.ts";
-import type { Gateway } from "../../src/ports.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
-import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { consolePaths, SESSION_SCHEME } from "../console/openapi.ts";
-import { directoryPaths } from "../directory/openapi.ts";
 import { EXPLAIN } from "../explain.ts";
 import { requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { TABLE_CANARY } from "../lib/table-canary.ts";
-import { withCollections } from "./creates.ts";
 import { entityPaths, ID_PARAMETER, parameter, pathParameter, withoutIdPaths } from "./paths.ts";
 import { json, operation, tablePaths, VIEWERS } from "./table.ts";
 

@@ -1,6 +1,6 @@
-import API from "../../src/published/table-api.schema.json" with { type: "json" };
-import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/published/table-requests.ts";
-import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
+import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/features/packs/table/format.ts";
+import API from "../../src/formats/table-api.schema.json" with { type: "json" };
+import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/formats/table-requests.ts";
 import { type Paths, PROBLEM_CONTENT, parameter, pathParameter } from "./paths.ts";
 
 /** Each is enough; a session at the console's host alone. */

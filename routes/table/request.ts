@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import * as v from "valibot";
-import type { ChangeRequest } from "../../src/admin-ports.ts";
+import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/formats/table-requests.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
+import type { ChangeRequest } from "../../src/ports/admin.ts";
 import type { TableChangeError } from "../../src/problems/errors.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { decodeUtf8 } from "../../src/proxy/body.ts";
-import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import {
   checkTable,
   type Fault,

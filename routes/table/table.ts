@@ -1,16 +1,17 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
-import type { RevisionContent, RunningCanary, TableStatus } from "../../src/admin-ports.ts";
-import { openRequest } from "../../src/gateway/request.ts";
-import { ok } from "../../src/ids/result.ts";
-import type { Gateway, ServedTable } from "../../src/ports.ts";
+import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/features/packs/table/format.ts";
 import {
   endCanarySchema,
   PAGE_ENTRIES_DEFAULT,
   PAGE_ENTRIES_MAX,
   rollbackSchema,
   startCanarySchema,
-} from "../../src/published/table-requests.ts";
+} from "../../src/formats/table-requests.ts";
+import { openRequest } from "../../src/gateway/request.ts";
+import { ok } from "../../src/ids/result.ts";
+import type { RevisionContent, RunningCanary, TableStatus } from "../../src/ports/admin.ts";
+import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
 import {
   canarySelectorSchema,
   checkTable,
@@ -21,7 +22,6 @@ import {
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
 import { measureTable } from "../../src/routing/load.ts";
-import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import {

@@ -2,6 +2,7 @@ import { unwatchFile, watch, watchFile } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { bodyKey } from "../formats/kv.ts";
 import { buildConsole } from "../host/console/build.ts";
 import { publishedPointer, runWaybill } from "../host/publish/publish.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type ServeOptions,
   serveWorker,
 } from "../host/workerd/gateway.ts";
-import { bodyKey } from "../published/kv.ts";
 
 export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;

@@ -1,8 +1,8 @@
-import type { ControlPlaneApi } from "../admin-ports.ts";
-import type { DirectoryRpc } from "./directory/keys.ts";
-import type { IdempotencyRpc } from "./idempotency/keys.ts";
+import type { DirectoryRpc } from "../features/directory/edge/keys.ts";
+import type { IdempotencyRpc } from "../features/idempotency/edge/keys.ts";
+import type { SequenceBlocks } from "../features/mint/edge/sequences.ts";
+import type { ControlPlaneApi } from "../ports/admin.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
-import type { SequenceBlocks } from "./mint/sequences.ts";
 import type { Settings } from "./settings.ts";
 
 /** The Durable Object, as those who call it know it. */

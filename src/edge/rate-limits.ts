@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports.ts";
+import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports/gateway.ts";
 import { periodCounts } from "./platform.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
 

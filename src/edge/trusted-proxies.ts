@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../ids/index.ts";
-import type { Client } from "../ports.ts";
+import type { Client } from "../ports/gateway.ts";
 import { groupsOf } from "../proxy/addresses/client-network.ts";
 
 /** Proxies of the operator before this one, and how they name the client. */

@@ -1,6 +1,14 @@
+import { answerName, type FoundKeys, readTextKey, settleKey } from "../features/directory/table/compile.ts";
+import type { MissingPage } from "../features/packs/table/pack.ts";
+import {
+  entityOf,
+  openOnPath,
+  type PublicIdOpener,
+  type ReadId,
+  readId,
+} from "../features/public-ids/serve/public-ids.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { PublicIdsError, RequestError } from "../problems/index.ts";
-import { answerName, type FoundKeys, readTextKey, settleKey } from "../routing/directory/compile.ts";
 import {
   type CompiledTable,
   type Decision,
@@ -14,10 +22,8 @@ import {
   type WithoutId,
 } from "../routing/index.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
-import type { MissingPage } from "../routing/packs/pack.ts";
 import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "../routing/resolve/owner.ts";
 import type { Asked, KeyLookup } from "../routing/table.ts";
-import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
 /**
  * Where a request goes: the one decision behind entity paths, `/any`, `/-/ids`, minting, redirects, replay and the

@@ -1,3 +1,4 @@
+import { hasPublicForm } from "../features/public-ids/table/codec.ts";
 import { err, ok } from "../ids/result.ts";
 import {
   type CompiledTable,
@@ -8,7 +9,6 @@ import {
   type RoutingError,
   resolveAny,
 } from "../routing/index.ts";
-import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import {
   type DecideError,
   type DecideFailure,

@@ -1,6 +1,6 @@
-import type { Gateway } from "../ports.ts";
+import { answerName, type FoundKeys, type KeyAnswer } from "../features/directory/table/compile.ts";
+import type { Gateway } from "../ports/gateway.ts";
 import type { TableError } from "../problems/index.ts";
-import { answerName, type FoundKeys, type KeyAnswer } from "../routing/directory/compile.ts";
 import { PLAIN_READ } from "../routing/lookup/choice.ts";
 import type { DecideFailure, DecideInput, PageNeed, Tables } from "./decide.ts";
 import type { RequestContext } from "./request.ts";

@@ -1,4 +1,4 @@
-import type { RateLimit } from "../ports.ts";
+import type { RateLimit } from "../ports/gateway.ts";
 import { clientNetwork } from "../proxy/addresses/client-network.ts";
 import type { Decision } from "../routing/index.ts";
 import type { RequestContext } from "./request.ts";

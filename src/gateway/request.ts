@@ -1,4 +1,4 @@
-import type { Client, Gateway, RequestLine, ServedTable } from "../ports.ts";
+import type { Client, Gateway, RequestLine, ServedTable } from "../ports/gateway.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";

@@ -1,13 +1,13 @@
+import { publicReference } from "../features/public-ids/serve/location.ts";
+import { publicResponse, REFERENCE_FIELDS } from "../features/public-ids/serve/response.ts";
 import { luuid } from "../ids/index.ts";
 import type { Result } from "../ids/result.ts";
-import type { Gateway } from "../ports.ts";
+import type { Gateway } from "../ports/gateway.ts";
 import { bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { type ResponseFields, readResponseFields } from "../proxy/headers.ts";
 import { LOCATION_FIELDS, withPrefix } from "../proxy/path-prefix.ts";
-import { publicReference } from "../proxy/public-ids/location.ts";
-import { publicResponse, REFERENCE_FIELDS } from "../proxy/public-ids/response.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
 import type { RequestContext } from "./request.ts";
 

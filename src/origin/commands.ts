@@ -1,4 +1,4 @@
-import { readIdempotencyKey } from "../gateway/create/key-field.ts";
+import { readIdempotencyKey } from "../features/idempotency/serve/key-field.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import { headerOf, type RequestLike, targetOf } from "./request.ts";
 

@@ -1,8 +1,8 @@
+import type { CreateKeyError } from "../features/create/table/request.ts";
+import type { KeyUnavailable } from "../features/directory/table/types.ts";
+import type { MintPlanError } from "../features/mint/table/request.ts";
+import type { PackFault } from "../features/packs/table/format.ts";
 import type { StaleClientId } from "../ids/index.ts";
-import type { CreateKeyError } from "../routing/create/request.ts";
-import type { KeyUnavailable } from "../routing/directory/types.ts";
-import type { MintPlanError } from "../routing/mint/request.ts";
-import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
 
 export type RequestError =
@@ -94,7 +94,7 @@ type KeyError<Reason extends string, More = unknown> = More & {
   readonly key: string;
 };
 
-/** Why a port of the gateway (see `src/ports.ts`) failed. */
+/** Why a port of the gateway (see `src/ports/gateway.ts`) failed. */
 
 /** `retryAfterMs`: the earliest time for a retry, if known. */
 export type TableError = { readonly reason: "table-unavailable"; readonly why: string; readonly retryAfterMs?: number };

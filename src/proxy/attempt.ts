@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
+import type { Clock, Fetch, ProxyPorts } from "../ports/gateway.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Admission, Admitted, MovedKey, ProxyPorts } from "../ports.ts";
+import type { Admission, Admitted, MovedKey, ProxyPorts } from "../ports/gateway.ts";
 import type { Decision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import type { FieldRules } from "../ports.ts";
+import type { FieldRules } from "../ports/gateway.ts";
 
 /**
  * The header fields that an intermediary drops, by name in lower case.

@@ -1,4 +1,4 @@
-import type { Client, ProxyPorts, Pseudonym, Signable } from "../ports.ts";
+import type { Client, ProxyPorts, Pseudonym, Signable } from "../ports/gateway.ts";
 import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection, SESSION_COOKIE, withoutSession } from "./headers.ts";

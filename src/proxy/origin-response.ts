@@ -1,4 +1,4 @@
-import type { OriginCheck, ProxyPorts, Pseudonym } from "../ports.ts";
+import type { OriginCheck, ProxyPorts, Pseudonym } from "../ports/gateway.ts";
 import type { CompiledTable, HealthCheck, Origin } from "../routing/table.ts";
 import type { OriginFault } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { mixWords, type Words } from "../ids/index.ts";
-import type { RetryBudget } from "../ports.ts";
+import type { RetryBudget } from "../ports/gateway.ts";
 import type { Origin, Region } from "../routing/table.ts";
 
 /** One origin to try, and the region that it stands in. */

@@ -1,7 +1,7 @@
+import type { KeyFault } from "../features/directory/table/normalise.ts";
+import type { KeyUnavailable } from "../features/directory/table/types.ts";
+import type { MissingPage } from "../features/packs/table/pack.ts";
 import type { ParseError } from "../ids/layout/layout.ts";
-import type { KeyFault } from "./directory/normalise.ts";
-import type { KeyUnavailable } from "./directory/types.ts";
-import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate, KeyLookup } from "./table.ts";
 
 export type RoutingError =

@@ -1,3 +1,8 @@
+export { requiredFields } from "../features/mint/table/plan.ts";
+export { regionsOfMinted } from "../features/mint/table/verify.ts";
+export { formatPackFault } from "../features/packs/table/format.ts";
+export { formatEntryFault, partsOfFile, verifyPack } from "../features/packs/table/pack.ts";
+export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "../features/public-ids/table/codec.ts";
 export { ownPortOf } from "./check/regions.ts";
 export { compileTable } from "./compile/compile.ts";
 export { diffTables, type TableDiff } from "./diff/diff.ts";
@@ -7,11 +12,6 @@ export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambi
 export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
 export { checkTable, loadTable } from "./load.ts";
 export { hintName, primaryPattern } from "./lookup/paths.ts";
-export { requiredFields } from "./mint/plan.ts";
-export { regionsOfMinted } from "./mint/verify.ts";
-export { formatPackFault } from "./packs/format.ts";
-export { formatEntryFault, partsOfFile, verifyPack } from "./packs/pack.ts";
-export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "./public-ids/codec.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-sources.ts";
 export { type Explanation, explain, hintNamed, plainDecision, resolveAny, resolvePath } from "./resolve/resolve.ts";

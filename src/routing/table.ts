@@ -1,17 +1,17 @@
+import type { ReadCopies } from "../features/copies/table/schema.ts";
+import type { Cors } from "../features/cors/table.ts";
+import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "../features/create/table/types.ts";
+import type { Directories, DirectoryPlan as DirectoryPlanOf } from "../features/directory/table/types.ts";
+import type { Graphql as GraphqlOf } from "../features/graphql/table/types.ts";
+import type { List as ListOf } from "../features/lists/table/types.ts";
+import type { MissingPage, PackSlot } from "../features/packs/table/pack.ts";
+import type { IdPlaces } from "../features/places/table/types.ts";
+import type { FieldPaths } from "../features/public-ids/table/field-paths.ts";
 import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
-import type { ReadCopies } from "./copies/schema.ts";
-import type { Cors } from "./cors.ts";
-import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "./create/types.ts";
-import type { Directories, DirectoryPlan as DirectoryPlanOf } from "./directory/types.ts";
-import type { Graphql as GraphqlOf } from "./graphql/types.ts";
-import type { List as ListOf } from "./lists/types.ts";
 import type { Asked, PathConditions, Untaken } from "./lookup/asked.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
-import type { MissingPage, PackSlot } from "./packs/pack.ts";
-import type { IdPlaces } from "./places/types.ts";
-import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
 import type { DeclaredBreaker, DeclaredDeadlines, DeclaredHealth } from "./schema/parts.ts";
 

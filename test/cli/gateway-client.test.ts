@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { openGateway } from "../../src/cli/gateway/client.ts";
-import { formatFailure, gatewayAddress, mayBeDone, sendRequest } from "../../src/cli/gateway/http.ts";
+import { openGateway } from "../../src/cli/client/client.ts";
+import { formatFailure, gatewayAddress, mayBeDone, sendRequest } from "../../src/cli/client/http.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { FakeClock } from "./fake-runtime.ts";
 

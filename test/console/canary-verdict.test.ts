@@ -6,7 +6,7 @@ import {
   judgeCanary,
   REQUESTS_MIN,
   type StatusClass,
-} from "../../src/published/canary-verdict.ts";
+} from "../../src/formats/canary-verdict.ts";
 
 const NONE: ClassCounts = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
 

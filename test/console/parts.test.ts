@@ -17,10 +17,10 @@ import {
 import { tableIn } from "../../src/console/table/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
+import { judgeCanary } from "../../src/formats/canary-verdict.ts";
+import type { HistorySeries, MetricsHistory } from "../../src/formats/console-api.ts";
 import { bundleConsole } from "../../src/host/console/build.ts";
 import { everyLayout, iuid, type Layout } from "../../src/ids/index.ts";
-import { judgeCanary } from "../../src/published/canary-verdict.ts";
-import type { HistorySeries, MetricsHistory } from "../../src/published/console-api.ts";
 import { diffTables } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { readDemoTable } from "../system/demo/demo.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FRESH_MS, judgeRegion, type ObservedOrigin, type RecentTraffic } from "../../src/published/region-state.ts";
+import { FRESH_MS, judgeRegion, type ObservedOrigin, type RecentTraffic } from "../../src/formats/region-state.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
 const ago = (seconds: number): number => NOW - seconds * 1000;

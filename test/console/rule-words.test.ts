@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { routeInWords, ruleInWords } from "../../src/console/lookup/rule-words.ts";
-import { lineOf, pointerOf, positionsOf, spanOf } from "../../src/published/console-positions.ts";
+import { lineOf, pointerOf, positionsOf, spanOf } from "../../src/formats/console-positions.ts";
 import type { DeclaredRoute } from "../../src/routing/schema/table.ts";
 
 describe("a rule in words", () => {

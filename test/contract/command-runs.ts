@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { encodePack } from "../../src/routing/packs/format.ts";
+import { encodePack } from "../../src/features/packs/table/format.ts";
 import { fakeDirectory } from "../cli/directory/fake-directory.ts";
 import { fakeControlPlane, type Override } from "../cli/fake-control-plane.ts";
 import { waybill } from "../cli/fake-runtime.ts";
@@ -79,7 +79,7 @@ const packedTable = async () => {
   };
 };
 
-/** As `routes/idempotency.ts` shows it. */
+/** As `src/features/idempotency/pages.ts` shows it. */
 const KEY_ENTRIES = {
   key: "k",
   entries: [

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { SETTING_NAMES } from "../../src/edge/settings.ts";
-import { bodyKey, POINTER_KEY } from "../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../src/formats/kv.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS } from "../routes/harness.ts";
 

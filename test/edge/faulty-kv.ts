@@ -1,4 +1,4 @@
-import { bodyKey, POINTER_KEY } from "../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../src/formats/kv.ts";
 
 /** What a store may do wrong when it is read, and when it is written. */
 export const READ_FAULTS = [

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { analyticsWriter } from "../../src/edge/log.ts";
-import type { RequestLine } from "../../src/ports.ts";
+import type { RequestLine } from "../../src/ports/gateway.ts";
 import { NAME_LENGTH_MAX } from "../../src/routing/limits.ts";
 import { REQUEST_LINE } from "../fixtures/request-line.ts";
 

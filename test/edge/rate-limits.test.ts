@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { boundRateLimit, countedRateLimit, rateLimits, readRateSettings } from "../../src/edge/rate-limits.ts";
 import type { SettingFault } from "../../src/edge/settings.ts";
-import type { RateLimit as RateLimitPort } from "../../src/ports.ts";
+import type { RateLimit as RateLimitPort } from "../../src/ports/gateway.ts";
 
 /** Bound for the tests: three requests a minute. */
 const { TEST_RATE_LIMIT: binding } = env as { readonly TEST_RATE_LIMIT: RateLimit };

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { clientReader } from "../../src/edge/platform.ts";
 import { behindProxies, parseTrustedProxies } from "../../src/edge/trusted-proxies.ts";
 import { RequestContext } from "../../src/gateway/request.ts";
-import type { Gateway } from "../../src/ports.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 
 function clientBy(setting: string, peer: string, headers: Record<string, string>) {
   const trusted = parseTrustedProxies(setting);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { parse } from "graphql";
 import { expect, test } from "vitest";
-import { readDocument } from "../../src/graphql/document.ts";
-import { readAnswer } from "../../src/graphql/merge.ts";
-import { planParts, rootFields } from "../../src/graphql/plan.ts";
-import { readBody, readQuery } from "../../src/graphql/request.ts";
-import { partBody } from "../../src/graphql/split.ts";
+import { readDocument } from "../../src/features/graphql/document/document.ts";
+import { readAnswer } from "../../src/features/graphql/document/merge.ts";
+import { planParts, rootFields } from "../../src/features/graphql/document/plan.ts";
+import { readBody, readQuery } from "../../src/features/graphql/document/request.ts";
+import { partBody } from "../../src/features/graphql/document/split.ts";
 import { duplicateKey } from "../../src/routing/index.ts";
 import { runs } from "../setup/property-runs.ts";
 import { Choices, randomBody } from "./random.ts";

@@ -1,12 +1,12 @@
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it, test } from "vitest";
-import { GRAPHQL_RESPONSE, JSON_RESPONSE, statusWithout } from "../../src/graphql/answer.ts";
-import { readDocument } from "../../src/graphql/document.ts";
-import { type GlobalIds, readGlobalId } from "../../src/graphql/global-id.ts";
-import { mergeAnswers, readAnswer } from "../../src/graphql/merge.ts";
-import { planParts, rootFields } from "../../src/graphql/plan.ts";
-import { hasParams, readBody, readQuery } from "../../src/graphql/request.ts";
-import { itemsOf, membersOf, rawOf, sliceOf, textOf } from "../../src/graphql/slices.ts";
+import { GRAPHQL_RESPONSE, JSON_RESPONSE, statusWithout } from "../../src/features/graphql/document/answer.ts";
+import { readDocument } from "../../src/features/graphql/document/document.ts";
+import { type GlobalIds, readGlobalId } from "../../src/features/graphql/document/global-id.ts";
+import { mergeAnswers, readAnswer } from "../../src/features/graphql/document/merge.ts";
+import { planParts, rootFields } from "../../src/features/graphql/document/plan.ts";
+import { hasParams, readBody, readQuery } from "../../src/features/graphql/document/request.ts";
+import { itemsOf, membersOf, rawOf, sliceOf, textOf } from "../../src/features/graphql/document/slices.ts";
 import { duplicateKey } from "../../src/routing/index.ts";
 import { ask } from "./world.ts";
 

@@ -1,10 +1,10 @@
 import { buildSchema, type ExecutionResult, execute, GraphQLError, type GraphQLSchema, parse, validate } from "graphql";
-import { readDocument } from "../../src/graphql/document.ts";
-import type { IdRule } from "../../src/graphql/ids.ts";
-import { type Answered, mergeAnswers, readAnswer } from "../../src/graphql/merge.ts";
-import { planParts, rootFields } from "../../src/graphql/plan.ts";
-import { readBody } from "../../src/graphql/request.ts";
-import { partBody } from "../../src/graphql/split.ts";
+import { readDocument } from "../../src/features/graphql/document/document.ts";
+import type { IdRule } from "../../src/features/graphql/document/ids.ts";
+import { type Answered, mergeAnswers, readAnswer } from "../../src/features/graphql/document/merge.ts";
+import { planParts, rootFields } from "../../src/features/graphql/document/plan.ts";
+import { readBody } from "../../src/features/graphql/document/request.ts";
+import { partBody } from "../../src/features/graphql/document/split.ts";
 import { duplicateKey } from "../../src/routing/index.ts";
 
 /** A schema of thirty types, and servers with all data or with that of one region. */

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { text as readText } from "node:stream/consumers";
+import { readTextKey } from "../../src/features/directory/table/compile.ts";
 import { type FieldValue, formatUuid, type Layout, type Words } from "../../src/ids/index.ts";
 import { wordsToBig } from "../../src/ids/layout/words.ts";
 import { wordMinter } from "../../src/ids/mint/create-minter.ts";
-import { readTextKey } from "../../src/routing/directory/compile.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 import type { CompiledTable, Decision } from "../../src/routing/table.ts";
 import { ENTRIES, type Library } from "./libraries.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { digestText, isImpossible, readContentDigest } from "../../src/gateway/create/content-digest.ts";
+import { digestText, isImpossible, readContentDigest } from "../../src/features/create/serve/content-digest.ts";
 
 /** RFC 9530 §2 and §5 in the grammar of RFC 9651. */
 

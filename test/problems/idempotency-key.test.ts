@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, refusalOf, scopeOf } from "../../src/gateway/create/idempotency-key.ts";
-import { readIdempotencyKey } from "../../src/gateway/create/key-field.ts";
+import { fingerprintOf, refusalOf, scopeOf } from "../../src/features/idempotency/serve/idempotency-key.ts";
+import { readIdempotencyKey } from "../../src/features/idempotency/serve/key-field.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import { problemOf } from "../../src/problems/index.ts";
 

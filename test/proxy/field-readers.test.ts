@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 import { consoleSessions } from "../../src/edge/console/sessions.ts";
 import { behindProxies, parseTrustedProxies } from "../../src/edge/trusted-proxies.ts";
-import { readContentDigest } from "../../src/gateway/create/content-digest.ts";
-import { nextOfLink } from "../../src/gateway/lists/link-header.ts";
-import { positionOf } from "../../src/gateway/lists/order.ts";
+import { readContentDigest } from "../../src/features/create/serve/content-digest.ts";
+import { nextOfLink } from "../../src/features/lists/serve/link-header.ts";
+import { positionOf } from "../../src/features/lists/serve/order.ts";
+import { cookieValues } from "../../src/features/places/table/values.ts";
+import { shapeOf } from "../../src/features/shadow/serve.ts";
 import { chooseCoding, preferred } from "../../src/gateway/negotiate.ts";
 import { codingsOf } from "../../src/proxy/codings.ts";
 import { namedByConnection, withoutSession } from "../../src/proxy/headers.ts";
 import { isNamed, isTraceparent, isTracestate } from "../../src/proxy/origin-request.ts";
-import { shapeOf } from "../../src/proxy/shadow.ts";
-import { cookieValues } from "../../src/routing/places/values.ts";
 import { bearerToken } from "../../src/routing/resolve/region-sources.ts";
 
 /** One thread serves all clients, so a field of the greatest length must not hold it: readers take time in proportion. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fetch } from "../../src/ports.ts";
+import type { Fetch } from "../../src/ports/gateway.ts";
 import { pseudonymOf } from "../../src/proxy/origin-request.ts";
 import { checkOrigin, checkTargets, MissingBinding, runChecks } from "../../src/proxy/origin-response.ts";
 import { loadTable } from "../../src/routing/index.ts";

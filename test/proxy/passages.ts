@@ -1,5 +1,5 @@
 import { originHealth } from "../../src/edge/origins/health.ts";
-import type { ProxyPorts } from "../../src/ports.ts";
+import type { ProxyPorts } from "../../src/ports/gateway.ts";
 import { fieldRules } from "../../src/proxy/headers.ts";
 import { type ProxyRequest, pseudonymOf } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";

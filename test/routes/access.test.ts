@@ -5,7 +5,7 @@ import { callerOf, requireScope } from "../../routes/lib/auth.ts";
 import type { AuthenticateOptions } from "../../src/edge/auth/authenticate.ts";
 import { parseAdminTokens } from "../../src/edge/auth/settings.ts";
 import { RequestContext } from "../../src/gateway/request.ts";
-import type { Gateway } from "../../src/ports.ts";
+import type { Gateway } from "../../src/ports/gateway.ts";
 import { ACCESS, accessWorld, goodClaims, makeKey, NO_AUTH, signWith } from "../edge/auth/access-world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";

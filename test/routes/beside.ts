@@ -1,6 +1,6 @@
-import type { ServedTable } from "../../src/admin-ports.ts";
 import { ok } from "../../src/ids/result.ts";
-import type { Tables } from "../../src/ports.ts";
+import type { ServedTable } from "../../src/ports/admin.ts";
+import type { Tables } from "../../src/ports/gateway.ts";
 import {
   type CanarySelector,
   type CompiledTable,

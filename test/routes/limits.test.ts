@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countedRateLimit } from "../../src/edge/rate-limits.ts";
-import type { RateLimits } from "../../src/ports.ts";
+import type { RateLimits } from "../../src/ports/gateway.ts";
 import { IDS, problemOf, setUp } from "./harness.ts";
 
 const OFF: RateLimits = { client: undefined, entity: undefined, lookup: undefined };

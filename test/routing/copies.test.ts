@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { planExport } from "../../src/export/plan.ts";
-import { mayReadCopy, nearestCopy } from "../../src/routing/copies/compile.ts";
+import { mayReadCopy, nearestCopy } from "../../src/features/copies/table/compile.ts";
 import {
   type DeclaredEntity,
   type DeclaredTable,

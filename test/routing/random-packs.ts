@@ -1,6 +1,6 @@
+import { encodePack, formatPackFault, type PackRange } from "../../src/features/packs/table/format.ts";
+import { verifyPack } from "../../src/features/packs/table/pack.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
-import { encodePack, formatPackFault, type PackRange } from "../../src/routing/packs/format.ts";
-import { verifyPack } from "../../src/routing/packs/pack.ts";
 import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { sha256 } from "./packs/pack-cases.ts";
 import { tellContents } from "./resolve/oracle.ts";

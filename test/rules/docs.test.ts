@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { EXPOSED_HEADERS } from "../../src/gateway/cors.ts";
+import { EXPOSED_HEADERS } from "../../src/features/cors/serve.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../../src/proxy/headers.ts";
 import { README_WORDS_MAX, words } from "./house.ts";
 

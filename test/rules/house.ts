@@ -60,9 +60,9 @@ export const fullFolders = (files: readonly File[]): readonly string[] =>
     .filter(([, count]) => count > FOLDER_FILES_MAX)
     .map(([folder, count]) => `${folder} has ${count} files`);
 
-/** What may be small and have one importer: interfaces, schemas, Durable Objects, entry points, lists of exports, URL families, and the check of one part of the table. */
+/** Small files that may have one importer: interfaces, schemas, Durable Objects, entry points, lists of exports, URL families, the check of one part of the table, and the parts of a feature. */
 const MAY_BE_LONE =
-  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\//;
+  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\/|^src\/features\/[a-z-]+\/(?:table|serve|edge|pages|openapi|port|table\/(?:check|compile|diff))\.ts$/;
 
 export function loneFiles(files: readonly File[]): readonly string[] {
   const importers = new Map<string, string[]>();
@@ -92,7 +92,7 @@ const PRIVATE_WORDS =
 const NAMES_THAT_STAY: ReadonlyMap<string, string> = new Map([
   ["src/ids/layout/check-table.ts", "octets"],
   ["src/routing/layouts/declaration-faults.ts", "octets"],
-  ["src/edge/control-plane/storage.ts", "octets"],
+  ["src/control-plane/storage.ts", "octets"],
   ["docs/guides/databases.md", "OCTETS"],
 ]);
 

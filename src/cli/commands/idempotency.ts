@@ -1,6 +1,6 @@
+import { type KeyEntry, openGateway } from "../client/client.ts";
+import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS } from "../client/http.ts";
 import { command, group, option } from "../command.ts";
-import { type KeyEntry, openGateway } from "../gateway/client.ts";
-import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS } from "../gateway/http.ts";
 import { alignColumns, formatSize, jsonText, linesText } from "../lib/output.ts";
 import { EXIT } from "../runtime.ts";
 

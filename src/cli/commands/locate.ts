@@ -1,9 +1,8 @@
 import { InvalidArgumentError } from "commander";
+import type { PublicIdOpener } from "../../features/public-ids/serve/public-ids.ts";
 import { decideId } from "../../gateway/decide.ts";
-import type { PublicIdOpener } from "../../gateway/public-ids.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
-import { command, option, withDefault } from "../command.ts";
 import {
   formatFailure,
   GATEWAY_OPTIONS,
@@ -11,7 +10,8 @@ import {
   readObject,
   sendRequest,
   TOKEN_VARIABLE,
-} from "../gateway/http.ts";
+} from "../client/http.ts";
+import { command, option, withDefault } from "../command.ts";
 import { linesOf, openInput } from "../lib/input.ts";
 import { counted, countOf, escapeControls, formatCount, startProgress } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";

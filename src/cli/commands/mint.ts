@@ -1,9 +1,15 @@
 import { InvalidArgumentError } from "commander";
+import {
+  hasEnoughEntropy,
+  isRandom,
+  type MintPlan,
+  type MintRequest,
+  planMint,
+} from "../../features/mint/table/plan.ts";
+import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../features/mint/table/verify.ts";
 import { type Field, groupOfClass, type Layout, type RandomWords, type Words } from "../../ids/index.ts";
 import { wordMinter } from "../../ids/mint/create-minter.ts";
 import { type CompiledTable, regionsOfMinted } from "../../routing/index.ts";
-import { hasEnoughEntropy, isRandom, type MintPlan, type MintRequest, planMint } from "../../routing/mint/plan.ts";
-import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../routing/mint/verify.ts";
 import { command, type OptionsOf, option, withDefault } from "../command.ts";
 import { malformed, need, refuse } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";

@@ -1,7 +1,7 @@
+import type { MintPlanError } from "../../features/mint/table/plan.ts";
 import type { MintError, ParseError, Result } from "../../ids/index.ts";
 import { problemOf } from "../../problems/index.ts";
 import type { RoutingError } from "../../routing/index.ts";
-import type { MintPlanError } from "../../routing/mint/plan.ts";
 import { fail } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 

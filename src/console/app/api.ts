@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { UNATTENDED_HEADER } from "../../published/console-api.ts";
+import { UNATTENDED_HEADER } from "../../formats/console-api.ts";
 
 /** A failed call: the gateway's problem document, or that it could not be reached. */
 export interface Problem {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RegionHealth, RegionState } from "../../published/region-state.ts";
+import type { RegionHealth, RegionState } from "../../formats/region-state.ts";
 import type { Problem } from "./api.ts";
 
 /** Small parts that several pages share. */

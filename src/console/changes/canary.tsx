@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import type { CanaryVerdict } from "../../published/canary-verdict.ts";
-import { audienceInWords } from "../../published/console-canary.ts";
-import type { Audience, Status } from "../../published/table-api.ts";
+import type { CanaryVerdict } from "../../formats/canary-verdict.ts";
+import { audienceInWords } from "../../formats/console-canary.ts";
+import type { Audience, Status } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Choice, Facts, Field, Panel, ProblemBox } from "../app/parts.tsx";

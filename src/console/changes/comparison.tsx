@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { type CanaryVerdict, countOf, figuresFrom, STATUS_CLASSES } from "../../published/canary-verdict.ts";
-import type { MetricsHistory, TableFigures } from "../../published/console-api.ts";
-import type { TableRevision } from "../../published/table-api.ts";
+import { type CanaryVerdict, countOf, figuresFrom, STATUS_CLASSES } from "../../formats/canary-verdict.ts";
+import type { MetricsHistory, TableFigures } from "../../formats/console-api.ts";
+import type { TableRevision } from "../../formats/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
 import { ProblemBox, Table } from "../app/parts.tsx";
 import { countText, msText, percentText } from "../app/words.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { DirectoryCounts } from "../../published/console-api.ts";
+import type { DirectoryCounts } from "../../formats/console-api.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
 import { Badge, Facts, Field, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable } from "../app/session.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AuditEntry, TableRevision } from "../../published/table-api.ts";
+import type { AuditEntry, TableRevision } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Panel, ProblemBox, Table } from "../app/parts.tsx";

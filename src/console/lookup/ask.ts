@@ -1,6 +1,6 @@
-import type { EntityPreview, RuleView } from "../../published/console-api.ts";
-import type { CanaryMember } from "../../published/console-canary.ts";
-import type { RegionHealth } from "../../published/region-state.ts";
+import type { EntityPreview, RuleView } from "../../formats/console-api.ts";
+import type { CanaryMember } from "../../formats/console-canary.ts";
+import type { RegionHealth } from "../../formats/region-state.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
 import { type Answer, call, type Problem, slugOf } from "../app/api.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { EntityPreview } from "../../published/console-api.ts";
+import type { EntityPreview } from "../../formats/console-api.ts";
 import type { Problem } from "../app/api.ts";
 import { announcement, Busy, CopyButton, Panel, ProblemBox } from "../app/parts.tsx";
 import { fragmentOf, goTo, place, setQuery } from "../app/router.ts";

@@ -1,3 +1,5 @@
+import type { DeclaredDirectory } from "../../features/directory/table/schema.ts";
+import { hasPublicForm } from "../../features/public-ids/table/codec.ts";
 import {
   couldBe,
   declarationOf,
@@ -9,7 +11,6 @@ import {
   textsOf,
   type Words,
 } from "../../ids/index.ts";
-import type { DeclaredDirectory } from "../../routing/directory/schema.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import {
   type Candidate,
@@ -25,7 +26,6 @@ import {
 } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
 import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
-import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 

@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
+import type { RuleView } from "../../formats/console-api.ts";
+import { tableCanaryInWords } from "../../formats/console-canary.ts";
+import { lineOf, pointerOf } from "../../formats/console-positions.ts";
 import type { Words } from "../../ids/index.ts";
-import type { RuleView } from "../../published/console-api.ts";
-import { tableCanaryInWords } from "../../published/console-canary.ts";
-import { lineOf, pointerOf } from "../../published/console-positions.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import type { Candidate, Rule } from "../../routing/index.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";

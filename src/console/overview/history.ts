@@ -1,4 +1,4 @@
-import type { HistorySeries, MetricsHistory } from "../../published/console-api.ts";
+import type { HistorySeries, MetricsHistory } from "../../formats/console-api.ts";
 import { ownOf } from "../app/own.ts";
 
 /** Figures over time. Pure: the page asks for them and draws them. */

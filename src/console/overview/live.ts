@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ConsoleEvents, HistorySpan, MetricsHistory } from "../../published/console-api.ts";
+import type { ConsoleEvents, HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
 import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";

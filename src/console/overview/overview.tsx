@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { MetricsHistory } from "../../published/console-api.ts";
-import type { Status, TableRevision } from "../../published/table-api.ts";
+import type { MetricsHistory } from "../../formats/console-api.ts";
+import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call } from "../app/api.ts";
 import { ownOf } from "../app/own.ts";
 import { Badge, Busy, Choice, Health, Panel, ProblemBox, Table } from "../app/parts.tsx";

@@ -1,5 +1,5 @@
-import type { IsolateTables } from "../../published/console-api.ts";
-import type { Status } from "../../published/table-api.ts";
+import type { IsolateTables } from "../../formats/console-api.ts";
+import type { Status } from "../../formats/table-api.ts";
 import { Badge, Facts, Panel, Table } from "../app/parts.tsx";
 import { agoText, plural, wholeText } from "../app/words.ts";
 

@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Status } from "../../published/table-api.ts";
-import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../published/table-requests.ts";
+import type { Status } from "../../formats/table-api.ts";
+import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../formats/table-requests.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call, hasExpired, type Problem } from "../app/api.ts";
 import { Badge, Dialog, Field, ProblemBox } from "../app/parts.tsx";

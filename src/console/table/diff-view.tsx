@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { MetricsHistory } from "../../published/console-api.ts";
+import type { MetricsHistory } from "../../formats/console-api.ts";
 import { diffTables } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call } from "../app/api.ts";

@@ -1,4 +1,4 @@
-import type { MetricsHistory } from "../../published/console-api.ts";
+import type { MetricsHistory } from "../../formats/console-api.ts";
 import {
   formatCount,
   formatPercent,
@@ -8,7 +8,7 @@ import {
   partsOf,
   shareCells,
   UNDONE,
-} from "../../published/console-diff.ts";
+} from "../../formats/console-diff.ts";
 import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import { formatPlace } from "../../routing/diff/overrides.ts";
 import type { PartDiff } from "../../routing/diff/parts.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { positionsOf } from "../../published/console-positions.ts";
+import { positionsOf } from "../../formats/console-positions.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Panel, ProblemBox } from "../app/parts.tsx";
 import { goTo } from "../app/router.ts";

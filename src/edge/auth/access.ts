@@ -10,9 +10,9 @@ import {
   jwtVerify,
 } from "jose";
 import * as v from "valibot";
-import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Clock, Fetch, Gateway } from "../../ports.ts";
+import type { Authenticate, Caller } from "../../ports/admin.ts";
+import type { Clock, Fetch, Gateway } from "../../ports/gateway.ts";
 import type { AuthError } from "../../problems/errors.ts";
 import { collect } from "../../proxy/body.ts";
 import { TOKEN_LENGTH_MAX } from "../../routing/limits.ts";

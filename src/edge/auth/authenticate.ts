@@ -1,6 +1,6 @@
-import type { Arrival, Authenticate, Caller } from "../../admin-ports.ts";
-import type { ConsoleSessions } from "../../console-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { Arrival, Authenticate, Caller } from "../../ports/admin.ts";
+import type { ConsoleSessions } from "../../ports/console.ts";
 import { clientNetwork } from "../../proxy/addresses/client-network.ts";
 import { periodCounts } from "../platform.ts";
 import { type AccessFault, type AccessOptions, accessCheck, wrong } from "./access.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { Scope } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { Scope } from "../../ports/admin.ts";
 import { parseUniqueJson } from "../../routing/schema/json-scanner.ts";
 import { messageOf, readSecret, readValid, type SettingFault, type Settings, textOf } from "../settings.ts";
 

@@ -1,5 +1,5 @@
-import type { ConsolePort, ConsoleSessions } from "../../console-ports.ts";
-import type { Clock } from "../../ports.ts";
+import type { ConsolePort, ConsoleSessions } from "../../ports/console.ts";
+import type { Clock } from "../../ports/gateway.ts";
 import type { AdminToken } from "../auth/settings.ts";
 import { consoleSessions } from "./sessions.ts";
 import type { ConsolePreview } from "./settings.ts";

@@ -1,4 +1,4 @@
-import type { CountedEvents, Metric } from "../../ports.ts";
+import type { CountedEvents, Metric } from "../../ports/gateway.ts";
 
 /** `labels`: their names, in the order in which series are keyed. */
 const kind =

@@ -1,7 +1,7 @@
+import { type ClassCounts, judgeCanary, STATUS_CLASSES } from "../../formats/canary-verdict.ts";
+import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../formats/console-api.ts";
+import type { RecentTraffic } from "../../formats/region-state.ts";
 import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
-import { type ClassCounts, judgeCanary, STATUS_CLASSES } from "../../published/canary-verdict.ts";
-import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../published/console-api.ts";
-import type { RecentTraffic } from "../../published/region-state.ts";
 import { BUCKETS_MS, keyParts, OTHER, OWN } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 

@@ -1,6 +1,6 @@
-import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports.ts";
+import { classOf } from "../../formats/canary-verdict.ts";
+import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
-import { classOf } from "../../published/canary-verdict.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, OWN, SeriesTotals, seriesKey } from "./catalogue.ts";
 import { noHistory } from "./history.ts";

@@ -1,6 +1,6 @@
 import { waitUntil } from "cloudflare:workers";
-import type { Clock, Entropy, Tables } from "../../ports.ts";
-import type { IsolateTables } from "../../published/console-api.ts";
+import type { IsolateTables } from "../../formats/console-api.ts";
+import type { Clock, Entropy, Tables } from "../../ports/gateway.ts";
 import { setLast } from "../platform.ts";
 
 /** The table of an isolate, as its report has it; absent before the first table, and from former versions. */

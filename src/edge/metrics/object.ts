@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
+import { deploymentName } from "../../control-plane/client.ts";
+import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
-import type { Entropy, Tables } from "../../ports.ts";
+import type { Entropy, Tables } from "../../ports/gateway.ts";
 import { pseudonymOf } from "../../proxy/origin-request.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
-import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
 import { type Config, readConfig } from "../config.ts";
-import { deploymentName } from "../control-plane/client.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure } from "../log.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";

@@ -1,4 +1,4 @@
-import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports.ts";
+import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports/gateway.ts";
 import { groupBy } from "../../routing/layouts/plan.ts";
 import type { IsolateHealth } from "../origins/health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";

@@ -1,7 +1,7 @@
-import type { OriginCheck } from "../../ports.ts";
+import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
+import type { RecentTraffic } from "../../formats/region-state.ts";
+import type { OriginCheck } from "../../ports/gateway.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
-import type { HistorySpan, MetricsHistory } from "../../published/console-api.ts";
-import type { RecentTraffic } from "../../published/region-state.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 import type { ReportedTable } from "./isolates.ts";
 

@@ -1,4 +1,4 @@
-import type { Admission, OriginHealth } from "../../ports.ts";
+import type { Admission, OriginHealth } from "../../ports/gateway.ts";
 import {
   afterAnswer,
   afterFailure,

@@ -1,5 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
-import type { Clock, MovedKey, MovedMemory } from "../../ports.ts";
+import type { Clock, MovedKey, MovedMemory } from "../../ports/gateway.ts";
 import { setLast, withTimeout } from "../platform.ts";
 
 /** The cache that the isolates of one location share, and how one of them works with it. */

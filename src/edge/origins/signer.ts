@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Clock, Sign } from "../../ports.ts";
+import type { Clock, Sign } from "../../ports/gateway.ts";
 import { formatSignature, isKeyId, KEY_BYTES_MIN, SIGNING_ALGORITHM, signedText } from "../../proxy/signature.ts";
 import { readSecret } from "../settings.ts";
 

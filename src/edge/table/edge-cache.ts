@@ -1,6 +1,6 @@
+import { formatPointer, type Pointer, parsePointer } from "../../formats/kv.ts";
 import type { Ok, Result } from "../../ids/result.ts";
-import type { Clock } from "../../ports.ts";
-import { formatPointer, type Pointer, parsePointer } from "../../published/kv.ts";
+import type { Clock } from "../../ports/gateway.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { within } from "./kv.ts";
 

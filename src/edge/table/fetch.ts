@@ -1,7 +1,7 @@
-import type { ServedCanary, ServedTable } from "../../admin-ports.ts";
+import { bodyKey, type Pointer, type PointerCanary } from "../../formats/kv.ts";
+import type { TableSource } from "../../formats/table-api.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import { bodyKey, type Pointer, type PointerCanary } from "../../published/kv.ts";
-import type { TableSource } from "../../published/table-api.ts";
+import type { ServedCanary, ServedTable } from "../../ports/admin.ts";
 import { type CompiledTable, loadTable, selectorTest, servesEntity } from "../../routing/index.ts";
 import { raceCacheAndKv, setLast } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";

@@ -1,15 +1,15 @@
 import { waitUntil } from "cloudflare:workers";
+import { PackGate } from "../../features/packs/edge/pack-gate.ts";
+import type { Pointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
+import type { Entropy, Packs, ServedTable, Tables } from "../../ports/gateway.ts";
 import type { TableError } from "../../problems/errors.ts";
-import type { Pointer } from "../../published/kv.ts";
 import { loadTable } from "../../routing/index.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
 import { type BundledTable, isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
-import { PackGate } from "./pack-gate.ts";
 
 /** The bundled table is the last resort. */
 export interface IsolateTableOptions extends LocationOptions, BundledTable {

@@ -1,5 +1,5 @@
+import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../published/kv.ts";
 import {
   type CompiledTable,
   type Fault,

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NOTHING_PUBLISHED, POINTER_KEY, type PublishedPointer, parsePublished } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { NOTHING_PUBLISHED, POINTER_KEY, type PublishedPointer, parsePublished } from "../../published/kv.ts";
 import { bulkOf, type PackFile, publication } from "../publish/publish.ts";
 
 /** Workers KV through wrangler. `where` holds the arguments that select the namespace. */

@@ -4,7 +4,6 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { err, ok, type Result } from "../../ids/index.ts";
 import {
   bodyKey,
   formatPointer,
@@ -12,7 +11,8 @@ import {
   POINTER_KEY,
   type PublishedPointer,
   parsePublished,
-} from "../../published/kv.ts";
+} from "../../formats/kv.ts";
+import { err, ok, type Result } from "../../ids/index.ts";
 import {
   formatEntryFault,
   formatPackFault,

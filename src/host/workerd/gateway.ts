@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { POINTER_KEY } from "../../published/kv.ts";
+import { POINTER_KEY } from "../../formats/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
 import { digestOf, packsOf, publishNext, publishPacks, readPacks, replaceFile } from "../publish/publish.ts";
 import { type WorkerdSettings, workerdConfig } from "./config.ts";

@@ -1,3 +1,4 @@
+import { isSoundPackRoute } from "../../features/packs/table/check.ts";
 import { listOf, type RouteContext, readConditions } from "../compile/conditions.ts";
 import { noPlacements, placeRoute } from "../compile/route-plans.ts";
 import { groupBy, type IdPlan, idPlansOf, ownerKeyOf } from "../layouts/plan.ts";
@@ -6,7 +7,6 @@ import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { type Fault, pointerTo, type Report } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
-import { isSoundPackRoute } from "./packs.ts";
 
 /** A canary or a shadow in the region that the IDs go to anyway is a mistake. */
 export const checkShares = (draft: Draft, report: Report): void => {

@@ -1,6 +1,6 @@
+import { PACK_RANGES_MAX } from "../../features/packs/table/format.ts";
 import * as limits from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
-import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
 

@@ -1,9 +1,9 @@
+import { type PackPlacement, placePack } from "../../features/packs/table/route.ts";
 import type { IdPlan, LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { type Box, boxOf, buildIndexes, type PlacedRoute, takesId } from "../lookup/build-index.ts";
 import { IdIndex } from "../lookup/id-index.ts";
 import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
-import { type PackPlacement, placePack } from "../packs/route.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import type { Conditions } from "./conditions.ts";
 

@@ -1,5 +1,5 @@
+import { fieldPathsOf } from "../../features/public-ids/table/entities.ts";
 import type { RouteTargets } from "../lookup/id-index.ts";
-import { fieldPathsOf } from "../public-ids/entities.ts";
 import { readSplit } from "../resolve/match.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";

@@ -1,10 +1,10 @@
+import type { PackContents } from "../../features/packs/table/diff.ts";
 import { type Planned, planChecked } from "../compile/compile.ts";
 import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
 import type { DeclaredTable } from "../schema/table.ts";
 import type { KeyChange } from "./key-changes.ts";
 import { diffKeys } from "./keys.ts";
 import { diffOverrides, type OverridesDiff } from "./overrides.ts";
-import type { PackContents } from "./packs.ts";
 import { diffPart, diffShares, diffValue, isSame, type ShareChange } from "./parts.ts";
 
 /** The difference between two tables: in their text, and in where IDs go because of it. Plain JSON. */

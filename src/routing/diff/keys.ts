@@ -1,3 +1,5 @@
+import type { KnownPacks, PackContents, PackedCounter } from "../../features/packs/table/diff.ts";
+import { expandPacks, packedCounter, packName, packsOf, slicesOfPacks } from "../../features/packs/table/diff.ts";
 import type { Field } from "../../ids/index.ts";
 import type { Planned } from "../compile/compile.ts";
 import { type RoutePlan, routesById } from "../compile/route-plans.ts";
@@ -11,8 +13,6 @@ import type { Claims, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-cha
 import { isKey, pairOwners, sameLayout, toKeyChanges } from "./key-changes.ts";
 import { canonical, compareOutcomes, keySegmentsOf, type SpaceSide, slicesIn, spreadKey } from "./key-space.ts";
 import { type RouteOutcome, routeOutcome } from "./outcome.ts";
-import type { KnownPacks, PackContents, PackedCounter } from "./packs.ts";
-import { expandPacks, packedCounter, packName, packsOf, slicesOfPacks } from "./packs.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
 export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {

@@ -1,5 +1,5 @@
+import { hostOf, labelOf } from "../../features/places/table/values.ts";
 import { listOf } from "../compile/conditions.ts";
-import { hostOf, labelOf } from "../places/values.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { LayoutHint, WithoutId } from "../table.ts";
 import type { Asked, PathConditions, Untaken } from "./asked.ts";

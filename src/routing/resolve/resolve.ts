@@ -1,3 +1,5 @@
+import { plainCopies } from "../../features/copies/table/compile.ts";
+import { needsKey } from "../../features/directory/table/compile.ts";
 import {
   formatShortKey,
   fromSql,
@@ -10,8 +12,6 @@ import {
   toSql,
 } from "../../ids/index.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import { plainCopies } from "../copies/compile.ts";
-import { needsKey } from "../directory/compile.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { identityWords, LUUID_SHORT } from "../identity.ts";
 import { readingsOf } from "../layouts/fields.ts";

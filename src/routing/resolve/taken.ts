@@ -1,5 +1,5 @@
+import { decidedBy } from "../../features/directory/table/compile.ts";
 import { compileTable } from "../compile/compile.ts";
-import { decidedBy } from "../directory/compile.ts";
 import { draftOf } from "../schema/draft.ts";
 import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 

@@ -1,6 +1,11 @@
 import * as v from "valibot";
+import {
+  FIELD_BITS_MAX,
+  PACK_BYTES_MAX,
+  PACK_RANGES_MAX,
+  PACK_REGIONS_MAX,
+} from "../../features/packs/table/format.ts";
 import * as limits from "../limits.ts";
-import { FIELD_BITS_MAX, PACK_BYTES_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } from "../packs/format.ts";
 
 /** Schemas that several parts of the declared table share. */
 

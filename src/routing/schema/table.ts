@@ -1,12 +1,12 @@
 import * as v from "valibot";
-import { readCopiesSchema } from "../copies/schema.ts";
-import { corsSchema } from "../cors.ts";
-import { createSchema } from "../create/schema.ts";
-import { directoriesSchema } from "../directory/schema.ts";
-import { graphqlSchema } from "../graphql/schema.ts";
+import { readCopiesSchema } from "../../features/copies/table/schema.ts";
+import { corsSchema } from "../../features/cors/table.ts";
+import { createSchema } from "../../features/create/table/schema.ts";
+import { directoriesSchema } from "../../features/directory/table/schema.ts";
+import { graphqlSchema } from "../../features/graphql/table/schema.ts";
+import { listSchema } from "../../features/lists/table/schema.ts";
+import { placesSchema } from "../../features/places/table/schema.ts";
 import * as limits from "../limits.ts";
-import { listSchema } from "../lists/schema.ts";
-import { placesSchema } from "../places/schema.ts";
 import { layoutSchema } from "./layout.ts";
 import {
   breakerSchema,

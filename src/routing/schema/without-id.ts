@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { placesSchema } from "../../features/places/table/schema.ts";
 import * as limits from "../limits.ts";
-import { placesSchema } from "../places/schema.ts";
 import type { Place } from "./faults.ts";
 import {
   claim,

@@ -1,5 +1,5 @@
 import type { Runtime } from "../../../src/cli/runtime.ts";
-import { exportRows, importRows, parseCursor } from "../../../src/gateway/directory/bulk.ts";
+import { exportRows, importRows, parseCursor } from "../../../src/features/directory/serve/bulk.ts";
 import { ok } from "../../../src/ids/result.ts";
 import { memoryTruth } from "../../routing/directory/memory-truth.ts";
 import type { RuntimeOptions } from "../fake-runtime.ts";
@@ -9,7 +9,7 @@ const ENTRY = {
   ...{ changedAt: "2026-06-01T00:00:00.000Z", leaseUntil: "2026-06-01T00:05:00.000Z" },
 };
 
-/** A gateway's pages of the directory `slug`, as `routes/directory/bulk.ts` answers, in memory. */
+/** A gateway's pages of the directory `slug`, as `src/features/directory/pages/bulk.ts` answers, in memory. */
 export const fakeDirectory = () => {
   const world = memoryTruth();
   const copies = new Map<string, Uint8Array<ArrayBuffer>>();

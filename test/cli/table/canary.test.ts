@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeCanary } from "../../../src/published/canary-verdict.ts";
+import { judgeCanary } from "../../../src/formats/canary-verdict.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { fakeControlPlane, problem } from "../fake-control-plane.ts";
 import { waybill } from "../fake-runtime.ts";

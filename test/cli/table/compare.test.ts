@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countChanges, formatChanges } from "../../../src/cli/lib/diff.ts";
-import type { PackRange } from "../../../src/routing/packs/format.ts";
-import { encodePack } from "../../../src/routing/packs/format.ts";
+import type { PackRange } from "../../../src/features/packs/table/format.ts";
+import { encodePack } from "../../../src/features/packs/table/format.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { sha256 } from "../../routing/packs/pack-cases.ts";
 import { NOW_MS, sampleTable } from "../../routing/tables.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { findOutcome, type PendingChange } from "../../../src/cli/gateway/change.ts";
-import type { GatewayClient } from "../../../src/cli/gateway/client.ts";
+import { findOutcome, type PendingChange } from "../../../src/cli/client/change.ts";
+import type { GatewayClient } from "../../../src/cli/client/client.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
+import type { AuditEntry, TableRevision } from "../../../src/formats/table-api.ts";
 import { ok } from "../../../src/ids/index.ts";
-import type { AuditEntry, TableRevision } from "../../../src/published/table-api.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { type Asked, fakeControlPlane, problem, type Reply } from "../fake-control-plane.ts";
 import { FakeClock, objectsOf, waybill } from "../fake-runtime.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { confirm } from "../../../src/cli/gateway/change.ts";
+import { confirm } from "../../../src/cli/client/change.ts";
 import type { NoAnswer, Stop } from "../../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../../src/ids/index.ts";
 

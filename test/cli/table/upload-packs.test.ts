@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { encodePack } from "../../../src/routing/packs/format.ts";
+import { encodePack } from "../../../src/features/packs/table/format.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { fakeControlPlane, type Override, problem } from "../fake-control-plane.ts";
 import { objectsOf, waybill } from "../fake-runtime.ts";

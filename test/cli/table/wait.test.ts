@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { GatewayClient } from "../../../src/cli/gateway/client.ts";
-import type { GatewayFailure } from "../../../src/cli/gateway/http.ts";
+import type { GatewayClient } from "../../../src/cli/client/client.ts";
+import type { GatewayFailure } from "../../../src/cli/client/http.ts";
 import {
   formatNotPropagated,
   formatPropagation,
   type ReadyVersion,
   waitUntilPropagated,
-} from "../../../src/cli/gateway/propagation.ts";
+} from "../../../src/cli/client/propagation.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
+import type { Status } from "../../../src/formats/table-api.ts";
 import { err, ok, type Result } from "../../../src/ids/result.ts";
-import type { Status } from "../../../src/published/table-api.ts";
 
 const digest = "0".repeat(64);
 const statusOf = (revision: number, canary?: number, pending = false): Status => {

@@ -2,12 +2,12 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Tables } from "../../../src/admin-ports.ts";
-import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
+import { ControlPlane } from "../../../src/control-plane/object.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import { sha256 } from "../../../src/edge/table/kv.ts";
-import { bodyKey, POINTER_KEY, type Pointer } from "../../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY, type Pointer } from "../../../src/formats/kv.ts";
+import type { Tables } from "../../../src/ports/admin.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { runs } from "../../setup/property-runs.ts";
 

@@ -1,12 +1,12 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { controlPlane } from "../../../src/edge/control-plane/client.ts";
-import { BODIES_RETAINED_MAX, RevisionStore } from "../../../src/edge/control-plane/storage.ts";
+import { controlPlane } from "../../../src/control-plane/client.ts";
+import { BODIES_RETAINED_MAX, RevisionStore } from "../../../src/control-plane/storage.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { sha256 } from "../../../src/edge/table/kv.ts";
-import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
+import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
+import { bodyKey, POINTER_KEY } from "../../../src/formats/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { RANGES, storePack } from "../pages/files.ts";
 

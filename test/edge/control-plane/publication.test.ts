@@ -1,10 +1,10 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
-import { POINTER_MS_MIN } from "../../../src/edge/control-plane/publication.ts";
+import { ControlPlane } from "../../../src/control-plane/object.ts";
+import { POINTER_MS_MIN } from "../../../src/control-plane/publication.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { POINTER_KEY } from "../../../src/published/kv.ts";
+import { POINTER_KEY } from "../../../src/formats/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { type FaultyKv, faultyKv, putTable } from "../faulty-kv.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { validations } from "../../../src/edge/control-plane/revisions.ts";
+import { validations } from "../../../src/control-plane/revisions.ts";
 import { loadTableBytes } from "../../../src/edge/table/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 

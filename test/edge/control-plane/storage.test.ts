@@ -1,15 +1,15 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CALL_DEADLINES, controlPlane } from "../../../src/edge/control-plane/client.ts";
+import { CALL_DEADLINES, controlPlane } from "../../../src/control-plane/client.ts";
 import {
   REJECTIONS_RETAINED_MAX,
   REJECTIONS_RETAINED_MAX_EACH,
   RevisionStore,
-} from "../../../src/edge/control-plane/storage.ts";
+} from "../../../src/control-plane/storage.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { sha256 } from "../../../src/edge/table/kv.ts";
-import { POINTER_KEY } from "../../../src/published/kv.ts";
+import { POINTER_KEY } from "../../../src/formats/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;

@@ -1,9 +1,9 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import type { BulkRow } from "../../../src/directory-ports.ts";
-import { DIRECTORY_SHARDS, durableDirectory, objectName, shardOf } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
+import { DIRECTORY_SHARDS, durableDirectory, objectName, shardOf } from "../../../src/features/directory/edge/keys.ts";
+import type { BulkRow } from "../../../src/features/directory/port.ts";
 
 const { DIRECTORY } = env as Env;
 const truth = durableDirectory(DIRECTORY);

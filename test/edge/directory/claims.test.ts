@@ -2,11 +2,11 @@ import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } 
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { DirectoryTruth, Reservation } from "../../../src/directory-ports.ts";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
-import { type DirectoryKeys, ORPHAN_MS } from "../../../src/edge/directory/object.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { shardOf } from "../../../src/routing/directory/shard.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { type DirectoryKeys, ORPHAN_MS } from "../../../src/features/directory/edge/object.ts";
+import type { DirectoryTruth, Reservation } from "../../../src/features/directory/port.ts";
+import { shardOf } from "../../../src/features/directory/table/shard.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { fakeTruth } from "./fake-truth.ts";
 

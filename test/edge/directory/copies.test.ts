@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import type { DirectoryFailure, DirectoryTruth } from "../../../src/directory-ports.ts";
-import { type CopyFailure, copyStore, kvCopies } from "../../../src/edge/directory/copies.ts";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
+import { type CopyFailure, copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import type { DirectoryFailure, DirectoryTruth } from "../../../src/features/directory/port.ts";
+import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
+import { copyKey, copyPageKey, copyPointerKey } from "../../../src/features/directory/table/copy-format.ts";
+import { shardOf } from "../../../src/features/directory/table/shard.ts";
+import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import { err } from "../../../src/ids/result.ts";
-import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
-import { copyKey, copyPageKey, copyPointerKey } from "../../../src/routing/directory/copy-format.ts";
-import { shardOf } from "../../../src/routing/directory/shard.ts";
 import { type FaultyKv, faultyKv, settled } from "../faulty-kv.ts";
 
 const { TABLE_KV, DIRECTORY } = env as Env;

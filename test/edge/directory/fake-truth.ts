@@ -1,4 +1,9 @@
-import type { ClaimOutcome, DirectoryEntry, DirectoryKey, DirectoryTruth } from "../../../src/directory-ports.ts";
+import type {
+  ClaimOutcome,
+  DirectoryEntry,
+  DirectoryKey,
+  DirectoryTruth,
+} from "../../../src/features/directory/port.ts";
 import { ok } from "../../../src/ids/result.ts";
 
 interface Held {

@@ -1,12 +1,12 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { copyStore, kvCopies } from "../../../src/edge/directory/copies.ts";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
-import { isolateDirectory } from "../../../src/edge/directory/lookup.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
-import { CopyBuilder } from "../../../src/routing/directory/copy-builder.ts";
+import { copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
+import { CopyBuilder } from "../../../src/features/directory/table/copy-builder.ts";
+import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import type { DirectoryPlan } from "../../../src/routing/table.ts";
 import { faultyKv, READ_FAULTS } from "../faulty-kv.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { CopyAnswer, DirectoryEntry } from "../../../src/directory-ports.ts";
-import { isolateDirectory } from "../../../src/edge/directory/lookup.ts";
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
+import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
+import type { CopyAnswer, DirectoryEntry } from "../../../src/features/directory/port.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import type { DirectoryPlan } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";

@@ -1,5 +1,5 @@
 import { ok } from "../../../src/ids/result.ts";
-import type { BeginCall, Begun, CreateRecord, IdempotencyKeys, KeptAnswer } from "../../../src/ports.ts";
+import type { BeginCall, Begun, CreateRecord, IdempotencyKeys, KeptAnswer } from "../../../src/ports/gateway.ts";
 
 interface Held {
   readonly scope: string;

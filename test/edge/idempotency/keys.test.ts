@@ -3,15 +3,15 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { ANSWER_BYTES_MAX, durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
+import { ANSWER_BYTES_MAX, durableIdempotency } from "../../../src/features/idempotency/edge/keys.ts";
 import {
   BYTES_MAX,
   type IdempotencyKeys as IdempotencyKeysObject,
   KEYS_MAX,
   SCOPE_BYTES_MAX,
   SCOPE_KEYS_MAX,
-} from "../../../src/edge/idempotency/object.ts";
-import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../../src/ports.ts";
+} from "../../../src/features/idempotency/edge/object.ts";
+import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../../src/ports/gateway.ts";
 import { fakeKeys } from "./fake-keys.ts";
 
 const { IDEMPOTENCY } = env as Env;

@@ -7,7 +7,7 @@ import { BUCKETS_MS, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "../../../src/edge/metrics/history.ts";
 import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type MetricsReport } from "../../../src/edge/metrics/store.ts";
-import type { RequestLine } from "../../../src/ports.ts";
+import type { RequestLine } from "../../../src/ports/gateway.ts";
 
 const { TRAFFIC } = env as Env;
 const START_MS = Date.UTC(2026, 10, 23, 10);

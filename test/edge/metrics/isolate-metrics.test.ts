@@ -3,7 +3,7 @@ import { keyParts } from "../../../src/edge/metrics/catalogue.ts";
 import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import type { ReportedTable } from "../../../src/edge/metrics/isolates.ts";
 import type { MetricsReport, OriginHint } from "../../../src/edge/metrics/store.ts";
-import type { RequestLine } from "../../../src/ports.ts";
+import type { RequestLine } from "../../../src/ports/gateway.ts";
 import type { Region } from "../../../src/routing/table.ts";
 import { REQUEST_LINE } from "../../fixtures/request-line.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { IsolateTableReports, type ReportedTable, tableReporter } from "../../../src/edge/metrics/isolates.ts";
-import type { Entropy, ServedTable, Tables } from "../../../src/ports.ts";
+import type { Entropy, ServedTable, Tables } from "../../../src/ports/gateway.ts";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 const table = (isolate: string, revision: number, ageMs = 0): ReportedTable => ({

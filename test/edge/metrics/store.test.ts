@@ -5,7 +5,7 @@ import type { Env } from "../../../src/edge/env.ts";
 import { OTHER, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
 import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type OriginUpdate, scheduleChecks } from "../../../src/edge/metrics/store.ts";
-import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../../src/formats/kv.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 

@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { isolateMinters, MINTERS_MAX } from "../../../src/edge/mint/minters.ts";
-import { durableSequences } from "../../../src/edge/mint/sequences.ts";
 import { pooledEntropy } from "../../../src/edge/platform.ts";
+import { isolateMinters, MINTERS_MAX } from "../../../src/features/mint/edge/minters.ts";
+import { durableSequences } from "../../../src/features/mint/edge/sequences.ts";
+import { type MintOrder, mintingOf, requiredFields } from "../../../src/features/mint/table/plan.ts";
 import {
   compareWords,
   declareLayout,
@@ -15,7 +16,6 @@ import {
   type Words,
 } from "../../../src/ids/index.ts";
 import { wordsIn } from "../../../src/ids/mint/mint.ts";
-import { type MintOrder, mintingOf, requiredFields } from "../../../src/routing/mint/plan.ts";
 
 const { SEQUENCES } = env as Env;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,5 +1,5 @@
 import type { Env } from "../../../src/edge/env.ts";
-import type { SequenceBlocks } from "../../../src/edge/mint/sequences.ts";
+import type { SequenceBlocks } from "../../../src/features/mint/edge/sequences.ts";
 
 /** The Durable Objects of sequences, in memory: they count the same, and note each call. */
 export const objectInMemory = (delay: () => Promise<void> = async () => undefined) => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { BLOCK_NUMBERS_MAX, durableSequences } from "../../../src/edge/mint/sequences.ts";
+import { BLOCK_NUMBERS_MAX, durableSequences } from "../../../src/features/mint/edge/sequences.ts";
 import { objectInMemory } from "./object-in-memory.ts";
 
 const MAX = 2 ** 48 - 1;

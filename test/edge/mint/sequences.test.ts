@@ -2,7 +2,7 @@ import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { durableSequences } from "../../../src/edge/mint/sequences.ts";
+import { durableSequences } from "../../../src/features/mint/edge/sequences.ts";
 
 const { SEQUENCES } = env as Env;
 const MAX = 2 ** 48 - 1;

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { bindingWatch, type MissingBindings, originFetch } from "../../../src/edge/platform.ts";
-import type { ServedTable } from "../../../src/ports.ts";
+import type { ServedTable } from "../../../src/ports/gateway.ts";
 import { MissingBinding } from "../../../src/proxy/origin-response.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 

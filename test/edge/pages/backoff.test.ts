@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryBackoff } from "../../../src/edge/pages/store.ts";
+import { retryBackoff } from "../../../src/edge/chunks/store.ts";
 
 const INTERVAL_MS = 30_000;
 

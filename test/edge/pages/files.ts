@@ -1,6 +1,6 @@
-import type { PackRange, Sha256 } from "../../../src/routing/packs/format.ts";
-import { type EncodedPack, encodePack } from "../../../src/routing/packs/format.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
+import type { PackRange, Sha256 } from "../../../src/features/packs/table/format.ts";
+import { type EncodedPack, encodePack } from "../../../src/features/packs/table/format.ts";
+import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 
 const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));

@@ -1,6 +1,6 @@
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
-import { kvPacks, type PackFailure } from "../../../src/edge/pages/packs.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
+import { kvPacks, type PackFailure } from "../../../src/features/packs/edge/packs.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";

@@ -1,8 +1,8 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
+import { type Page, pageStore } from "../../../src/edge/chunks/store.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { type Page, pageStore } from "../../../src/edge/pages/store.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 
 const { TABLE_KV } = env as Env;

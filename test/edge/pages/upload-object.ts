@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { PackUploads } from "../../../src/edge/pages/uploads.ts";
-import type { EncodedPack } from "../../../src/routing/packs/format.ts";
+import { PackUploads } from "../../../src/features/packs/edge/uploads.ts";
+import type { EncodedPack } from "../../../src/features/packs/table/format.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 

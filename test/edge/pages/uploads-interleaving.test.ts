@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
+import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
 import { declaredOf, makePack, RANGES } from "./files.ts";
 import { upload, whole, withCopy } from "./upload-object.ts";
 

@@ -2,8 +2,8 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import type { PackUploads } from "../../../src/edge/pages/uploads.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
+import type { PackUploads } from "../../../src/features/packs/edge/uploads.ts";
+import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./files.ts";
 import { upload, whole, withCopy } from "./upload-object.ts";
 

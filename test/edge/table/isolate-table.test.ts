@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import type { LoadFailure } from "../../../src/edge/table/kv.ts";
-import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../../src/formats/kv.ts";
 import { TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
-import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../../src/formats/kv.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../../routes/harness.ts";

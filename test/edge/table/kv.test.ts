@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { KV_CACHE_SECONDS, readBody, readPointer } from "../../../src/edge/table/kv.ts";
-import { bodyKey, parsePointer } from "../../../src/published/kv.ts";
+import { bodyKey, parsePointer } from "../../../src/formats/kv.ts";
 
 const DIGEST = "0".repeat(64);
 const POINTER = { revision: 7, digest: DIGEST, change: 3 };

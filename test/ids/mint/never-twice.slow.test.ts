@@ -1,8 +1,8 @@
 import { expect, inject, test } from "vitest";
+import { hasEnoughEntropy } from "../../../src/features/mint/table/plan.ts";
 import { everyLayout, type FieldValue, type Layout, type Words } from "../../../src/ids/index.ts";
 import { type WordMinter, wordMinter } from "../../../src/ids/mint/create-minter.ts";
 import { rowsOf, type WordRows } from "../../../src/ids/mint/mint.ts";
-import { hasEnoughEntropy } from "../../../src/routing/mint/plan.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { firstFall, IdList, isOrdered } from "./repeats.ts";
 import { seededWide } from "./scripted-entropy.ts";

@@ -1,7 +1,11 @@
 import fc from "fast-check";
-import { FieldRewriter, type ToPublic } from "../../../src/proxy/public-ids/fields.ts";
-import type { JsonError, JsonFraming } from "../../../src/proxy/public-ids/json-rewriter.ts";
-import { compileFieldPaths, type FieldPaths, type PublicField } from "../../../src/routing/public-ids/field-paths.ts";
+import { FieldRewriter, type ToPublic } from "../../../src/features/public-ids/serve/fields.ts";
+import type { JsonError, JsonFraming } from "../../../src/features/public-ids/serve/json-rewriter.ts";
+import {
+  compileFieldPaths,
+  type FieldPaths,
+  type PublicField,
+} from "../../../src/features/public-ids/table/field-paths.ts";
 
 /** JSON documents as text whose every token is known, and the rewriter in the plainest way. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileFieldPaths, FIELDS_MAX, STATES_MAX } from "../../../src/routing/public-ids/field-paths.ts";
+import { compileFieldPaths, FIELDS_MAX, STATES_MAX } from "../../../src/features/public-ids/table/field-paths.ts";
 import { entityFields } from "./documents.ts";
 
 describe("fields that make no machine", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProxyPorts } from "../../../src/ports.ts";
+import type { ProxyPorts } from "../../../src/ports/gateway.ts";
 import { deliver } from "../../../src/proxy/deliver.ts";
 import { MissingBinding } from "../../../src/proxy/origin-response.ts";
 import type { CompiledTable } from "../../../src/routing/table.ts";

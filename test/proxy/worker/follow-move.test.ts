@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MovedKey, MovedMemory } from "../../../src/ports.ts";
+import type { MovedKey, MovedMemory } from "../../../src/ports/gateway.ts";
 import { deliver } from "../../../src/proxy/deliver.ts";
 import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "../passages.ts";
 

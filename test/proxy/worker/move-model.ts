@@ -1,5 +1,5 @@
 import { movedMemory } from "../../../src/edge/origins/moved-memory.ts";
-import type { MovedKey, MovedMemory } from "../../../src/ports.ts";
+import type { MovedKey, MovedMemory } from "../../../src/ports/gateway.ts";
 import { deliver } from "../../../src/proxy/deliver.ts";
 import { type CompiledTable, loadTable } from "../../../src/routing/index.ts";
 import { deps, ORDER, proxyRequest } from "../passages.ts";

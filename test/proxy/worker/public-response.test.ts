@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import {
+  type BodyError,
+  type PublicResponseOptions,
+  publicResponse,
+} from "../../../src/features/public-ids/serve/response.ts";
 import { requestIdentityEncoding } from "../../../src/proxy/origin-request.ts";
-import { type BodyError, type PublicResponseOptions, publicResponse } from "../../../src/proxy/public-ids/response.ts";
 import { bytes, compiled, entityFields } from "../public-ids/documents.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };

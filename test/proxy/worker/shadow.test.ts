@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
-import type { Fetch, ShadowOutcome } from "../../../src/ports.ts";
-import { clientResponse } from "../../../src/proxy/client-response.ts";
-import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";
-import { type ProxyRequest, pseudonymOf } from "../../../src/proxy/origin-request.ts";
-import { retryBudget } from "../../../src/proxy/origins.ts";
 import {
   differingFields,
   isolateShadows,
   type LoggedDifference,
   mirrorToShadow,
   shapeOf,
-} from "../../../src/proxy/shadow.ts";
+} from "../../../src/features/shadow/serve.ts";
+import type { Fetch, ShadowOutcome } from "../../../src/ports/gateway.ts";
+import { clientResponse } from "../../../src/proxy/client-response.ts";
+import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";
+import { type ProxyRequest, pseudonymOf } from "../../../src/proxy/origin-request.ts";
+import { retryBudget } from "../../../src/proxy/origins.ts";
 import { loadTable, resolvePath } from "../../../src/routing/index.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";

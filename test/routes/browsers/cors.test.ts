@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { countedRateLimit } from "../../../src/edge/rate-limits.ts";
-import { EXPOSED_HEADERS } from "../../../src/gateway/cors.ts";
+import { EXPOSED_HEADERS } from "../../../src/features/cors/serve.ts";
 import { err } from "../../../src/ids/result.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TableCanaryView } from "../../../src/published/console-canary.ts";
+import type { TableCanaryView } from "../../../src/formats/console-canary.ts";
 import type { CanarySelector } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "../beside.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ConsoleEvents, MetricsHistory } from "../../../src/published/console-api.ts";
+import type { ConsoleEvents, MetricsHistory } from "../../../src/formats/console-api.ts";
 import { IDS, problemOf, slug } from "../harness.ts";
 import { setUpConsole } from "./world.ts";
 

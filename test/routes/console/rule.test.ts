@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChangeRequest } from "../../../src/admin-ports.ts";
+import type { RuleView } from "../../../src/formats/console-api.ts";
 import { ok } from "../../../src/ids/result.ts";
-import type { RuleView } from "../../../src/published/console-api.ts";
+import type { ChangeRequest } from "../../../src/ports/admin.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../harness.ts";

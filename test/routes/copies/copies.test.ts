@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, test } from "vitest";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { hmacSigner } from "../../../src/edge/origins/signer.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { ok } from "../../../src/ids/result.ts";
 import { verifyRequest } from "../../../src/origin/index.ts";
 import { loadTable } from "../../../src/routing/index.ts";

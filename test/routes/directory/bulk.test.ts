@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { subtleSha256 } from "../../../src/edge/pages/packs.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
+import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 
 const { DIRECTORY, TABLE_KV } = env as Env;

@@ -1,11 +1,11 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Scope } from "../../../src/admin-ports.ts";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { shardOf } from "../../../src/features/directory/table/shard.ts";
 import { ok } from "../../../src/ids/result.ts";
-import { shardOf } from "../../../src/routing/directory/shard.ts";
+import type { Scope } from "../../../src/ports/admin.ts";
 import { problemOf, setUp } from "../harness.ts";
 import { TABLE, UUID } from "./table.ts";
 

@@ -1,10 +1,10 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { err } from "../../../src/ids/result.ts";
-import type { Gateway } from "../../../src/ports.ts";
+import type { Gateway } from "../../../src/ports/gateway.ts";
 import { problemOf, setUp } from "../harness.ts";
 import { TABLE, UUID } from "./table.ts";
 

@@ -1,8 +1,8 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { durableDirectory } from "../../../src/edge/directory/keys.ts";
 import type { Env } from "../../../src/edge/env.ts";
+import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { problemOf, setUp } from "../harness.ts";
 import { TABLE, UUID } from "./table.ts";
 

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { pageKey } from "../../../src/routing/packs/pack.ts";
+import { pageKey } from "../../../src/features/packs/table/pack.ts";
 import { RANGES, storePack } from "../../edge/pages/files.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "../beside.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "../../../src/ids/result.ts";
-import type { Gateway } from "../../../src/ports.ts";
+import type { Gateway } from "../../../src/ports/gateway.ts";
 import { TABLE } from "../directory/table.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 import { type Listed, listTable, type Order, orderId, pagingOrigin } from "./regions.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { ServedCanary } from "../../../src/admin-ports.ts";
+import type { ServedCanary } from "../../../src/ports/admin.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { setUp } from "../harness.ts";
 import { type Listed, listTable, NEXT, orderId } from "./regions.ts";

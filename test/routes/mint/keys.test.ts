@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durableIdempotency } from "../../../src/edge/idempotency/keys.ts";
+import { durableIdempotency } from "../../../src/features/idempotency/edge/keys.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { destinationOf } from "../../../src/gateway/replay.ts";
+import { destinationOf } from "../../../src/features/replay/serve.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { GRAPHQL_RESPONSE, JSON_RESPONSE } from "../../../src/features/graphql/document/answer.ts";
 import { chooseCoding, chooseType, preferred, wantsLines } from "../../../src/gateway/negotiate.ts";
-import { GRAPHQL_RESPONSE, JSON_RESPONSE } from "../../../src/graphql/answer.ts";
 import { IDS, setUp } from "../harness.ts";
 import { listTable, pagingOrigin } from "../lists/regions.ts";
 

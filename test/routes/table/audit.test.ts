@@ -1,8 +1,8 @@
 import { reset } from "cloudflare:test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Caller } from "../../../src/admin-ports.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import type { Gateway } from "../../../src/ports.ts";
+import type { Caller } from "../../../src/ports/admin.ts";
+import type { Gateway } from "../../../src/ports/gateway.ts";
 import type { AuthError } from "../../../src/problems/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { problemOf, setUp, slug } from "../harness.ts";

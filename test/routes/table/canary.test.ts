@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { sha256 } from "../../../src/edge/table/kv.ts";
-import { POINTER_KEY } from "../../../src/published/kv.ts";
+import { POINTER_KEY } from "../../../src/formats/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { destinationOf } from "../../../src/gateway/replay.ts";
+import { destinationOf } from "../../../src/features/replay/serve.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { runs } from "../../setup/property-runs.ts";

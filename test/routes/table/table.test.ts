@@ -1,7 +1,7 @@
 import { reset } from "cloudflare:test";
 import { beforeEach, describe, expect, it } from "vitest";
 import { err } from "../../../src/ids/result.ts";
-import type { Gateway } from "../../../src/ports.ts";
+import type { Gateway } from "../../../src/ports/gateway.ts";
 import { loadTable, loadTableText, TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { FAULT_CASES } from "../../routing/check/fault-cases.ts";

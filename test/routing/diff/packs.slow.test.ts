@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { countPackedKeys } from "../../../src/routing/diff/packs.ts";
-import type { PackRange } from "../../../src/routing/packs/format.ts";
-import type { PackRanges } from "../../../src/routing/packs/pack.ts";
+import { countPackedKeys } from "../../../src/features/packs/table/diff.ts";
+import type { PackRange } from "../../../src/features/packs/table/format.ts";
+import type { PackRanges } from "../../../src/features/packs/table/pack.ts";
 
 it("what packs hold of two million ranges is counted in seconds", async () => {
   const random = (shift: number) =>

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { countPackedKeys } from "../../../src/features/packs/table/diff.ts";
+import type { PackRange } from "../../../src/features/packs/table/format.ts";
+import { encodePack } from "../../../src/features/packs/table/format.ts";
+import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/features/packs/table/pack.ts";
 import type { KeyOutcome } from "../../../src/routing/diff/key-changes.ts";
-import { countPackedKeys } from "../../../src/routing/diff/packs.ts";
 import { diffTables } from "../../../src/routing/index.ts";
-import type { PackRange } from "../../../src/routing/packs/format.ts";
-import { encodePack } from "../../../src/routing/packs/format.ts";
-import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/routing/packs/pack.ts";
 import type { DeclaredPack, DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "../packs/pack-cases.ts";

@@ -8,9 +8,9 @@ import {
   type ImportOptions,
   importRows,
   parseCursor,
-} from "../../../src/gateway/directory/bulk.ts";
+} from "../../../src/features/directory/serve/bulk.ts";
+import { readRow } from "../../../src/features/directory/table/row.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import { readRow } from "../../../src/routing/directory/row.ts";
 import { memoryTruth } from "./memory-truth.ts";
 
 const keyOf: ImportOptions["keyOf"] = (text) => (text === "" ? err("It is empty.") : ok(text.toLowerCase()));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Claim, Directory, DirectoryTruth } from "../../../src/directory-ports.ts";
-import { claimKeys } from "../../../src/gateway/directory/claims.ts";
+import type { Claim, Directory, DirectoryTruth } from "../../../src/features/directory/port.ts";
+import { claimKeys } from "../../../src/features/directory/serve/claims.ts";
 import { err, ok, type Result } from "../../../src/ids/result.ts";
 import { fakeTruth } from "../../edge/directory/fake-truth.ts";
 

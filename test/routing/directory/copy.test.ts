@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CopyBuilder, type EncodedCopy } from "../../../src/routing/directory/copy-builder.ts";
-import * as format from "../../../src/routing/directory/copy-format.ts";
-import { KeyHash } from "../../../src/routing/directory/key-hash.ts";
+import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
+import * as format from "../../../src/features/directory/table/copy-format.ts";
+import { KeyHash } from "../../../src/features/directory/table/key-hash.ts";
 import { sha256 } from "../packs/pack-cases.ts";
 
 const KEY = Uint8Array.from({ length: 16 }, (_, at) => at);

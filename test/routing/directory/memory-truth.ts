@@ -1,6 +1,6 @@
-import type { BulkRow, DirectoryTruth, PutMany } from "../../../src/directory-ports.ts";
+import type { BulkRow, DirectoryTruth, PutMany } from "../../../src/features/directory/port.ts";
+import { PUT_ROWS_MAX, shardOf } from "../../../src/features/directory/table/shard.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import { PUT_ROWS_MAX, shardOf } from "../../../src/routing/directory/shard.ts";
 
 /** The truth of one directory in a map, as its objects behave. */
 export const memoryTruth = (directory = "slug") => {

@@ -7,7 +7,7 @@ import {
   type KeyForm,
   normaliseKey,
   utf8Bytes,
-} from "../../../src/routing/directory/normalise.ts";
+} from "../../../src/features/directory/table/normalise.ts";
 
 /** `undefined`: refused. */
 const VECTORS: readonly (readonly [KeyForm, text: string, key: string | undefined])[] = [

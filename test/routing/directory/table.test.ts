@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planExport } from "../../../src/export/plan.ts";
+import type { KeyAnswer } from "../../../src/features/directory/table/compile.ts";
+import { destinationOf, replay } from "../../../src/features/replay/serve.ts";
 import {
   type DecideInput,
   decideAny,
@@ -10,9 +12,7 @@ import {
 } from "../../../src/gateway/decide.ts";
 import { explainId } from "../../../src/gateway/explain-id.ts";
 import { withPages } from "../../../src/gateway/pages.ts";
-import { destinationOf, replay } from "../../../src/gateway/replay.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import type { KeyAnswer } from "../../../src/routing/directory/compile.ts";
 import { type CompiledTable, type DeclaredTable, diffTables, selectorTest } from "../../../src/routing/index.ts";
 import { faultsOf, load } from "../tables.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { planExport } from "../../../src/export/plan.ts";
-import { sha256 } from "../../../src/routing/graphql/sha256.ts";
+import { sha256 } from "../../../src/features/graphql/table/sha256.ts";
 import { checkTable, diffTables, loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { processorMs } from "../../fixtures/processor-ms.ts";

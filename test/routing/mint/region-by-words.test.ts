@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { isUnambiguous, regionByWords } from "../../../src/features/mint/table/verify.ts";
 import type { Words } from "../../../src/ids/index.ts";
 import { resolvePath } from "../../../src/routing/index.ts";
-import { isUnambiguous, regionByWords } from "../../../src/routing/mint/verify.ts";
 import type { CompiledTable, Entity } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { faultsOf, load, NOW_MS } from "../tables.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PackRange, Sha256 } from "../../../src/routing/packs/format.ts";
+import type { PackRange, Sha256 } from "../../../src/features/packs/table/format.ts";
 
 export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { decodePage, NOT_FOUND } from "../../../src/routing/packs/decode.ts";
+import { decodePage, NOT_FOUND } from "../../../src/features/packs/table/decode.ts";
 import {
   type EncodedPack,
   encodePack,
   formatPackFault,
   type PackFault,
   type PackRange,
-} from "../../../src/routing/packs/format.ts";
-import { LoadedPack, NOT_LOADED, verifyPack } from "../../../src/routing/packs/pack.ts";
+} from "../../../src/features/packs/table/format.ts";
+import { LoadedPack, NOT_LOADED, verifyPack } from "../../../src/features/packs/table/pack.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack-cases.ts";
 
 const encode = async (ranges: Iterable<PackRange>, fieldBits = 32, perPage?: number): Promise<EncodedPack> => {

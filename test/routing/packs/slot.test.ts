@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PackHeader } from "../../../src/routing/packs/decode.ts";
-import { entryFault, formatEntryFault } from "../../../src/routing/packs/pack.ts";
+import type { PackHeader } from "../../../src/features/packs/table/decode.ts";
+import { entryFault, formatEntryFault } from "../../../src/features/packs/table/pack.ts";
 
 const header: PackHeader = {
   version: 1,

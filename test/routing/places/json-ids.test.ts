@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type JsonPointer, type JsonReading, readJsonIds } from "../../../src/gateway/places/json-ids.ts";
+import { type JsonPointer, type JsonReading, readJsonIds } from "../../../src/features/places/serve/json-ids.ts";
 import { runs } from "../../setup/property-runs.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { explainRequest, wholeRequest } from "../../../src/gateway/places/explain.ts";
+import { explainRequest, wholeRequest } from "../../../src/features/places/serve/explain.ts";
 import { ok } from "../../../src/ids/result.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { load, NOW_MS } from "../tables.ts";

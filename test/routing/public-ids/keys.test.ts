@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePublicKeys } from "../../../src/routing/public-ids/codec.ts";
+import { parsePublicKeys } from "../../../src/features/public-ids/table/codec.ts";
 
 const key = (bytes: number, fill = "x"): string => btoa(fill.repeat(bytes));
 const sealed = (...keys: readonly unknown[]): string => JSON.stringify({ sealed: keys });

@@ -1,3 +1,4 @@
+import type { PackRange } from "../../../src/features/packs/table/format.ts";
 import {
   compileLayout,
   declareLayout,
@@ -9,7 +10,6 @@ import {
   type Words,
 } from "../../../src/ids/index.ts";
 import { M49_AREAS } from "../../../src/routing/data/m49.ts";
-import type { PackRange } from "../../../src/routing/packs/format.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { Rule } from "../../../src/routing/table.ts";
 import { slowFind } from "../packs/pack-cases.ts";

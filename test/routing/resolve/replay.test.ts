@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { replay } from "../../../src/gateway/replay.ts";
+import { replay } from "../../../src/features/replay/serve.ts";
 import { load, NOW_MS, sampleTable } from "../tables.ts";
 
 const ORDER = "019e807a-ec00-8005-805e-2d8e9c7ac355";

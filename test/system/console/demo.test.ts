@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { MetricsHistory } from "../../../src/published/console-api.ts";
+import type { MetricsHistory } from "../../../src/formats/console-api.ts";
 import { findFreePorts } from "../demo/demo.ts";
 
 const START = fileURLToPath(new URL("../../../src/demo/start.ts", import.meta.url));

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { judgeCanary } from "../../../src/published/canary-verdict.ts";
-import type { MetricsHistory } from "../../../src/published/console-api.ts";
+import { judgeCanary } from "../../../src/formats/canary-verdict.ts";
+import type { MetricsHistory } from "../../../src/formats/console-api.ts";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
 /** What operators watch, in a real browser: figures of a real gateway, and figures that would take it an hour to have. */

@@ -43,7 +43,7 @@ describe("the page on operating", () => {
   });
 
   it("lists the members of a request's line", () => {
-    const sources = read("src/ports.ts") + read("src/published/canary-verdict.ts");
+    const sources = read("src/ports/gateway.ts") + read("src/formats/canary-verdict.ts");
     const declared = ["AnswerOutcome", "RequestLine extends AnswerOutcome"].map(
       (name) => new RegExp(`export interface ${name} \\{(.*?)^\\}`, "ms").exec(sources)?.[1] ?? "",
     );

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listSchema } from "../../../src/routing/lists/schema.ts";
+import { listSchema } from "../../../src/features/lists/table/schema.ts";
 import { readDemoTable } from "../demo/demo.ts";
 import { type DemoStack, startDemoStack, startStack } from "../stack.ts";
 

@@ -5,9 +5,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type EncodedPack, encodePack } from "../../../src/features/packs/table/format.ts";
 import { bulkOf, readPacks } from "../../../src/host/publish/publish.ts";
 import { type RunningGateway, startGateway } from "../../../src/host/workerd/gateway.ts";
-import { type EncodedPack, encodePack } from "../../../src/routing/packs/format.ts";
 import { objectsOf } from "../../cli/fake-runtime.ts";
 import { waybill } from "../command.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { KEY_FORMS } from "../../../features/directory/table/normalise.ts";
 import { err, type Result } from "../../../ids/index.ts";
-import { KEY_FORMS } from "../../../routing/directory/normalise.ts";
 import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import {
   answerOf,
@@ -14,7 +14,7 @@ import {
   mayBeDone,
   readObject,
   sendRequest,
-} from "../../gateway/http.ts";
+} from "../../client/http.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { fail, type Runtime } from "../../runtime.ts";
 

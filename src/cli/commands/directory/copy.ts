@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { CopyBuilder, type EncodedCopy } from "../../../routing/directory/copy-builder.ts";
-import * as format from "../../../routing/directory/copy-format.ts";
-import { type DirectoryRow, readRow } from "../../../routing/directory/row.ts";
+import { CopyBuilder, type EncodedCopy } from "../../../features/directory/table/copy-builder.ts";
+import * as format from "../../../features/directory/table/copy-format.ts";
+import { type DirectoryRow, readRow } from "../../../features/directory/table/row.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayRequest, readObject } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
-import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayRequest, readObject } from "../../gateway/http.ts";
 import { linesOf, openInput, time } from "../../lib/input.ts";
 import {
   counted,

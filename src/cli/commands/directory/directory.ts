@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { unreachable } from "../../../routing/directory/normalise.ts";
-import { command, group, type OptionsOf, option, required } from "../../command.ts";
+import { unreachable } from "../../../features/directory/table/normalise.ts";
 import {
   answerOf,
   GATEWAY_HELP,
@@ -8,7 +7,8 @@ import {
   type GatewayRequest,
   type GatewayResponse,
   readObject,
-} from "../../gateway/http.ts";
+} from "../../client/http.ts";
+import { command, group, type OptionsOf, option, required } from "../../command.ts";
 import { countingNumber, duration, wholeNumber } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";

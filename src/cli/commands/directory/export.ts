@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import type { DirectoryRow } from "../../../routing/directory/row.ts";
+import type { DirectoryRow } from "../../../features/directory/table/row.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
-import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type DirectoryClient, linesIn, openDirectory, openState } from "./client.ts";

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { keyOf } from "../../../routing/directory/compile.ts";
-import { readRow } from "../../../routing/directory/row.ts";
-import { shardOf } from "../../../routing/directory/shard.ts";
+import { keyOf } from "../../../features/directory/table/compile.ts";
+import { readRow } from "../../../features/directory/table/row.ts";
+import { shardOf } from "../../../features/directory/table/shard.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
-import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { linesOf, openInput } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, formatCount, jsonText, startProgress } from "../../lib/output.ts";

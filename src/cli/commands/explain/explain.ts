@@ -1,7 +1,7 @@
+import type { PublicIdOpener } from "../../../features/public-ids/serve/public-ids.ts";
+import { tableCanaryInWords } from "../../../formats/console-canary.ts";
 import { explainId, explainOnPath } from "../../../gateway/explain-id.ts";
-import type { PublicIdOpener } from "../../../gateway/public-ids.ts";
 import { err, fieldOf, groupText, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
-import { tableCanaryInWords } from "../../../published/console-canary.ts";
 import {
   type Candidate,
   type CompiledTable,
@@ -13,9 +13,9 @@ import {
 } from "../../../routing/index.ts";
 import { patternFor } from "../../../routing/lookup/paths.ts";
 import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
+import { openGateway, type PublishedTable, readRevision } from "../../client/client.ts";
+import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
-import { openGateway, type PublishedTable, readRevision } from "../../gateway/client.ts";
-import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../gateway/http.ts";
 import { formatError, parseErrorSentence } from "../../lib/errors.ts";
 import { eachId, requireIds } from "../../lib/input.ts";
 import { objectOf, readJsonText } from "../../lib/json-text.ts";

@@ -1,13 +1,13 @@
-import { type ExplainedRequest, explainRequest, wholeRequest } from "../../../gateway/places/explain.ts";
+import { type ExplainedRequest, explainRequest, wholeRequest } from "../../../features/places/serve/explain.ts";
+import { type CanaryMember, tableCanaryInWords } from "../../../formats/console-canary.ts";
 import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
-import { type CanaryMember, tableCanaryInWords } from "../../../published/console-canary.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
 import type { SourceStep } from "../../../routing/resolve/region-sources.ts";
 import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
+import type { openGateway } from "../../client/client.ts";
+import { answerOf } from "../../client/http.ts";
 import { type OptionsOf, option } from "../../command.ts";
-import type { openGateway } from "../../gateway/client.ts";
-import { answerOf } from "../../gateway/http.ts";
 import { malformed } from "../../lib/errors.ts";
 import { objectOf } from "../../lib/json-text.ts";
 import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";

@@ -1,6 +1,6 @@
+import type { CanaryMember } from "../../../formats/console-canary.ts";
 import * as ids from "../../../ids/index.ts";
 import { writtenBy } from "../../../ids/text/form.ts";
-import type { CanaryMember } from "../../../published/console-canary.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../../routing/index.ts";
 import { detailOf } from "../../lib/errors.ts";
 import { writtenForms } from "../../lib/layouts.ts";

@@ -1,18 +1,12 @@
 import { InvalidArgumentError } from "commander";
-import type { Audience, Status } from "../../../published/table-api.ts";
+import type { Audience, Status } from "../../../formats/table-api.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { unknownNames } from "../../../routing/resolve/table-canary.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { changeExits, changeOptions, changeTable, type Draft, OVER_MOVES, staleError } from "../../client/change.ts";
+import { type GatewayClient, type PublishedTable, readRecord, readRevision, readVerdict } from "../../client/client.ts";
+import { answerOf } from "../../client/http.ts";
 import { command, type OptionsOf, option } from "../../command.ts";
-import { changeExits, changeOptions, changeTable, type Draft, OVER_MOVES, staleError } from "../../gateway/change.ts";
-import {
-  type GatewayClient,
-  type PublishedTable,
-  readRecord,
-  readRevision,
-  readVerdict,
-} from "../../gateway/client.ts";
-import { answerOf } from "../../gateway/http.ts";
 import { percent } from "../../lib/input.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { type NamedTable, readPublishable } from "../../lib/table-file.ts";

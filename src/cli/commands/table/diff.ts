@@ -1,10 +1,10 @@
-import { LOG_FORMATS, parseLogLine, type UnreadableLine } from "../../../gateway/log-lines.ts";
-import { type Destination, type LoggedRequest, type Replayed, replay } from "../../../gateway/replay.ts";
+import { LOG_FORMATS, parseLogLine, type UnreadableLine } from "../../../features/replay/log-lines.ts";
+import { type Destination, type LoggedRequest, type Replayed, replay } from "../../../features/replay/serve.ts";
 import { diffTables } from "../../../routing/diff/diff.ts";
 import { type CompiledTable, checkTable, compileTable } from "../../../routing/index.ts";
+import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../client/client.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { command, option, required } from "../../command.ts";
-import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../gateway/client.ts";
-import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { formatDiff } from "../../lib/diff.ts";
 import { linesOf, openInput } from "../../lib/input.ts";
 import {

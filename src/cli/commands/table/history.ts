@@ -1,10 +1,10 @@
+import type { Audience, AuditEntry, TableRevision } from "../../../formats/table-api.ts";
+import { PAGE_ENTRIES_MAX } from "../../../formats/table-requests.ts";
 import type { Result } from "../../../ids/index.ts";
-import type { Audience, AuditEntry, TableRevision } from "../../../published/table-api.ts";
-import { PAGE_ENTRIES_MAX } from "../../../published/table-requests.ts";
+import { formatRevision } from "../../client/change.ts";
+import { type GatewayClient, openGateway, type PageQuery, readRecord } from "../../client/client.ts";
+import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../client/http.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { formatRevision } from "../../gateway/change.ts";
-import { type GatewayClient, openGateway, type PageQuery, readRecord } from "../../gateway/client.ts";
-import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
 import { countingNumber, wholeNumber, writeOutput } from "../../lib/input.ts";
 import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, fail } from "../../runtime.ts";

@@ -1,14 +1,14 @@
 import { join } from "node:path";
+import { encodePack, formatPackFault } from "../../../features/packs/table/format.ts";
 import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
 import { FAULTS_MAX } from "../../../routing/limits.ts";
-import { encodePack, formatPackFault } from "../../../routing/packs/format.ts";
 import { parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import type { Slice } from "../../../routing/table.ts";
+import { openGateway } from "../../client/client.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
+import { planUploads, sendUploads, summaryOf } from "../../client/pack-upload.ts";
 import { command, type OptionsOf, option, required } from "../../command.ts";
-import { openGateway } from "../../gateway/client.ts";
-import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
-import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
 import { editJson } from "../../lib/json-edit.ts";
 import { objectOf } from "../../lib/json-text.ts";

@@ -1,12 +1,12 @@
 import { checkTable } from "../../../routing/index.ts";
 import { measureTable } from "../../../routing/load.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { faultsAtGateway, formatFaultsAtGateway } from "../../client/change.ts";
+import { type GatewayClient, openGateway, readInForce } from "../../client/client.ts";
+import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
+import { formatUpload, isForUploads, planUploads, summaryOf } from "../../client/pack-upload.ts";
+import { EFFECT } from "../../client/propagation.ts";
 import { command, option } from "../../command.ts";
-import { faultsAtGateway, formatFaultsAtGateway } from "../../gateway/change.ts";
-import { type GatewayClient, openGateway, readInForce } from "../../gateway/client.ts";
-import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
-import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
-import { EFFECT } from "../../gateway/propagation.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff.ts";
 import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
 import { readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";

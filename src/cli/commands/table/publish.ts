@@ -1,7 +1,7 @@
 import { checkTable } from "../../../routing/index.ts";
+import { changeExits, changeOptions, changeTable, endUnchanged, OVER_MOVES, staleError } from "../../client/change.ts";
+import { readRevision } from "../../client/client.ts";
 import { command } from "../../command.ts";
-import { changeExits, changeOptions, changeTable, endUnchanged, OVER_MOVES, staleError } from "../../gateway/change.ts";
-import { readRevision } from "../../gateway/client.ts";
 import { wholeNumber } from "../../lib/input.ts";
 import { readPublishable } from "../../lib/table-file.ts";
 

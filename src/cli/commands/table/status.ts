@@ -1,8 +1,7 @@
-import type { CanaryVerdict } from "../../../published/canary-verdict.ts";
-import type { Audience, Status } from "../../../published/table-api.ts";
-import { command, option } from "../../command.ts";
-import { openGateway, readVerdict } from "../../gateway/client.ts";
-import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
+import type { CanaryVerdict } from "../../../formats/canary-verdict.ts";
+import type { Audience, Status } from "../../../formats/table-api.ts";
+import { openGateway, readVerdict } from "../../client/client.ts";
+import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import {
   formatNotPropagated,
   formatPropagation,
@@ -17,7 +16,8 @@ import {
   versionOf,
   waitOption,
   waitUntilPropagated,
-} from "../../gateway/propagation.ts";
+} from "../../client/propagation.ts";
+import { command, option } from "../../command.ts";
 import { countingNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls, jsonText, linesText, section } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail } from "../../runtime.ts";

@@ -3,8 +3,8 @@ import { type IncomingMessage, request } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import type { Request, Route } from "playwright-core";
 import type { Origin, Regions } from "../../../../src/console/lookup/ask.ts";
-import { judgeCanary } from "../../../../src/published/canary-verdict.ts";
-import type { DirectoryCounts, MetricsHistory } from "../../../../src/published/console-api.ts";
+import { judgeCanary } from "../../../../src/formats/canary-verdict.ts";
+import type { DirectoryCounts, MetricsHistory } from "../../../../src/formats/console-api.ts";
 import type { ConsoleStack, OpenPage } from "../console.ts";
 
 /** Pages that are the same at each time and after whatever came before: one clock, fixed figures, fixed health. */

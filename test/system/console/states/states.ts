@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import type { Status } from "../../../../src/published/table-api.ts";
+import type { Status } from "../../../../src/formats/table-api.ts";
 import type { DemoTable } from "../../demo/demo.ts";
 import { type ConsoleStack, type OpenPage, startConsole, TOKENS } from "../console.ts";
 import { type FrozenPage, type Instead, NOTHING_YET, NOW, openFrozen, REGION_DOWN } from "./frozen.ts";

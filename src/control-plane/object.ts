@@ -1,0 +1,187 @@
+import { DurableObject } from "cloudflare:workers";
+import type { ControlPlaneRpc, Env } from "../edge/env.ts";
+import { systemClock } from "../edge/platform.ts";
+import { sha256, tableText } from "../edge/table/kv.ts";
+import { PackUploads } from "../features/packs/edge/uploads.ts";
+import type { TableRevision } from "../formats/table-api.ts";
+import { err, ok, type Result } from "../ids/result.ts";
+import type {
+  ChangeRequest,
+  PackPartRequest,
+  PackReceipt,
+  PageQuery,
+  RejectedChange,
+  RevisionContent,
+  TableAction,
+  TableStatus,
+} from "../ports/admin.ts";
+import type { Clock } from "../ports/gateway.ts";
+import type { PackChangeError, TableChangeError, TableHistoryError } from "../problems/errors.ts";
+import { type CanarySelector, declaredPacks, type Fault } from "../routing/index.ts";
+import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
+import { markUncertain, nextStep } from "./publication.ts";
+import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
+
+export interface ControlPlaneDeps {
+  /** The table that was deployed with the code: revision 0. */
+  readonly bundled: unknown;
+  readonly clock?: Clock;
+  /** Schedules `alarm`, Unix ms. */
+  readonly wakeAt?: (atMs: number) => Promise<void>;
+  readonly kvDeadlines?: KvDeadlines;
+}
+
+/** A deployment's control plane. Isolates route by KV and never wait for it. Every call reads KV first; the alarm repeats writes. */
+export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc {
+  readonly #packs: PackUploads;
+  readonly #wakeAt: (atMs: number) => Promise<void>;
+  #log!: RevisionLog;
+  #sync!: ReturnType<typeof kvSync>;
+  /** The platform delivers no call before; tests await it. */
+  readonly ready: Promise<void>;
+
+  constructor(context: DurableObjectState, env: Env, deps: ControlPlaneDeps) {
+    super(context, env);
+    const { storage } = context;
+    const { bundled, kvDeadlines, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
+    const kv = env.TABLE_KV;
+    this.#packs = new PackUploads({ storage, kv, clock });
+    this.#wakeAt = wakeAt;
+    this.ready = context.blockConcurrencyWhile(async () => {
+      const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
+      const state = log.state();
+      // A write from before a restart may still be in flight.
+      if (state.publication?.isHeld === false)
+        log.save({ ...state, publication: markUncertain(state.publication, clock.nowMs()) });
+      this.#log = log;
+      this.#sync = kvSync(log, kv, clock, kvDeadlines);
+    });
+  }
+
+  override async alarm(): Promise<void> {
+    const atMs = await this.#sync.run();
+    if (atMs !== undefined) await this.#wakeAt(atMs);
+  }
+
+  text(revision: number | undefined): Promise<Result<RevisionContent, TableChangeError>> {
+    return this.#reconciled(() => this.#log.text(revision ?? this.#log.current().revision));
+  }
+
+  revisions(pageQuery: PageQuery) {
+    return this.#reconciled<readonly TableRevision[], never>(() => ok(this.#log.revisions(pageQuery)));
+  }
+
+  /** Works while KV cannot be read: the audit has the changes rejected for that reason. */
+  async audit(pageQuery: PageQuery) {
+    await this.#reconciled(() => ok(undefined));
+    return ok(this.#log.audit(pageQuery));
+  }
+
+  status(): Promise<Result<TableStatus, TableHistoryError>> {
+    return this.#reconciled<TableStatus, never>(({ pointer, askedAtMs, failure }) => {
+      const { publication } = this.#log.state();
+      return ok({
+        truth: this.#log.current(),
+        canary: this.#log.canary(),
+        kv: pointer && { revision: pointer.revision, digest: pointer.digest, canary: pointer.canary },
+        askedAtMs,
+        isPending: publication !== undefined && !publication.isHeld,
+        lastError: publication?.lastError ?? failure,
+      });
+    });
+  }
+
+  async packFaults(bytes: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
+    return ok(await this.#packFaults(bytes));
+  }
+
+  async publish(request: ChangeRequest, bytes: Uint8Array) {
+    const digest = await sha256(bytes);
+    return this.#made("publish", request, await this.#packFaults(bytes), () =>
+      ok({ kind: "publish", digest, bytes, basedOn: request.expectedRevision }),
+    );
+  }
+
+  async rollback(request: ChangeRequest, to: number) {
+    return this.#made("rollback", request, await this.#faultsOfPacks(to), () => this.#log.repeat("rollback", to));
+  }
+
+  async startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
+    const digest = await sha256(bytes);
+    return this.#made("canary", request, await this.#packFaults(bytes), () =>
+      ok({ kind: "canary", digest, bytes, basedOn: this.#log.current().revision, audience }),
+    );
+  }
+
+  async promote(request: ChangeRequest) {
+    const known = await this.#faultsOfPacks(this.#log.canary()?.revision);
+    return this.#made("promote", request, known, (canary) =>
+      canary === undefined ? err({ reason: "no-canary" }) : this.#log.repeat("promote", canary.revision),
+    );
+  }
+
+  abort(request: ChangeRequest) {
+    return this.#changed("abort", request, () => this.#log.abort(request));
+  }
+
+  async recordRejection(refused: RejectedChange): Promise<Result<undefined, never>> {
+    this.#log.record(refused);
+    return ok(undefined);
+  }
+
+  packStatus(sha256: string) {
+    return this.#packs.status(sha256);
+  }
+
+  async putPackPart(
+    request: PackPartRequest,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<Result<PackReceipt, PackChangeError>> {
+    const { sha256: pack, part, author } = request;
+    const put = await (part === "header" ? this.#packs.putHeader(pack, bytes) : this.#packs.putPage(pack, part, bytes));
+    const outcome = put.ok ? put.value.completes && "done" : put.error.reason;
+    if (outcome) this.#log.record({ author, action: "pack", outcome, pack });
+    return put;
+  }
+
+  /** A pack must be in KV, complete and verified, before its table comes into force. One that cannot be read is a fault too. */
+  async #packFaults(bytes: Uint8Array): Promise<readonly Fault[]> {
+    const text = tableText(bytes);
+    const faults: Fault[] = [];
+    for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
+      const why = await this.#packs.faultOf(declared);
+      if (why !== undefined) {
+        faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
+      }
+    }
+    return faults;
+  }
+
+  async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
+    const text = revision === undefined ? undefined : this.#log.text(revision);
+    return text?.ok ? this.#packFaults(text.value.bytes) : [];
+  }
+
+  /** Reads or changes after KV was compared with the log. `refuse`: answers when it cannot be. */
+  async #reconciled<Value, Failure>(
+    use: (snapshot: KvSnapshot) => Result<Value, Failure>,
+    refuse: (error: TableHistoryError) => Result<Value, Failure | TableHistoryError> = err,
+  ): Promise<Result<Value, Failure | TableHistoryError>> {
+    const snapshot = await this.#sync.reconcile();
+    if (!snapshot.ok) return refuse(snapshot.error);
+    const used = use(snapshot.value);
+    // Sets the alarm before the response: a crash afterwards still leads to the write to KV.
+    const { publication } = this.#log.state();
+    const step = publication && nextStep(publication);
+    if (step !== undefined) await this.#wakeAt(step.atMs);
+    return used;
+  }
+
+  #made(action: TableAction, request: ChangeRequest, known: readonly Fault[], draftOf: DraftOf) {
+    return this.#changed(action, request, () => this.#log.change(action, request, known, draftOf));
+  }
+
+  #changed(action: TableAction, request: ChangeRequest, change: () => Result<TableRevision, TableChangeError>) {
+    return this.#reconciled(change, (error) => this.#log.reject(action, request, { ...error, outcome: "none" }));
+  }
+}

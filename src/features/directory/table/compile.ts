@@ -1,0 +1,185 @@
+import type { Layout } from "../../../ids/layout/layout.ts";
+import { err, ok, type Result } from "../../../ids/result.ts";
+import type { RoutingError } from "../../../routing/errors.ts";
+import type { Draft } from "../../../routing/schema/draft.ts";
+import type {
+  Decision,
+  DirectoryPlan,
+  Entity,
+  KeyLookup,
+  PathMatch,
+  Regions,
+  Rule,
+  Target,
+} from "../../../routing/table.ts";
+import { decodeSegment, type KeyFault, normaliseKey, unreachable } from "./normalise.ts";
+import type { DeclaredDirectory } from "./schema.ts";
+import { type Directories, type KeyTargets, TEXT_KEY } from "./types.ts";
+
+/** The directories of a table by name; `undefined` where it has none. */
+export const planDirectories = (
+  { directories, known }: Draft,
+  regions: Regions,
+  targetOf: (region: string, rule: Rule) => Target,
+): Directories<Target> | undefined => {
+  if (directories.size === 0) return undefined;
+  const layoutOf = ({ key }: DeclaredDirectory) => ("layout" in key ? known.get(key.layout) : undefined);
+  const plans = [...directories].map(([name, declared]) =>
+    planOf(name, declared, layoutOf(declared), [...regions.keys()], targetOf),
+  );
+  const fills = plans.some(isFilled);
+  return Object.assign(new Map(plans.map((plan) => [plan.name, plan])), { fills });
+};
+
+/** By the 421s about IDs of its layout, while it does not serve. */
+export const isFilled = ({ layout, mode, learnsMoves }: DirectoryPlan): boolean =>
+  layout !== undefined && mode !== "serve" && learnsMoves;
+
+const planOf = (
+  name: string,
+  declared: DeclaredDirectory,
+  layout: Layout | undefined,
+  regions: readonly string[],
+  targetOf: (region: string, rule: Rule) => Target,
+): DirectoryPlan => {
+  const { key, onFailure } = declared;
+  const rules = {
+    fresh: Object.freeze({ kind: "directory", directory: name } as const),
+    stale: Object.freeze({ kind: "directory", directory: name, state: "stale" } as const),
+    default: Object.freeze({ kind: "directory", directory: name, state: "default" } as const),
+    unknown: Object.freeze({ kind: "directory", directory: name, state: "unknown" } as const),
+  };
+  const targetsOf = (region: string): KeyTargets<Target> => ({
+    fresh: targetOf(region, rules.fresh),
+    stale: targetOf(region, rules.stale),
+    default: targetOf(region, rules.default),
+    unknown: targetOf(region, rules.unknown),
+  });
+  return Object.freeze({
+    name,
+    form: "text" in key ? key.text : undefined,
+    slash: "text" in key ? key.slash : undefined,
+    layout,
+    cacheSeconds: declared.cacheSeconds ?? 60,
+    absentSeconds: declared.absentSeconds ?? 10,
+    staleSeconds: declared.staleSeconds ?? 86_400,
+    copySeconds: declared.copySeconds ?? 86_400,
+    fallback: typeof onFailure === "object" ? onFailure.region : undefined,
+    unknown: declared.unknown === undefined ? undefined : targetOf(declared.unknown, rules.unknown),
+    mode: declared.mode ?? "serve",
+    learnsMoves: declared.learnMoves ?? false,
+    targets: new Map(regions.map((region) => [region, targetsOf(region)])),
+  });
+};
+
+/** Directories that decide: those that serve, or those to be verified as well. */
+export type Deciding = "serve" | "verify";
+
+/** The draft without what directories that do not decide would: the rest of the table does, as if it was not there. */
+export const decidedBy = (draft: Draft, deciding: Deciding): Draft => {
+  if (draft.directories.size === 0) return draft;
+  const isIdle = (name: string | undefined): boolean => {
+    const mode = name === undefined ? undefined : (draft.directories.get(name)?.mode ?? "serve");
+    return mode === "write-only" || (mode === "verify" && deciding === "serve");
+  };
+  const idle = new Set([...draft.entities].flatMap(([name, { directory }]) => (isIdle(directory) ? [name] : [])));
+  const names = new Set([...draft.names.entities].filter((name) => !idle.has(name)));
+  return {
+    ...draft,
+    entities: new Map([...draft.entities].filter(([name]) => !idle.has(name))),
+    idleRoutes: new Set(draft.routes.flatMap(({ index, route }) => (isIdle(route.directory) ? [index] : []))),
+    names: { ...draft.names, entities: names },
+  };
+};
+
+export const hasVerified = ({ directories }: Draft): boolean =>
+  [...directories.values()].some(({ mode }) => mode === "verify");
+
+/** The answer of a look-up; `found`: `source` is `stale` or `default` where no layer could say for certain. */
+export type KeyAnswer =
+  | { readonly state: "found"; readonly region: string; readonly source: string }
+  | { readonly state: "absent"; readonly isReserved?: boolean | undefined };
+
+/** The answers that a decision has so far, by `answerName`. */
+export type FoundKeys = ReadonlyMap<string, KeyAnswer>;
+
+export const answerName = ({ plan, key }: Pick<KeyLookup, "plan" | "key">): string => `${plan.name} ${key}`;
+
+/** Decides where a key goes once it is looked up. */
+export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Result<Decision, RoutingError> => {
+  const { entity, id, layout } = decision;
+  if (answer.state === "absent") {
+    // A key that is being claimed is about to be somewhere.
+    const target =
+      plan.unknown && (plan.targets.get(regionFor(entity, plan.unknown.region.name))?.unknown ?? plan.unknown);
+    return target === undefined || answer.isReserved === true
+      ? err({ reason: "unknown-key", id, entity: entity.name, directory: plan.name })
+      : ok({ ...decision, target });
+  }
+  const targets = plan.targets.get(regionFor(entity, answer.region));
+  // The table may have lost a region that keys are still in.
+  if (targets === undefined) {
+    const key = { directory: plan.name, region: answer.region };
+    return err({ reason: "unassigned-key", id, entity: entity.name, layout, key });
+  }
+  const { source } = answer;
+  return ok({ ...decision, target: source === "stale" || source === "default" ? targets[source] : targets.fresh });
+};
+
+const regionFor = ({ regionsInstead }: Entity, region: string): string => regionsInstead?.get(region) ?? region;
+
+/** A directory's name for a region of an entity. */
+export const regionInDirectory = ({ regionsInstead }: Entity, region: string): string => {
+  for (const [own, other] of regionsInstead ?? []) if (other === region) return own;
+  return region;
+};
+
+/** The error until the key of a decision is looked up. */
+export const needsKey = (lookup: KeyLookup): RoutingError => ({
+  reason: "directory-unavailable",
+  directory: lookup.plan.name,
+  retryAfterSeconds: 2,
+  why: "unread",
+  lookup,
+});
+
+export type KeyPlan = Pick<DirectoryPlan, "form" | "layout" | "slash">;
+
+/** The key that a text stands for: a text by its form, an ID in its canonical text. */
+export const keyOf = ({ form, layout }: KeyPlan, text: string): Result<string, KeyFault> => {
+  if (form !== undefined) return normaliseKey(form, text);
+  const words = layout?.parseText(text);
+  if (layout !== undefined && words?.ok && layout.fits(words.value)) return ok(layout.format(words.value));
+  return err({ reason: "malformed-key", why: `It is no ID of the layout ${layout?.name}.` });
+};
+
+/** The key of a text that is to be stored: every entrance asks here. Other keys may be there from former versions. */
+export const newKeyOf = (plan: KeyPlan, text: string): Result<string, KeyFault> => {
+  const key = keyOf(plan, text);
+  return key.ok ? (unreachable(key.value, plan.slash) ?? key) : key;
+};
+
+/** The key on a path of an entity of text keys. `said`: the layout that the request names. */
+export const readTextKey = (
+  { entity, idStart, idEnd }: PathMatch,
+  plan: DirectoryPlan,
+  path: string,
+  said: string | undefined,
+): RoutingError => {
+  const id = path.slice(idStart, idEnd);
+  if (said !== undefined && said !== TEXT_KEY) {
+    return { reason: "layout-mismatch", id, entity: entity.name, layout: TEXT_KEY, said };
+  }
+  const text = decodeSegment(id, plan.slash);
+  // A key with a slash must be one that every origin reads as it stands.
+  const key = text.ok ? (text.value.includes("/") ? newKeyOf : keyOf)(plan, text.value) : text;
+  if (!key.ok) return { ...key.error, id, entity: entity.name, directory: plan.name };
+  return needsKey({ plan, key: key.value, decision: keyDecision(entity, id, key.value) });
+};
+
+/** `words`: the key's UTF-16 units, so that no two keys are one for what is chosen or remembered by them. */
+const keyDecision = (entity: Entity, id: string, key: string): KeyLookup["decision"] => {
+  const words = Array.from({ length: key.length }, (_, at) => key.charCodeAt(at));
+  // Header fields are ASCII.
+  return { entity, layout: TEXT_KEY, id, words, identity: words, canonical: encodeURIComponent(key) };
+};

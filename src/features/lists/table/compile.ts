@@ -1,0 +1,128 @@
+import { DECIMAL } from "../../../ids/text/alphabets.ts";
+import { targetOf } from "../../../routing/compile/targets.ts";
+import type { LayoutPlans } from "../../../routing/layouts/plan.ts";
+import { patternsOf } from "../../../routing/lookup/paths.ts";
+import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
+import type { Draft } from "../../../routing/schema/draft.ts";
+import { keysOfPointer } from "../../../routing/schema/faults.ts";
+import type { DeclaredEntity } from "../../../routing/schema/table.ts";
+import type { Entity, List, Regions } from "../../../routing/table.ts";
+import { regionFilter } from "./filter.ts";
+import { CURSOR_CHARACTERS_MAX } from "./limits.ts";
+import type { DeclaredList } from "./schema.ts";
+import type { NextPage } from "./types.ts";
+
+/** The path before `/:id`, unless the table says otherwise. */
+export const listPathOf = (entity: DeclaredEntity, { path }: DeclaredList): string | undefined =>
+  path ??
+  patternsOf(entity.path)
+    .find(({ pattern }) => /^(?:\/[^/:*]+)+\/:id$/.test(pattern))
+    ?.pattern.slice(0, -"/:id".length);
+
+/** By path; `undefined` where no collection is listed. */
+export const indexLists = (
+  draft: Draft,
+  plans: LayoutPlans,
+  entities: ReadonlyMap<string, Entity>,
+  regions: Regions,
+): ReadonlyMap<string, List> | undefined => {
+  const lists = new Map<string, List>();
+  for (const [name, declared] of draft.entities) {
+    const entity = entities.get(name);
+    if (declared.list === undefined || entity === undefined) continue;
+    const list = listOf(draft, plans, entity, declared, declared.list, regions);
+    lists.set(list.path, list);
+  }
+  return lists.size === 0 ? undefined : lists;
+};
+
+export const PAGE_SIZE = 100;
+export const PAGE_BYTES = 1024 * 1024;
+export const ITEMS = 10_000;
+export const LIMIT = { query: "limit", default: 100, max: 1000 } as const;
+export const CURSOR_QUERY = "cursor";
+
+/** Size of a cursor, beside the regions' own ones: its key and digests; and for each region numbers and quotes. */
+const BASE_CHARACTERS = 1_800;
+const REGION_CHARACTERS = 18;
+
+/** Sealed, text takes a third more. */
+const PLAIN_SHARE = 0.74;
+
+/** Characters that each region's own cursor may have. */
+export const pageCursorMaxOf = (regions: Iterable<string>): number => {
+  const names = [...regions];
+  const taken = names.reduce((sum, name) => sum + name.length + REGION_CHARACTERS, BASE_CHARACTERS);
+  return Math.min(1024, Math.floor((CURSOR_CHARACTERS_MAX * PLAIN_SHARE - taken) / Math.max(1, names.length)));
+};
+
+const listOf = (
+  draft: Draft,
+  plans: LayoutPlans,
+  entity: Entity,
+  declared: DeclaredEntity,
+  list: DeclaredList,
+  regions: Regions,
+): List => {
+  const path = listPathOf(declared, list);
+  if (path === undefined) throw new Error(`the list of ${entity.name} was not checked`);
+  const { order, limit = {}, filters = {}, answer = {} } = list;
+  const narrows = (filters.country ?? filters.mintedAfter ?? filters.mintedBefore) !== undefined;
+  const targets = [...regions].map(([name, region]) => {
+    // Another region has entities of its own: its list would look like this one's.
+    const target = targetOf(Object.freeze({ ...region, failover: [] }), Object.freeze({ kind: "source" }));
+    return [name, target] as const;
+  });
+  return Object.freeze({
+    entity,
+    path,
+    items: pathOf(list.items),
+    id: pathOf(list.id ?? "/id"),
+    next: nextOf(list),
+    order:
+      order === "none"
+        ? undefined
+        : {
+            path: order.by === "id-time" ? undefined : pathOf(order.by.member),
+            type: order.by === "id-time" ? "number" : order.by.type,
+            isDescending: order.direction === "desc",
+            hasDecimalIds:
+              entity.ids.length > 0 &&
+              entity.ids.every(({ enabled }) => enabled.layout.table.text.numeral?.digits === DECIMAL.digits),
+          },
+    pageSize: list.pageSize ?? PAGE_SIZE,
+    pageSizeQuery: list.pageSizeQuery,
+    pageBytesMax: list.pageBytesMax ?? PAGE_BYTES,
+    limit: { ...LIMIT, ...limit, default: limit.default ?? Math.min(LIMIT.default, limit.max ?? LIMIT.max) },
+    pagesMax: list.pagesMax ?? 500,
+    cursorQuery: list.cursorQuery ?? CURSOR_QUERY,
+    cursorMs: (list.cursorSeconds ?? 86_400) * 1000,
+    pageCursorMax: pageCursorMaxOf(regions.keys()),
+    scopeClaim: list.scope && "jwtClaim" in list.scope ? claimPathOf(list.scope.jwtClaim) : undefined,
+    scopeCookie: list.scope && "cookie" in list.scope ? list.scope.cookie : undefined,
+    regionDeadlineMs: list.regionDeadlineMs ?? 10_000,
+    mayBePartial: list.partial !== "refuse",
+    filters: {
+      region: filters.region,
+      country: filters.country,
+      mintedAfter: filters.mintedAfter,
+      mintedBefore: filters.mintedBefore,
+    },
+    answer: { items: "items", next: "next", summary: "summary", ...answer },
+    targets: new Map(targets),
+    regionsOf:
+      narrows && entity.ids.length > 0 && entity.directory === undefined
+        ? regionFilter(draft, plans, entity.name)
+        : undefined,
+  });
+};
+
+const nextOf = ({ next }: DeclaredList): NextPage => {
+  if (next === undefined) return { kind: "none" };
+  if ("link" in next) return { kind: "link" };
+  if ("member" in next) return { kind: "member", path: pathOf(next.member) };
+  return { kind: "cursor", path: pathOf(next.cursor), query: next.query };
+};
+
+/** The names of a JSON pointer (RFC 6901 §3); none for the whole document. */
+const pathOf = (pointer: string): readonly string[] => (pointer === "" ? [] : keysOfPointer(pointer));

@@ -1,0 +1,50 @@
+import type { RouteContext } from "../../../routing/compile/conditions.ts";
+import { PACKS_BYTES_MAX } from "../../../routing/limits.ts";
+import type { Draft, DraftRoute } from "../../../routing/schema/draft.ts";
+import type { Report } from "../../../routing/schema/faults.ts";
+import { dimensionOfPack } from "./route.ts";
+
+/** Names and sizes of packs, without their contents. A pack without a route is allowed. */
+export const checkPacks = (draft: Draft, report: Report): void => {
+  let content = 0;
+  for (const [name, { bytes, regions, field, slice }] of draft.packs) {
+    content += bytes;
+    if (field !== undefined && slice !== undefined) {
+      report("pack", ["packs", name, "slice"], "The ranges are of one field or of one slice; remove one of them.");
+    }
+    for (const [at, region] of regions.entries()) {
+      if (regions.indexOf(region) === at) continue;
+      const message = `${JSON.stringify(region)} is duplicated here; remove one of them.`;
+      report("pack", ["packs", name, "regions", at], message);
+    }
+  }
+  if (content > PACKS_BYTES_MAX) {
+    const message = `All packs together may have ${PACKS_BYTES_MAX} bytes; there are ${content}.`;
+    report("size", ["packs"], message);
+  }
+};
+
+/** A route to a pack may have conditions on one layout and on entities only, and the layout needs the pack's field. */
+export const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index, route }: DraftRoute): boolean => {
+  const { when, pack } = route;
+  if (pack === undefined) return true;
+  const declared = draft.packs.get(pack);
+  // An unknown or broken pack is a fault of its own.
+  if (declared === undefined) return false;
+  const others = Object.keys(when).filter((key) => key !== "layout" && key !== "entity");
+  for (const key of others) {
+    const message = "A route to a pack asks for one layout, and for entities at most; remove this condition.";
+    report("pack", ["routes", index, "when", key], message);
+  }
+  const plan = typeof when.layout === "string" ? plans.get(when.layout) : undefined;
+  if (typeof when.layout !== "string") {
+    report("pack", ["routes", index, "when"], "A route to a pack names the one layout whose IDs it is for; add it.");
+  } else if (plan !== undefined && dimensionOfPack(plan, declared) === undefined) {
+    const { field, slice, bits } = declared;
+    const what = slice === undefined ? `field ${field ?? "for its key"}` : `slice ${slice}`;
+    const message = `Layout ${when.layout} has no ${what} of ${bits} bits that a route can depend on; correct the pack.`;
+    report("pack", ["packs", pack], message);
+    return false;
+  }
+  return others.length === 0 && typeof when.layout === "string";
+};

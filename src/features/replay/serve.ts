@@ -1,0 +1,161 @@
+import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "../../gateway/decide.ts";
+import { err, ok } from "../../ids/result.ts";
+import type { CompiledTable, Entity, WithoutId } from "../../routing/index.ts";
+import { takesMethod } from "../../routing/lookup/choice.ts";
+import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
+import { hostsOf } from "../../routing/resolve/owner.ts";
+import type { PublicIdOpener } from "../public-ids/serve/public-ids.ts";
+import { hasPublicForm } from "../public-ids/table/codec.ts";
+
+/** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
+export type LoggedRequest = Readonly<{ method: string; path: string }>;
+
+/** Where a table leads a request. Plain JSON. */
+export type Destination =
+  | { readonly kind: "region"; readonly region: string; readonly entity: string }
+  /** `reason`: the slug of the problem that the client is answered with. */
+  | { readonly kind: "refused"; readonly reason: Refusal; readonly entity: string | undefined }
+  /** A page or an endpoint of the gateway itself. */
+  | { readonly kind: "own" }
+  /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack, a key of a directory. */
+  | { readonly kind: "open"; readonly why: Unknown; readonly entity: string | undefined };
+
+type Unknown = "public-id" | "request-fields" | "pack" | "directory";
+
+type Refusal =
+  | Exclude<DecideError["reason"], "table-unavailable" | "directory-unavailable" | "public-ids-unavailable">
+  | "malformed-request"
+  | "method-not-allowed"
+  | "region-unknown";
+
+/** `open`: a table decides by something that is not known here, and both may come to the same. */
+export type ReplayResult = "same" | "changed" | "open";
+
+export type Replayed = Readonly<{ before: Destination; after: Destination; verdict: ReplayResult }>;
+
+/** Sends a request of the past through two tables. `nowMs` (Unix ms) is when it would be sent. */
+export const replay = (
+  before: CompiledTable,
+  after: CompiledTable,
+  request: LoggedRequest,
+  nowMs: number,
+): Replayed => {
+  const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
+  const settled = isSame(left, right) ? "same" : "changed";
+  return { before: left, after: right, verdict: mayMeet(left, right) || mayMeet(right, left) ? "open" : settled };
+};
+
+/** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
+const mayMeet = (unknown: Destination, other: Destination): boolean => {
+  if (unknown.kind !== "open") return false;
+  if (unknown.why === "pack" || unknown.why === "directory") return true;
+  return (unknown.why === "request-fields" && other.kind === "region") || isSame(unknown, other);
+};
+
+/** The owner of a refused path makes no difference to a client, but the reason does. */
+const isSame = (before: Destination, after: Destination): boolean =>
+  before.kind === "refused" && after.kind === "refused"
+    ? before.reason === after.reason
+    : JSON.stringify(before) === JSON.stringify(after);
+
+/** Text that the gateway's own log shows in place of a public ID, and of a path that may hold one. */
+const HIDDEN_ID = ":id";
+const HIDDEN_PATH = "/*";
+
+/** No keys are at hand: on a path of a public entity the decision stays open. */
+const CLOSED: PublicIdOpener = { open: () => err({ reason: "public-ids-unavailable", why: "no-keys" }) };
+
+/** Under `/any` the plain readings decide first, and what has none may be a public ID. */
+const BLIND: PublicIdOpener = { open: () => ok(undefined) };
+
+/** Where one table leads a request, by the gateway's own decision. Logs do not know its host: it is open where hosts decide. */
+export const destinationOf = (table: CompiledTable, request: LoggedRequest, nowMs: number): Destination => {
+  const on = (servedHost: string) => destinationOn(table, request, nowMs, servedHost);
+  const elsewhere = on("");
+  const isSettled = hostsOf(table).every((host) => isSame(on(host), elsewhere));
+  return isSettled ? elsewhere : open("request-fields", undefined);
+};
+
+const destinationOn = (
+  table: CompiledTable,
+  { method, path: target }: LoggedRequest,
+  nowMs: number,
+  servedHost: string,
+): Destination => {
+  const asked = { method, preflightFor: undefined, servedHost };
+  const [path = ""] = target.split("?", 1);
+  if (GATEWAY_PATH.test(path)) return { kind: "own" };
+  if ((method === "GET" || method === "HEAD") && table.lists?.has(path) === true) return { kind: "own" };
+  if (NOT_NORMALIZED.test(path)) return refused("malformed-request", undefined);
+  if (path === HIDDEN_PATH) return open("public-id", undefined);
+  const tables = { table, canary: undefined };
+  if (path.startsWith(ANY_PREFIX)) {
+    const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
+    if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
+    const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs, asked }, path);
+    return outcome.kind === "error" && table.withoutPublic !== undefined
+      ? open("public-id", undefined)
+      : destination(outcome, method);
+  }
+  if (path === table.graphql?.path) return open("request-fields", table.graphql.entity.name);
+  // Its region is of the ID that it gets.
+  const created = method === "POST" ? table.creates?.match(path)?.entity.entity : undefined;
+  if (created !== undefined) return open("request-fields", created.name);
+  const match = table.paths.match(path, asked);
+  if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
+    return open("public-id", match.entity.name);
+  const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs, asked }, path);
+  if (outcome.kind !== "error") return destination(outcome, method);
+  if (isStartPage(path, method, outcome.error)) return { kind: "own" };
+  const error = refusalAt(tables, path, method, outcome.error);
+  return error.reason === "method-not-allowed" ? refused(error.reason, undefined) : destination(outcome, method);
+};
+
+/** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */
+const mayBePublic = (table: CompiledTable, id: string): boolean =>
+  [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, id));
+
+function destination(outcome: Outcome, method: string): Destination {
+  switch (outcome.kind) {
+    case "region":
+    case "redirect": {
+      const { kind, decision } = outcome;
+      if (decision === undefined) return open("public-id", undefined);
+      // TRACE would show the client what the gateway adds (RFC 9110 §9.3.8).
+      if (kind === "region" && method === "TRACE") return refused("method-not-allowed", decision.entity.name);
+      return inRegion(decision.target.region.name, decision.entity);
+    }
+    case "without-id":
+      return withoutId(outcome.entry, method);
+    case "page":
+      return open("page" in outcome.needs ? "pack" : "directory", entityIn(outcome.error));
+    case "error": {
+      const { error, entity } = outcome;
+      if (error.reason === "public-ids-unavailable") return open("public-id", entity);
+      if (error.reason === "table-unavailable") return open("pack", entityIn(error));
+      if (error.reason === "directory-unavailable") return open("directory", error.lookup.decision.entity.name);
+      return refused(error.reason, entityIn(error));
+    }
+  }
+}
+
+const entityIn = (error: DecideError): string | undefined => ("entity" in error ? error.entity : undefined);
+
+const open = (why: Unknown, entity: string | undefined): Destination => ({ kind: "open", why, entity });
+
+const refused = (reason: Refusal, entity: string | undefined): Destination => ({ kind: "refused", reason, entity });
+
+const inRegion = (region: string, { name }: Entity): Destination => ({ kind: "region", region, entity: name });
+
+/** A region is certain only where no field of the request can say another one. */
+const withoutId = (entry: WithoutId, method: string): Destination => {
+  const { entity, sources, idIn } = entry;
+  if (!takesMethod(entry, { method, preflightFor: undefined })) return refused("method-not-allowed", entity.name);
+  if (idIn !== undefined) return open("request-fields", entity.name);
+  const [first] = sources;
+  if (first === undefined) return refused("region-unknown", entity.name);
+  if (method === "TRACE" && sources.some(({ kind }) => kind === "region"))
+    return refused("method-not-allowed", entity.name);
+  if (first.kind === "region") return inRegion(first.region, entity);
+  return open("request-fields", entity.name);
+};

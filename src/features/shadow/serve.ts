@@ -1,0 +1,176 @@
+import type { Clock, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../../ports/gateway.ts";
+import type { OriginResponse } from "../../proxy/attempt.ts";
+import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "../../proxy/origin-request.ts";
+import { edgeFailure } from "../../proxy/origin-response.ts";
+import { chooseOrigin } from "../../proxy/origins.ts";
+import type { Region } from "../../routing/table.ts";
+
+/** The shape in which two regions' answers to one request must agree: the status, and parts of some fields. */
+export type ResponseShape = Readonly<{ status: number; fields: Readonly<Record<string, string>> }>;
+
+/** Absence is a value too. */
+const ABSENT = "absent";
+
+/**
+ * The fields that a client acts on, with the part of a value that must be the same. Others differ between sound
+ * answers: dates, cookies, server names.
+ */
+const COMPARED_FIELDS: Readonly<Record<string, (value: string) => string>> = {
+  // Parameters as well: another charset reads other text. Case and white space mean nothing (RFC 9110 §8.3.1).
+  "content-type": (value) => value.toLowerCase().replace(/\s/g, ""),
+  "content-encoding": (value) => value.toLowerCase(),
+  "content-length": (value) => value,
+  // Each region may write its own, but a client that gets none cannot ask for changes (RFC 9110 §8.8.3).
+  etag: () => "present",
+  // A list whose order means nothing (RFC 9111 §5.2).
+  "cache-control": (value) =>
+    value
+      .toLowerCase()
+      .split(",")
+      .map((directive) => directive.trim())
+      .toSorted()
+      .join(),
+  location: (value) => locationShape(value),
+};
+
+/** Taken at once, before anybody changes the answer's fields. */
+export function shapeOf({ status, headers }: Response): ResponseShape {
+  const shapes = Object.entries(COMPARED_FIELDS).map(([name, shape]) => {
+    const value = headers.get(name);
+    return [name, value === null ? ABSENT : shape(value)];
+  });
+  return { status, fields: Object.fromEntries(shapes) };
+}
+
+/** The names of the fields in which two answers differ. */
+export function differingFields({ fields: a }: ResponseShape, { fields: b }: ResponseShape): readonly string[] {
+  return Object.keys(COMPARED_FIELDS).filter((name) => {
+    // A server may leave the length out of any answer, and chunk it (RFC 9110 §8.6).
+    const mayBeAbsent = name === "content-length" && (a[name] === ABSENT || b[name] === ABSENT);
+    return a[name] !== b[name] && !mayBeAbsent;
+  });
+}
+
+/**
+ * Whether it leads to another host, how deep its path is, and which names its query has: hosts differ by region, and what
+ * stands in the path may be new for each request.
+ */
+function locationShape(value: string): string {
+  const [target = "", ...fragment] = value.split("#");
+  const [place = "", query = ""] = target.split("?", 2);
+  const [, authority, path = ""] = /^(?:[a-z][a-z0-9+.-]*:)?(\/\/[^/]*)?(.*)$/i.exec(place) ?? [];
+  const names = [...new URLSearchParams(query).keys()].toSorted();
+  return JSON.stringify([authority !== undefined, path.split("/").length, names, fragment.length > 0]);
+}
+
+/** A difference that stands for itself and for those before it that were left out of the log. */
+export interface LoggedDifference extends ResponseDifference {
+  readonly shadow: string;
+  readonly suppressed: number;
+}
+
+export interface ShadowDeps {
+  readonly clock: Clock;
+  readonly count: (region: string, outcome: ShadowOutcome) => void;
+  readonly log: (difference: LoggedDifference) => void;
+}
+
+/** So few at once cannot crowd out the clients' own requests. */
+const IN_FLIGHT_MAX = 8;
+
+/** Where one answer differs, thousands may. */
+const LOG_EVERY_MS = 1_000;
+
+/** The shadows of one isolate: how many requests to them are under way, and what became of them. */
+export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
+  let inFlight = 0;
+  let nextMs = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return {
+    admit: (region) => {
+      const isAdmitted = inFlight < IN_FLIGHT_MAX;
+      if (isAdmitted) inFlight += 1;
+      else count(region, "dropped");
+      return isAdmitted;
+    },
+    report: (region, outcome, difference) => {
+      inFlight -= 1;
+      count(region, outcome);
+      if (difference === undefined) return;
+      const nowMs = clock.nowMs();
+      if (nowMs < nextMs) suppressed += 1;
+      else {
+        log({ ...difference, shadow: region, suppressed });
+        nextMs = nowMs + LOG_EVERY_MS;
+        suppressed = 0;
+      }
+    },
+  };
+}
+
+/** A slower shadow has shown enough; no client waits for it. */
+const SHADOW_DEADLINE_MS = 5_000;
+
+/**
+ * Sends a sample of the reads to the shadow of their route too, once the client's answer is on its way. To be called with
+ * the origin's answer as it came: what is compared of it is taken at once. It never throws and never waits.
+ */
+export function mirrorToShadow(
+  proxyRequest: ProxyRequest,
+  { response, region }: Pick<OriginResponse, "response" | "region">,
+  deps: ProxyPorts,
+  deadlineMs = SHADOW_DEADLINE_MS,
+): void {
+  const { method, body, decision } = proxyRequest;
+  const { shadow } = decision.target;
+  if (shadow === undefined || shadow.region === region || response.status === 101) return;
+  if ((method !== "GET" && method !== "HEAD") || body.kind !== "none" || asksUpgrade(proxyRequest)) return;
+  if (deps.entropy.word() >= shadow.share * 2 ** 32) return;
+  const { name } = shadow.region;
+  if (!deps.shadows.admit(name)) return;
+  const answered = shapeOf(response);
+  const work = async (): Promise<void> => {
+    // Lets the handler hand over the client's answer before anything is sent.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    const answer = await sendToShadow(proxyRequest, shadow.region, deps, deadlineMs).catch(() => undefined);
+    if (answer === undefined) return deps.shadows.report(name, "failed");
+    const fields = differingFields(answered, answer);
+    const isSameStatus = answer.status === answered.status;
+    if (isSameStatus && fields.length === 0) return deps.shadows.report(name, "match");
+    const { entity, id } = decision;
+    deps.shadows.report(name, isSameStatus ? "headers-differ" : "status-differs", {
+      entity: entity.name,
+      id: entity.public === undefined ? id : undefined,
+      method,
+      region: region.name,
+      status: answered.status,
+      shadowStatus: answer.status,
+      fields,
+    });
+  };
+  proxyRequest.waitUntil(work());
+}
+
+/** Rejects where there is no answer in time, or none of the origin's own. */
+async function sendToShadow(
+  proxyRequest: ProxyRequest,
+  region: Region,
+  deps: ProxyPorts,
+  deadlineMs: number,
+): Promise<ResponseShape> {
+  const at = { region, origin: chooseOrigin(region, proxyRequest.decision.identity) };
+  const { fetch, isOnEdge } = deps;
+  const signature = deps.sign && (await deps.sign(signableOf(proxyRequest, at)));
+  const outgoing = originRequest(proxyRequest, at, deps, signature);
+  if (typeof outgoing === "string") throw new Error(outgoing);
+  const headers = new Headers(outgoing.init.headers);
+  // Tells the origin that its response is not read.
+  headers.set("waybill-shadow", "1");
+  const signal = AbortSignal.timeout(deadlineMs);
+  const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const sent = fetch(outgoing.url, { ...outgoing.init, headers, signal }, at.origin.binding);
+  const response = await Promise.race([sent, late]);
+  void response.body?.cancel().catch(() => undefined);
+  if (isOnEdge && edgeFailure(response.status) !== undefined) throw new Error("the shadow cannot be reached");
+  return shapeOf(response);
+}
