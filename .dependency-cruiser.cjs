@@ -74,7 +74,7 @@ const ZONES = [
   {
     name: "formats",
     from: "^src/formats/",
-    may: ["^src/(formats|ids|routing)/", packages("valibot")],
+    may: ["^src/(formats|ids|routing)/", packages("jsonc-parser", "valibot")],
     why: "formats that gateway, command and host share know no platform",
   },
   {

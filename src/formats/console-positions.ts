@@ -1,85 +1,64 @@
+import { visit } from "jsonc-parser";
 import type { Rule } from "../routing/index.ts";
 import { pointerTo } from "../routing/schema/faults.ts";
+import { tooDeepAt } from "../routing/schema/json-scanner.ts";
 
-/** Where a value stands in a JSON text with comments. It never throws: of a text with faults it finds what comes before them. */
+/** Positions of values in a JSON text with comments. A faulty text never throws: the values before the fault are found. */
 
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-const STRING = /"(?:[^"\\]|\\[\s\S])*"/y;
-const SCALAR = /[^\s,[\]{}:"]+/y;
-
-/** Deeper values belong to what is around them. */
+/** Deeper than any table, and far below the stack limit of a recursive parser. */
 const DEPTH_MAX = 64;
 
 export interface Positions {
   /** By JSON pointer (RFC 6901). */
   readonly values: ReadonlyMap<string, Span>;
-  /** Where the name of a member stands. */
+  /** Names of members. */
   readonly keys: ReadonlyMap<string, Span>;
-  /** Up to here it is JSON. */
+  /** The offset of the first fault; the length of a text without any. */
   readonly end: number;
 }
 
 export function positionsOf(text: string): Positions {
-  const values = new Map<string, Span>();
+  const values = new Map<string, Span>([["", { from: 0, to: text.length }]]);
   const keys = new Map<string, Span>();
-  let at = 0;
-  const take = (form: RegExp): string | undefined => {
-    form.lastIndex = at;
-    const found = form.exec(text)?.[0];
-    if (found !== undefined) at += found.length;
-    return found;
+  const open: (readonly [pointer: string, from: number])[] = [];
+  const shallow = text.slice(0, tooDeepAt(text, DEPTH_MAX));
+  let end = shallow.length;
+  const begins = (offset: number, _length: number, _line: number, _character: number, pathOf: PathOf) => {
+    const pointer = pointerTo(pathOf());
+    open.push([pointer, offset]);
+    // A container that is never closed ends with the text.
+    values.set(pointer, { from: offset, to: shallow.length });
   };
-  const readValue = (pointer: string, depth: number): boolean => {
-    take(SPACE);
-    const from = at;
-    const isRead = readAt(pointer, depth);
-    values.set(pointer, { from, to: at });
-    return isRead;
+  const ends = (offset: number, length: number) => {
+    const [pointer, from] = open.pop() ?? ["", 0];
+    values.set(pointer, { from, to: offset + length });
   };
-  const readAt = (pointer: string, depth: number): boolean => {
-    const first = text.charAt(at);
-    if (first === '"') return take(STRING) !== undefined;
-    if ((first !== "{" && first !== "[") || depth >= DEPTH_MAX) return take(SCALAR) !== undefined;
-    at++;
-    for (let index = 0; ; index++) {
-      take(SPACE);
-      if (text.charAt(at) === (first === "{" ? "}" : "]")) {
-        at++;
-        return true;
-      }
-      let key = String(index);
-      if (first === "{") {
-        const from = at;
-        const name = take(STRING);
-        if (name === undefined) return false;
-        key = nameIn(name);
-        keys.set(pointer + pointerTo([key]), { from, to: at });
-        take(SPACE);
-        if (text.charAt(at) !== ":") return false;
-        at++;
-      }
-      if (!readValue(pointer + pointerTo([key]), depth + 1)) return false;
-      take(SPACE);
-      if (text.charAt(at) === ",") at++;
-    }
-  };
-  readValue("", 0);
-  take(SPACE);
-  return { values, keys, end: at };
+  visit(
+    shallow,
+    {
+      onObjectBegin: begins,
+      onArrayBegin: begins,
+      onObjectEnd: ends,
+      onArrayEnd: ends,
+      onObjectProperty: (name, from, length, _line, _character, pathOf) =>
+        keys.set(pointerTo([...pathOf(), name]), { from, to: from + length }),
+      onLiteralValue: (_value, from, length, _line, _character, pathOf) =>
+        values.set(pointerTo(pathOf()), { from, to: from + length }),
+      onError: (_error, offset) => {
+        end = Math.min(end, offset);
+      },
+    },
+    { allowTrailingComma: true },
+  );
+  return { values, keys, end };
 }
 
-function nameIn(text: string): string {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text.slice(1, -1);
-  }
-}
+type PathOf = () => readonly (string | number)[];
 
 /** From 1. `undefined` if the text has no such value. */
 export function lineOf(text: string, pointer: string): number | undefined {
