@@ -1,4 +1,4 @@
-import { JsonScanner } from "../../public-ids/serve/json-rewriter.ts";
+import { JsonByteScanner } from "../../public-ids/serve/json-rewriter.ts";
 
 /** Reads the values of JSON pointers from the first bytes of a body, without making any other value of it. */
 
@@ -28,7 +28,7 @@ export function readJsonIds(bytes: Uint8Array, isWhole: boolean, pointers: reado
 }
 
 /** Sets of pointers are bits, by their place in the list of pointers; level n is about the n-th container that is open. */
-class IdScanner extends JsonScanner {
+class IdScanner extends JsonByteScanner {
   readonly #bytes: Uint8Array;
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #pointers: readonly JsonPointer[];

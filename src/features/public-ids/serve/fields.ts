@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../table/field-paths.ts";
-import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner } from "./json-rewriter.ts";
+import { DEPTH_MAX, JsonByteScanner, type JsonError, type JsonFraming } from "./json-rewriter.ts";
 
 /** The public ID for `text`, unescaped, of an entity. `undefined`: it is no ID, and stays; `null`: it has no public form. */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;
@@ -20,7 +20,7 @@ const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** Turns internal IDs at the declared places into public ones while a JSON body streams by. For one body. */
-export class FieldRewriter extends JsonScanner {
+export class FieldRewriter extends JsonByteScanner {
   readonly #paths: FieldPaths;
   readonly #toPublic: ToPublic;
   readonly #keyBytesMax: number;

@@ -50,7 +50,7 @@ const HEX = bytesOf("0123456789abcdefABCDEF");
 const ESCAPES = bytesOf('"\\/bfnrtu');
 const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
 
-export abstract class JsonScanner {
+export abstract class JsonByteScanner {
   readonly #framing: JsonFraming;
   readonly #isArray = new Uint8Array(DEPTH_MAX);
   #mode: Mode = "start";
