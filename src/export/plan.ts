@@ -1,7 +1,8 @@
 import { type Field, hotguidSql, type Layout, luuid } from "../ids/index.ts";
 import { bitsOf, type Piece, piecesOf, runsOf } from "../ids/layout/runs.ts";
 import { EVEN_UNITS, SQL_TICKS_A_DAY, timeRowOf } from "../ids/layout/time.ts";
-import { assemble, planChecked } from "../routing/compile/compile.ts";
+import { assemble } from "../routing/compile/assemble.ts";
+import { planChecked } from "../routing/compile/compile.ts";
 import { allFormsOf, TextReader } from "../routing/compile/overrides.ts";
 import type { RoutePlan } from "../routing/compile/route-plans.ts";
 import { targetsOf } from "../routing/compile/targets.ts";

@@ -1,6 +1,6 @@
 import type { Words } from "../../ids/index.ts";
 import type { OverrideIndex } from "../compile/overrides.ts";
-import { allFormsOf, canBeLater, indexOverrides, shortKeyIn, TextReader } from "../compile/overrides.ts";
+import { allFormsOf, canBeLater, findShort, indexOverrides, shortKeyIn, TextReader } from "../compile/overrides.ts";
 import { ownerKeyField, readingsOf } from "../layouts/fields.ts";
 import type { LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
@@ -63,7 +63,7 @@ type All = readonly Override[];
 
 /** Messages about other overrides of the same ID, in any of its forms, or of the same short key. */
 function* rivalSentences(reader: TextReader, number: number, all: All, index: OverrideIndex, plans: LayoutPlans) {
-  const { byForm, findShort } = index;
+  const { byForm, byShort } = index;
   const own = all[number] as Override;
   const content = overrideKey(own);
   const otherOf = (found: number | undefined): Override | undefined => {
@@ -73,7 +73,7 @@ function* rivalSentences(reader: TextReader, number: number, all: All, index: Ov
   const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(byForm.get(form)?.get(words)) ?? []);
   if (rival !== undefined) yield rivalSentence(own, rival);
   const key = shortKeyIn(reader, plans);
-  const other = key && otherOf(findShort(...key));
+  const other = key && otherOf(findShort(byShort, ...key));
   if (other === undefined || other === rival) return;
   yield `Another ID with this group and primary key ${endOf(other)}, and both have one short key; correct one of them.`;
 }

@@ -8,7 +8,7 @@ import type { Gone, MovedIndex, Target, TimedLayout } from "../table.ts";
 /** Overrides by ID. An entry's number is its place in `overridesIn`. */
 export interface OverrideIndex {
   readonly byForm: ReadonlyMap<TextForm, WordsMap>;
-  readonly findShort: (group: number, primaryKey: number) => number | undefined;
+  readonly byShort: WordsMap;
   /** Whether no two entries have the same ID or the same short key. */
   readonly isDistinct: boolean;
 }
@@ -47,21 +47,24 @@ export const indexOverrides = (draft: Draft, layouts: TimedLayouts, accepts: Acc
   }
   let isDistinct = true;
   const mapOf = ({ width, words, numbers }: Rows): WordsMap => {
-    const map = new WordsMap(width, words, numbers);
+    const map = WordsMap.of(width, words, numbers);
     isDistinct &&= map.size === numbers.length;
     return map;
   };
   const byForm = new Map([...forms].map(([form, rows]) => [form, mapOf(rows)]));
   const byShort = mapOf(shortKeys);
-  return { byForm, findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)), isDistinct };
+  return { byForm, byShort, isDistinct };
 };
 
+export const findShort = (byShort: WordsMap, group: number, primaryKey: number): number | undefined =>
+  byShort.get(wordsOfShort(group, primaryKey));
+
 /** The index for requests: the target of each entry, by its number. */
-export const movedIndex = ({ findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => {
+export const movedIndex = ({ byShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => {
   const counts = { moved: 0, moving: 0, gone: 0 };
   for (const { rule } of targets) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
   // Without an entry the number is -1, which no target has.
-  return { counts, targets, findShort: (group, primaryKey) => targets[findShort(group, primaryKey) ?? -1] };
+  return { counts, targets, findShort: (group, primaryKey) => targets[findShort(byShort, group, primaryKey) ?? -1] };
 };
 
 /**

@@ -1,4 +1,5 @@
-import { assemble, type Planned } from "../compile/compile.ts";
+import { assemble } from "../compile/assemble.ts";
+import type { Planned } from "../compile/compile.ts";
 import { groupBy } from "../layouts/plan.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.ts";

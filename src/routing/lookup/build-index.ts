@@ -126,7 +126,7 @@ const rangesOn = ({ slot }: Axis, { box }: PlacedRoute): Ranges => box[slot] as 
 const SEGMENTS_CELLS = 32;
 const CHANGE_CELLS = 8;
 
-const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
+const NOTHING = Segments.of(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
 export const buildSegments = (routes: Routes, axes: Axes, budget: Budget, depth = 0): Segments | undefined => {
@@ -211,7 +211,7 @@ const startsOf = (routes: readonly PlacedRoute[], axis: Axis, budget: Budget): F
 
 const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segments[], { max }: Span): Segments => {
   const isKept = (_: number, at: number): boolean => at === 0 || leads[at] !== leads[at - 1];
-  return new Segments(starts.filter(isKept), leads.filter(isKept), next, max);
+  return Segments.of(starts.filter(isKept), leads.filter(isKept), next, max);
 };
 
 /** One index for each set of dimensions that routes constrain together; `undefined` beyond the budget. */

@@ -5,10 +5,12 @@ import { compareWords, mixWords, type Words } from "../../ids/index.ts";
 /** No route: the ordinal of a segment that none covers. It comes after every route's. */
 export const NO_ROUTE = 0xffffffff;
 
+export type Cells = Uint32Array | Float64Array;
+
 /** One dimension, cut into segments: each leads to those of the next dimension or, at the last one, to a route. */
 export class Segments {
   /** For each segment where it starts, then its lead, side by side in one cache line; at 32 bits, where that is enough. */
-  private readonly cells: Uint32Array | Float64Array;
+  readonly cells: Cells;
   /** Empty at the last dimension. */
   readonly next: readonly Segments[];
   /** For each bucket of equal width the segment at which a search begins; the next bucket's is where it ends. */
@@ -17,18 +19,14 @@ export class Segments {
   private readonly bucketsFrom: number;
   private readonly bucketsPerUnit: number;
 
-  /** `starts` rises from the least value; `max` is the greatest. `leads`: ordinals, or places in `next` if that is not empty. */
-  constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[], max: number) {
-    const count = starts.length;
-    const isNarrow = (starts[0] as number) >= 0 && max <= 0xffffffff;
-    this.cells = isNarrow ? new Uint32Array(count * 2) : new Float64Array(count * 2);
-    for (let segment = 0; segment < count; segment++) {
-      this.cells[segment * 2] = starts[segment] as number;
-      this.cells[segment * 2 + 1] = leads[segment] as number;
-    }
+  /** `cells` rise from the least value. Leads are ordinals, or places in `next` if that is not empty. */
+  constructor(cells: Cells, next: readonly Segments[]) {
+    const count = cells.length / 2;
+    const startOf = (segment: number): number => cells[segment * 2] as number;
+    this.cells = cells;
     this.next = next;
-    const first = starts[1] ?? 0;
-    const last = starts.at(-1) as number;
+    const first = count > 1 ? startOf(1) : 0;
+    const last = startOf(count - 1);
     this.bucketCount = count < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(count)));
     this.bucketsFrom = first;
     this.bucketsPerUnit = last > first ? this.bucketCount / (last - first) : 0;
@@ -37,10 +35,22 @@ export class Segments {
       Math.min(this.bucketCount - 1, Math.max(0, Math.floor((value - first) * this.bucketsPerUnit)));
     let segment = 0;
     for (let bucket = 0; bucket < this.bucketCount; bucket++) {
-      while (segment < count && bucketOf(starts[segment] as number) < bucket) segment++;
+      while (segment < count && bucketOf(startOf(segment)) < bucket) segment++;
       // The segment before may reach into this bucket.
       this.buckets[bucket] = Math.max(0, segment - 1);
     }
+  }
+
+  /** `max`: the greatest value. */
+  static of(starts: Float64Array, leads: Float64Array, next: readonly Segments[], max: number): Segments {
+    const count = starts.length;
+    const isNarrow = (starts[0] as number) >= 0 && max <= 0xffffffff;
+    const cells = isNarrow ? new Uint32Array(count * 2) : new Float64Array(count * 2);
+    for (let segment = 0; segment < count; segment++) {
+      cells[segment * 2] = starts[segment] as number;
+      cells[segment * 2 + 1] = leads[segment] as number;
+    }
+    return new Segments(cells, next);
   }
 
   /** How many segments there are, those of the next dimensions included. */
@@ -139,7 +149,7 @@ export class IdIndex {
     values = new Float64Array(dimensions.length),
   ) {
     this.indexes = indexes.toSorted((a, b) => a.first - b.first);
-    this.slots = [...new Set(indexes.flatMap(({ slots }) => slots))];
+    this.slots = [...new Set(this.indexes.flatMap(({ slots }) => slots))];
     const used = this.slots.map((slot) => dimensions[slot] as Dimension);
     this.reads = used.map(({ read }) => read);
     this.values = values;
@@ -198,31 +208,37 @@ export class IdIndex {
 
 /** Numbers by words, which clients choose: all may have one hash, so each bucket is sorted. The first of equal words counts. */
 export class WordsMap {
-  private readonly width: number;
+  readonly width: number;
   /** By bucket, and sorted in each. */
-  private readonly rows: Uint32Array;
-  private readonly values: Uint32Array;
+  readonly rows: Uint32Array;
+  readonly values: Uint32Array;
   /** Where each bucket begins in the rows; the next one begins where it ends. */
-  private readonly starts: Uint32Array;
+  readonly starts: Uint32Array;
 
-  /** `words`: row after row. `values`: one of 32 bits for each row. */
-  constructor(width: number, words: readonly number[], values: readonly number[]) {
+  constructor({ width, rows, values, starts }: Pick<WordsMap, "width" | "rows" | "values" | "starts">) {
+    this.width = width;
+    this.rows = rows;
+    this.values = values;
+    this.starts = starts;
+  }
+
+  /** `words`: row after row. `numbers`: one of 32 bits for each row. */
+  static of(width: number, words: readonly number[], numbers: readonly number[]): WordsMap {
     const rowOf = (entry: number): Words => words.slice(entry * width, (entry + 1) * width);
-    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, values.length))) - 1;
-    const buckets = Uint32Array.from(values, (_, entry) => mixWords(rowOf(entry)) & mask);
+    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, numbers.length))) - 1;
+    const buckets = Uint32Array.from(numbers, (_, entry) => mixWords(rowOf(entry)) & mask);
     const compare = (a: number, b: number): number =>
       (buckets[a] as number) - (buckets[b] as number) || compareWords(rowOf(a), rowOf(b));
-    const order = Uint32Array.from(values, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
+    const order = Uint32Array.from(numbers, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
     const kept = order.filter((entry, at) => at === 0 || compare(entry, order[at - 1] as number) !== 0);
-    this.width = width;
-    this.rows = new Uint32Array(kept.length * width);
-    this.values = kept.map((entry) => values[entry] as number);
-    this.starts = new Uint32Array(mask + 2);
+    const rows = new Uint32Array(kept.length * width);
+    const starts = new Uint32Array(mask + 2);
     for (const [at, entry] of kept.entries()) {
-      this.rows.set(rowOf(entry), at * width);
-      this.starts[(buckets[entry] as number) + 1] = at + 1;
+      rows.set(rowOf(entry), at * width);
+      starts[(buckets[entry] as number) + 1] = at + 1;
     }
-    for (let bucket = 1; bucket <= mask + 1; bucket++) this.starts[bucket] ||= this.starts[bucket - 1] as number;
+    for (let bucket = 1; bucket <= mask + 1; bucket++) starts[bucket] ||= starts[bucket - 1] as number;
+    return new WordsMap({ width, rows, values: kept.map((entry) => numbers[entry] as number), starts });
   }
 
   get size(): number {

@@ -9,7 +9,7 @@ test("it finds what a map by text finds, and of equal words the first", () => {
       const plain = new Map(entries.toReversed().map(([own, value]) => [own.join(), value]));
       const rows = entries.flatMap(([own]) => own);
       const values = entries.map(([, value]) => value);
-      const map = new WordsMap(3, rows, values);
+      const map = WordsMap.of(3, rows, values);
       expect(map.size).toBe(plain.size);
       for (const own of [...entries.map(([own]) => own), ...others]) expect(map.get(own)).toBe(plain.get(own.join()));
     }),

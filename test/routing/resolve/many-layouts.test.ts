@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { everyLayout, type Layout, TEXT_NAMES } from "../../../src/ids/index.ts";
 import { ticksIn, timeValue } from "../../../src/ids/layout/time.ts";
-import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../../src/routing/index.ts";
+import { checkTable, hintNamed, resolveAny, resolvePath } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { routeOf } from "../random-routes.ts";
+import { bothWays } from "../restored.ts";
 import { NOW_MS } from "../tables.ts";
 import { compare } from "./compare.ts";
 import { layoutOf, readAll, readAs } from "./oracle.ts";
@@ -192,23 +193,24 @@ test("tables of many layouts, declared ones among them, lead every text where a 
         const texts = ids.map((id) => textOf(layouts, id));
         const moved = Object.fromEntries(texts.slice(0, 1).map((text) => [text, "ap"]));
         const declared = isMoving && checkTable({ ...unmoved, moved }).ok ? { ...unmoved, moved } : unmoved;
-        const compiled = compileTable(declared, 1);
-        for (const [at, text] of texts.entries()) {
-          const name = layouts[at % layouts.length]?.name;
-          for (const hint of [undefined, name]) {
-            const named = hintNamed(compiled, hint);
-            if (!named.ok) throw new Error(JSON.stringify(named.error));
-            const any = resolveAny(compiled, text, NOW_MS, named.value);
-            if (any.ok) resolved += 1;
-            compare(any, readAll(declared, text, NOW_MS, hint));
-            for (const entity of compiled.entities.values()) {
-              const path = `/${entity.name}/${text}/below`;
-              const match = compiled.paths.match(path);
-              if (match === undefined) throw new Error(`no match for ${path}`);
-              compare(
-                resolvePath(compiled, match, path, NOW_MS, named.value),
-                readAs(declared, entity.name, text, NOW_MS, hint),
-              );
+        for (const compiled of bothWays(declared)) {
+          for (const [at, text] of texts.entries()) {
+            const name = layouts[at % layouts.length]?.name;
+            for (const hint of [undefined, name]) {
+              const named = hintNamed(compiled, hint);
+              if (!named.ok) throw new Error(JSON.stringify(named.error));
+              const any = resolveAny(compiled, text, NOW_MS, named.value);
+              if (any.ok) resolved += 1;
+              compare(any, readAll(declared, text, NOW_MS, hint));
+              for (const entity of compiled.entities.values()) {
+                const path = `/${entity.name}/${text}/below`;
+                const match = compiled.paths.match(path);
+                if (match === undefined) throw new Error(`no match for ${path}`);
+                compare(
+                  resolvePath(compiled, match, path, NOW_MS, named.value),
+                  readAs(declared, entity.name, text, NOW_MS, hint),
+                );
+              }
             }
           }
         }

@@ -8,6 +8,7 @@ import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { loadPacks, PACK_ROUTES, withUsedPacks } from "../random-packs.ts";
 import { routeOf } from "../random-routes.ts";
+import { bothWays } from "../restored.ts";
 import { NOW_MS } from "../tables.ts";
 import { compare } from "./compare.ts";
 import { readAll, readAs } from "./oracle.ts";
@@ -144,22 +145,24 @@ const mend = (unmended: DeclaredTable): DeclaredTable => {
   return mend({ ...declared, routes: declared.routes.filter((_, index) => !faulty.has(index)) });
 };
 
-test("the compiled table leads every ID where the declared routes lead it, line by line", async () => {
+test("the compiled table, and the restored one, lead every ID where the declared routes lead it, line by line", async () => {
   await fc.assert(
     fc.asyncProperty(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, async (random, texts, single) => {
       const unmended = declare(random, {});
       const withMoved = declare(random, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : unmended);
-      const compiled = await loadPacks(compileTable(declared, 7));
-      for (const text of texts) {
-        for (const [name, entity] of compiled.entities) {
-          const path = entity.paths[0]?.replace(":id", text) ?? "";
-          const match = compiled.paths.match(`${path}/below`);
-          if (match === undefined) throw new Error(`no match for ${path}`);
-          expect(match.entity).toBe(entity);
-          compare(resolvePath(compiled, match, `${path}/below`, NOW_MS), readAs(declared, name, text, NOW_MS));
+      for (const way of bothWays(declared, 7)) {
+        const compiled = await loadPacks(way);
+        for (const text of texts) {
+          for (const [name, entity] of compiled.entities) {
+            const path = entity.paths[0]?.replace(":id", text) ?? "";
+            const match = compiled.paths.match(`${path}/below`);
+            if (match === undefined) throw new Error(`no match for ${path}`);
+            expect(match.entity).toBe(entity);
+            compare(resolvePath(compiled, match, `${path}/below`, NOW_MS), readAs(declared, name, text, NOW_MS));
+          }
+          compare(resolveAny(compiled, text, NOW_MS), readAll(declared, text, NOW_MS));
         }
-        compare(resolveAny(compiled, text, NOW_MS), readAll(declared, text, NOW_MS));
       }
     }),
     { numRuns: runs(50) },

@@ -66,9 +66,19 @@ export const placePack = (
   pack: string,
   declared: DeclaredPack,
 ): PackPlacement | undefined => {
+  const own = plan.ids.filter(({ entity }) => entities === undefined || entities.has(entity));
+  return own.length === 0 ? undefined : placementOf(plan, ordinal, pack, declared, own);
+};
+
+/** `undefined` if the layout has no field or slice for the key of the pack. */
+export const placementOf = (
+  plan: LayoutPlan,
+  ordinal: number,
+  pack: string,
+  declared: DeclaredPack,
+  ids: readonly IdPlan[],
+): PackPlacement | undefined => {
   const dimension = dimensionOfPack(plan, declared);
   const everything: Box = plan.dimensions.map(() => undefined);
-  const own = plan.ids.filter(({ entity }) => entities === undefined || entities.has(entity));
-  if (dimension === undefined || own.length === 0) return undefined;
-  return { ordinal, pack, declared, dimension, ids: new Map(own.map((id) => [id, everything])) };
+  return dimension && { ordinal, pack, declared, dimension, ids: new Map(ids.map((id) => [id, everything])) };
 };
