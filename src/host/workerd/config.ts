@@ -17,13 +17,14 @@ export interface WorkerdSettings {
 }
 
 /** Same as in `wrangler.toml`; a test compares them. */
-export const COMPATIBILITY_DATE = "2026-10-20";
+export const COMPATIBILITY_DATE = "2026-11-24";
 
 /**
- * From 2026-08-04 the date alone enables Node's modules by two flags, and each "no" clears only its own. Waybill does not
- * need them, and they slow the start. The request's signal reports a client that disconnects while the origin is silent.
+ * The date alone enables Node's modules by two flags, and each "no" clears only its own. Waybill does not need them, and they
+ * slow the start. From 2026-11-17 the date also enables the request's signal, which reports a client that disconnects while
+ * the origin is silent, and modules that are compiled at their first import. workerd warns if a flag names what the date enables.
  */
-export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "no_nodejs_compat_v2", "enable_request_signal"];
+export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "no_nodejs_compat_v2"];
 
 /** Binding, class and unique key, which names the objects on disk. It never changes: under another the state is lost. */
 const DURABLE_OBJECTS = [

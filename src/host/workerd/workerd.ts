@@ -64,10 +64,12 @@ export function refuseRunning(stateFolder: string): void {
 }
 
 /**
- * The lines that workerd prints for each CONNECT, which it answers with 500 itself. A handler of our own would be worse: the
- * runtime opens a tunnel before it asks it, by a 200 (RFC 9110 §9.3.6).
+ * Lines that workerd prints for each CONNECT, which it answers with 500 itself. A handler of our own would be worse: the
+ * runtime opens a tunnel before it asks it, by a 200 (RFC 9110 §9.3.6). And one for each start: our V8 flags differ from those
+ * of the cache in its binary, so it compiles a few scripts itself.
  */
-const OF_CONNECT = /^(?:Received a connect event|workerd\/.*: Handler does not export a connect\(\) function)/;
+const NOISE =
+  /^(?:Received a connect event|workerd\/.*: (?:Handler does not export a connect\(\) function|warning: NOSENTRY per-isolate bootstrap compile cache))/;
 
 /** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
@@ -89,7 +91,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   }
   const lines: string[] = [];
   const keep = (line: string) => {
-    if (OF_CONNECT.test(line)) return;
+    if (NOISE.test(line)) return;
     if (lines.push(line) > LINES_MAX) lines.shift();
     options.onLogLine?.(line);
   };

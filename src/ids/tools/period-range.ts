@@ -76,7 +76,9 @@ export const periodIds = (layout: Layout, fromMs: number, toMs: number): Result<
   const fromValue = timeValue(row.unit, ticksUntil(row.unit, fromMs - row.epochMs));
   const toValue = timeValue(row.unit, ticksUntil(row.unit, toMs - row.epochMs));
   const first = fromValue > 0n ? fromValue : 0n;
-  const last = before(toValue, row.unit) < ends.last ? before(toValue, row.unit) : ends.last;
+  const end = before(toValue, row.unit);
+  // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint.
+  const last = end < ends.last ? end : ends.last;
   const lowest = bigToWords(BigInt(layout.table.least ?? 0), layout.fixed.value.length);
   const greatest = last < 0n ? undefined : fill(layout, time, last, "greatest");
   if (greatest === undefined || first > last || compareWords(greatest, lowest) < 0) {

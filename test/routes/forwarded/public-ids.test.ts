@@ -125,15 +125,6 @@ describe("an entity whose IDs are public", () => {
     expect(problem).not.toHaveProperty("key");
   });
 
-  it("neither an ID that cannot be minted is shown, nor what it would carry", async () => {
-    const { request } = setUp({ declared: onlyOrders, publicKeys });
-    const changeRequest = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
-    const problem = await problemOf(await request("/mint", changeRequest));
-    expect(slug(problem)).toBe("unassigned-key");
-    expect(problem).not.toHaveProperty("id");
-    expect(problem).not.toHaveProperty("key");
-  });
-
   it("an older key still reads, and a removed one does not", async () => {
     const [newest, older] = publicKeys.sealed;
     if (newest === undefined || older === undefined) throw new Error("two keys");

@@ -81,7 +81,8 @@ function stageOn(own: OpenPage, seen: { count: number }): Stage {
             .map((element) =>
               element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
                 ? element.value
-                : (element as HTMLElement).innerText,
+                : // biome-ignore lint/performance/useDomNodeTextContent: the test asks for the text that is rendered.
+                  (element as HTMLElement).innerText,
             )
             .join("\n"),
         );

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { workerdConfig } from "../../../src/host/workerd/config.ts";
+import { COMPATIBILITY_DATE, workerdConfig } from "../../../src/host/workerd/config.ts";
 import { bundleWorker } from "../../../src/host/workerd/gateway.ts";
 import { CONFIG_FILE, type RunningWorkerd, startWorkerd } from "../../../src/host/workerd/workerd.ts";
 
@@ -52,7 +52,7 @@ function fourGateways(config: string): string {
     ...others.map((name) => `const ${name} :Workerd.Worker = (${shared}\n);\n`),
     `const front :Workerd.Worker = (
   modules = [(name = "front.js", esModule = ${JSON.stringify(FRONT)})],
-  compatibilityDate = "2026-10-20",
+  compatibilityDate = "${COMPATIBILITY_DATE}",
   bindings = [\n${bindings}  ],\n);\n`,
   ].join("");
 }

@@ -83,7 +83,7 @@ describe("the configuration of workerd", () => {
     expect(await gateway.exited).toBe(0);
   });
 
-  it("gives the Worker no globals and no modules of Node", async () => {
+  it("gives the Worker no globals and no modules of Node, and starts without a warning", async () => {
     const workerPath = join(folder, "node.ts");
     writeFileSync(
       workerPath,
@@ -104,6 +104,7 @@ describe("the configuration of workerd", () => {
     const gateway = await startGateway({ port: 0, tableText, stateFolder: join(folder, "node"), workerPath });
     try {
       expect(await (await fetch(gateway.url)).json()).toEqual({ globals: [], timer: "number", modules: [] });
+      expect(gateway.lines).toEqual([]);
     } finally {
       await gateway.stop();
     }

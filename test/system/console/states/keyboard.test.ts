@@ -18,6 +18,7 @@ const STOPS_MAX = 60;
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLElement & { labels?: NodeListOf<HTMLLabelElement> };
+    // biome-ignore lint/performance/useDomNodeTextContent: the name is the text that is rendered.
     return element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText ?? "";
   });
 
