@@ -82,7 +82,7 @@ export function scalePage(): string {
   return `${[
     "# Scale",
     "",
-    "What a million requests a second over 300 locations cost, by formulas and by a seeded simulation. Nothing was measured at",
+    "The cost of a million requests a second over 300 locations, by formulas and by a seeded simulation. Nothing was measured at",
     "that size. Generated from `bench/scale/` by `npm run generate`; `npm run bench -- scale` runs more seeds.",
     "",
     "## Results",

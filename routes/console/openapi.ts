@@ -10,7 +10,7 @@ const SESSION_VIEW = {
     name: TEXT,
     scope: { type: "string", enum: ["support", "viewer", "operator"] },
     by: { type: "string", enum: ["token", "access", "open-pages", "session"] },
-    expiresAt: { type: ["string", "null"], format: "date-time", description: "Of a session." },
+    expiresAt: { type: ["string", "null"], format: "date-time", description: "End of a session." },
     deployment: TEXT,
     revision: { type: ["integer", "null"] },
   },
@@ -36,7 +36,7 @@ const SERIES = {
   required: ["requests", "errors", "refused", "faults", "busyMs", "p50", "p99", "originP50", "originP99"],
   properties: {
     ...{ requests: NUMBERS, errors: NUMBERS, refused: NUMBERS, faults: NUMBERS },
-    busyMs: { ...NUMBERS, description: "Of all requests together." },
+    busyMs: { ...NUMBERS, description: "Sums of all requests." },
     ...{ p50: TIMES, p99: TIMES, originP50: TIMES, originP99: TIMES },
   },
 };
@@ -135,12 +135,12 @@ const RULE = {
   type: "object",
   required: ["revision", "entity", "region", "rule", "pointer", "line", "entry", "since"],
   properties: {
-    revision: { type: "integer", description: "Of the table that decides: the canary's where it does." },
+    revision: { type: "integer", description: "Revision of the table that decides: the canary's where it does." },
     ...{ entity: TEXT, region: TEXT, rule: { type: "object" } },
     ...{ pointer: TEXT, line: { type: ["integer", "null"] }, entry: {} },
     since: {
       type: ["object", "null"],
-      description: "Of a moved entity: the revision that wrote its entry.",
+      description: "The revision that wrote the entry of a moved entity.",
       required: ["revision", "author", "time", "note", "isExact"],
       properties: {
         ...{ revision: { type: "integer" }, author: TEXT, time: OR_NULL, note: TEXT },
@@ -170,7 +170,7 @@ export const consolePaths = () => ({
     }),
   },
   "/-/console/session": {
-    get: page("session", "Who is signed in", { content: json(SESSION_VIEW) }),
+    get: page("session", "The signed-in caller", { content: json(SESSION_VIEW) }),
     post: page("signIn", "Begin a session by a token; from the console's own page alone", {
       security: [],
       body: json(TOKEN),
@@ -181,7 +181,7 @@ export const consolePaths = () => ({
     delete: page("signOut", "End the session in this browser", { security: [], status: 204, content: {} }),
   },
   "/-/console/names": {
-    get: page("consoleNames", "What reading an ID needs: entities, countries and layouts, without regions and routes", {
+    get: page("consoleNames", "Names for reading IDs: entities, countries and layouts, without regions and routes", {
       content: json(NAMES),
     }),
   },
@@ -207,7 +207,7 @@ export const consolePaths = () => ({
     }),
   },
   "/-/events": {
-    get: page("events", "What changes: `traffic`, `table`, and `end` when the session ends", {
+    get: page("events", "Events of changes: `traffic`, `table`, and `end` when the session ends", {
       content: { "text/event-stream": { schema: TEXT } },
     }),
   },

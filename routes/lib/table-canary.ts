@@ -64,8 +64,8 @@ export const TABLE_CANARY = {
       type: "boolean",
       description: "Whether the canary's table decides about it; else the one in force does.",
     },
-    revision: { type: "integer", description: "Of the canary's table." },
-    inForce: { type: "integer", description: "Of the table in force." },
+    revision: { type: "integer", description: "Revision of the canary's table." },
+    inForce: { type: "integer", description: "Revision of the table in force." },
     audience: {
       type: "object",
       description: "The IDs that the canary serves: one of the three.",
@@ -74,7 +74,7 @@ export const TABLE_CANARY = {
     takesFrom: { type: "number", description: "The least share, in percent, that the ID is in." },
     otherwise: {
       type: "object",
-      description: "What the other one of the two tables says, where it differs.",
+      description: "The answer of the other one of the two tables, where it differs.",
       properties: { region: TEXT, problem: { ...TEXT, description: "The slug: it leads nowhere." } },
     },
   },

@@ -113,7 +113,7 @@ const MINTED = {
   required: ["entity", "layout", "ids"],
   properties: {
     ...{ entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS },
-    shortKeys: { ...TEXTS, description: "Of LUUIDs: the short key of each ID." },
+    shortKeys: { ...TEXTS, description: "The short key of each ID, for LUUIDs." },
     links: { ...TEXTS, description: "The path of each short key, where the entity's path takes them." },
     ambiguous: AMBIGUOUS,
   },
@@ -126,13 +126,13 @@ const KEY_ENTRY = {
     scope: text("The first 12 hex digits of the caller's hash; empty for requests without a credential."),
     state: { type: "string", enum: ["running", "open", "done"] },
     entity: TEXT,
-    id: text("Of a mint, the first."),
+    id: text("The first one of a mint."),
     region: TEXT,
     revision: { type: "integer" },
     attempts: { type: "integer", minimum: 1 },
     startedAt: { type: "string", format: "date-time" },
     until: { type: "string", format: "date-time" },
-    fingerprint: text("Of method, target, content type and body."),
+    fingerprint: text("Hash of method, target, content type and body."),
     answer: {
       type: "object",
       description: "The kept one. Without it a retry asks the origin again.",
@@ -238,7 +238,7 @@ const ownPaths = () => ({
     content: json({ type: "object", properties: { tableCanary: TABLE_CANARY } }),
   }),
   "/-/explain": EXPLAIN,
-  "/-/idempotency/{key}": state("idempotencyKey", "What is known of an idempotency key, of all callers", {
+  "/-/idempotency/{key}": state("idempotencyKey", "The state of an idempotency key, for all callers", {
     parameters: [pathParameter("key", { minLength: 1, maxLength: 512 })],
     content: json(KEY_ENTRIES),
   }),
@@ -246,7 +246,7 @@ const ownPaths = () => ({
   "/-/ready": state("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", {
     security: [{}, ...VIEWERS],
   }),
-  "/-/metrics": state("metrics", "What all isolates have counted", {
+  "/-/metrics": state("metrics", "The counts of all isolates", {
     description: "Prometheus's text exposition format 0.0.4, or JSON where `accept` asks for it.",
     content: { "text/plain": { schema: TEXT }, ...json() },
   }),
@@ -259,7 +259,7 @@ const ownPaths = () => ({
     description: "All of them.",
     content: json({ type: "array", items: PROBLEM_TYPE }),
   }),
-  "/-/problems/{slug}": state("explainProblem", "What a problem type means and what to do", {
+  "/-/problems/{slug}": state("explainProblem", "The meaning of a problem type, and its remedy", {
     security: [],
     parameters: [pathParameter("slug", SLUG)],
     description: "The page, or JSON where `accept` asks for it.",

@@ -124,7 +124,7 @@ export const tablePaths = (): Paths => ({
   "/-/table/check": post("checkTable", "Whether a table could be published", TABLE),
   "/-/table/diff": post(
     "diffTable",
-    "What a table would change: its parts, keys with their share of the key space, single entities, steps of moves undone",
+    "The changes by a table: its parts, keys with their share of the key space, single entities, steps of moves undone",
     TABLE,
   ),
   "/-/table/replay": post(
@@ -141,7 +141,12 @@ export const tablePaths = (): Paths => ({
     [pathParameter("revision", WHOLE)],
     UNCHANGED,
   ),
-  "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", ref("TableAudit"), PAGE_PARAMETERS),
+  "/-/table/audit": get(
+    "tableAudit",
+    "The changes of the table, and attempts to change it, with their authors",
+    ref("TableAudit"),
+    PAGE_PARAMETERS,
+  ),
   "/-/table/status": get(
     "tableStatus",
     "The table in force in the control plane, in KV and in this isolate",
@@ -156,8 +161,8 @@ export const tablePaths = (): Paths => ({
   "/-/table/promote": change("promoteTableCanary", "Make the canary's table the next revision", "EndCanaryRequest"),
   "/-/table/abort": change("abortTableCanary", "End the canary", "EndCanaryRequest", 200),
   "/-/table/packs/{sha256}": {
-    get: pack("pack", "What is stored of a pack, and what is missing", [SHA256], {
-      description: "What is stored of it",
+    get: pack("pack", "The stored and the missing parts of a pack", [SHA256], {
+      description: "Its stored parts",
     }),
     put: putPack("putPackHeader", "Store the header of a pack, before its pages", [SHA256], HEADER_BYTES_MAX),
   },

@@ -275,7 +275,7 @@ const fieldsText = (set: FieldSet): string => {
   const told = TOLD.flatMap(([name, value, sets]) =>
     sets.includes(set) ? [[name, value]] : name === "Via" ? [] : [[name, '""']],
   );
-  return `# Generated. What origins are told, and what clients cannot tell them.
+  return `# Generated. Fields that origins are sent, and fields that clients cannot send them.
 proxy_set_header Connection "";
 proxy_set_header Upgrade "";
 ${[...told, ["traceparent", "$waybill_trace"]].map(([name, value]) => `proxy_set_header ${name} ${value};`).join("\n")}

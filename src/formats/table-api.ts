@@ -48,7 +48,7 @@ export const revisionSchema = v.object({
   kind: word("bundled", "publish", "rollback", "promote", "import", "canary"),
   /** The revision that a publish or a canary names, or whose text a rollback or a promotion repeats. */
   basedOn: v.optional(integer),
-  audience: v.optional(described(selectorSchema, "Of a canary: the IDs that it served.")),
+  audience: v.optional(described(selectorSchema, "IDs that a canary served.")),
 });
 export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
 
@@ -60,13 +60,13 @@ const auditEntry = v.object({
   time,
   author: revisionSchema.entries.author,
   action: word("publish", "rollback", "canary", "promote", "abort", "pack", "import"),
-  revision: v.optional(described(integer, "What it made, or what it ended.")),
+  revision: v.optional(described(integer, "Revision that it made or ended.")),
   outcome: described(v.string(), "`done`, or the slug of the problem that rejected it."),
   note: v.string(),
   audience: v.optional(
-    described(selectorSchema, "Of a canary: the IDs that it serves, or served before it was promoted or aborted."),
+    described(selectorSchema, "IDs that a canary serves, or served before it was promoted or aborted."),
   ),
-  pack: v.optional(described(digest, "Of a pack: SHA-256 of its header.")),
+  pack: v.optional(described(digest, "SHA-256 of a pack's header.")),
   times: v.optional(
     described(
       v.pipe(v.number(), v.metadata({ type: "integer", minimum: 2 })),
@@ -88,7 +88,7 @@ export const statusSchema = v.object({
   canary: canarySchema,
   kv: described(
     v.nullable(v.object({ revision: integer, digest, canary: canarySchema, checkedAt: time })),
-    "What the object reads from KV; null for nothing.",
+    "The table that the object reads from KV; null for none.",
   ),
   isolate: described(
     v.object({

@@ -132,7 +132,7 @@ export const CATALOGUE = {
   }),
   "directory-unavailable": problem(503, "Directory unavailable", {
     meaning:
-      "No layer of the directory could say where the key is, or too many unknown keys are asked for. That is not taken for an absent key.",
+      "No layer of the directory could say where the key is, or too many unknown keys are asked for. The key does not count as absent.",
     remedy: "Retry after `retry-after`. A claim may be sent again as it was.",
   }),
   "directory-full": problem(507, "The directory is full", {

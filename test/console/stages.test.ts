@@ -10,7 +10,7 @@ const AT: readonly (readonly [EntityLocation, readonly string[]])[] = [
     { ...move, state: "fenced", epoch: 2 },
     [
       "Call fence(x, 2) in eu, and wait for its response.",
-      "Copy what is left. What was copied before that response is not the last copy.",
+      "Copy what is left. Only a copy after that response is the last one.",
       "Call take(x, 2, data) in us, and wait for its response.",
     ],
   ],

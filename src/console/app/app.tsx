@@ -148,7 +148,7 @@ function Banners() {
     <>
       {!isReachable.value && (
         <div class="banner bad" role="alert">
-          The gateway does not answer. What is shown may be old; the page tries again by itself.{" "}
+          The gateway does not answer. The page may be out of date; it tries again by itself.{" "}
           <button type="button" class="small" onClick={() => void call("/-/health")}>
             Try now
           </button>
@@ -156,7 +156,7 @@ function Banners() {
       )}
       {hasExpired.value && session.value && isExpiredHidden.value && (
         <div class="banner bad" role="alert">
-          Your session has ended. What you typed is kept in this tab.{" "}
+          Your session has ended. Your text is kept in this tab.{" "}
           <button
             type="button"
             class="small"
@@ -223,7 +223,7 @@ class Guard extends Component<{ children: ComponentChildren }, { readonly hasFai
   }
 }
 
-const DEFECT = "What it shows could not be put together. Other pages work.";
+const DEFECT = "This page could not be put together. Other pages work.";
 
 function Body({ page }: { page: PageName }) {
   if (page === "look-up") {

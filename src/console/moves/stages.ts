@@ -40,7 +40,7 @@ export function stagesOf(key: string, at: EntityLocation): readonly Stage[] {
         "Reads go to the old region. Gateways refuse writes, but older tables are in use for a minute or more: only the old region's own fence stops writes.",
       todo: [
         `Call ${call("fence")} in ${from}, and wait for its response.`,
-        "Copy what is left. What was copied before that response is not the last copy.",
+        "Copy what is left. Only a copy after that response is the last one.",
         `Call ${call("take", "data")} in ${to}, and wait for its response.`,
       ],
       safe: "Switch is safe when both calls have responded; before that, acknowledged writes are lost. Until then it can be aborted.",

@@ -97,7 +97,7 @@ function listOperation({ entity, limit, cursorQuery, filters, answer }: List): o
         in: "query",
         schema: { type: "integer", minimum: 1, maximum: limit.max, default: limit.default },
       },
-      parameter("query", cursorQuery, "Of the answer before."),
+      parameter("query", cursorQuery, "Cursor of the answer before."),
       ...names.map((name) => parameter("query", name, "Leaves regions out.")),
     ],
     responses: {

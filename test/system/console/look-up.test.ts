@@ -230,11 +230,11 @@ describe("a page that several people use", () => {
     };
     await context.setOffline(true);
     await signOut();
-    await page.getByText("What is shown may be old").waitFor();
+    await page.getByText("The page may be out of date").waitFor();
     expect(await page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
     await context.setOffline(false);
     // The browser may still end requests because its network changed.
-    await page.getByText("What is shown may be old").waitFor({ state: "hidden" });
+    await page.getByText("The page may be out of date").waitFor({ state: "hidden" });
     await signOut();
     await page.getByLabel("Token").waitFor();
     expect(await context.cookies(stack.consoleUrl)).toEqual([]);
@@ -267,12 +267,12 @@ describe("trouble", () => {
     await page.getByLabel("ID, short key, URL").fill(ID);
     await context.setOffline(true);
     await page.getByRole("button", { name: "Ask where it goes" }).click();
-    await page.getByText("What is shown may be old").waitFor();
+    await page.getByText("The page may be out of date").waitFor();
     // What was pasted is read all the same.
     expect(await page.getByRole("heading", { name: "This is an order" }).count()).toBe(1);
     await expectSound(own);
     await context.setOffline(false);
-    await page.getByText("What is shown may be old").waitFor({ state: "detached", timeout: 10_000 });
+    await page.getByText("The page may be out of date").waitFor({ state: "detached", timeout: 10_000 });
     await context.close();
   });
 

@@ -22,7 +22,7 @@ const BY_STATE = {
     confirmed: COUNT,
     reserved: { ...COUNT, description: "Under a lease." },
     expired: { ...COUNT, description: "After their lease, and neither confirmed nor released." },
-    missing: { ...COUNT, description: "Of the confirmed ones, those that an origin reports missing." },
+    missing: { ...COUNT, description: "Confirmed ones that an origin reports missing." },
   },
 };
 

@@ -20,7 +20,7 @@ const KEY = {
     state: { type: "string", enum: ["reserved", "expired", "confirmed"] },
     version: { type: "integer", description: "The ETag." },
     changedAt: TIME,
-    leaseUntil: { ...TIME, description: "Of a reservation." },
+    leaseUntil: { ...TIME, description: "End of a reservation." },
     missingSince: { ...TIME, description: "Since when an origin reports that it has no such entity." },
   },
 };

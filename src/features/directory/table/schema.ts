@@ -22,7 +22,7 @@ export const directorySchema = v.strictObject({
       }),
       v.strictObject({ layout: described(name, "Keys are IDs of this layout, such as uuid-v4.") }),
     ]),
-    "What the keys are.",
+    "The form of the keys.",
   ),
   cacheSeconds: optional(
     integer(0, SECONDS_MAX),

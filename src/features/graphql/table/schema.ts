@@ -95,7 +95,7 @@ export const graphqlSchema = v.strictObject({
     v.pipe(v.record(hash, v.pipe(v.string(), v.maxLength(65_536))), v.maxEntries(1000)),
     "Registered documents by their SHA-256: a request may name one instead of its text. Without it none may.",
   ),
-  limits: optional(limitsSchema, "What one request may cost."),
+  limits: optional(limitsSchema, "Limits of one request's cost."),
   deadlines: v.exactOptional(deadlinesSchema),
   fields: v.exactOptional(fieldsSchema),
 });

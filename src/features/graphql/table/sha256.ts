@@ -24,7 +24,7 @@ const constantsOf = () => {
 
 const rotate = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
 
-/** Of a text in UTF-8, in lower-case hex. */
+/** Digest of a text in UTF-8, in lower-case hex. */
 export const sha256 = (text: string): string => {
   constants ??= constantsOf();
   const { first, rounds } = constants;

@@ -37,9 +37,9 @@ const order = v.union([
           type: described(v.picklist(["string", "number", "time"]), "Texts by code point, numbers, or RFC 3339 times."),
         }),
       ]),
-      "What items are sorted by, ties by the text of their IDs: the ID's time or a member.",
+      "The sort key of items, the ID's time or a member; ties are sorted by the text of their IDs.",
     ),
-    direction: described(v.picklist(["asc", "desc"]), "Of the key and of the ID."),
+    direction: described(v.picklist(["asc", "desc"]), "Direction of the key and of the ID."),
   }),
 ]);
 

@@ -252,7 +252,7 @@ const TROUBLES: readonly State[] = [
       await isSignedIn(page);
       stack.own.instead = "offline";
       await page.getByRole("button", { name: "Ask where it goes" }).click();
-      await page.getByText("What is shown may be old").waitFor();
+      await page.getByText("The page may be out of date").waitFor();
       await page.getByText("The request got no complete answer").waitFor();
     }),
   },

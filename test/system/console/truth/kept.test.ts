@@ -51,7 +51,7 @@ describe("a draft", () => {
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
     await expect.poll(() => hasFocus(page)).toBe("password");
     await page.keyboard.press("Escape");
-    await page.getByText("Your session has ended. What you typed is kept in this tab.").waitFor();
+    await page.getByText("Your session has ended. Your text is kept in this tab.").waitFor();
     expect((await violations(own)).join("\n")).toBe("");
     await page.getByRole("button", { name: "Sign in again" }).click();
     await expect.poll(() => hasFocus(page)).toBe("password");
