@@ -185,6 +185,7 @@ const ZONES = [
       "^src/(host|formats)/",
       IDS,
       ROUTING,
+      TABLE,
       "^src/edge/(config|settings)\\.ts$",
       packages("esbuild", "workerd", "wrangler"),
     ],

@@ -12,7 +12,7 @@ import {
 } from "../../src/features/directory/table/copy-format.ts";
 import { KeyHash } from "../../src/features/directory/table/key-hash.ts";
 import { DIRECTORY_SHARDS, shardOf } from "../../src/features/directory/table/shard.ts";
-import type { Sha256 } from "../../src/features/packs/table/format.ts";
+import type { Sha256 } from "../../src/routing/bytes.ts";
 import { inNode } from "../lib/measure.ts";
 import { residentBytes } from "../lib/process-usage.ts";
 import { needed, seededWords } from "../lib/random.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { partsOfFile } from "../../src/routing/index.ts";
+import { partsOfFile } from "../../src/features/packs/table/pack.ts";
 import { exactProcessorMs, residentBytes } from "../lib/process-usage.ts";
 import type { BenchOptions, Cell, Section } from "../lib/report.ts";
 import { spread } from "../lib/sample.ts";

@@ -1,4 +1,4 @@
-import { splitOutsideQuotes, unescaped } from "../features/places/table/values.ts";
+import { splitOutsideQuotes, unescaped } from "../routing/lookup/values.ts";
 
 /** Proactive negotiation (RFC 9110 §12.5): the one reader of `accept` and `accept-encoding`. */
 

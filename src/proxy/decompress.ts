@@ -1,4 +1,4 @@
-import { joinBytes } from "../features/packs/table/format.ts";
+import { joinBytes } from "../routing/bytes.ts";
 
 /**
  * Gzip as RFC 1952 §2.2 has it: a series of members. `DecompressionStream` takes one, and throws at the second. Where a

@@ -1,7 +1,3 @@
-export { requiredFields } from "../features/mint/table/plan.ts";
-export { regionsOfMinted } from "../features/mint/table/verify.ts";
-export { formatPackFault } from "../features/packs/table/format.ts";
-export { formatEntryFault, partsOfFile, verifyPack } from "../features/packs/table/pack.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "../features/public-ids/table/codec.ts";
 export { ownPortOf } from "./check/regions.ts";
 export { compileTable } from "./compile/compile.ts";

@@ -4,12 +4,12 @@ import { behindProxies, parseTrustedProxies } from "../../src/edge/trusted-proxi
 import { readContentDigest } from "../../src/features/create/serve/content-digest.ts";
 import { nextOfLink } from "../../src/features/lists/serve/link-header.ts";
 import { positionOf } from "../../src/features/lists/serve/order.ts";
-import { cookieValues } from "../../src/features/places/table/values.ts";
 import { shapeOf } from "../../src/features/shadow/serve.ts";
 import { chooseCoding, preferred } from "../../src/gateway/negotiate.ts";
 import { codingsOf } from "../../src/proxy/codings.ts";
 import { namedByConnection, withoutSession } from "../../src/proxy/headers.ts";
 import { isNamed, isTraceparent, isTracestate } from "../../src/proxy/origin-request.ts";
+import { cookieValues } from "../../src/routing/lookup/values.ts";
 import { bearerToken } from "../../src/routing/resolve/region-sources.ts";
 
 /** One thread serves all clients, so a field of the greatest length must not hold it: readers take time in proportion. */

@@ -6,10 +6,10 @@ import {
   type MintRequest,
   planMint,
 } from "../../features/mint/table/plan.ts";
-import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../features/mint/table/verify.ts";
+import { type Ambiguous, findAmbiguous, isUnambiguous, regionsOfMinted } from "../../features/mint/table/verify.ts";
 import { type Field, groupOfClass, type Layout, type RandomWords, type Words } from "../../ids/index.ts";
 import { wordMinter } from "../../ids/mint/create-minter.ts";
-import { type CompiledTable, regionsOfMinted } from "../../routing/index.ts";
+import type { CompiledTable } from "../../routing/index.ts";
 import { command, type OptionsOf, option, withDefault } from "../command.ts";
 import { malformed, need, refuse } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";

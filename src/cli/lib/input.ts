@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import { joinBytes } from "../../features/packs/table/format.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { joinBytes } from "../../routing/bytes.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
 import { EXIT, type ExitCode, fail, type OpenFile, type Runtime } from "../runtime.ts";
 import { escapeControls, jsonText } from "./output.ts";

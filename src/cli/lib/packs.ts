@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { PackContents } from "../../features/packs/table/diff.ts";
-import { formatPackFault, type Sha256 } from "../../features/packs/table/format.ts";
+import { formatPackFault } from "../../features/packs/table/format.ts";
 import type { LoadedPack, PackRanges } from "../../features/packs/table/pack.ts";
 import { formatEntryFault, PackSlot, rangesOfFile, verifyPack } from "../../features/packs/table/pack.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
+import type { Sha256 } from "../../routing/bytes.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";

@@ -1,7 +1,7 @@
-import { withoutSpace } from "../../features/places/table/values.ts";
 import type { Caller, SessionTimes } from "../../ports/admin.ts";
 import type { Clock } from "../../ports/gateway.ts";
 import { SESSION_COOKIE } from "../../proxy/headers.ts";
+import { withoutSpace } from "../../routing/lookup/values.ts";
 import type { AdminToken } from "../auth/settings.ts";
 
 /** An unused session ends after this. A support desk is left for lunch, not for longer. */

@@ -4,6 +4,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formatPackFault } from "../../features/packs/table/format.ts";
+import { formatEntryFault, partsOfFile, verifyPack } from "../../features/packs/table/pack.ts";
 import {
   bodyKey,
   formatPointer,
@@ -13,17 +15,7 @@ import {
   parsePublished,
 } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
-import {
-  formatEntryFault,
-  formatPackFault,
-  loadTable,
-  loadTableText,
-  partsOfFile,
-  plainJson,
-  REVISION_MAX,
-  TABLE_BYTES_MAX,
-  verifyPack,
-} from "../../routing/index.ts";
+import { loadTable, loadTableText, plainJson, REVISION_MAX, TABLE_BYTES_MAX } from "../../routing/index.ts";
 
 /**
  * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.

@@ -1,10 +1,10 @@
 import { placesOf } from "../../features/places/table/compile.ts";
-import { nameTest } from "../../features/places/table/values.ts";
 import { groupBy } from "../layouts/plan.ts";
 import { conditionsOf } from "../lookup/choice.ts";
 import { indexExactPaths, respellings } from "../lookup/path-index.ts";
 import { isEncodedGatewayPath, pathsOf } from "../lookup/paths.ts";
 import { indexPatterns, type PathRank, rankOf } from "../lookup/rank.ts";
+import { nameTest } from "../lookup/values.ts";
 import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";

@@ -1,8 +1,8 @@
-import { hostOf, labelOf } from "../../features/places/table/values.ts";
 import { listOf } from "../compile/conditions.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { LayoutHint, WithoutId } from "../table.ts";
 import type { Asked, PathConditions, Untaken } from "./asked.ts";
+import { hostOf, labelOf } from "./values.ts";
 
 /** Several owners of one pattern: the host chooses first, then the method. */
 

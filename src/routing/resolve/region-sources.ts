@@ -1,3 +1,7 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import { BASE64URL } from "../../ids/text/alphabets.ts";
+import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
+import { segmentsAsRead } from "../lookup/as-read.ts";
 import {
   ambiguousCookie,
   cookieValues,
@@ -6,11 +10,7 @@ import {
   labelOf,
   type NameTest,
   parameterValues,
-} from "../../features/places/table/values.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
-import { BASE64URL } from "../../ids/text/alphabets.ts";
-import { PLACE_IDS_MAX, TOKEN_LENGTH_MAX } from "../limits.ts";
-import { segmentsAsRead } from "../lookup/as-read.ts";
+} from "../lookup/values.ts";
 import { keysOfPointer, type UnknownName } from "../schema/faults.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { joinBytes } from "../../../src/features/packs/table/format.ts";
 import { collect } from "../../../src/proxy/body.ts";
 import { decodedBody } from "../../../src/proxy/codings.ts";
 import { WHOLE_BYTES_MAX } from "../../../src/proxy/decompress.ts";
+import { joinBytes } from "../../../src/routing/bytes.ts";
 
 const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Uint8Array> =>
   new Uint8Array(await new Response(stream).arrayBuffer());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { joinBytes } from "../../../src/features/packs/table/format.ts";
 import { decompress } from "../../../src/proxy/decompress.ts";
+import { joinBytes } from "../../../src/routing/bytes.ts";
 
 /** Gzip is a series of members (RFC 1952 §2.2). */
 

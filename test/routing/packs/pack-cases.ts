@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { PackRange, Sha256 } from "../../../src/features/packs/table/format.ts";
+import type { PackRange } from "../../../src/features/packs/table/format.ts";
+import type { Sha256 } from "../../../src/routing/bytes.ts";
 
 export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cookieValues, nameTest, parameterValues } from "../../../src/features/places/table/values.ts";
+import { cookieValues, nameTest, parameterValues } from "../../../src/routing/lookup/values.ts";
 import { processorMs } from "../../fixtures/processor-ms.ts";
 import { runs } from "../../setup/property-runs.ts";
 

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { regionsOfMinted } from "../../../src/features/mint/table/verify.ts";
 import { everyLayout, formatShortKey, luuid, mixWords, toSql, type Words } from "../../../src/ids/index.ts";
 import { identityWords, isOneIdentity, LUUID_SHORT } from "../../../src/routing/identity.ts";
-import { explain, regionsOfMinted, resolveAny, resolvePath } from "../../../src/routing/index.ts";
+import { explain, resolveAny, resolvePath } from "../../../src/routing/index.ts";
 import { percentTaking, placeOf, shareHash } from "../../../src/routing/resolve/match.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { CompiledTable, Target } from "../../../src/routing/table.ts";

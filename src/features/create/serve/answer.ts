@@ -5,10 +5,10 @@ import { collect } from "../../../proxy/body.ts";
 import { begunBody, codingsOf, decodedBody } from "../../../proxy/codings.ts";
 import { primaryPattern } from "../../../routing/index.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
+import { splitOutsideQuotes } from "../../../routing/lookup/values.ts";
 import type { Create, Decision } from "../../../routing/table.ts";
 import type { Begun, KeptAnswer } from "../../idempotency/port.ts";
 import { shortKeyOf } from "../../mint/serve/mint.ts";
-import { splitOutsideQuotes } from "../../places/table/values.ts";
 
 /** The fate of the answer to a create. */
 

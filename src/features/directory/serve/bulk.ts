@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Clock } from "../../../ports/gateway.ts";
-import { joinBytes } from "../../packs/table/format.ts";
+import { joinBytes } from "../../../routing/bytes.ts";
 import type { BulkRow, DirectoryTruth, KeyCounts, PutMany } from "../port.ts";
 import { ROW_LENGTH_MAX, ROW_TOO_LONG, readRow } from "../table/row.ts";
 import { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf } from "../table/shard.ts";

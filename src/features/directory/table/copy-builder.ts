@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
-import { type Bytes, hexOf, type Sha256 } from "../../packs/table/format.ts";
+import { type Bytes, hexOf, type Sha256 } from "../../../routing/bytes.ts";
 import * as format from "./copy-format.ts";
 import { KeyHash } from "./key-hash.ts";
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../../ids/result.ts";
+import { type Bytes, hexOf, type Sha256 } from "../../../routing/bytes.ts";
 import { NAME_LENGTH_MAX } from "../../../routing/limits.ts";
-import { type Bytes, hexOf, type Sha256 } from "../../packs/table/format.ts";
 import { HASH_KEY_BYTES, KeyHash } from "./key-hash.ts";
 
 /**

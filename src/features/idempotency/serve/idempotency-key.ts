@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../../problems/index.ts";
-import { type Bytes, hexOf } from "../../packs/table/format.ts";
+import { type Bytes, hexOf } from "../../../routing/bytes.ts";
 import type { Begun } from "../port.ts";
 
 /** The caller of a request with an `idempotency-key`, and its fingerprint. Pure. */

@@ -1,4 +1,4 @@
-import { unescaped } from "../../places/table/values.ts";
+import { unescaped } from "../../../routing/lookup/values.ts";
 
 /** A link of the header field `link` (RFC 8288 §3). Names of parameters are in lower case; of several of one name the first counts. */
 interface Link {

@@ -2,10 +2,10 @@ import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
+import { ambiguousCookie, cookieValues } from "../../../routing/lookup/values.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import type { List, Target } from "../../../routing/table.ts";
 import { scopeOf, scopeOfClaim } from "../../idempotency/serve/idempotency-key.ts";
-import { ambiguousCookie, cookieValues } from "../../places/table/values.ts";
 import { timeMs } from "./time.ts";
 
 /** A client's request for a list. */

@@ -8,13 +8,13 @@ import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { LUUID_SHORT } from "../../../routing/identity.ts";
 import type { CompiledTable, Entity } from "../../../routing/index.ts";
-import { primaryPattern, regionsOfMinted } from "../../../routing/index.ts";
+import { primaryPattern } from "../../../routing/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { takenBy } from "../../../routing/lookup/choice.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
 import { entityOf, readId } from "../../public-ids/serve/public-ids.ts";
 import { isRandom, type MintPlan } from "../table/plan.ts";
-import { regionByWords } from "../table/verify.ts";
+import { regionByWords, regionsOfMinted } from "../table/verify.ts";
 
 /** An order for IDs, and the tables by which requests for it will go. */
 export interface MintTask {

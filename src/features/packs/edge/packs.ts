@@ -11,8 +11,9 @@ import { COLD_DEADLINE_MS } from "../../../edge/table/isolate-table.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Packs } from "../../../ports/gateway.ts";
 import type { TableError } from "../../../problems/errors.ts";
+import type { Sha256 } from "../../../routing/bytes.ts";
 import type { PageInfo } from "../table/decode.ts";
-import { formatPackFault, type Sha256 } from "../table/format.ts";
+import { formatPackFault } from "../table/format.ts";
 import {
   formatEntryFault,
   LoadedPack,

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
+import { type Bytes, hexOf } from "../../../routing/bytes.ts";
 import * as format from "./format.ts";
 
 export interface PackHeader {
@@ -127,7 +128,7 @@ const readPages = (contents: Uint8Array | undefined, shape: Shape, count: number
       Number.isInteger(first) && Number.isInteger(last) && first > lastKey && last >= first && last <= max;
     const isSized = own > 0 && bytes === format.pageBytes(own, keyBytes) && bytes <= format.PAGE_BYTES_MAX;
     if (!isRising || !isSized) return malformed(`the entry of page ${number}`);
-    const sha256 = format.hexOf(
+    const sha256 = hexOf(
       contents.subarray(at + format.PAGE_ENTRY_BYTES - format.DIGEST_BYTES, at + format.PAGE_ENTRY_BYTES),
     );
     pages.push({ number, first, last, ranges: own, bytes, offset, rangesBefore, sha256 });
@@ -234,7 +235,7 @@ const recordsOf = (keys: format.Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
 export const decodePage = (
   { fieldBits, keyBytes, regions }: PackHeader,
   info: PageInfo,
-  bytes: format.Bytes,
+  bytes: Bytes,
 ): Result<PackPage, format.PackFault> => {
   if (bytes.length !== info.bytes) return wrongLength(bytes, info.bytes);
   // A column of keys must begin at a multiple of their size.

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
+import { type Bytes, hexOf, joinBytes, type Sha256 } from "../../../routing/bytes.ts";
 import { NAME_LENGTH_MAX } from "../../../routing/limits.ts";
 
 /**
@@ -74,24 +75,6 @@ export const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 export const pageBytes = (ranges: number, keyBytes: 4 | 8): number => padded(ranges * (2 * keyBytes + 1));
 
 export const rangesPerPage = (keyBytes: 4 | 8): number => Math.floor(PAGE_BYTES_MAX / (2 * keyBytes + 1)) - 8;
-
-export type Bytes = Uint8Array<ArrayBuffer>;
-
-export type Sha256 = (bytes: Bytes) => Promise<Uint8Array>;
-
-/** 32 bytes in lower-case hex, as the table writes them. */
-export const hexOf = (digest: Uint8Array): string =>
-  Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-export const joinBytes = (parts: readonly Uint8Array[]): Bytes => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-};
 
 /** A range of keys, both ends included, and the region of its IDs. */
 export type PackRange = { readonly from: number; readonly to: number; readonly region: string };

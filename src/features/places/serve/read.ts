@@ -3,9 +3,9 @@ import type { Gateway } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { codingsOf } from "../../../proxy/codings.ts";
 import { PLACE_IDS_MAX } from "../../../routing/limits.ts";
+import { ambiguousCookie, cookieValues, nearName, parameterValues } from "../../../routing/lookup/values.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import type { IdPlace, IdPlaces } from "../table/types.ts";
-import { ambiguousCookie, cookieValues, nearName, parameterValues } from "../table/values.ts";
 import { readJsonIds } from "./json-ids.ts";
 
 /** Reads the IDs of a request from all places that its path declares. Nothing that is there is passed over. */

@@ -1,7 +1,7 @@
+import { nameTest, nearTest } from "../../../routing/lookup/values.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
 import type { DeclaredPlace } from "./schema.ts";
 import type { IdPlace, IdPlaces } from "./types.ts";
-import { nameTest, nearTest } from "./values.ts";
 
 const PEEK_BYTES = 16_384;
 

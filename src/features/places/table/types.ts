@@ -1,6 +1,6 @@
 /** Where else than on its entity's path an ID may be, compiled. */
 
-import type { NameTest } from "./values.ts";
+import type { NameTest } from "../../../routing/lookup/values.ts";
 
 /** `label` is how problems name the place. Header names are in lower case. */
 export type IdPlace = {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { decodedBody } from "../../../proxy/codings.ts";
-import { joinBytes } from "../../packs/table/format.ts";
+import { joinBytes } from "../../../routing/bytes.ts";
 import type { FieldPaths } from "../table/field-paths.ts";
 import { FieldRewriter, type FieldRewriterOptions, type ToPublic } from "./fields.ts";
 import type { JsonError, JsonFraming } from "./json-rewriter.ts";

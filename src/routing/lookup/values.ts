@@ -1,4 +1,4 @@
-import { PLACE_IDS_MAX } from "../../../routing/limits.ts";
+import { PLACE_IDS_MAX } from "../limits.ts";
 
 /** Values of names in the parts of a request that are lists of pairs. Pure, and nothing is dropped that an origin would see. */
 
