@@ -1,6 +1,5 @@
-import type { RunningHash } from "../features/idempotency/port.ts";
 import type { Ok, Result } from "../ids/result.ts";
-import type { Client, Clock, Entropy, Fetch, ServedTable } from "../ports/gateway.ts";
+import type { Client, Clock, Entropy, Fetch, RunningHash, ServedTable } from "../ports/gateway.ts";
 import { MissingBinding } from "../proxy/origin-response.ts";
 import type { CompiledTable } from "../routing/index.ts";
 

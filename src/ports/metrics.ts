@@ -1,36 +1,23 @@
-import type { ClaimOutcome, DirectoryComparison, DirectorySource } from "../features/directory/port.ts";
-import type { DenialReason } from "./admin.ts";
+import type { AnswerOutcome } from "../formats/canary-verdict.ts";
+import type { HistorySpan, MetricsHistory } from "../formats/console-api.ts";
+import type { RecentTraffic } from "../formats/region-state.ts";
+import type { DenialReason, ServedTable } from "./admin.ts";
+import type { OriginStatus } from "./origins.ts";
 
 /**
  * Counted events: a metric of `src/edge/metrics/catalogue.ts`, and values of its labels. These are few, and never a client's.
+ * A feature adds its own beside its port.
  */
 export interface CountedEvents {
   /** An answer whose body ended before its end. */
   readonly broken_bodies: readonly [entity: string, reason: string];
   /** An answer of another region than the one that was decided on: after failover, or a move that an origin told of. */
   readonly answers_elsewhere: readonly [decided: string, answered: string];
-  /** A read that was sent to a shadow as well, or was to be. */
-  readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
-  /** A read that was sent to a copy. `missing`, `refused` and `failed`: then to the owner. */
-  readonly copy_reads: readonly [region: string, outcome: "answered" | "missing" | "refused" | "failed"];
   /** A value that is not listed, which a source with `unlisted: "next"` let go on. */
   readonly unlisted_values: readonly [entity: string, source: string];
-  /** Blocks of numbers that were reserved, by how much of the range is used up then: 0, 90 or 99 per cent. */
-  readonly sequence_blocks: readonly [sequence: string, percent: string];
-  /** Look-ups in directories, by the layer that answered; `absent` from any. */
-  readonly directory_lookups: readonly [directory: string, outcome: LookupOutcome];
-  /** While a directory is verified: what it says beside what decided. */
-  readonly directory_comparisons: readonly [directory: string, outcome: DirectoryComparison["outcome"]];
-  /** Changes that origins asked for in answers. */
-  readonly directory_updates: readonly [directory: string, kind: "register" | "learn", outcome: UpdateOutcome];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */
   readonly refused_callers: readonly [reason: DenialReason];
 }
-
-export type LookupOutcome = DirectorySource | "absent" | "unknown" | "busy" | "failed";
-
-/** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
-type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
 
 /** Counts for metrics. Cheap enough for every request. */
 export interface Counters {
@@ -52,5 +39,46 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The outcome of a read that was to be sent to a shadow as well. */
-export type ShadowOutcome = "match" | "status-differs" | "headers-differ" | "failed" | "dropped";
+/** Traffic as operators see it. */
+export interface MetricsSnapshot {
+  /** `all`: of every isolate. `isolate`: of this one alone, because the others cannot be asked. */
+  readonly source: "all" | "isolate";
+  /** Since when it was counted, Unix ms. */
+  readonly sinceMs: number;
+  readonly metrics: readonly Metric[];
+  readonly origins: readonly OriginStatus[];
+  /** Requests by the region that they went to. */
+  readonly requests: ReadonlyMap<string, number>;
+  readonly recent: ReadonlyMap<string, RecentTraffic> | undefined;
+}
+
+export interface Metrics {
+  /** With all that this isolate has counted up to now. `served`: the table in force, when there is one. */
+  snapshot(served: ServedTable | undefined): Promise<MetricsSnapshot>;
+  /** The same over time. `from`: Unix seconds of the first step that is asked for. */
+  history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
+}
+
+/** One request, as logs and metrics show it when its answer begins. */
+export interface RequestLine extends AnswerOutcome {
+  /** When the answer began, Unix ms. */
+  readonly atMs: number;
+  readonly method: string;
+  /** Without the query. An ID of a public entity is left out of it. */
+  readonly path: string;
+  readonly entity: string | undefined;
+  readonly layout: string | undefined;
+  /** The region that answered, or the last one that was asked. */
+  readonly region: string | undefined;
+  /** Without an ID: the source that chose the region, and those before it that let a value go on. */
+  readonly source?: string | undefined;
+  readonly unlisted?: readonly string[] | undefined;
+  /** Revision of the table that decided. */
+  readonly revision: number | undefined;
+  readonly ms: number;
+  /** Until the origin's answer began; `undefined` where none did. */
+  readonly originMs: number | undefined;
+  readonly attempts: number;
+  /** Trace ID of the client's W3C trace context; `undefined` without a valid one. */
+  readonly trace: string | undefined;
+}

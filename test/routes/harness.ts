@@ -12,6 +12,7 @@ import { durableDirectory } from "../../src/features/directory/edge/keys.ts";
 import { isolateDirectory } from "../../src/features/directory/edge/lookup.ts";
 import type { DirectoryComparison } from "../../src/features/directory/port.ts";
 import { durableIdempotency } from "../../src/features/idempotency/edge/keys.ts";
+import type {} from "../../src/features/lists/serve/cursor.ts";
 import { isolateMinters } from "../../src/features/mint/edge/minters.ts";
 import { durableSequences } from "../../src/features/mint/edge/sequences.ts";
 import { kvPacks } from "../../src/features/packs/edge/packs.ts";

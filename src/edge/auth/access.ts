@@ -151,7 +151,11 @@ export const accessCheck = (options: AccessOptions) =>
 export type KeyOptions = Omit<JwtOptions, "settings">;
 
 /** Finds the callers that may mint; an invalid setting lets none in. */
-export function mintDoor(door: MintDoor, authenticate: Authenticate, options: KeyOptions): Gateway["mintDoor"] {
+export function mintDoor(
+  door: MintDoor,
+  authenticate: Authenticate,
+  options: KeyOptions,
+): "open" | "off" | Authenticate {
   if (door === "open" || door === "off") return door;
   if (door === "token") return authenticate;
   if (door === "faulty") return async () => UNAVAILABLE;

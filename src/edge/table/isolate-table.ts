@@ -1,8 +1,9 @@
 import { waitUntil } from "cloudflare:workers";
 import { PackGate } from "../../features/packs/edge/pack-gate.ts";
+import type { Packs } from "../../features/packs/port.ts";
 import type { Pointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Entropy, Packs, ServedTable, Tables } from "../../ports/gateway.ts";
+import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
 import type { TableError } from "../../problems/errors.ts";
 import { loadTable } from "../../routing/index.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";

@@ -10,6 +10,13 @@ import { mirrorToShadow } from "../shadow/serve.ts";
 import { nearestCopy } from "./table/compile.ts";
 import type { ReadCopies } from "./table/schema.ts";
 
+declare module "../../ports/metrics.ts" {
+  interface CountedEvents {
+    /** A read that was sent to a copy. `missing`, `refused` and `failed`: then to the owner. */
+    readonly copy_reads: readonly [region: string, outcome: "answered" | "missing" | "refused" | "failed"];
+  }
+}
+
 /** Reads of entities with read copies: from the copy that is nearest to the client, or from the owner. */
 
 /** A client's word that its read must not be older than the owner's data. */

@@ -2,6 +2,29 @@ import type { Result } from "../../ids/result.ts";
 import type { DirectoryPlan } from "../../routing/table.ts";
 import type { KeyUnavailable } from "./table/types.ts";
 
+declare module "../../ports/gateway.ts" {
+  interface Gateway {
+    readonly directory: Directory;
+    readonly directoryTruth: DirectoryTruth;
+    readonly directoryCopies: CopyStore;
+  }
+}
+
+declare module "../../ports/metrics.ts" {
+  interface CountedEvents {
+    /** Look-ups in directories, by the layer that answered; `absent` from any. */
+    readonly directory_lookups: readonly [directory: string, outcome: LookupOutcome];
+    /** While a directory is verified: its answer beside the one that decided. */
+    readonly directory_comparisons: readonly [directory: string, outcome: DirectoryComparison["outcome"]];
+    /** Changes that origins asked for in answers. */
+    readonly directory_updates: readonly [directory: string, kind: "register" | "learn", outcome: UpdateOutcome];
+  }
+  interface RequestLine {
+    /** Where a directory decided without a key that it surely has; see `Rule`. */
+    readonly directory?: "stale" | "default" | "unknown" | undefined;
+  }
+}
+
 /** The directory: regions of keys that carry no shard, such as slugs, e-mail addresses and random UUIDs. Keys are normalised. */
 
 /**
@@ -18,6 +41,11 @@ export type DirectoryAnswer =
 
 /** No layer could say, or too many unknown names were asked for. Never taken for `absent`. */
 export type DirectoryFailure = KeyUnavailable;
+
+export type LookupOutcome = DirectorySource | "absent" | "unknown" | "busy" | "failed";
+
+/** `unsigned`: the deployment signs no requests, so nothing proves the origin. `invalid`: not a list of keys. */
+type UpdateOutcome = ClaimOutcome["state"] | "failed" | "unsigned" | "invalid";
 
 /** Looks keys up, the nearest layer first. */
 export interface Directory {

@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 import { requireScope } from "../../../routes/lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, respond } from "../../../routes/lib/http.ts";
-import type { Gateway, KeyEntry } from "../../ports/gateway.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import type { KeyEntry } from "./port.ts";
 import { readIdempotencyKey } from "./serve/key-field.ts";
 
 const PREFIX = "/-/idempotency/";

@@ -1,6 +1,12 @@
 import type { Result } from "../../ids/result.ts";
 import type { IdempotencyError } from "../../problems/errors.ts";
 
+declare module "../../ports/gateway.ts" {
+  interface Gateway {
+    readonly idempotency: IdempotencyKeys;
+  }
+}
+
 /** The port of idempotency keys, in plain data. */
 
 /** The facts of a create, fixed by the first attempt: all retries get the same ID in the same region. */
@@ -74,11 +80,4 @@ export interface IdempotencyKeys {
   finish(call: FinishCall): Promise<Result<undefined, IdempotencyError>>;
   /** The entries of a key, of all callers. */
   show(key: string): Promise<Result<readonly KeyEntry[], IdempotencyError>>;
-}
-
-/** A hash of bytes that come one after the other. */
-export interface RunningHash {
-  update(bytes: Uint8Array): Promise<void>;
-  /** Called once, after the last of them. */
-  digest(): Promise<ArrayBuffer>;
 }

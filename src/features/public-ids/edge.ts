@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../../ids/index.ts";
-import type { PublicIds } from "../../ports/gateway.ts";
 import type { PublicIdsError } from "../../problems/errors.ts";
 import type { CompiledTable, Entity } from "../../routing/index.ts";
+import type { PublicIds } from "./port.ts";
 import { hasPublicForm, type PublicCodec, type PublicKeys, publicCodec } from "./table/codec.ts";
 
 /** Public IDs under the keys of the deployment. Codecs are made once for each entity of a table. */

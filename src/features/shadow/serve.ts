@@ -1,9 +1,10 @@
-import type { Clock, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../../ports/gateway.ts";
+import type { Clock, ProxyPorts } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
 import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "../../proxy/origin-request.ts";
 import { edgeFailure } from "../../proxy/origin-response.ts";
 import { chooseOrigin } from "../../proxy/origins.ts";
 import type { Region } from "../../routing/table.ts";
+import type { ResponseDifference, ShadowOutcome, Shadows } from "./port.ts";
 
 /** The shape in which two regions' answers to one request must agree: the status, and parts of some fields. */
 export type ResponseShape = Readonly<{ status: number; fields: Readonly<Record<string, string>> }>;

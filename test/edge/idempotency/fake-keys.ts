@@ -1,5 +1,11 @@
+import type {
+  BeginCall,
+  Begun,
+  CreateRecord,
+  IdempotencyKeys,
+  KeptAnswer,
+} from "../../../src/features/idempotency/port.ts";
 import { ok } from "../../../src/ids/result.ts";
-import type { BeginCall, Begun, CreateRecord, IdempotencyKeys, KeptAnswer } from "../../../src/ports/gateway.ts";
 
 interface Held {
   readonly scope: string;

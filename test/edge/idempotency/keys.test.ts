@@ -11,7 +11,7 @@ import {
   SCOPE_BYTES_MAX,
   SCOPE_KEYS_MAX,
 } from "../../../src/features/idempotency/edge/object.ts";
-import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../../src/ports/gateway.ts";
+import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../../src/features/idempotency/port.ts";
 import { fakeKeys } from "./fake-keys.ts";
 
 const { IDEMPOTENCY } = env as Env;

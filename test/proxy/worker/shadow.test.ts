@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
+import type { ShadowOutcome } from "../../../src/features/shadow/port.ts";
 import {
   differingFields,
   isolateShadows,
@@ -7,7 +8,7 @@ import {
   mirrorToShadow,
   shapeOf,
 } from "../../../src/features/shadow/serve.ts";
-import type { Fetch, ShadowOutcome } from "../../../src/ports/gateway.ts";
+import type { Fetch } from "../../../src/ports/gateway.ts";
 import { clientResponse } from "../../../src/proxy/client-response.ts";
 import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";
 import { type ProxyRequest, pseudonymOf } from "../../../src/proxy/origin-request.ts";

@@ -1,6 +1,6 @@
+import type { RunningHash } from "../../../ports/gateway.ts";
 import type { BodyCheck, BodyEnd } from "../../../proxy/pump.ts";
 import { withoutSpace } from "../../../routing/lookup/values.ts";
-import type { RunningHash } from "../../idempotency/port.ts";
 
 /** `content-digest` of a request (RFC 9530 §2), and bodies that are held to it while they stream. */
 

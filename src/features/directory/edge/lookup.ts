@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { EdgeCache, LocationOptions } from "../../../edge/origins/moved-memory.ts";
 import { periodCounts, setLast, withTimeout } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { Counters, LookupOutcome } from "../../../ports/gateway.ts";
+import type { Counters } from "../../../ports/gateway.ts";
 import { clientNetwork } from "../../../proxy/addresses/client-network.ts";
 import type { DirectoryPlan } from "../../../routing/table.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
   DirectoryComparison,
   DirectoryFailure,
   DirectoryTruth,
+  LookupOutcome,
 } from "../port.ts";
 import { shardOf } from "../table/shard.ts";
 

@@ -1,7 +1,7 @@
 import { callObject } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../../../ports/gateway.ts";
 import type { IdempotencyError } from "../../../problems/errors.ts";
+import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../port.ts";
 
 /** One of the Durable Objects, as those who call it know it. */
 export interface IdempotencyRpc extends Rpc.DurableObjectBranded {

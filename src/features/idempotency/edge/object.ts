@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../../edge/env.ts";
 import { systemClock } from "../../../edge/platform.ts";
 import { SweepAlarm } from "../../../edge/sweep-alarm.ts";
-import type { BeginCall, Begun, CreateRecord, FinishCall, KeptAnswer, KeyEntry } from "../../../ports/gateway.ts";
+import type { BeginCall, Begun, CreateRecord, FinishCall, KeptAnswer, KeyEntry } from "../port.ts";
 import { type IdempotencyRpc, sizeOf } from "./keys.ts";
 
 /**

@@ -11,7 +11,8 @@ import {
 import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../../ids/layout/time.ts";
 import { checkKey, randomValue, rowsOf } from "../../../ids/mint/mint.ts";
 import type { KeyRange } from "../../../ids/tools/key-range.ts";
-import type { Clock, Sequences } from "../../../ports/gateway.ts";
+import type { Clock } from "../../../ports/gateway.ts";
+import type { Sequences } from "../port.ts";
 import type { MintOrder } from "../table/plan.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestContext } from "../../../gateway/request.ts";
-import type { BeginCall } from "../../../ports/gateway.ts";
 import { replayed, withKeyFields } from "../../create/serve/answer.ts";
+import type { BeginCall } from "../../idempotency/port.ts";
 import { attemptToken, fingerprintOf, refusalOf, scopeOf } from "../../idempotency/serve/idempotency-key.ts";
 import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
 

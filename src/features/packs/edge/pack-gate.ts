@@ -1,6 +1,7 @@
 import { withLabels } from "../../../edge/table/fetch.ts";
-import type { Clock, Packs, ServedTable } from "../../../ports/gateway.ts";
+import type { Clock, ServedTable } from "../../../ports/gateway.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
+import type { Packs } from "../port.ts";
 
 /** Between two attempts to open the packs of a table, unless the answer says otherwise. */
 const RETRY_MS = 5_000;

@@ -9,9 +9,9 @@ import {
 import { setLast } from "../../../edge/platform.ts";
 import { COLD_DEADLINE_MS } from "../../../edge/table/isolate-table.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { Packs } from "../../../ports/gateway.ts";
 import type { TableError } from "../../../problems/errors.ts";
 import type { Sha256 } from "../../../routing/bytes.ts";
+import type { Packs } from "../port.ts";
 import type { PageInfo } from "../table/decode.ts";
 import { formatPackFault } from "../table/format.ts";
 import {
