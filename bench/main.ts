@@ -3,6 +3,7 @@ import { attacksBench } from "./attacks/attacks.bench.ts";
 import { contractBench } from "./contract/contract.bench.ts";
 import { createsBench } from "./creates/creates.bench.ts";
 import { databasesBench } from "./databases/databases.bench.ts";
+import { decideBench } from "./decide/decide.bench.ts";
 import { directoryBench } from "./directory/directory.bench.ts";
 import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
 import { exportsBench } from "./exports/exports.bench.ts";
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   routesBench,
   packsBench,
   misrouteBench,
+  decideBench,
   gatewayBench,
   contractBench,
   createsBench,
@@ -45,10 +47,11 @@ const NAMES = BENCHES.map(({ name }) => name).join("|");
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
-const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--against DIR] [--json]
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
---count: the number of random values in distributed-id, oracle, misroute and exports, of IDs in databases, of keys in directory.
---against: another checkout with its packages installed, which runs beside this one in gateway, ids and routes.`;
+--count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory.
+--seed: of the random requests in decide.
+--against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide.`;
 
 class UsageError extends Error {}
 
@@ -74,11 +77,15 @@ function readArguments(args: string[]) {
   const { values, positionals } = parse(args);
   const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
+  if (positionals.includes(decideBench.name) && values.against === undefined) {
+    throw new UsageError("decide compares with another checkout: name it with --against");
+  }
   return {
     names: positionals,
     rounds: wholeNumber("--rounds", values.rounds, ROUNDS_DEFAULT),
     sampleMs: wholeNumber("--sample-ms", values["sample-ms"], SAMPLE_MS_DEFAULT),
     ...(values.count === undefined ? {} : { count: wholeNumber("--count", values.count, 0) }),
+    ...(values.seed === undefined ? {} : { seed: wholeNumber("--seed", values.seed, 1) }),
     ...(values.against === undefined ? {} : { against: values.against }),
     json: values.json === true,
     help: values.help === true,
@@ -94,6 +101,7 @@ function parse(args: string[]) {
         rounds: { type: "string" },
         "sample-ms": { type: "string" },
         count: { type: "string" },
+        seed: { type: "string" },
         against: { type: "string" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },

@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly sampleMs: number;
   /** Number of random values to try; each benchmark has its own default. */
   readonly count?: number;
+  /** Of the random values; each benchmark has its own default. */
+  readonly seed?: number;
   /** Another checkout of the project, to compare with. */
   readonly against?: string;
   readonly progress: (line: string) => void;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PackRange } from "../../src/features/packs/table/format.ts";
 import { encodePack } from "../../src/features/packs/table/format.ts";
 import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
-import { verifyPack } from "../../src/features/packs/table/pack.ts";
+import { partsOfFile, readHeader, verifyPack } from "../../src/features/packs/table/pack.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { needed, randomBelow, seededWords } from "../lib/random.ts";
@@ -15,6 +15,8 @@ export interface SubjectPack {
   readonly ranges: readonly PackRange[];
   readonly declared: DeclaredPack;
   readonly loaded: LoadedPack;
+  /** As it is stored, by key. */
+  readonly parts: ReturnType<typeof partsOfFile>;
 }
 
 /** The maximum per table, for the layouts with the widest keys. */
@@ -53,9 +55,11 @@ const packOf = async (subject: Subject & Keyed, seed: number): Promise<SubjectPa
   const ranges = randomRanges(subject, seed);
   const encoded = needed(await encodePack(ranges, { fieldBits: bits, sha256, rangesPerPage: RANGES_PER_PAGE }));
   const { header, pages, bytes, regions, sha256: digest } = encoded;
-  const loaded = needed(await verifyPack(new Uint8Array(Buffer.concat([header, ...pages])), sha256, digest));
+  const file = new Uint8Array(Buffer.concat([header, ...pages]));
+  const loaded = needed(await verifyPack(file, sha256, digest));
+  const parts = partsOfFile(file, needed(await readHeader(file, sha256)), digest);
   const declared = { sha256: digest, bytes, ranges: encoded.ranges, bits, field, regions: [...regions] };
-  return { ranges, declared, loaded };
+  return { ranges, declared, loaded, parts };
 };
 
 export const PACKS: ReadonlyMap<string, SubjectPack> = new Map(

@@ -1,13 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { compareWorkers } from "../../bench/decide/decide.bench.ts";
+import { type MakeWorker, workerOf } from "../../bench/decide/worker-in-node.ts";
 import type { Report } from "../../bench/lib/report.ts";
 import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute/misroute.bench.ts";
 import { slowByPacksAndSplits } from "../../bench/misroute/oracle.ts";
 import { separateTable } from "../../bench/misroute/tables.ts";
 import { everyLayout } from "../../src/ids/index.ts";
-import { resolveAny, resolvePath } from "../../src/routing/index.ts";
+import { checkTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
 
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
 const bench = (...args: string[]) =>
@@ -51,6 +54,31 @@ describe("the benchmark", () => {
     expect(status, stderr).toBe(0);
     const { sections }: Report = JSON.parse(stdout);
     for (const row of sections[0]?.rows ?? []) expect(row.at(-1)).toBe(0);
+  });
+
+  it("finds no decision of this checkout that differs from its own", () => {
+    const { status, stdout, stderr } = bench("decide", "--against", ROOT, "--count", "1500", "--json");
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    const rows = new Map(sections[0]?.rows.map(([kind, ...counts]) => [kind, counts.map(Number)]));
+    expect([...rows.keys()]).toEqual(expect.arrayContaining(["/-/ids", "/any", "create", "entity", "graphql", "list"]));
+    const [all = 0, sent = 0, refused = 0, differ] = rows.get("entity") ?? [];
+    expect(differ).toBe(0);
+    expect(sent).toBeGreaterThan(all / 4);
+    expect(refused).toBeGreaterThan(all / 10);
+  });
+
+  it("finds decisions that differ", async () => {
+    const before = await workerOf(ROOT);
+    const after: MakeWorker = (platform) => {
+      const { default: worker } = before(platform);
+      const answer = (request: Request) =>
+        request.method === "HEAD" ? new Response(null, { status: 418 }) : undefined;
+      return { default: { fetch: async (request, ...rest) => answer(request) ?? worker.fetch(request, ...rest) } };
+    };
+    const options = { rounds: 1, sampleMs: 1, count: 300, progress: () => undefined };
+    const { failure } = await compareWorkers({ checkTable, before, after }, options);
+    expect(failure).toMatch(/^\d+ decisions differ:\n.*"method":"HEAD".*"status":418/s);
   });
 
   it("reports how often a create calls the object of its key", () => {
