@@ -27,7 +27,7 @@ export function respond(
   const isMessage = original.status !== 101;
   if (bytes === undefined && isMessage && limits.isBodyWatched) {
     const idleMs = bodyIdleMs(limits, fields);
-    if ((idleMs > 0 || limits.total !== undefined) && original.body !== null) {
+    if ((idleMs > 0 || limits.total !== undefined || limits.isWholeChosen) && original.body !== null) {
       body = watchBody(original.body, {
         limits: { idleMs, total: limits.total },
         nowMs: gateway.clock.nowMs,

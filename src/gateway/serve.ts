@@ -189,11 +189,11 @@ export async function forward(
   context.logDecision(decision);
   const { client } = context;
   const { directories } = table;
+  // Keys are registered by whole answers.
+  const mayRegister = directories !== undefined && (method === "POST" || method === "PUT");
   // Whether the answer may change a directory, or has to say how its region was found.
   const isKeyed =
-    directories !== undefined &&
-    (decision.target.rule.kind === "directory" || method === "POST" || method === "PUT" || directories.fills);
-  const isMirrored = decision.target.shadow !== undefined;
+    mayRegister || (directories !== undefined && (decision.target.rule.kind === "directory" || directories.fills));
   const proxied: ProxyRequest = {
     request: prepared?.request ?? request,
     method,
@@ -207,7 +207,7 @@ export async function forward(
     watchClient: () => context.watchClient(),
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: entity.publicFields !== undefined,
-    passesBody: entity.fields === "minimal" && prepared === undefined && !(isKeyed || isRewritten || isMirrored),
+    passesBody: !(isRewritten || mayRegister || prepared?.isKept === true),
     body,
     target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
     decision,
@@ -227,7 +227,7 @@ export async function forward(
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
-  if (isMirrored) mirrorToShadow(proxied, delivered.value, gateway);
+  if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
   return (isKeyed ? respondKeyed : respond)(context, table, decision, delivered.value);
 }
 

@@ -16,25 +16,29 @@ export interface AttemptLimits {
   readonly isIdleChosen: boolean;
   /** Whether the body of an answer is read whole or watched to its end; otherwise it passes as it comes. */
   readonly isBodyWatched: boolean;
+  /** Whether the table wants that, with a deadline or without one. */
+  readonly isWholeChosen: boolean;
   /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
   readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
 
 /** The limits of an attempt: the entity's go before the region's, and those before the deployment's. */
 export function limitsFor(
-  { deadlines: first }: Entity,
-  { deadlines: second }: Region,
+  { deadlines: first, wholeAnswers, fields }: Entity,
+  { deadlines: second, wholeAnswers: wholeByRegion }: Region,
   own: ProxyPorts["deadlines"],
   startedMs: number,
   passesBody = false,
 ): AttemptLimits {
   const totalMs = first.totalMs ?? second.totalMs ?? own.totalMs;
   const chosenIdleMs = first.idleMs ?? second.idleMs;
+  const isWhole = wholeAnswers ?? wholeByRegion;
   return {
     firstByteMs: first.firstByteMs ?? second.firstByteMs ?? own.firstByteMs,
     idleMs: chosenIdleMs ?? own.idleMs,
     isIdleChosen: chosenIdleMs !== undefined,
-    isBodyWatched: !passesBody || (chosenIdleMs ?? 0) > 0 || totalMs > 0,
+    isBodyWatched: !passesBody || (isWhole ?? fields === "full") || (chosenIdleMs ?? 0) > 0 || totalMs > 0,
+    isWholeChosen: isWhole === true,
     total: totalMs === 0 ? undefined : { untilMs: startedMs + totalMs, ms: totalMs },
   };
 }
@@ -88,7 +92,8 @@ export async function attemptOnce(
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
     // The other side of a conversation has no end to wait for. An answer to HEAD has the length of another one's body.
-    const mayRead = limits.isBodyWatched && limits.idleMs > 0 && !asksUpgrade && method !== "HEAD";
+    const isHeld = limits.isBodyWatched && (limits.idleMs > 0 || limits.isWholeChosen);
+    const mayRead = isHeld && !asksUpgrade && method !== "HEAD";
     const begun =
       typeof head === "string"
         ? head

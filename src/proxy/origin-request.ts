@@ -95,7 +95,7 @@ export interface ProxyRequest {
   readonly trustsForwarded: boolean;
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
-  /** The client gets the answer's body as it comes, unless the table has a deadline for it. */
+  /** No feature reads the answer's body: the client gets it as it comes, unless the table wants it whole or in time. */
   readonly passesBody?: boolean;
   /** Regions of the table that decided, by name. */
   readonly regions: ReadonlyMap<string, Region>;

@@ -42,6 +42,8 @@ export interface Region {
   /** Whether they may also take writes that are safe to repeat. */
   readonly failoverWrites: boolean;
   readonly deadlines: Deadlines;
+  /** Set: whether answers of its origins are read or watched, unless the entity says otherwise. */
+  readonly wholeAnswers: boolean | undefined;
   readonly breaker: BreakerPolicy | undefined;
   readonly health: HealthCheck | undefined;
 }
@@ -111,6 +113,8 @@ export interface Entity {
   /** The rule for a response that is not JSON, where there are `publicFields`. */
   readonly otherBodies: "pass" | "refuse";
   readonly deadlines: Deadlines;
+  /** Set: whether its answers are read whole or watched to their end, or pass as they come; `undefined`: as its region says. */
+  readonly wholeAnswers: boolean | undefined;
   /** Bodies up to so many bytes are buffered for a retry. */
   readonly replayBytesMax: number;
   /** How long an origin's 421 is remembered; 0: not at all. */

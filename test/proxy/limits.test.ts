@@ -10,11 +10,12 @@ const limits = (eu: object, order: object, fields: Record<string, string> = {}, 
   const table = tableWith(eu, order);
   const [entity, region] = [table.entities.get("order"), table.regions.get("eu")];
   if (entity === undefined || region === undefined) throw new Error("the fixtures lack what this test needs");
-  const { isIdleChosen, isBodyWatched, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
+  const { isIdleChosen, isBodyWatched, isWholeChosen, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
   return {
     attempt,
     isBodyWatched,
-    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen, isBodyWatched }, read),
+    isWholeChosen,
+    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen, isBodyWatched, isWholeChosen }, read),
   };
 };
 
@@ -51,6 +52,8 @@ describe("the limits of a request", () => {
   });
 
   const deadlines = { idleMs: 9 };
+  const whole = { wholeAnswers: true };
+  const passed = { wholeAnswers: false };
   it.each([
     { what: "no deadline", eu: {}, order: {}, own: {}, isBodyWatched: false },
     { what: "none on purpose", eu: {}, order: { deadlines: { idleMs: 0 } }, own: {}, isBodyWatched: false },
@@ -58,6 +61,15 @@ describe("the limits of a request", () => {
     { what: "a region's", eu: { deadlines }, order: {}, own: {}, isBodyWatched: true },
     { what: "a total one", eu: {}, order: { deadlines: { totalMs: 9 } }, own: {}, isBodyWatched: true },
     { what: "the deployment's total one", eu: {}, order: {}, own: { totalMs: 9 }, isBodyWatched: true },
+    { what: "minimal fields", eu: {}, order: { fields: "minimal" }, own: {}, isBodyWatched: false },
+    { what: "full fields", eu: {}, order: { fields: "full" }, own: {}, isBodyWatched: true },
+    { what: "full fields, passed", eu: {}, order: { fields: "full", ...passed }, own: {}, isBodyWatched: false },
+    { what: "full fields, passed by the region", eu: passed, order: { fields: "full" }, own: {}, isBodyWatched: false },
+    { what: "an entity's word", eu: {}, order: whole, own: {}, isBodyWatched: true },
+    { what: "a region's word", eu: whole, order: {}, own: {}, isBodyWatched: true },
+    { what: "an entity's before a region's", eu: whole, order: passed, own: {}, isBodyWatched: false },
+    { what: "an entity's before a region's", eu: passed, order: whole, own: {}, isBodyWatched: true },
+    { what: "a deadline, though passed", eu: {}, order: { deadlines, ...passed }, own: {}, isBodyWatched: true },
   ])("of a body that passes as it comes, by $what: watched $isBodyWatched", ({ eu, order, own, isBodyWatched }) => {
     const given = { ...OWN, totalMs: 0, ...own };
     expect(limits(eu, order, {}, given, true).isBodyWatched).toBe(isBodyWatched);

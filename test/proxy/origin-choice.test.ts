@@ -8,6 +8,7 @@ const region = (name: string, weights: readonly number[], failover: readonly str
   failover,
   failoverWrites: false,
   deadlines: { firstByteMs: undefined, idleMs: undefined, totalMs: undefined },
+  wholeAnswers: undefined,
   breaker: undefined,
   health: undefined,
   origins: weights.map((weight, index) => ({ url: `http://${name}-${index}.test`, weight, binding: undefined })),

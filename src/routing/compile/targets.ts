@@ -115,7 +115,7 @@ const BREAKER_OPEN_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 
 export const regionOf = (name: string, declared: DeclaredRegion): Region => {
-  const { origins, failover = [], failoverWrites = false, deadlines, breaker, health } = declared;
+  const { origins, failover = [], failoverWrites = false, deadlines, wholeAnswers, breaker, health } = declared;
   return Object.freeze({
     name,
     origins: origins.map(({ url, weight = 1, binding }) =>
@@ -124,6 +124,7 @@ export const regionOf = (name: string, declared: DeclaredRegion): Region => {
     failover,
     failoverWrites,
     deadlines: deadlinesOf(deadlines),
+    wholeAnswers,
     breaker: breakerOf(breaker),
     health: health && Object.freeze({ path: health.path, timeoutMs: health.timeoutMs ?? HEALTH_TIMEOUT_MS }),
   });
@@ -138,6 +139,7 @@ export const forwardingOf = (name: string, declared: DeclaredEntity | DeclaredWi
     publicFields: paths.value,
     otherBodies: declared.otherBodies ?? "pass",
     deadlines: deadlinesOf(declared.deadlines),
+    wholeAnswers: declared.wholeAnswers,
     replayBytesMax: declared.replayBytesMax ?? 0,
     fields: declared.fields ?? fields ?? "standard",
     removePrefix: declared.removePrefix,

@@ -161,6 +161,11 @@ export const fieldsSchema = described(
   "Which header fields the gateway adds: `standard` unless given, `full`, or `minimal` for the least.",
 );
 
+export const wholeAnswersSchema = described(
+  v.boolean(),
+  "`true`: small answers are read whole before the client gets them, and longer ones are watched to their end. Default: `true` with `full` fields; otherwise bodies pass as they come.",
+);
+
 const percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
 
 const share = v.strictObject({

@@ -36,6 +36,7 @@ import {
   splitSchema,
   text,
   time,
+  wholeAnswersSchema,
   wholeNumber,
 } from "./parts.ts";
 import { conditionMembers, entityPath } from "./path.ts";
@@ -69,6 +70,7 @@ export const regionSchema = v.strictObject({
     "Whether failover regions may receive writes that are safe to repeat; default false.",
   ),
   deadlines: v.exactOptional(deadlinesSchema),
+  wholeAnswers: v.exactOptional(wholeAnswersSchema),
   breaker: v.exactOptional(breakerSchema),
   health: v.exactOptional(healthSchema),
 });
@@ -119,6 +121,7 @@ export const entitySchema = v.strictObject({
   ),
   otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
+  wholeAnswers: v.exactOptional(wholeAnswersSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),
   fields: v.exactOptional(fieldsSchema),

@@ -19,6 +19,7 @@ import {
   replaySchema,
   text,
   token,
+  wholeAnswersSchema,
 } from "./parts.ts";
 import { conditionMembers, pathsWithoutId } from "./path.ts";
 
@@ -145,6 +146,7 @@ export const withoutIdSchema = v.strictObject({
   ),
   otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
+  wholeAnswers: v.exactOptional(wholeAnswersSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   fields: v.exactOptional(fieldsSchema),
 });

@@ -14,6 +14,7 @@ const REGION: Region = {
   failover: [],
   failoverWrites: false,
   deadlines: { firstByteMs: undefined, idleMs: undefined, totalMs: undefined },
+  wholeAnswers: undefined,
   breaker: { failures: 1, openMs: 10_000 },
   health: undefined,
 };

@@ -14,6 +14,7 @@ const regionWith = (breaker: Region["breaker"]): Region => ({
   failover: [],
   failoverWrites: false,
   deadlines: NO_DEADLINES,
+  wholeAnswers: undefined,
   breaker,
   health: undefined,
 });

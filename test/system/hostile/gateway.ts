@@ -13,13 +13,17 @@ export interface HostileStack extends Stack {
 /** Bodies of boxes are kept until an answer begins, up to 1,000 bytes; those of parcels are not. */
 export type EntityName = "parcel" | "box";
 
-export async function startHostileStack(faults: readonly FaultyRegion[]): Promise<HostileStack> {
+/** `deadlines`: of regions whose fault has none of its own. */
+export async function startHostileStack(
+  faults: readonly FaultyRegion[],
+  deadlines: Readonly<Record<string, number>> = PATIENT,
+): Promise<HostileStack> {
   const origins = new Map<string, HostileOrigin>();
   await Promise.all(faults.map(async ({ name, origin }) => origins.set(name, await startHostileOrigin(origin))));
   const regions = faults.map(({ name, url, region }): [string, DemoTable["regions"][string]] => {
     const origin = originOf(origins, name);
     const address = url?.(origin.port) ?? origin.url;
-    return [name, { origins: [{ url: address }], breaker: false, deadlines: PATIENT, ...region }];
+    return [name, { origins: [{ url: address }], breaker: false, deadlines, ...region }];
   });
   const declared: DemoTable = {
     regions: Object.fromEntries(regions),

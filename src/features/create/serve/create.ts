@@ -30,6 +30,8 @@ export interface Prepared {
   readonly isRead?: boolean;
   /** Whether it names other entities than the one that it is decided by. */
   readonly hasOthers?: boolean | undefined;
+  /** Whether the answer is kept for a retry. */
+  readonly isKept?: boolean;
   /** For a body that streams on. */
   readonly check?: DigestCheck | undefined;
 }
@@ -100,7 +102,7 @@ export async function createEntity(
   const check = streamed?.check;
   return context.finishAlways(
     createOnce(context, served, creation, { ...keyed, check }, born, (all) =>
-      send(context, forward, all, target, bytes, check),
+      send(context, forward, all, target, bytes, { check, isKept: true }),
     ),
   );
 }
@@ -142,10 +144,10 @@ function send(
   born: readonly Born[],
   target: string,
   bytes: ArrayBuffer | undefined,
-  check?: DigestCheck,
+  keyed?: Pick<Prepared, "check" | "isKept">,
 ): Promise<Response> {
   const [first, second] = born as readonly [Born, ...Born[]];
   if (first.byCanary) context.takeCanary();
   const ids = second === undefined ? undefined : born.map(({ decision }) => decision.canonical).join(", ");
-  return forward(context, first.decision, target, { body: bytes && { kind: "kept", bytes }, ids, check });
+  return forward(context, first.decision, target, { body: bytes && { kind: "kept", bytes }, ids, ...keyed });
 }

@@ -55,8 +55,9 @@ const spellingOf = (path: string): RegExp => {
   return new RegExp(`^${texts.join("")}${SLASH}*${PARAMETERS}$`, "i");
 };
 
-const entityOf = ({ path, deadlines, fields }: DeclaredGraphql, draft: Draft): Entity => {
-  const own = { path, ...(deadlines && { deadlines }), ...(fields && { fields }) };
+const entityOf = ({ path, deadlines, wholeAnswers, fields }: DeclaredGraphql, draft: Draft): Entity => {
+  const whole = wholeAnswers === undefined ? {} : { wholeAnswers };
+  const own = { path, ...whole, ...(deadlines && { deadlines }), ...(fields && { fields }) };
   return entityWithoutIds(GRAPHQL_NAME, own, draft, [path]);
 };
 

@@ -9,6 +9,7 @@ import {
   matching,
   name,
   optional,
+  wholeAnswersSchema,
 } from "../../../routing/schema/parts.ts";
 import { sourcesSchema } from "../../../routing/schema/without-id.ts";
 
@@ -97,6 +98,7 @@ export const graphqlSchema = v.strictObject({
   ),
   limits: optional(limitsSchema, "Limits of one request's cost."),
   deadlines: v.exactOptional(deadlinesSchema),
+  wholeAnswers: v.exactOptional(wholeAnswersSchema),
   fields: v.exactOptional(fieldsSchema),
 });
 

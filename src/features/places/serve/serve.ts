@@ -74,8 +74,8 @@ export async function serveByPlaces(
 
 /** An entity, forwarded as the path says that its ID was sent on. */
 const asDeclared = (entity: Entity, own: Entity): Entity => {
-  const { deadlines, replayBytesMax, fields, publicFields, otherBodies, copies } = own;
-  return { ...entity, deadlines, replayBytesMax, fields, publicFields, otherBodies, copies };
+  const { deadlines, wholeAnswers, replayBytesMax, fields, publicFields, otherBodies, copies } = own;
+  return { ...entity, deadlines, wholeAnswers, replayBytesMax, fields, publicFields, otherBodies, copies };
 };
 
 interface ReadRequest {
