@@ -34,7 +34,7 @@ const ZONES = [
   {
     name: "feature-table",
     from: TABLE,
-    may: ["^src/(routing|ids)/", TABLE, packages("valibot", "graphql")],
+    may: ["^src/(routing|ids)/", TABLE, packages("valibot", "graphql", "@noble/hashes")],
     why: "the part of a table that a feature owns is pure, as the table is",
   },
   {

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { planExport } from "../../../src/export/plan.ts";
-import { sha256 } from "../../../src/features/graphql/table/sha256.ts";
 import { checkTable, diffTables, loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { processorMs } from "../../fixtures/processor-ms.ts";
@@ -182,10 +181,15 @@ describe("a path that an origin may read as that of GraphQL", () => {
   });
 });
 
-it("SHA-256 is the platform's", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 300 }), (any) => {
-      expect(sha256(any)).toBe(createHash("sha256").update(new TextEncoder().encode(any)).digest("hex"));
-    }),
+describe("the key of a registered document is the platform's digest of its UTF-8", () => {
+  const digestOf = (document: string) => createHash("sha256").update(document).digest("hex");
+
+  it.each(["{ a }", "{ naïve }", '{ a(text: "Łódź 🚚") }', '{ a(text: "\ud800") }', "{ a }".repeat(50)])(
+    "%j",
+    (document) => {
+      expect(faultsOf({ path, persisted: { [digestOf(document)]: document } })).toEqual([]);
+      const other = digestOf(`${document} `);
+      expect(faultsOf({ path, persisted: { [other]: document } })).toEqual([`schema /graphql/persisted/${other}`]);
+    },
   );
 });
