@@ -34,13 +34,13 @@ const ZONES = [
   {
     name: "feature-table",
     from: TABLE,
-    may: ["^src/(routing|ids)/", TABLE, packages("valibot", "graphql", "@noble/hashes")],
+    may: ["^src/(routing|ids)/", TABLE, packages("valibot", "graphql", "@noble/hashes", "@scure/base")],
     why: "the part of a table that a feature owns is pure, as the table is",
   },
   {
     name: "feature-serve",
     from: SERVE,
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS],
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS, packages("@scure/base")],
     why: "the handlers of a feature stand on the gateway, and know no binding",
   },
   {
@@ -110,7 +110,7 @@ const ZONES = [
       SERVE,
       TABLE,
       ...PORTS,
-      packages("jose", "valibot"),
+      packages("jose", "valibot", "@scure/base"),
       "^cloudflare:",
     ],
     why: "an adapter knows the platform and the port that it serves, and no route",

@@ -1,3 +1,4 @@
+import { base64urlnopad } from "@scure/base";
 import type { Caller, SessionTimes } from "../../ports/admin.ts";
 import type { Clock } from "../../ports/gateway.ts";
 import { SESSION_COOKIE } from "../../proxy/headers.ts";
@@ -55,7 +56,7 @@ export function consoleSessions({ tokens, host, clock, subtle, fillRandom }: Ses
     fillRandom(nonce);
     const times = encoder.encode(JSON.stringify([startedAtMs, untilMs]));
     const sealed = await subtle.encrypt({ name: "AES-GCM", iv: nonce }, await keyOf(entry), times);
-    const text = toBase64Url([...nonce, ...new Uint8Array(sealed)]);
+    const text = base64urlnopad.encode(Uint8Array.of(...nonce, ...new Uint8Array(sealed)));
     const seconds = Math.max(0, Math.ceil((untilMs - clock.nowMs()) / 1000));
     return `${SESSION_COOKIE}=${name}.${text}; Max-Age=${seconds}; ${ATTRIBUTES}`;
   };
@@ -94,12 +95,6 @@ export function consoleSessions({ tokens, host, clock, subtle, fillRandom }: Ses
 
 const ATTRIBUTES = "Path=/; HttpOnly; Secure; SameSite=Strict";
 
-const toBase64Url = (bytes: readonly number[]): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-
 async function deriveKey(subtle: SessionCrypto, { name, scope, sha256 }: AdminToken, host: string): Promise<CryptoKey> {
   const material = await subtle.importKey("raw", sha256, "HKDF", false, ["deriveKey"]);
   const info = new TextEncoder().encode(JSON.stringify([host, name, scope]));
@@ -124,7 +119,7 @@ function sessionIn(cookies: string): string | undefined {
 
 async function unseal(subtle: SessionCrypto, key: CryptoKey, text: string): Promise<SessionTimes | undefined> {
   try {
-    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+    const bytes = base64urlnopad.decode(text);
     const iv = bytes.slice(0, NONCE_BYTES);
     const opened = await subtle.decrypt({ name: "AES-GCM", iv }, key, bytes.slice(NONCE_BYTES));
     const [startedAtMs, untilMs] = JSON.parse(new TextDecoder().decode(opened)) as readonly [number, number];

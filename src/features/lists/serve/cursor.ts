@@ -1,3 +1,4 @@
+import { base64urlnopad } from "@scure/base";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Gateway } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
@@ -47,6 +48,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const VERSION = 1;
 const IV_BYTES = 12;
+/** A tag, an IV and an empty text with its AES tag have 39. */
+const CHARACTERS_MIN = 40;
 const AES = "AES-GCM";
 const STATES: readonly SourceState[] = ["open", "done", "missing"];
 
@@ -86,7 +89,7 @@ async function newSeal({ cursorKeys, subtle, entropy }: Gateway): Promise<Cursor
     bytes[0] = first.tag;
     bytes.set(iv, 1);
     bytes.set(text, 1 + IV_BYTES);
-    return base64url(bytes);
+    return base64urlnopad.encode(bytes);
   };
   return {
     async seal(cursor) {
@@ -132,17 +135,14 @@ async function sealKeyOf(secret: Uint8Array, subtle: Gateway["subtle"]): Promise
   return { tag, key: await subtle.importKey("raw", bytes, AES, false, ["encrypt", "decrypt"]) };
 }
 
-const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "");
-
-/** `undefined` for what is no base64url, or has another spelling (RFC 4648 §3.5). */
+/** `undefined` for a text that is no sealed cursor, or has another spelling (RFC 4648 §3.5). */
 function bytesOf(text: string): Bytes | undefined {
-  if (!/^[A-Za-z0-9_-]{40,}$/.test(text) || text.length % 4 === 1) return undefined;
-  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (unit) => unit.charCodeAt(0));
-  return base64url(bytes) === text ? bytes : undefined;
+  if (text.length < CHARACTERS_MIN) return undefined;
+  try {
+    return new Uint8Array(base64urlnopad.decode(text));
+  } catch {
+    return undefined;
+  }
 }
 
 const rowOf = ({ issuedSeconds, list, caller, revision, last, isGap, marks }: Cursor): readonly unknown[] => [

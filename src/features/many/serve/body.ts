@@ -1,3 +1,4 @@
+import { base64 } from "@scure/base";
 import { mediaTypeOf } from "../../../gateway/negotiate.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { collect, decodeUtf8 } from "../../../proxy/body.ts";
@@ -36,16 +37,5 @@ export async function bodyMembers(response: Response, budget: { bytesLeft: numbe
     return { members, text: `"body":${text.trim().replaceAll(/[\r\n]+/g, " ")}` };
   }
   if (text !== undefined) return { members: { ...members, text }, text: "" };
-  return { members: { ...members, base64: base64Of(new Uint8Array(bytes)) }, text: "" };
-}
-
-/** A call of a function takes so many arguments in every engine. */
-const SLICE_BYTES = 8_192;
-
-function base64Of(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + SLICE_BYTES));
-  }
-  return btoa(binary);
+  return { members: { ...members, base64: base64.encode(new Uint8Array(bytes)) }, text: "" };
 }
