@@ -92,7 +92,8 @@ function compose(env: Env) {
   });
   const tables = edgeTables({
     ...published,
-    ...{ bundled: bundledTable, checkedDigest },
+    bundled: bundledTable,
+    checkedDigest,
     refreshMs: config.tableRefreshMs,
     report: log.reportLoadFailure,
     packs,
@@ -120,8 +121,11 @@ function compose(env: Env) {
     reportKeyFailure: log.reportKeyFailure,
   };
   const consolePort = edgeConsole({
-    ...{ host: config.consoleHost, preview: config.consolePreview },
-    ...{ tokens: config.auth.tokens, clock, files: env.CONSOLE },
+    host: config.consoleHost,
+    preview: config.consolePreview,
+    tokens: config.auth.tokens,
+    clock,
+    files: env.CONSOLE,
   });
   const authenticate = authenticator({
     ...keyOptions,

@@ -105,7 +105,9 @@ export function comparisons(seed: number, inputs = THINNED): readonly Compared[]
   const quantile = (share: number): number =>
     propagation[Math.ceil(share * model.isolatesOf(inputs)) - 1] ?? Number.NaN;
   const rate = (what: string, count: number, formula: number, band: number): Compared => ({
-    ...{ what, formula, band },
+    what,
+    formula,
+    band,
     simulated: count / SECONDS,
   });
   return [

@@ -64,7 +64,11 @@ export const preview = (gateway: Gateway) =>
     const { status } = response;
     const region = inner.region ?? null;
     const view: EntityPreview = {
-      ...{ entity, region, path, status, contentType },
+      entity,
+      region,
+      path,
+      status,
+      contentType,
       text: body?.text ?? null,
       truncated: body?.isCut === true,
     };

@@ -66,8 +66,13 @@ async function ruleView(
   const pointer = pointerOf(own, key ?? "");
   const wrote = part === undefined || key === undefined ? undefined : await writtenBy(gateway, revision, part, key);
   return {
-    ...{ revision: revision.revision, entity: entity.name, region: region.name, rule: own },
-    ...{ pointer, line: lineOf(text, pointer) ?? null, entry: valueAt(declared, entryOf(pointer)) ?? null },
+    revision: revision.revision,
+    entity: entity.name,
+    region: region.name,
+    rule: own,
+    pointer,
+    line: lineOf(text, pointer) ?? null,
+    entry: valueAt(declared, entryOf(pointer)) ?? null,
     since: wrote === undefined ? null : { ...shown(wrote.by), isExact: wrote.isExact },
   };
 }

@@ -32,7 +32,9 @@ export async function tableCanaryOf(
   const isShown = decided !== undefined && decided.entity.public === undefined;
   const isSame = other.region === own.region && (own.region !== undefined || other.problem === own.problem);
   const tableCanary = {
-    ...{ decides: own.byCanary, revision: canary.table.revision, inForce: table.revision },
+    decides: own.byCanary,
+    revision: canary.table.revision,
+    inForce: table.revision,
     audience: canary.audience,
     ...("share" in canary.audience && isShown && { takesFrom: canaryTakesFrom(decided) }),
     ...(!isSame && {

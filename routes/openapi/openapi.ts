@@ -112,7 +112,11 @@ const MINTED = {
   type: "object",
   required: ["entity", "layout", "ids"],
   properties: {
-    ...{ entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS },
+    entity: TEXT,
+    layout: TEXT,
+    region: TEXT,
+    regions: TEXTS,
+    ids: TEXTS,
     shortKeys: { ...TEXTS, description: "The short key of each ID, for LUUIDs." },
     links: { ...TEXTS, description: "The path of each short key, where the entity's path takes them." },
     ambiguous: AMBIGUOUS,
@@ -164,7 +168,11 @@ const MANY_ANSWER = {
         type: "object",
         required: ["index", "id"],
         properties: {
-          ...{ index: { type: "integer" }, id: TEXT, region: TEXT, entity: TEXT, layout: TEXT },
+          index: { type: "integer" },
+          id: TEXT,
+          region: TEXT,
+          entity: TEXT,
+          layout: TEXT,
           ...{
             status: { type: "integer" },
             contentType: TEXT,

@@ -110,7 +110,10 @@ function item(
   const operations = methods.map((method) => [
     method,
     {
-      ...{ operationId: `${method}_${name}`, tags: [tag], summary, security: [] },
+      operationId: `${method}_${name}`,
+      tags: [tag],
+      summary,
+      security: [],
       ...(WITH_BODY.has(method) && ANY_BODY),
       responses,
     },

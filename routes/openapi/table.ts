@@ -98,7 +98,8 @@ const change = (name: string, summary: string, body: keyof typeof API, status = 
   post(name, summary, ref(body), { parameters: [IF_MATCH], status, content: ref("TableRevision") });
 
 const pack = (name: string, summary: string, parameters: readonly object[], more: Partial<Operation>): object => ({
-  ...{ tags: ["table"], security: VIEWERS },
+  tags: ["table"],
+  security: VIEWERS,
   ...operation({ name, summary, parameters, content: ref("StoredPack"), ...more }),
 });
 

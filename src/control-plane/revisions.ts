@@ -174,8 +174,15 @@ export class RevisionLog extends RevisionStore {
     // With a canary, KV must have the stable table too, and it has no revision 0.
     if (audience !== undefined && this.current().revision === 0) this.#publishBundled();
     const revision: TableRevision = {
-      ...{ revision: this.#nextNumber(), digest, bytes: bytes.byteLength },
-      ...{ author, time: this.#time(), note, kind, basedOn, audience },
+      revision: this.#nextNumber(),
+      digest,
+      bytes: bytes.byteLength,
+      author,
+      time: this.#time(),
+      note,
+      kind,
+      basedOn,
+      audience,
     };
     this.add(revision, bytes);
     const served = action === "promote" ? this.canary()?.audience : audience;
@@ -240,8 +247,14 @@ function isoTime(text = ""): string | undefined {
 export async function bundledRevision(bundled: unknown): Promise<RevisionContent> {
   const bytes = new TextEncoder().encode(`${JSON.stringify(bundled, null, 2)}\n`);
   const revision: TableRevision = {
-    ...{ revision: 0, digest: await sha256(bytes), bytes: bytes.byteLength, author: "deployment" },
-    ...{ time: undefined, note: "The table of the build.", kind: "bundled", basedOn: undefined },
+    revision: 0,
+    digest: await sha256(bytes),
+    bytes: bytes.byteLength,
+    author: "deployment",
+    time: undefined,
+    note: "The table of the build.",
+    kind: "bundled",
+    basedOn: undefined,
   };
   return { revision, bytes };
 }

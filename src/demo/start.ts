@@ -111,8 +111,17 @@ async function main(): Promise<void> {
     const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
     const { entities, creates, withoutId } = inForce.table;
     const screen = {
-      ...{ url, consoleUrl: consoleUrlOf(url, process.env), folder: stateFolder, tableName: inForce.name },
-      ...{ regions, entities, withoutId: withoutId.entries, creates, samples, isOpen: open, paint },
+      url,
+      consoleUrl: consoleUrlOf(url, process.env),
+      folder: stateFolder,
+      tableName: inForce.name,
+      regions,
+      entities,
+      withoutId: withoutId.entries,
+      creates,
+      samples,
+      isOpen: open,
+      paint,
     };
     const switchUrl = isDemo ? await regionSwitch.start() : undefined;
     print(formatScreen({ ...screen, switchUrl }));
@@ -152,7 +161,10 @@ function startFront(
   onLogLine: (line: string) => void,
 ) {
   const options = {
-    ...{ port, stateFolder, onLogLine, tableText: file.text },
+    port,
+    stateFolder,
+    onLogLine,
+    tableText: file.text,
     packsFolder: packsFolderOf(file.path),
     vars: { ...CONSOLE_SETTINGS, ...settingsFrom(process.env) },
     consoleFolder: join(stateFolder, "console"),

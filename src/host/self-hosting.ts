@@ -64,7 +64,10 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
   const { settings: vars, faults } = readSettings(process.env);
   const missing = missingSettings(stateFolder, vars);
   const gateway = await serveWorker(worker.toString(), {
-    ...{ host, port, stateFolder, vars },
+    host,
+    port,
+    stateFolder,
+    vars,
     tableText: readFileSync(join(build, BUILT_TABLE), "utf8"),
     packsFolder: packsFolderOf(join(build, BUILT_TABLE)),
     // A build of an earlier version has none.

@@ -173,11 +173,26 @@ const textOf = ({ revision, text }: Kept): Reply => ({
 const TIME = "2026-11-21T12:00:00.000Z";
 
 const shown = ({ revision, text, kind, note, basedOn, audience }: Kept) => ({
-  ...{ revision, digest: digestOf(text), bytes: text.length, author: "ann", time: TIME, note, kind, basedOn, audience },
+  revision,
+  digest: digestOf(text),
+  bytes: text.length,
+  author: "ann",
+  time: TIME,
+  note,
+  kind,
+  basedOn,
+  audience,
 });
 
 const auditOf = ({ revision, kind, note, audience }: Kept) => ({
-  ...{ id: revision, time: TIME, author: "ann", action: kind, revision, outcome: "done", note, audience },
+  id: revision,
+  time: TIME,
+  author: "ann",
+  action: kind,
+  revision,
+  outcome: "done",
+  note,
+  audience,
 });
 
 const canaryOf = ({ canary }: FakeControlPlane) =>

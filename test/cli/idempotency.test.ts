@@ -4,8 +4,16 @@ import { fakeControlPlane, type Reply } from "./fake-control-plane.ts";
 import { waybill } from "./fake-runtime.ts";
 
 const DONE = {
-  ...{ scope: "a1b2c3d4e5f6", state: "done", entity: "order", id: "id-1", region: "eu", revision: 41, attempts: 2 },
-  ...{ startedAt: "2026-11-22T12:00:00.000Z", until: "2026-11-23T12:00:00.000Z", fingerprint: "0".repeat(64) },
+  scope: "a1b2c3d4e5f6",
+  state: "done",
+  entity: "order",
+  id: "id-1",
+  region: "eu",
+  revision: 41,
+  attempts: 2,
+  startedAt: "2026-11-22T12:00:00.000Z",
+  until: "2026-11-23T12:00:00.000Z",
+  fingerprint: "0".repeat(64),
   answer: { status: 201, bytes: 1204 },
 };
 const { answer: _, ...OPEN } = { ...DONE, scope: "", state: "open", region: "", id: "id\u001b[31m-2" };

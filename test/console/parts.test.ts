@@ -97,7 +97,8 @@ const historyOf = (
     at,
     problems,
   },
-  ...{ total: series(requests), regions: { eu: series(requests) } },
+  total: series(requests),
+  regions: { eu: series(requests) },
 });
 
 describe("figures over time", () => {

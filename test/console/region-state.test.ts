@@ -20,7 +20,10 @@ const fresh = origin({ lastAnswerAtMs: undefined });
 const silent = origin({ lastFault: { atMs: ago(1) }, lastAnswerAtMs: ago(30) });
 
 const traffic = (requests: number, errors = 0, faults = 0, answers = requests - errors): RecentTraffic => ({
-  ...{ requests, errors, faults, answers },
+  requests,
+  errors,
+  faults,
+  answers,
 });
 
 describe("the state of a region, by the worst that is known", () => {

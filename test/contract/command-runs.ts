@@ -84,8 +84,16 @@ const KEY_ENTRIES = {
   key: "k",
   entries: [
     {
-      ...{ scope: "", state: "done", entity: "order", id: ORDER, region: "ap", revision: 1, attempts: 1 },
-      ...{ startedAt: "2026-11-22T12:00:00.000Z", until: "2026-11-23T12:00:00.000Z", fingerprint: "0".repeat(64) },
+      scope: "",
+      state: "done",
+      entity: "order",
+      id: ORDER,
+      region: "ap",
+      revision: 1,
+      attempts: 1,
+      startedAt: "2026-11-22T12:00:00.000Z",
+      until: "2026-11-23T12:00:00.000Z",
+      fingerprint: "0".repeat(64),
       answer: { status: 201, bytes: 312 },
     },
   ],

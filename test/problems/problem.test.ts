@@ -178,7 +178,9 @@ describe("an error as a problem (RFC 9457)", () => {
     const problem = (count: number) =>
       problemOf({ reason: "invalid-table", faults: Array.from({ length: count }, () => fault) });
     expect(problem(FAULTS_MAX)).toMatchObject({
-      ...{ detail: "The table has at least 1,000 faults.", faultCount: FAULTS_MAX, more: true },
+      detail: "The table has at least 1,000 faults.",
+      faultCount: FAULTS_MAX,
+      more: true,
     });
     expect(problem(FAULTS_MAX - 1)).toMatchObject({ detail: "The table has 999 faults.", faultCount: 999 });
     expect(problem(FAULTS_MAX - 1)).not.toHaveProperty("more");

@@ -23,7 +23,7 @@ beforeAll(async () => {
   origins = await startRecordingOrigins();
   // Whatever the gateway does not take for its own goes to an origin.
   const withoutId = { rest: { path: "/**", sources: [{ region: "eu" }] } };
-  stack = await startStack({ ...origins.declared, ...{ withoutId } }, { ADMIN_TOKENS });
+  stack = await startStack({ ...origins.declared, withoutId }, { ADMIN_TOKENS });
 }, 60_000);
 afterAll(async () => {
   await stack?.stop();

@@ -122,7 +122,9 @@ export function periodsOf(
       const to = starts[place]?.from ?? at.length;
       return {
         name: text === "" ? `before ${first.text}` : `after ${text}`,
-        ...{ from, to, minutes: ((to - from) * stepSeconds) / 60 },
+        from,
+        to,
+        minutes: ((to - from) * stepSeconds) / 60,
       };
     })
     .filter(({ from, to }) => to > from);

@@ -75,7 +75,10 @@ function keyLine(change: KeyChange, traffic: MetricsHistory | undefined): KeyLin
   const region = change.before?.region;
   const most = region === undefined ? undefined : shareOfRegion(traffic, region);
   return {
-    ...{ what: `${whose} ${which}`, from, to, numbers: keyNumbers(change) },
+    what: `${whose} ${which}`,
+    from,
+    to,
+    numbers: keyNumbers(change),
     ofRequests: most === undefined ? undefined : formatPercent(most * 100),
   };
 }

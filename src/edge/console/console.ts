@@ -27,7 +27,10 @@ export function edgeConsole({
   let made: ReturnType<typeof consoleSessions> | undefined;
   const sessions = () =>
     (made ??= consoleSessions({
-      ...{ tokens, host, clock, subtle: crypto.subtle },
+      tokens,
+      host,
+      clock,
+      subtle: crypto.subtle,
       fillRandom: (bytes) => crypto.getRandomValues(bytes),
     }));
   return {

@@ -146,8 +146,15 @@ export class TrafficHistory {
 
 /** Where the counters cannot be read. */
 export const noHistory = (span: HistorySpan): MetricsHistory => ({
-  ...{ source: "none", span, stepSeconds: SPANS[span].stepSeconds, since: null, at: [] },
-  ...{ total: seriesOf([]), regions: {}, problems: {}, ...figuresOf([]) },
+  source: "none",
+  span,
+  stepSeconds: SPANS[span].stepSeconds,
+  since: null,
+  at: [],
+  total: seriesOf([]),
+  regions: {},
+  problems: {},
+  ...figuresOf([]),
   isolates: { count: 0, shown: [] },
 });
 
@@ -258,10 +265,15 @@ function seriesOf(rows: readonly (readonly number[] | undefined)[]): HistorySeri
   const times = (place: number, share: number) =>
     rows.map((row) => (row === undefined ? null : quantile(row.slice(place, place + BUCKETS), share)));
   return {
-    ...{ requests: counts(REQUESTS), errors: counts(ERRORS), refused: counts(REFUSED), faults: counts(FAULTS) },
+    requests: counts(REQUESTS),
+    errors: counts(ERRORS),
+    refused: counts(REFUSED),
+    faults: counts(FAULTS),
     busyMs: counts(BUSY),
-    ...{ p50: times(OWN_BUCKETS, 0.5), p99: times(OWN_BUCKETS, 0.99) },
-    ...{ originP50: times(ORIGIN_BUCKETS, 0.5), originP99: times(ORIGIN_BUCKETS, 0.99) },
+    p50: times(OWN_BUCKETS, 0.5),
+    p99: times(OWN_BUCKETS, 0.99),
+    originP50: times(ORIGIN_BUCKETS, 0.5),
+    originP99: times(ORIGIN_BUCKETS, 0.99),
   };
 }
 

@@ -23,7 +23,9 @@ export interface LoadedTable {
 type LoadedCanary = Omit<ServedCanary, "label">;
 
 const loadedCanary = ({ digest, audience }: PointerCanary, table: CompiledTable, stable: CompiledTable) => ({
-  ...{ table, digest, audience },
+  table,
+  digest,
+  audience,
   matches: selectorTest(stable, audience),
   ownsEntity: (entity: string) => servesEntity(audience, entity),
 });
@@ -57,7 +59,10 @@ export function withLabels(
 ): ServedTable {
   const seconds = secondsSince(confirmedAtMs, nowMs);
   return {
-    ...{ table, digest, confirmedAtMs, source },
+    table,
+    digest,
+    confirmedAtMs,
+    source,
     label: labelOf(table.revision, source, seconds),
     canary: canary && { ...canary, label: labelOf(canary.table.revision, source, seconds, true) },
   };

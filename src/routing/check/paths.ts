@@ -96,7 +96,12 @@ const collision = ({ text, conditions, entity }: Pattern, rival: Pattern): strin
 const placedPatterns = (name: string, entity: DeclaredEntity): readonly Pattern[] => {
   const conditions = conditionsOf(entity);
   return patternsOf(entity.path).map(({ pattern, layout, below, index }) => ({
-    ...{ text: pattern, segments: segmentsOf(pattern), entity: name, layout, below, conditions },
+    text: pattern,
+    segments: segmentsOf(pattern),
+    entity: name,
+    layout,
+    below,
+    conditions,
     place: ["entities", name, "path", ...(index === undefined ? [] : [index])],
   }));
 };

@@ -152,7 +152,9 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   const read = isListed ? regionsIn(values) : named;
   const goesOn = declared.unlisted === "next";
   const own = {
-    ...{ isListed, isSecret: starts !== undefined, isTold: goesOn },
+    isListed,
+    isSecret: starts !== undefined,
+    isTold: goesOn,
     listed: { regions: read, prefixes: starts, goesOn },
   };
   if (jwtClaim !== undefined) {
@@ -178,7 +180,10 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   if (cookie !== undefined) {
     return {
       ...own,
-      ...{ kind: "cookie", label: `cookie ${cookie}`, cookie, isSecret: true },
+      kind: "cookie",
+      label: `cookie ${cookie}`,
+      cookie,
+      isSecret: true,
       listed: { ...own.listed, goesOn: mayGoOn },
     };
   }

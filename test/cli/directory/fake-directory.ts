@@ -5,8 +5,14 @@ import { memoryTruth } from "../../routing/directory/memory-truth.ts";
 import type { RuntimeOptions } from "../fake-runtime.ts";
 
 const ENTRY = {
-  ...{ directory: "slug", key: "ada", region: "eu", state: "reserved", version: 7, owner: "42" },
-  ...{ changedAt: "2026-06-01T00:00:00.000Z", leaseUntil: "2026-06-01T00:05:00.000Z" },
+  directory: "slug",
+  key: "ada",
+  region: "eu",
+  state: "reserved",
+  version: 7,
+  owner: "42",
+  changedAt: "2026-06-01T00:00:00.000Z",
+  leaseUntil: "2026-06-01T00:05:00.000Z",
 };
 
 /** A gateway's pages of the directory `slug`, as `src/features/directory/pages/bulk.ts` answers, in memory. */
@@ -18,7 +24,10 @@ export const fakeDirectory = () => {
     /** As the gateway tells it. */
     form: "lower" as string | undefined,
     counts: {
-      ...{ directory: "slug", at: "2026-06-01T00:00:00.000Z", shards: 256, answered: 256 },
+      directory: "slug",
+      at: "2026-06-01T00:00:00.000Z",
+      shards: 256,
+      answered: 256,
       total: { confirmed: 1_234, reserved: 5, expired: 2, missing: 1 },
     } as object,
     asked: [] as string[],
@@ -90,7 +99,7 @@ export const fakeDirectory = () => {
     env: { WAYBILL_GATEWAY: "http://gateway.localhost", WAYBILL_TOKEN: "operator-token" },
     fetch,
   };
-  return { ...world, copies, ...{ directory: state }, access };
+  return { ...world, copies, directory: state, access };
 };
 
 const ndjson = async (lines: AsyncIterable<object>): Promise<Response> => {

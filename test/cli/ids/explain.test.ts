@@ -120,7 +120,11 @@ describe.concurrent("waybill explain with a table", () => {
           }
         : undefined;
     const tableCanary = {
-      ...{ decides: false, revision: 2, inForce: 1, audience: { share: 5 }, takesFrom: 61.5 },
+      decides: false,
+      revision: 2,
+      inForce: 1,
+      audience: { share: 5 },
+      takesFrom: 61.5,
       otherwise: { region: "ap\u0007" },
     };
     const args = ["explain", `/orders/${ORDER_KZ}`, "--gateway", GATEWAY_URL];

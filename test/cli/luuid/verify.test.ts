@@ -48,11 +48,17 @@ describe("waybill luuid verify", () => {
   it("keeps the key for the older entity, and gives the other one beyond the highest", async () => {
     const { stdout, code } = await run(["eu=eu.ndjson", "us=us.ndjson", "--json"], SHARED);
     const clash = {
-      ...{ group: GROUP, primaryKey: 0x23122e, shortKey: "23122e", keeps: { region: "us", id: id(0x23122e, 2) } },
+      group: GROUP,
+      primaryKey: 0x23122e,
+      shortKey: "23122e",
+      keeps: { region: "us", id: id(0x23122e, 2) },
       reassigned: [
         {
-          ...{ region: "eu", id: id(0x23122e, 1), newId: id(0x23122f, 1) },
-          ...{ newPrimaryKey: 0x23122f, newShortKey: "23122f" },
+          region: "eu",
+          id: id(0x23122e, 1),
+          newId: id(0x23122f, 1),
+          newPrimaryKey: 0x23122f,
+          newShortKey: "23122f",
         },
       ],
     };

@@ -44,7 +44,9 @@ export const NO_AUTH: AuthSettings = { openPages: false, tokens: [], access: und
 export const ACCESS: AuthSettings = {
   ...NO_AUTH,
   access: {
-    ...{ issuer: ISSUER, audiences: [AUDIENCE], operators: ["jane@acme.com", "*@ops.acme.com"] },
+    issuer: ISSUER,
+    audiences: [AUDIENCE],
+    operators: ["jane@acme.com", "*@ops.acme.com"],
     support: ["desk@acme.com", "*@desk.acme.com", "joe@ops.acme.com"],
   },
 };

@@ -123,7 +123,12 @@ class Deployment {
     this.#isolates = ["one", "two"].map(
       (namespace) =>
         new IsolateTable({
-          ...{ kv, cache: undefined, namespace, bundled: DECLARED_TABLE, clock, refreshMs: REFRESH_MS },
+          kv,
+          cache: undefined,
+          namespace,
+          bundled: DECLARED_TABLE,
+          clock,
+          refreshMs: REFRESH_MS,
           entropy: { word: () => 2 ** 31 },
           report: () => undefined,
           waitUntil: (work) => this.#background.push(work),

@@ -46,7 +46,10 @@ async function withControlPlane(
         context,
         { ...(env as Env), TABLE_KV: store.kv },
         {
-          ...{ bundled: DECLARED_TABLE, clock, wakeAt, kvDeadlines },
+          bundled: DECLARED_TABLE,
+          clock,
+          wakeAt,
+          kvDeadlines,
         },
       );
       await keeper.ready;

@@ -95,8 +95,15 @@ function formerWrites({ sql }: DurableObjectStorage, revision: number, kind: str
 }
 
 const formerRevision = (revision: number, kind: string) => ({
-  ...{ revision, digest: DIGEST, bytes: 1, author: "bob", time: TIME, note: "before", kind },
-  ...{ basedOn: revision - 1, audience: undefined },
+  revision,
+  digest: DIGEST,
+  bytes: 1,
+  author: "bob",
+  time: TIME,
+  note: "before",
+  kind,
+  basedOn: revision - 1,
+  audience: undefined,
 });
 
 describe("a database of a former version", () => {

@@ -59,7 +59,10 @@ const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, 
 const EU = { state: "found", region: "eu", builtAtMs: BUILT_AT_MS, isConfirmed: true };
 const AP = { state: "found", region: "ap", builtAtMs: BUILT_AT_MS, isConfirmed: true };
 const FAILED = err<DirectoryFailure>({
-  ...{ reason: "directory-unavailable", directory: "slug", retryAfterSeconds: 2, why: "failed" },
+  reason: "directory-unavailable",
+  directory: "slug",
+  retryAfterSeconds: 2,
+  why: "failed",
 });
 const ABSENT = { state: "absent", builtAtMs: BUILT_AT_MS };
 

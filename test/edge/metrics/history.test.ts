@@ -231,8 +231,19 @@ describe("the history of all isolates", () => {
   beforeEach(() => reset());
 
   const line = (outcome: string): RequestLine => ({
-    ...{ atMs: Date.now(), method: "GET", path: "/", entity: "order", layout: "iuid", region: "eu", revision: 1 },
-    ...{ status: 200, outcome, ms: 7, originMs: 6, attempts: 1, trace: undefined },
+    atMs: Date.now(),
+    method: "GET",
+    path: "/",
+    entity: "order",
+    layout: "iuid",
+    region: "eu",
+    revision: 1,
+    status: 200,
+    outcome,
+    ms: 7,
+    originMs: 6,
+    attempts: 1,
+    trace: undefined,
   });
 
   it("loses no request and counts none twice, when reports fail, and outlives the object", async () => {
@@ -243,9 +254,13 @@ describe("the history of all isolates", () => {
       report: (report: MetricsReport) => (isDown ? Promise.reject(new Error("overloaded")) : real.report(report)),
     };
     const isolate = isolateMetrics({
-      ...{ store, reportMs: 3_600_000, clock: { nowMs: Date.now } },
+      store,
+      reportMs: 3_600_000,
+      clock: { nowMs: Date.now },
       pause: () => new Promise(() => undefined),
-      ...{ onBreaker: () => undefined, table: () => undefined, onReportFailure: () => undefined },
+      onBreaker: () => undefined,
+      table: () => undefined,
+      onReportFailure: () => undefined,
     });
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 5; at++) isolate.observe(line("answered"), () => undefined);

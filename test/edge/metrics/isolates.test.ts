@@ -4,7 +4,11 @@ import type { Entropy, ServedTable, Tables } from "../../../src/ports/gateway.ts
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 const table = (isolate: string, revision: number, ageMs = 0): ReportedTable => ({
-  ...{ isolate, revision, ageMs, canary: undefined, everyMs: 10_000 },
+  isolate,
+  revision,
+  ageMs,
+  canary: undefined,
+  everyMs: 10_000,
 });
 
 it("the tables of isolates: the furthest behind first, each as its last report has it", () => {
@@ -17,16 +21,25 @@ it("the tables of isolates: the furthest behind first, each as its last report h
     count: 3,
     shown: [
       {
-        ...{ isolate: "c", revision: 40, canary: 42 },
-        ...{ confirmedAt: "2026-05-31T23:59:55.000Z", reportedAt: "2026-06-01T00:00:00.000Z" },
+        isolate: "c",
+        revision: 40,
+        canary: 42,
+        confirmedAt: "2026-05-31T23:59:55.000Z",
+        reportedAt: "2026-06-01T00:00:00.000Z",
       },
       {
-        ...{ isolate: "b", revision: 41, canary: null },
-        ...{ confirmedAt: "2026-05-31T23:59:30.000Z", reportedAt: "2026-06-01T00:00:00.000Z" },
+        isolate: "b",
+        revision: 41,
+        canary: null,
+        confirmedAt: "2026-05-31T23:59:30.000Z",
+        reportedAt: "2026-06-01T00:00:00.000Z",
       },
       {
-        ...{ isolate: "a", revision: 41, canary: null },
-        ...{ confirmedAt: "2026-06-01T00:00:01.000Z", reportedAt: "2026-06-01T00:00:02.000Z" },
+        isolate: "a",
+        revision: 41,
+        canary: null,
+        confirmedAt: "2026-06-01T00:00:01.000Z",
+        reportedAt: "2026-06-01T00:00:02.000Z",
       },
     ],
   });

@@ -87,9 +87,16 @@ it("headers have what the table left of the time that first requests wait", asyn
   };
   const kv = new Proxy(TABLE_KV, { get: (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
   const tables = new IsolateTable({
-    ...{ kv, cache: undefined, namespace: "one", bundled: DECLARED_TABLE, clock: { nowMs: () => time.nowMs } },
-    ...{ entropy: { word: () => 2 ** 31 }, refreshMs: INTERVAL_MS, packs },
-    ...{ report: () => undefined, waitUntil: () => undefined },
+    kv,
+    cache: undefined,
+    namespace: "one",
+    bundled: DECLARED_TABLE,
+    clock: { nowMs: () => time.nowMs },
+    entropy: { word: () => 2 ** 31 },
+    refreshMs: INTERVAL_MS,
+    packs,
+    report: () => undefined,
+    waitUntil: () => undefined,
   });
   await tables.load();
   expect(waits).toEqual([250]);
@@ -105,8 +112,14 @@ function withoutHeaders(...digests: readonly string[]) {
   };
   const kv = new Proxy(TABLE_KV, { get: (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
   const packs = kvPacks({
-    ...{ kv, cache: undefined, namespace: "one", clock: { nowMs: () => 1_000_000 }, entropy: { word: () => 2 ** 31 } },
-    ...{ retryMsMax: INTERVAL_MS, report: () => undefined, waitUntil: () => undefined },
+    kv,
+    cache: undefined,
+    namespace: "one",
+    clock: { nowMs: () => 1_000_000 },
+    entropy: { word: () => 2 ** 31 },
+    retryMsMax: INTERVAL_MS,
+    report: () => undefined,
+    waitUntil: () => undefined,
   });
   return { packs, reads };
 }

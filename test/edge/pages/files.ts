@@ -15,7 +15,9 @@ export async function makePack(ranges: readonly PackRange[], rangesPerPage = 1):
 
 /** What a table says of a pack. */
 export const declaredOf = ({ sha256, bytes, ranges, regions }: EncodedPack): DeclaredPack => ({
-  ...{ sha256, bytes, ranges },
+  sha256,
+  bytes,
+  ranges,
   bits: 32,
   regions: [...regions],
 });

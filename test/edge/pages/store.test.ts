@@ -23,7 +23,11 @@ function setUp({ pageBytesMax = 100, cache }: { pageBytesMax?: number; cache?: C
     },
   });
   const store = pageStore({
-    ...{ kv, cache, namespace: "one", pageBytesMax, retryMsMax: 30_000 },
+    kv,
+    cache,
+    namespace: "one",
+    pageBytesMax,
+    retryMsMax: 30_000,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
     waitUntil: (work) => background.push(work),

@@ -46,7 +46,10 @@ describe("a look-up beside a canary", () => {
       seen.add(decides);
       const region = decides ? "us" : "eu";
       const tableCanary = {
-        ...{ decides, revision: 2, inForce: 1, audience: { share: 40 } },
+        decides,
+        revision: 2,
+        inForce: 1,
+        audience: { share: 40 },
         otherwise: { region: decides ? "eu" : "us" },
       };
       expect(answer.headers.get("waybill-region")).toBe(region);

@@ -111,7 +111,8 @@ describe("the preview of an entity", () => {
         status: 200,
         contentType: "application/json",
       },
-      ...{ text: '{"total":"<script>"}', truncated: false },
+      text: '{"total":"<script>"}',
+      truncated: false,
     });
     expect(seen).toHaveLength(1);
     const { headers, method } = seen[0] ?? { headers: new Headers(), method: "" };

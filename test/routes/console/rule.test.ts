@@ -36,7 +36,11 @@ async function setUpCanary(entity: string | undefined, ...tables: readonly objec
   const audience = { entities: [entity ?? ""] };
   const canary = { table: table.value, label: "", digest: "", audience, matches: () => false, ownsEntity };
   const served = {
-    ...{ table: table.value, source: "kv" as const, digest: undefined, confirmedAtMs: 0, label: "" },
+    table: table.value,
+    source: "kv" as const,
+    digest: undefined,
+    confirmedAtMs: 0,
+    label: "",
     canary: entity === undefined ? undefined : canary,
   };
   const world = setUpConsole({
@@ -69,7 +73,9 @@ describe("GET /-/console/rule/:id", () => {
     );
     const { rule, revision } = await setUpTables(...tables);
     expect(await rule(ID)).toMatchObject({
-      ...{ pointer: `/moved/${ID}`, entry: "us", rule: { kind: "moved" } },
+      pointer: `/moved/${ID}`,
+      entry: "us",
+      rule: { kind: "moved" },
       since: { revision: revision - 4 + at, author: `ann.${at}`, note: `step ${at}`, isExact: true },
     });
   });

@@ -25,7 +25,10 @@ describe("a session of the console", () => {
     expect(cookie).not.toContain(tokenOf("operator"));
     const view = await ask(SESSION, { headers: { cookie } });
     expect(await view.json()).toMatchObject({
-      ...{ name: "operator.1", scope: "operator", by: "session", deployment: HOST },
+      name: "operator.1",
+      scope: "operator",
+      by: "session",
+      deployment: HOST,
       expiresAt: "2026-11-23T00:30:00.000Z",
     });
     const ended = await ask(SESSION, { method: "DELETE", headers: { ...OWN, cookie } });

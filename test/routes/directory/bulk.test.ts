@@ -66,7 +66,10 @@ describe("rows of a directory", () => {
     expect([counted.status, await counted.json()]).toEqual([
       200,
       {
-        ...{ directory: "slug", at: expect.stringMatching(/^\d{4}-.*Z$/), shards: 256, answered: 256 },
+        directory: "slug",
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        shards: 256,
+        answered: 256,
         total: { confirmed: 300, reserved: 1, expired: 0, missing: 0 },
       },
     ]);
@@ -88,7 +91,13 @@ describe("rows of a directory", () => {
     const world = setUp({ declared: TABLE });
     const rows = Array.from({ length: 300 }, (_, at) => ({ key: `Shop-${at}`, region: at % 2 === 0 ? "eu" : "us" }));
     expect((await post(world, `${SLUG}/import`, rows)).at(-1)).toEqual({
-      ...{ lines: 300, added: 300, unchanged: 0, replaced: 0, conflicts: 0, faults: 0, done: true },
+      lines: 300,
+      added: 300,
+      unchanged: 0,
+      replaced: 0,
+      conflicts: 0,
+      faults: 0,
+      done: true,
     });
     expect((await world.request("/shops/shop-7")).headers.get("waybill-region")).toBe("us");
     const exported = await linesOf(await world.request(`${SLUG}/export`));

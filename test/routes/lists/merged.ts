@@ -137,13 +137,18 @@ export const mergedProperty = fc.asyncProperty(input, async (given) => {
   const other = loadTable({ ...declared, routes }, 2);
   if (!other.ok) throw new Error(JSON.stringify(other.error));
   const canary: ServedCanary = {
-    ...{ table: other.value, label: "", digest: "", audience: { share: 50 } },
+    table: other.value,
+    label: "",
+    digest: "",
+    audience: { share: 50 },
     matches: ({ canonical }) => byCanary.has(canonical),
     ownsEntity: () => false,
   };
   const served = {
     source: "memory",
-    ...{ digest: "", confirmedAtMs: 0, label: "" },
+    digest: "",
+    confirmedAtMs: 0,
+    label: "",
     canary: given.hasCanary ? canary : undefined,
   } as const;
   const tables = { peek: () => ({ ...served, table: table.value }), load: () => Promise.reject(new Error("unused")) };

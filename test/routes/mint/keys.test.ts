@@ -122,9 +122,17 @@ describe("GET /-/idempotency/{key}", () => {
     const { request } = setUp();
     const minted = await (await request("/mint", post(ORDER))).json<{ ids: string[] }>();
     const entry = {
-      ...{ scope: "", state: "done", entity: "order", id: minted.ids[0], region: "ap", revision: 0, attempts: 1 },
-      ...{ startedAt: expect.stringMatching(/Z$/), until: expect.stringMatching(/Z$/) },
-      ...{ fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), answer: { status: 201, bytes: expect.any(Number) } },
+      scope: "",
+      state: "done",
+      entity: "order",
+      id: minted.ids[0],
+      region: "ap",
+      revision: 0,
+      attempts: 1,
+      startedAt: expect.stringMatching(/Z$/),
+      until: expect.stringMatching(/Z$/),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      answer: { status: 201, bytes: expect.any(Number) },
     };
     for (const key of [KEY, `%22${KEY}%22`]) {
       const page = await request(`/-/idempotency/${key}`);

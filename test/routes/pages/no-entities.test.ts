@@ -5,7 +5,8 @@ import { IDS, problemOf, setUp, slug } from "../harness.ts";
 const { regions } = DECLARED_TABLE;
 
 const declared = {
-  ...{ regions, routes: [] },
+  regions,
+  routes: [],
   withoutId: {
     app: {
       path: ["/", "/**"],

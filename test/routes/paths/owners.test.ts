@@ -151,10 +151,16 @@ describe("a request goes to the owner of its path, method and host", () => {
         operationId ? [[method, operationId]] : [],
       );
     expect(Object.fromEntries(operations("/orders/{id}"))).toMatchObject({
-      ...{ get: "get_reads", head: "head_reads", post: "post_writes", delete: "delete_writes" },
+      get: "get_reads",
+      head: "head_reads",
+      post: "post_writes",
+      delete: "delete_writes",
     });
     expect(Object.fromEntries(operations("/rides/{id}"))).toEqual({
-      ...{ get: "get_ride", head: "head_ride", put: "put_ride", post: "post_rides" },
+      get: "get_ride",
+      head: "head_ride",
+      put: "put_ride",
+      post: "post_rides",
     });
   });
 });

@@ -293,7 +293,12 @@ describe("what a new table would do", () => {
     const way = (region: string) => expect.objectContaining({ kind: "region", region });
     // As `waybill table replay --json` prints them.
     const reported = (line: number, method: string, path: string) => ({
-      ...{ line, method, path, verdict: "changed", before: way("ap"), after: way("eu") },
+      line,
+      method,
+      path,
+      verdict: "changed",
+      before: way("ap"),
+      after: way("eu"),
     });
     expect(lines).toEqual([
       reported(1, "GET", `/orders/${IDS.orderKz}`),

@@ -49,7 +49,11 @@ test("a source or value is unreachable if and only if no request gets to it", ()
       const ends = new Set<number>();
       for (const { a, b } of REQUESTS) {
         const says = {
-          ...{ host: "", path: "/", query: "", country: () => undefined, continent: () => undefined },
+          host: "",
+          path: "/",
+          query: "",
+          country: () => undefined,
+          continent: () => undefined,
           header: (name: string) => (name === "a" ? a : b),
         };
         const choice = chooseRegion(compiled, says);

@@ -261,7 +261,9 @@ describe("a count", () => {
       return ok(ONE);
     };
     expect(await countKeys({ count }, "slug", clockOf(0))).toEqual({
-      ...{ atMs: 1_000, shards: 256, answered: 256 },
+      atMs: 1_000,
+      shards: 256,
+      answered: 256,
       counts: { confirmed: 1_024, reserved: 768, expired: 512, missing: 256 },
     });
     expect(asked).toEqual(Array.from({ length: 256 }, (_, shard) => shard));

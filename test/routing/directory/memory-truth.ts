@@ -40,8 +40,14 @@ export const memoryTruth = (directory = "slug") => {
       const keys = [...entries.keys()].filter((key) => shardOfKey(key) === shard && key > after).sort();
       const page = keys.slice(0, limit);
       const rows = page.map((key) => ({
-        ...{ key, region: entries.get(key)?.region ?? "", owner: entries.get(key)?.owner, state: "confirmed" as const },
-        ...{ version: 1, changedAtMs: 0, leaseUntilMs: undefined, missingSinceMs: undefined },
+        key,
+        region: entries.get(key)?.region ?? "",
+        owner: entries.get(key)?.owner,
+        state: "confirmed" as const,
+        version: 1,
+        changedAtMs: 0,
+        leaseUntilMs: undefined,
+        missingSinceMs: undefined,
       }));
       return ok({ rows, next: page.length < limit ? undefined : page.at(-1) });
     },

@@ -275,7 +275,7 @@ test("a list for all entries is compiled once, whatever it holds", () => {
 test("a page may send each header that sources read", () => {
   const sources = [
     { headers: { "X-Version": "a", "x-color": "b" }, region: "eu" },
-    { header: "X-H", ...{ unlisted: "next" } },
+    { header: "X-H", unlisted: "next" },
   ];
   const table = {
     ...sampleTable(),

@@ -33,16 +33,27 @@ const STEPS = 60;
 const all = (value: number): number[] => Array.from({ length: STEPS }, () => value);
 
 const series = (requests: number, errors: number) => ({
-  ...{ requests: all(requests), errors: all(errors), refused: all(0), faults: all(0), busyMs: all(5_000) },
-  ...{ p50: all(4), p99: all(40), originP50: all(3), originP99: all(30) },
+  requests: all(requests),
+  errors: all(errors),
+  refused: all(0),
+  faults: all(0),
+  busyMs: all(5_000),
+  p50: all(4),
+  p99: all(40),
+  originP50: all(3),
+  originP99: all(30),
 });
 const NO_CLASSES = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
 const NONE = { requests: 0, errors: 0, classes: NO_CLASSES, p50: null, p99: null };
 
 const FIGURES: MetricsHistory = {
-  ...{ source: "all", span: "hour", stepSeconds: 10, since: new Date((NOW_SECONDS - 600) * 1000).toISOString() },
+  source: "all",
+  span: "hour",
+  stepSeconds: 10,
+  since: new Date((NOW_SECONDS - 600) * 1000).toISOString(),
   at: Array.from({ length: STEPS }, (_, at) => NOW_SECONDS - (STEPS - 1 - at) * 10),
-  ...{ total: series(40, 2), regions: { eu: series(30, 3), us: series(10, 0) } },
+  total: series(40, 2),
+  regions: { eu: series(30, 3), us: series(10, 0) },
   // Five minutes ago it began.
   problems: { "unassigned-key": Array.from({ length: STEPS }, (_, at) => (at < 30 ? 0 : 2)) },
   tables: { stable: NONE, canary: NONE },
@@ -53,7 +64,9 @@ const FIGURES: MetricsHistory = {
       ["a1", 1, 600],
       ["b2", 2, 9],
     ].map(([isolate, revision, seconds]) => ({
-      ...{ isolate: String(isolate), revision: Number(revision), canary: null },
+      isolate: String(isolate),
+      revision: Number(revision),
+      canary: null,
       confirmedAt: new Date((NOW_SECONDS - Number(seconds)) * 1000).toISOString(),
       reportedAt: new Date(NOW_SECONDS * 1000).toISOString(),
     })),

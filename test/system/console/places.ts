@@ -94,13 +94,26 @@ const historyWith = (problems: readonly string[]) => {
     [1, 1, 1],
   ];
   const total = {
-    ...{ requests: counts, errors: counts, refused: counts, faults: counts },
-    ...{ p50: none, p99: none, originP50: none, originP99: none },
+    requests: counts,
+    errors: counts,
+    refused: counts,
+    faults: counts,
+    p50: none,
+    p99: none,
+    originP50: none,
+    originP99: none,
   };
   const figures = { requests: 0, errors: 0, p50: null, p99: null };
   return {
-    ...{ source: "all", span: "hour", stepSeconds: 10, since: new Date().toISOString(), at, total },
-    ...{ regions: {}, problems: named(problems, counts), tables: { stable: figures, canary: figures } },
+    source: "all",
+    span: "hour",
+    stepSeconds: 10,
+    since: new Date().toISOString(),
+    at,
+    total,
+    regions: {},
+    problems: named(problems, counts),
+    tables: { stable: figures, canary: figures },
   };
 };
 const without = (entries: object | undefined, name: string) =>

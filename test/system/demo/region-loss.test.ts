@@ -29,7 +29,7 @@ beforeAll(async () => {
     breaker: { openMs: OPEN_MS },
   });
   const table: DemoTable = {
-    regions: { eu: { ...at("eu"), ...{ failover: ["ap"] } }, us: at("us-1", "us-2"), ap: at("ap") },
+    regions: { eu: { ...at("eu"), failover: ["ap"] }, us: at("us-1", "us-2"), ap: at("ap") },
     countries: {},
     entities: { parcel: { path: "/parcel/:id", ids: [{ layout: "hotguid" }] } },
     routes: REGIONS.map((region) => ({

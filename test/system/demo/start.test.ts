@@ -132,7 +132,10 @@ describe("a table of one's own on the demo's origins", () => {
     const sections = screen.slice(screen.indexOf("Sample IDs"), screen.indexOf("Try it")).split(/^ {2}(eu|us|ap)$/m);
     const samples = [1, 3, 5].flatMap((at) =>
       [...(sections[at + 1] ?? "").matchAll(/^ {4}(\w+) +(.+?) {2,}(\S+)$/gm)].map(([, entity, about, id]) => ({
-        ...{ region: sections[at], entity, about, id },
+        region: sections[at],
+        entity,
+        about,
+        id,
       })),
     );
     expect(samples.map(({ region, entity, about }) => [region, entity, about])).toEqual([

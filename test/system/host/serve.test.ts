@@ -54,7 +54,8 @@ afterAll(() => {
 async function serve(folder = build, stateFolder = state, settings: NodeJS.ProcessEnv = {}) {
   const args = [fileAt("src/cli/waybill.mjs"), "serve", folder, "--state", stateFolder, "--listen", "127.0.0.1:0"];
   const child = spawn(process.execPath, args, {
-    ...{ detached: true, stdio: ["ignore", "ignore", "pipe"] as const },
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"] as const,
     env: { ...process.env, ...settings },
   });
   served.push(child);

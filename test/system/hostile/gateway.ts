@@ -30,8 +30,8 @@ export async function startHostileStack(
     countries: {},
     entities: {
       // What one fault says of an entity's place must not be remembered when the next one is tried.
-      parcel: { ...HOTGUID, path: "/parcel/:id", ...{ rememberMovedSeconds: 0 } },
-      box: { ...HOTGUID, path: "/box/:id", ...{ replayBytesMax: 1000 } },
+      parcel: { ...HOTGUID, path: "/parcel/:id", rememberMovedSeconds: 0 },
+      box: { ...HOTGUID, path: "/box/:id", replayBytesMax: 1000 },
     },
     routes: faults.map(({ name }, index) => ({ when: { layout: "hotguid", shardKey: String(index) }, region: name })),
     moved: {},

@@ -66,7 +66,9 @@ function writeTable(name: string, pack: EncodedPack): string {
 
 const start = (text: string, packsFolder?: string, state = "state") =>
   startGateway({
-    ...{ port: 0, tableText: text, packsFolder },
+    port: 0,
+    tableText: text,
+    packsFolder,
     stateFolder: join(folder, state),
     vars: { REQUEST_LOG: "off", TABLE_REFRESH_SECONDS: "1", ADMIN_TOKENS },
   });

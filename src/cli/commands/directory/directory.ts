@@ -80,7 +80,9 @@ const rowsOf = (entry: Entry): readonly string[][] =>
     (name) => (entry[name] === undefined ? [] : [[LABELS[name] ?? name, String(entry[name])]]),
   );
 const LABELS: Readonly<Record<string, string>> = {
-  ...{ leaseUntil: "lease until", missingSince: "missing since", changedAt: "changed" },
+  leaseUntil: "lease until",
+  missingSince: "missing since",
+  changedAt: "changed",
 };
 
 const show = async (entry: Entry, json: boolean | undefined, runtime: Runtime): Promise<ExitCode> => {

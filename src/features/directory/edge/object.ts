@@ -138,10 +138,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
 
   async orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {
     this.#check(of);
-    const nowMs = systemClock.nowMs();
-    return this.#rows(`${IN_ORPHANS} AND (lease_until_ms IS NULL OR lease_until_ms <= ?)`, [nowMs], {
-      ...{ from: FROM_ORPHANS, directory, after, limit, nowMs },
-    });
+    const page = { from: FROM_ORPHANS, directory, after, limit, nowMs: systemClock.nowMs() };
+    return this.#rows(`${IN_ORPHANS} AND (lease_until_ms IS NULL OR lease_until_ms <= ?)`, [page.nowMs], page);
   }
 
   async scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows> {

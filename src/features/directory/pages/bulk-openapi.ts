@@ -76,7 +76,10 @@ export const directoryBulkPaths = (): Paths => ({
       content: bytes(COPY_HEADER_BYTES_MAX),
     }),
     put: of("putDirectoryCopy", "Store the header of a copy after its pages, and put the copy in force", {
-      ...{ parameters: [SHA256], body: bytes(COPY_HEADER_BYTES_MAX), status: 204, content: {} },
+      parameters: [SHA256],
+      body: bytes(COPY_HEADER_BYTES_MAX),
+      status: 204,
+      content: {},
     }),
   },
   "/-/directory/{name}/-/copies/{sha256}/{page}": {
@@ -85,7 +88,10 @@ export const directoryBulkPaths = (): Paths => ({
       content: bytes(COPY_PAGE_BYTES_MAX),
     }),
     put: of("putDirectoryCopyPage", "Store a page of a copy", {
-      ...{ parameters: [SHA256, PAGE], body: bytes(COPY_PAGE_BYTES_MAX), status: 204, content: {} },
+      parameters: [SHA256, PAGE],
+      body: bytes(COPY_PAGE_BYTES_MAX),
+      status: 204,
+      content: {},
     }),
   },
 });

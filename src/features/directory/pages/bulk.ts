@@ -152,7 +152,10 @@ function headerFault(
 }
 
 const shownCounts = (directory: string, { atMs, shards, answered, counts }: CountedKeys): DirectoryCounts => ({
-  ...{ directory, at: new Date(atMs).toISOString(), shards, answered },
+  directory,
+  at: new Date(atMs).toISOString(),
+  shards,
+  answered,
   ...(answered === shards ? { total: counts } : { atLeast: counts }),
 });
 

@@ -313,7 +313,11 @@ function showEntry(name: string, { key, region, owner: of, state, version, ...ti
   const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   return {
     directory: name,
-    ...{ key, region, owner: of, state, version },
+    key,
+    region,
+    owner: of,
+    state,
+    version,
     changedAt: timeOf(changedAtMs),
     leaseUntil: timeOf(leaseUntilMs),
     missingSince: timeOf(missingSinceMs),

@@ -74,7 +74,8 @@ export const directoryPaths = () => ({
     }),
     delete: page("removeStoredKey", "Remove a key that no path has: a former version stored it", {
       parameters: [pathParameter("name"), STORED_KEY, IF_MATCH],
-      ...{ status: 204, content: {} },
+      status: 204,
+      content: {},
     }),
   },
   "/-/directory/{name}/{key}": {

@@ -53,7 +53,12 @@ export function wholeRequest(text: RequestText, claims: WholeRequest["claims"]):
     return own.length === 0 ? undefined : own.join(", ");
   };
   return {
-    ...{ method: text.method, path, query, header, body: text.body, claims },
+    method: text.method,
+    path,
+    query,
+    header,
+    body: text.body,
+    claims,
     host: authority ?? header("host") ?? "",
     country: () => country,
     continent: () => continent,
