@@ -1,13 +1,13 @@
 import { decidePath } from "../../../gateway/decide.ts";
+import { type ForwardOptions, forward } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
-import type { RequestBody } from "../../../proxy/body.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
-import type { Create, Decision } from "../../../routing/table.ts";
+import type { Create } from "../../../routing/table.ts";
 import { attemptToken, fingerprintOf, scopeOf, scopeOfClaim } from "../../idempotency/serve/idempotency-key.ts";
 import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
 import { createOnce } from "../../idempotency/serve/once.ts";
@@ -18,31 +18,7 @@ import { chooseIds, readOwnId } from "./choose-ids.ts";
 import { clientIdOf } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 import { readContent } from "./content.ts";
-import { type DigestCheck, digestText } from "./content-digest.ts";
-
-/** The parts of a request known before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
-export interface Prepared {
-  /** The client's, where it goes on with other fields. */
-  readonly request?: Request;
-  readonly body: RequestBody | undefined;
-  readonly ids: string | undefined;
-  /** Whether it only reads, whatever its method: a query of GraphQL. */
-  readonly isRead?: boolean;
-  /** Whether it names other entities than the one that it is decided by. */
-  readonly hasOthers?: boolean | undefined;
-  /** Whether the answer is kept for a retry. */
-  readonly isKept?: boolean;
-  /** For a body that streams on. */
-  readonly check?: DigestCheck | undefined;
-}
-
-/** Sends a request to the region of a decision. `target`: raw path and query there. */
-export type Forward = (
-  context: RequestContext,
-  decision: Decision,
-  target: string,
-  created: Prepared,
-) => Promise<Response>;
+import { digestText } from "./content-digest.ts";
 
 /**
  * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the
@@ -52,7 +28,6 @@ export async function createEntity(
   context: RequestContext,
   served: ServedTable,
   creation: Creation,
-  forward: Forward,
 ): Promise<Response> {
   const { create, byCanary } = creation;
   const { gateway, request } = context;
@@ -84,7 +59,7 @@ export async function createEntity(
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
     if (!born.ok) return fail(born.error);
-    return labelled(await send(context, forward, born.value, target, bytes), born.value);
+    return labelled(await send(context, born.value, target, bytes), born.value);
   }
   const scope = await scopeText(context, create, claims.value);
   if (!scope.ok) return fail(scope.error);
@@ -102,7 +77,7 @@ export async function createEntity(
   const check = streamed?.check;
   return context.finishAlways(
     createOnce(context, served, creation, { ...keyed, check }, born, (all) =>
-      send(context, forward, all, target, bytes, { check, isKept: true }),
+      send(context, all, target, bytes, { check, isKept: true }),
     ),
   );
 }
@@ -140,11 +115,10 @@ const isName = (claim: unknown): boolean => (typeof claim === "string" ? claim !
 
 function send(
   context: RequestContext,
-  forward: Forward,
   born: readonly Born[],
   target: string,
   bytes: ArrayBuffer | undefined,
-  keyed?: Pick<Prepared, "check" | "isKept">,
+  keyed?: Pick<ForwardOptions, "check" | "isKept">,
 ): Promise<Response> {
   const [first, second] = born as readonly [Born, ...Born[]];
   if (first.byCanary) context.takeCanary();

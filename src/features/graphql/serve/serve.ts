@@ -1,3 +1,4 @@
+import { clientHash, type ForwardOptions, forward } from "../../../gateway/forward.ts";
 import { limitRate } from "../../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -9,9 +10,8 @@ import { codedDetail } from "../../../proxy/codings.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { duplicateKey } from "../../../routing/index.ts";
-import type { Decision, Graphql } from "../../../routing/table.ts";
+import type { Graphql } from "../../../routing/table.ts";
 import { allowOrigin } from "../../cors/serve.ts";
-import type { Forward, Prepared } from "../../create/serve/create.ts";
 import { type Operation, readDocument } from "../document/document.ts";
 import { mergeAnswers } from "../document/merge.ts";
 import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../document/plan.ts";
@@ -29,37 +29,23 @@ import { type Located, Locations, locate } from "./locate.ts";
 import { askParts, commonRefusal } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
 
-/** How what is not split goes on. */
-export interface Passing {
-  readonly forward: Forward;
-  /** Stands for the ID where there is none. */
-  readonly clientWords: (context: RequestContext) => Decision["words"];
-}
-
 const METHODS = ["GET", "POST", "OPTIONS"];
 
-export async function serveGraphql(
-  context: RequestContext,
-  served: ServedTable,
-  graphql: Graphql,
-  passing: Passing,
-): Promise<Response> {
+export async function serveGraphql(context: RequestContext, served: ServedTable, graphql: Graphql): Promise<Response> {
   context.watchClient();
   context.entity = graphql.entity.name;
-  return asGraphql(context, await new Serving(context, served, graphql, passing).answer());
+  return asGraphql(context, await new Serving(context, served, graphql).answer());
 }
 
 class Serving {
   readonly #context: RequestContext;
   readonly #served: ServedTable;
   readonly #graphql: Graphql;
-  readonly #passing: Passing;
 
-  constructor(context: RequestContext, served: ServedTable, graphql: Graphql, passing: Passing) {
+  constructor(context: RequestContext, served: ServedTable, graphql: Graphql) {
     this.#context = context;
     this.#served = served;
     this.#graphql = graphql;
-    this.#passing = passing;
   }
 
   async answer(): Promise<Response> {
@@ -160,7 +146,7 @@ class Serving {
     }
     const isRead = kind === "query";
     const body = bytes && ({ kind: "kept", bytes } as const);
-    const passed = { body, ids: undefined, isRead };
+    const passed = { body, isRead };
     // Nothing but `__typename`, or nothing at all: each region answers it.
     if (plan.parts.length === 0 && plan.failed.size === 0) return this.#passHome(passed, this.#graphql.introspection);
     if (plan.whole !== undefined) {
@@ -168,7 +154,7 @@ class Serving {
       const fenced = isRead ? undefined : this.#fenced(plan, locations, plan.whole);
       if (fenced !== undefined) return context.fail(fenced);
       if (table !== this.#served.table) context.takeCanary();
-      return this.#passing.forward(context, decision, context.path + context.query, { ...passed, hasOthers });
+      return forward(context, decision, context.path + context.query, { ...passed, hasOthers });
     }
     const refused = isRead ? whySplitIsRefused(operation, plan, limits.regionsMax) : whyNotWhole(plan, kind);
     if (refused !== undefined) {
@@ -179,7 +165,7 @@ class Serving {
   }
 
   /** To the region of the sources. `other`: the one for what each region answers alike. */
-  #passHome(passed: Prepared, other?: string): Promise<Response> | Response {
+  #passHome(passed: ForwardOptions, other?: string): Promise<Response> | Response {
     const context = this.#context;
     const locations = new Locations(new Map(), context, this.#graphql);
     const home = locations.home();
@@ -191,7 +177,7 @@ class Serving {
       return refuse(context, { code, message, isRequest: false }, status);
     }
     const { decision } = this.#atRegion(place.region);
-    return this.#passing.forward(context, decision, context.path + context.query, passed);
+    return forward(context, decision, context.path + context.query, passed);
   }
 
   /** To the region of the sources. Each operation on it must belong there. */
@@ -248,7 +234,7 @@ class Serving {
     const { table } = this.#served;
     const target = table.withoutId.targets.get(region);
     if (target === undefined) throw new Error(`region ${region} was not checked`);
-    const words = this.#passing.clientWords(this.#context);
+    const words = clientHash(this.#context);
     const { entity } = this.#graphql;
     return { decision: { entity, layout: "", id: "", words, identity: words, canonical: "", target }, table };
   }
@@ -333,7 +319,7 @@ interface Planned {
   readonly plan: Plan;
 }
 
-const NOTHING_READ: Prepared = { body: undefined, ids: undefined };
+const NOTHING_READ: ForwardOptions = {};
 
 function isJson(contentType: string | null): boolean {
   const [type = "", ...parameters] = (contentType ?? "").split(";").map((each) => each.trim().toLowerCase());

@@ -1,7 +1,7 @@
+import { clientHash, forwardWithoutId } from "../../../gateway/forward.ts";
 import { wantsLines } from "../../../gateway/negotiate.ts";
 import { limitRate, rateKey } from "../../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
-import type { Words } from "../../../ids/index.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
@@ -18,8 +18,6 @@ import { streamTexts } from "./stream.ts";
 
 /** Lists over all regions: one answer, merged from the pages of each. */
 
-type ForwardWithoutId = (context: RequestContext, entry: WithoutId) => Promise<Response>;
-
 /** The list at a raw path; by the canary's table for an entity that is all its own. */
 export function findList({ table, canary }: ServedTable, path: string): List | undefined {
   const byCanary = canary?.table.lists?.get(path);
@@ -28,13 +26,7 @@ export function findList({ table, canary }: ServedTable, path: string): List | u
   return list !== undefined && canary?.ownsEntity(list.entity.name) === true ? undefined : list;
 }
 
-export async function answerList(
-  context: RequestContext,
-  served: ServedTable,
-  list: List,
-  clientWords: (context: RequestContext) => Words,
-  forwardWithoutId: ForwardWithoutId,
-): Promise<Response> {
+export async function answerList(context: RequestContext, served: ServedTable, list: List): Promise<Response> {
   const own = ownRegion(context, served);
   if (own !== undefined) return forwardWithoutId(context, own);
   const { gateway } = context;
@@ -73,7 +65,7 @@ export async function answerList(
     list,
     request: pageRequest(context.request),
     sent: query.value.sent,
-    words: clientWords(context),
+    words: clientHash(context),
     isGap: from.value.isGap,
     mayAsk: async () => limit === undefined || (await limit.waitSeconds(rateKey(context, list.entity))) === 0,
     pagesLeft: list.pagesMax,

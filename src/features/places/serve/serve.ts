@@ -1,4 +1,5 @@
 import type { Outcome } from "../../../gateway/decide.ts";
+import { bodyError, forward, forwardWithoutId } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -9,20 +10,12 @@ import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import type { Decision, Entity, WithoutId } from "../../../routing/table.ts";
-import type { Forward, Prepared } from "../../create/serve/create.ts";
 import type { IdPlaces } from "../table/types.ts";
 import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
 import { type BodyHead, type BodyType, bodyTypeOf, claimsOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Requests whose table reads IDs beside the path. */
-
-/** How a request goes on once its region is known. */
-export interface Next {
-  readonly forward: Forward;
-  readonly forwardWithoutId: (context: RequestContext, entry: WithoutId, prepared?: Prepared) => Promise<Response>;
-  readonly bodyError: (error: Extract<Awaited<ReturnType<typeof peekBody>>, string>, idleMs: number) => GatewayError;
-}
 
 type Placed = Extract<Outcome, { readonly kind: "region" | "without-id" }>;
 
@@ -32,17 +25,16 @@ export async function serveByPlaces(
   served: ServedTable,
   outcome: Placed,
   places: IdPlaces,
-  next: Next,
 ): Promise<Response> {
   const { request, method } = context;
   context.watchClient();
   const entry = outcome.kind === "without-id" ? outcome.entry : undefined;
   // The method is refused there.
-  if (entry !== undefined && !takesMethod(entry, context)) return next.forwardWithoutId(context, entry);
+  if (entry !== undefined && !takesMethod(entry, context)) return forwardWithoutId(context, entry);
   const own = outcome.kind === "region" ? outcome.decision : undefined;
   context.entity = (entry ?? (own as Decision)).entity.name;
   const fail = (error: GatewayError): Response => context.fail(error, own);
-  const read = await readRequest(context, places, (entry ?? (own as Decision)).entity, next);
+  const read = await readRequest(context, places, (entry ?? (own as Decision)).entity);
   if (!read.ok) return fail(read.error);
   const { ids, body } = read.value;
   const layoutName = request.headers.get("id-layout") ?? undefined;
@@ -60,16 +52,16 @@ export async function serveByPlaces(
   const agreed = agree(hasOthers ? await rememberedEach(context, served, all) : all);
   if (!agreed.ok) return fail(agreed.error);
   const [first, ...others] = agreed.value;
-  const prepared = { body, ids: undefined, hasOthers };
-  if (first === undefined) return next.forwardWithoutId(context, entry as WithoutId, prepared);
+  const options = { body, hasOthers };
+  if (first === undefined) return forwardWithoutId(context, entry as WithoutId, options);
   for (const { decision } of others) {
     const fenced = rejectFenced(decision, method, asksUpgrade({ request }));
     if (fenced !== undefined) return context.fail(fenced, first.decision);
   }
-  if (outcome.kind === "region") return next.forward(context, first.decision, outcome.path + context.query, prepared);
+  if (outcome.kind === "region") return forward(context, first.decision, outcome.path + context.query, options);
   if (first.byCanary) context.takeCanary();
   const decision = { ...first.decision, entity: asDeclared(first.decision.entity, outcome.entry.entity) };
-  return next.forward(context, decision, context.path + context.query, prepared);
+  return forward(context, decision, context.path + context.query, options);
 }
 
 /** An entity, forwarded as the path says that its ID was sent on. */
@@ -88,7 +80,6 @@ async function readRequest(
   { gateway, request, method, query }: RequestContext,
   places: IdPlaces,
   { replayBytesMax }: Entity,
-  next: Next,
 ): Promise<Result<ReadRequest, GatewayError>> {
   const header = (name: string) => request.headers.get(name) ?? undefined;
   const claims = places.readsToken ? await claimsOf(gateway, request) : ok(undefined);
@@ -102,7 +93,7 @@ async function readRequest(
       const { idleMs } = gateway.deadlines;
       const limits = { peekBytes: places.peekBytes, keepBytesMax: replayBytesMax, idleMs, nowMs: gateway.clock.nowMs };
       const peeked = await peekBody(request, limits);
-      if (typeof peeked === "string") return err(next.bodyError(peeked, idleMs));
+      if (typeof peeked === "string") return err(bodyError(peeked, idleMs));
       body = peeked.body;
       head = { ...peeked.head, type: type.value };
     }

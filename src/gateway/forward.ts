@@ -1,0 +1,183 @@
+import { forwardNearest } from "../features/copies/serve.ts";
+import { compareVerified, learningGateway, markState, registerKeys } from "../features/directory/serve/forward.ts";
+import { noRegion } from "../features/places/serve/locate.ts";
+import { mirrorToShadow } from "../features/shadow/serve.ts";
+import { mixWords, type Words } from "../ids/index.ts";
+import type { GatewayError } from "../problems/index.ts";
+import { clientNetwork } from "../proxy/addresses/client-network.ts";
+import { BROKEN_BODY } from "../proxy/attempt.ts";
+import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
+import { deliver } from "../proxy/deliver.ts";
+import type { ProxyRequest } from "../proxy/origin-request.ts";
+import { withoutPrefix } from "../proxy/path-prefix.ts";
+import type { BodyCheck } from "../proxy/pump.ts";
+import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
+import { takesMethod } from "../routing/lookup/choice.ts";
+import { limitRate } from "./rate-limit.ts";
+import type { RequestContext } from "./request.ts";
+import { respond } from "./respond.ts";
+
+/** The foot of every request that goes to an origin: limits, body, the one `ProxyRequest`, the answer. */
+
+/** The parts of a request that are known before it is sent on. `body`: as far as it was read. `ids`: of all, where it creates several. */
+export interface ForwardOptions {
+  /** The client's, where it goes on with other fields. */
+  readonly request?: Request;
+  readonly body?: RequestBody | undefined;
+  readonly ids?: string | undefined;
+  /** Whether it only reads, whatever its method: a query of GraphQL. */
+  readonly isRead?: boolean;
+  /** Whether it names other entities than the one that it is decided by. */
+  readonly hasOthers?: boolean | undefined;
+  /** Whether the answer is kept for a retry. */
+  readonly isKept?: boolean;
+  /** For a body that streams on. */
+  readonly check?: BodyCheck | undefined;
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** Sends the request to the region of the decision, and the origin's response back. `target`: raw path and query there. */
+export async function forward(
+  context: RequestContext,
+  decision: Decision,
+  target: string,
+  options?: ForwardOptions,
+): Promise<Response> {
+  const { gateway, request, method } = context;
+  const { entity } = decision;
+  const table = context.table as CompiledTable;
+  // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
+  if (method === "TRACE") return context.fail({ reason: "method-not-allowed", method, allow: METHODS }, decision);
+  // A request may end at this intermediary (RFC 9110 §7.6.2).
+  if (method === "OPTIONS" && request.headers.get("max-forwards") === "0") {
+    return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
+  }
+  const limit = gateway.rateLimits.entity;
+  const isEmpty = request.body === null;
+  if (!isEmpty) context.watchClientIfSlow();
+  const limited = limit && (await limitRate(context, limit, "entity", decision));
+  if (limited !== undefined) return limited;
+  // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
+  const isRewritten = entity.public !== undefined || entity.publicFields !== undefined;
+  if (isRewritten && !gateway.publicIds.covers(table)) {
+    return context.fail({ reason: "public-ids-unavailable", why: "no-keys" }, decision);
+  }
+  // An origin must not get unsigned what its operator wanted signed.
+  if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
+  const { idleMs } = gateway.deadlines;
+  const check = options?.check;
+  const read: RequestBody | BodyError = isEmpty
+    ? NO_BODY
+    : (options?.body ??
+      (await readRequestBody(request, check ? 0 : entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
+  if (typeof read === "string") return context.fail(bodyError(read, idleMs), decision);
+  const body = check !== undefined && read.kind === "stream" ? { ...read, check } : read;
+  context.isBodyRead = body.kind === "kept" || body.kind === "own" || isEmpty;
+  // Before anything is sent: a client that leaves later is logged with its region.
+  context.logDecision(decision);
+  const { client } = context;
+  const { directories } = table;
+  // Keys are registered by whole answers.
+  const mayRegister = directories !== undefined && (method === "POST" || method === "PUT");
+  // Whether the answer may change a directory, or has to say how its region was found.
+  const isKeyed =
+    mayRegister || (directories !== undefined && (decision.target.rule.kind === "directory" || directories.fills));
+  const proxied: ProxyRequest = {
+    request: options?.request ?? request,
+    method,
+    isRead: options?.isRead,
+    hasOthers: options?.hasOthers === true || options?.ids !== undefined,
+    scheme: client.scheme ?? context.scheme,
+    host: client.host ?? context.host,
+    arrivedAtMs: context.arrivedAtMs,
+    client,
+    waitUntil: context.waitUntil,
+    watchClient: () => context.watchClient(),
+    trustsForwarded: gateway.trustsForwarded,
+    asksReadable: entity.publicFields !== undefined,
+    passesBody: !(isRewritten || mayRegister || options?.isKept === true),
+    body,
+    target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
+    decision,
+    id: decision.canonical,
+    ids: options?.ids,
+    revision: table.revision,
+    regions: table.regions,
+    attempts: 0,
+    traceparent: undefined,
+  };
+  context.watchClientLater();
+  context.noteForwarded();
+  if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
+  const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
+  if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
+  const delivered = await deliver(proxied, ports);
+  context.attempts = proxied.attempts;
+  context.trace = proxied.traceparent?.slice(3, 35);
+  if (!delivered.ok) return context.fail(delivered.error, decision);
+  if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
+  return (isKeyed ? respondKeyed : respond)(context, table, decision, delivered.value);
+}
+
+const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
+
+export function bodyError(error: BodyError, idleMs: number): GatewayError {
+  return error === "late" ? { reason: "request-timeout", idleMs } : BODY_ERRORS[error];
+}
+
+const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = {
+  unmeasured: { reason: "malformed-request", detail: UNMEASURED },
+  broken: { reason: "malformed-request", detail: BROKEN_BODY },
+  "too-large": { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX },
+  coded: { reason: "transfer-coding-unsupported" },
+};
+
+/** For a table with directories. */
+async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
+  await registerKeys(context, table, decision, answer);
+  return markState(decision, await respond(context, table, decision, answer));
+}
+
+/** Forwards a request on a path that no entity owns, to the region that the table's sources name. */
+export async function forwardWithoutId(
+  context: RequestContext,
+  entry: WithoutId,
+  options?: ForwardOptions,
+): Promise<Response> {
+  const { method, path, query, scheme, table } = context;
+  const { entity, methods, sources, sticky } = entry;
+  context.entity = entity.name;
+  if (!takesMethod(entry, context)) {
+    return context.fail({ reason: "method-not-allowed", method, allow: methods ?? [] });
+  }
+  const choice = context.chooseRegion(entity.name, sources);
+  if (!choice.ok) {
+    const { error } = choice;
+    return context.fail(noRegion(entry, error, path));
+  }
+  const { region, isAssumed } = choice.value;
+  const target = table?.withoutId.targets.get(region);
+  if (target === undefined) throw new Error(`region ${region} was not checked`);
+  const words = clientHash(context);
+  const decision: Decision = { entity, layout: "", id: "", words, identity: words, canonical: "", target };
+  const response = await forward(context, decision, path + query, options);
+  // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
+  if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
+    // One that was passed on as it came cannot be changed.
+    const own = entity.fields === "minimal" ? new Response(response.body, response) : response;
+    own.headers.append("set-cookie", stickyCookie(sticky, region, (context.client.scheme ?? scheme) === "https"));
+    return own;
+  }
+  return response;
+}
+
+/**
+ * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for the same
+ * address or IPv6 network. Without either, any origin will do.
+ */
+export function clientHash({ gateway, request, client: { address } }: RequestContext): Words {
+  const key = request.headers.get("authorization") ?? (address && clientNetwork(address));
+  if (key === undefined) return [gateway.entropy.word()];
+  return [mixWords(Array.from({ length: key.length }, (_, at) => key.charCodeAt(at)))];
+}
