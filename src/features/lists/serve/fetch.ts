@@ -9,12 +9,12 @@ import type { List, Target } from "../../../routing/table.ts";
 import { fieldsOfPart, type Gate, type Load } from "../../many/serve/shares.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
-/** One list request and all that its requests to regions share. */
-export interface ListWorld {
+/** One list request, with the state that its requests to regions share. */
+export interface ListRun {
   readonly context: RequestContext;
   readonly served: ServedTable;
   readonly list: List;
-  /** The client's, without what a page is not for. */
+  /** The client's request, without the fields that a page must not have. */
   readonly request: Request;
   /** Raw parameters that are sent on. */
   readonly sent: readonly string[];
@@ -48,39 +48,39 @@ export function pageRequest({ url, headers }: Request): Request {
 
 /** Reads one page of a region within its deadline, which begins when the page is asked for. `cursor`: `undefined` for the first one. */
 export async function fetchPage(
-  world: ListWorld,
+  run: ListRun,
   target: Target,
   cursor: string | undefined,
   reserve: (bytes: number) => boolean,
 ): Promise<Page | PageFailure> {
-  return world.gate.pass<Page | PageFailure>(() => {
-    const { list } = world;
+  return run.gate.pass<Page | PageFailure>(() => {
+    const { list } = run;
     if (!reserve(0)) return Promise.resolve({ fault: "overloaded" });
     const stop = new AbortController();
     const late = new Promise<PageFailure>((resolve) => {
       stop.signal.addEventListener("abort", () => resolve({ fault: "timeout" }));
     });
     const timer = setTimeout(() => stop.abort(), list.regionDeadlineMs);
-    const page = readFrom(world, target, cursor, reserve, stop.signal);
+    const page = readFrom(run, target, cursor, reserve, stop.signal);
     return Promise.race([page, late]).finally(() => clearTimeout(timer));
   });
 }
 
 async function readFrom(
-  world: ListWorld,
+  run: ListRun,
   target: Target,
   cursor: string | undefined,
   reserve: (bytes: number) => boolean,
   late: AbortSignal,
 ): Promise<Page | PageFailure> {
-  const { context, list } = world;
-  const proxied = proxyRequestOf(world, target, cursor);
+  const { context, list } = run;
+  const proxied = proxyRequestOf(run, target, cursor);
   const delivered = await deliver(proxied, context.gateway);
   context.attempts += proxied.attempts;
   context.trace ??= proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return { fault: delivered.error.reason };
   const { response, bytes, fields } = delivered.value;
-  if (late.aborted || world.load.isOver) {
+  if (late.aborted || run.load.isOver) {
     void response.body?.cancel().catch(() => undefined);
     return { fault: "timeout" };
   }
@@ -169,11 +169,11 @@ async function textOf(
   }
 }
 
-function proxyRequestOf(world: ListWorld, target: Target, cursor: string | undefined): ProxyRequest {
-  const { context, list, served, words } = world;
+function proxyRequestOf(run: ListRun, target: Target, cursor: string | undefined): ProxyRequest {
+  const { context, list, served, words } = run;
   const { client, gateway } = context;
   return {
-    request: world.request,
+    request: run.request,
     method: "GET",
     scheme: client.scheme ?? context.scheme,
     host: client.host ?? context.host,
@@ -184,7 +184,7 @@ function proxyRequestOf(world: ListWorld, target: Target, cursor: string | undef
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: true,
     body: NO_BODY,
-    target: list.path + queryOf(world, cursor),
+    target: list.path + queryOf(run, cursor),
     decision: { entity: list.entity, layout: "", id: "", words, identity: words, canonical: "", target },
     id: "",
     revision: served.table.revision,
@@ -195,7 +195,7 @@ function proxyRequestOf(world: ListWorld, target: Target, cursor: string | undef
   };
 }
 
-function queryOf({ list, sent }: ListWorld, cursor: string | undefined): string {
+function queryOf({ list, sent }: ListRun, cursor: string | undefined): string {
   const { next, pageSizeQuery, pageSize } = list;
   if (cursor !== undefined && next.kind !== "cursor") return `?${cursor}`;
   const size = pageSizeQuery === undefined ? [] : [`${pageSizeQuery}=${pageSize}`];

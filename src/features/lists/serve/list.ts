@@ -10,7 +10,7 @@ import { takesMethod } from "../../../routing/lookup/choice.ts";
 import type { List, WithoutId } from "../../../routing/table.ts";
 import { Gate, Load } from "../../many/serve/shares.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
-import { AT_ONCE_MAX, type ListWorld, pageRequest } from "./fetch.ts";
+import { AT_ONCE_MAX, type ListRun, pageRequest } from "./fetch.ts";
 import { Merge, type Part } from "./merge.ts";
 import { bindingOf, type ListQuery, readQuery } from "./query.ts";
 import { RegionList } from "./source.ts";
@@ -59,7 +59,7 @@ export async function answerList(context: RequestContext, served: ServedTable, l
     vary: "accept, authorization",
   };
   if (context.method === "HEAD") return new Response(null, { headers });
-  const world: ListWorld = {
+  const run: ListRun = {
     context,
     served,
     list,
@@ -72,8 +72,8 @@ export async function answerList(context: RequestContext, served: ServedTable, l
     gate: new Gate(AT_ONCE_MAX, gateway.clock.nowMs),
     load: new Load(gateway),
   };
-  context.request.signal.addEventListener("abort", world.load.end);
-  const answer = new Answer(world, query.value, from.value, sealing, isLines);
+  context.request.signal.addEventListener("abort", run.load.end);
+  const answer = new Answer(run, query.value, from.value, sealing, isLines);
   const first = await answer.begin();
   if (!first.ok) return answer.refusal ?? context.fail(first.error);
   const partial = answer.missing();
@@ -136,7 +136,7 @@ const HELD_UNITS = 1024 * 1024;
 const unitsOf = ({ items }: Part): number => items.reduce((sum, { length }) => sum + length, 0);
 
 class Answer {
-  readonly #world: ListWorld;
+  readonly #run: ListRun;
   readonly #lists: readonly RegionList[];
   readonly #merge: Merge;
   readonly #from: Cursor;
@@ -144,16 +144,16 @@ class Answer {
   readonly #isLines: boolean;
   #hasItems = false;
 
-  constructor(world: ListWorld, query: ListQuery, from: Cursor, sealing: CursorSeal, isLines: boolean) {
-    this.#world = world;
+  constructor(run: ListRun, query: ListQuery, from: Cursor, sealing: CursorSeal, isLines: boolean) {
+    this.#run = run;
     this.#from = from;
     this.#sealing = sealing;
     this.#isLines = isLines;
     this.#lists = from.marks.flatMap((mark) => {
       const target = query.targets.get(mark.region);
-      return target === undefined ? [] : [new RegionList(world, target, mark, from.last)];
+      return target === undefined ? [] : [new RegionList(run, target, mark, from.last)];
     });
-    this.#merge = new Merge(this.#lists, world.list.order, query.limit);
+    this.#merge = new Merge(this.#lists, run.list.order, query.limit);
   }
 
   /** Names of the regions whose items are not all in it. */
@@ -171,7 +171,7 @@ class Answer {
     for (const { refusal } of isAll ? refusing.slice(1) : refusing) void refusal?.body?.cancel().catch(() => undefined);
     const first = isAll ? refusing[0] : undefined;
     if (first?.refusal === undefined) return undefined;
-    const { context } = this.#world;
+    const { context } = this.#run;
     context.outcome = "answered";
     context.region = first.region;
     const response = new Response(first.refusal.body, first.refusal);
@@ -182,7 +182,7 @@ class Answer {
   /** The first parts: so many that it is known whether there is an answer at all. */
   async begin(): Promise<Result<readonly Part[], GatewayError>> {
     const parts: Part[] = [];
-    const { mayBePartial, entity } = this.#world.list;
+    const { mayBePartial, entity } = this.#run.list;
     for (let units = 0; ; ) {
       const part = await this.#merge.next();
       parts.push(part);
@@ -192,17 +192,17 @@ class Answer {
         failed.some(([, fault]) => !mayBePartial || fault === "overloaded") ||
         (failed.length > 0 && hasNone && this.#lists.every(({ state }) => state === "missing"));
       if (isLost) {
-        this.#world.load.end();
+        this.#run.load.end();
         return err({ reason: "list-incomplete", entity: entity.name, regions: Object.fromEntries(failed) });
       }
       units += unitsOf(part);
-      this.#world.load.add(unitsOf(part));
+      this.#run.load.add(unitsOf(part));
       if (part.isEnd || mayBePartial || units > HELD_UNITS) return ok(parts);
     }
   }
 
   stream(first: readonly Part[]): ReadableStream<Uint8Array> {
-    const { load, list, context } = this.#world;
+    const { load, list, context } = this.#run;
     const parts = [...first];
     let opening = this.#isLines ? "" : `{${JSON.stringify(list.answer.items)}:[`;
     const next = async () => {
@@ -230,7 +230,7 @@ class Answer {
 
   /** The summary, without which an answer was cut off. */
   async #closing(): Promise<string> {
-    const { answer } = this.#world.list;
+    const { answer } = this.#run.list;
     const missing = this.missing();
     const marks = this.#lists.map(({ mark }) => mark);
     const isOpen = marks.some(({ state }) => state === "open");

@@ -5,7 +5,7 @@ import type { Target } from "../../../routing/table.ts";
 import { PAGE_BYTES_MAX, PAGES_BYTES_MAX } from "../table/limits.ts";
 import type { ListOrder } from "../table/types.ts";
 import type { LastItem, Mark, SourceState } from "./cursor.ts";
-import { fetchPage, type ListWorld, type PageFailure } from "./fetch.ts";
+import { fetchPage, type ListRun, type PageFailure } from "./fetch.ts";
 import { comparePositions, idTextOf, keyTextOf, type Position, positionOf } from "./order.ts";
 import type { RegionFault } from "./page.ts";
 
@@ -37,7 +37,7 @@ export class RegionList {
   elsewhere = 0;
   /** Whether it needs a page and none may be asked for any more. */
   isPaused = false;
-  readonly #world: ListWorld;
+  readonly #run: ListRun;
   readonly #target: Target;
   #page: string | undefined;
   #next: string | undefined;
@@ -62,8 +62,8 @@ export class RegionList {
   #emptyPages = 0;
   #lookedUpTo = 0;
 
-  constructor(world: ListWorld, target: Target, mark: Mark, bound: LastItem | undefined) {
-    this.#world = world;
+  constructor(run: ListRun, target: Target, mark: Mark, bound: LastItem | undefined) {
+    this.#run = run;
     this.#target = target;
     this.region = mark.region;
     this.state = mark.state;
@@ -71,13 +71,13 @@ export class RegionList {
     this.#skip = mark.taken;
     // One that is missing lacks all behind its own last item.
     this.#last = mark.after ?? (mark.state === "missing" ? undefined : bound);
-    const { order } = world.list;
+    const { order } = run.list;
     this.#bound = order && this.#last && positionOf(...this.#last, order.type);
   }
 
   /** How far the client is with it. */
   get mark(): Mark {
-    const { order } = this.#world.list;
+    const { order } = this.#run.list;
     // The next item is on the page in use, unless that was used up.
     const isUsedUp = this.#items !== undefined && this.head === undefined && this.#at >= this.#items.length;
     const isNext = isUsedUp && this.#next !== undefined && this.state === "open";
@@ -88,7 +88,7 @@ export class RegionList {
       state: this.state,
       page: this.state === "done" ? undefined : isNext ? this.#next : this.#page,
       taken: order !== undefined || isNext || this.state === "done" ? 0 : at,
-      after: this.state === "missing" || (this.state === "open" && this.#world.isGap) ? this.#last : undefined,
+      after: this.state === "missing" || (this.state === "open" && this.#run.isGap) ? this.#last : undefined,
     };
   }
 
@@ -117,7 +117,7 @@ export class RegionList {
           this.state = "done";
           return undefined;
         }
-        this.isPaused = this.#world.pagesLeft <= 0;
+        this.isPaused = this.#run.pagesLeft <= 0;
         return this.isPaused ? undefined : this.#turn().then(() => this.advance());
       }
       this.#at++;
@@ -130,7 +130,7 @@ export class RegionList {
   /** Counts bytes of a page; false without room. A list that goes on has more than one that begins. */
   readonly #reserve = (bytes: number): boolean => {
     this.#bytes += bytes;
-    return this.#world.load.add(bytes) <= (this.given === 0 ? PAGES_BYTES_MAX : PAGES_BYTES_MAX + PAGE_BYTES_MAX);
+    return this.#run.load.add(bytes) <= (this.given === 0 ? PAGES_BYTES_MAX : PAGES_BYTES_MAX + PAGE_BYTES_MAX);
   };
 
   #fail(fault: RegionFault, refusal?: Response): void {
@@ -144,8 +144,8 @@ export class RegionList {
   /** Fetches the first page, or the next one. */
   async #turn(): Promise<void> {
     if (this.#items !== undefined) {
-      if (!(await this.#world.mayAsk())) {
-        this.#world.pagesLeft = 0;
+      if (!(await this.#run.mayAsk())) {
+        this.#run.pagesLeft = 0;
         return;
       }
       this.#page = this.#next;
@@ -157,20 +157,20 @@ export class RegionList {
     if (this.#pages.has(this.#page) || this.#emptyPages > EMPTY_PAGES_MAX) return this.#fail("endless-pages");
     this.#pages.add(this.#page);
     this.#at = 0;
-    this.#world.pagesLeft--;
-    const page = await fetchPage(this.#world, this.#target, this.#page, this.#reserve);
+    this.#run.pagesLeft--;
+    const page = await fetchPage(this.#run, this.#target, this.#page, this.#reserve);
     if ("fault" in page) return this.#fail(page.fault, this.given === 0 ? (page as PageFailure).own : undefined);
     this.#items = page.items;
     this.#next = page.next;
     this.#idsBefore = this.#ids;
     this.#ids = new Set();
     const isSkipped = this.#skip > 0 && this.#page === this.#skippedPage;
-    if (isSkipped && this.#world.list.order === undefined) this.#at = Math.min(this.#skip, page.items.length);
+    if (isSkipped && this.#run.list.order === undefined) this.#at = Math.min(this.#skip, page.items.length);
   }
 
   /** Takes an item of the page; a promise where it must be waited for who owns it. */
   #read(text: string): undefined | Promise<void> {
-    const { list, served, context } = this.#world;
+    const { list, served, context } = this.#run;
     let item: unknown;
     try {
       item = JSON.parse(text);
@@ -191,7 +191,7 @@ export class RegionList {
   /** Where an owner must be looked up, those of the next items are too, and wait together. */
   async #lookAhead(): Promise<void> {
     if (this.#at <= this.#lookedUpTo) return;
-    const { list, served, context } = this.#world;
+    const { list, served, context } = this.#run;
     const texts = this.#items?.slice(this.#at, this.#at + LOOK_AHEAD) ?? [];
     this.#lookedUpTo = this.#at + texts.length;
     const ids = texts.flatMap((text) => idTextOf(parseJson(text), text, list.id) ?? []);
@@ -219,7 +219,7 @@ export class RegionList {
       return undefined;
     }
     const { canonical } = outcome.decision;
-    const { order } = this.#world.list;
+    const { order } = this.#run.list;
     const keyText = order === undefined ? "" : this.#keyTextOf(outcome, item, text, order);
     const at = keyText === undefined ? undefined : positionOf(keyText, canonical, order?.type ?? "string");
     if (at === undefined) return "item-without-key";
@@ -241,6 +241,6 @@ export class RegionList {
     { path, type }: ListOrder,
   ): string | undefined {
     if (path !== undefined) return keyTextOf(item, text, path, type);
-    return deciderOf(this.#world.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words)?.toString();
+    return deciderOf(this.#run.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words)?.toString();
   }
 }
