@@ -6,7 +6,7 @@ import { UUID_TEXT_LENGTH, writeUuid } from "../ids/text/uuid.ts";
 export type Run = WordRows | readonly string[];
 
 /** The texts before, between and after them. */
-export interface Around {
+export interface Delimiters {
   readonly before: string;
   /** ASCII. */
   readonly separator: string;
@@ -27,11 +27,11 @@ export function joinIds(
   layout: Layout,
   runs: readonly Run[],
   count: number,
-  around: Around,
+  delimiters: Delimiters,
 ): string | Uint8Array<ArrayBuffer> {
   if (count > AS_STRINGS_MAX && layout.table.text === uuidText && runs.every(isRows))
-    return writeUuids(runs, count, around);
-  return around.before + textsOf(layout, runs).join(around.separator) + around.after;
+    return writeUuids(runs, count, delimiters);
+  return delimiters.before + textsOf(layout, runs).join(delimiters.separator) + delimiters.after;
 }
 
 export const textsOf = ({ format, fixed }: Layout, runs: readonly Run[]): readonly string[] =>
@@ -42,7 +42,7 @@ const isRows = (run: Run): run is WordRows => run instanceof Uint32Array;
 function writeUuids(
   runs: readonly WordRows[],
   count: number,
-  { before, separator, after }: Around,
+  { before, separator, after }: Delimiters,
 ): Uint8Array<ArrayBuffer> {
   const codes = [...separator].map((character) => character.charCodeAt(0));
   // UTF-8 takes at most three bytes for each unit of UTF-16.

@@ -76,11 +76,11 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
   const where = region === undefined ? { regions } : { region };
   const short = await shortKeysOf(task, minted.value);
   const head = { entity: entity.name, layout: enabled.layout.name, ...where };
-  return created("application/json", join(jsonAround(head, { ...short, ambiguous })));
+  return created("application/json", join(jsonDelimiters(head, { ...short, ambiguous })));
 }
 
 /** The JSON around the IDs, as `jsonResponse` would write it. No text form has a character that JSON escapes. */
-function jsonAround(head: object, tail: Readonly<Record<string, unknown>>) {
+function jsonDelimiters(head: object, tail: Readonly<Record<string, unknown>>) {
   const open = JSON.stringify(head, null, 2).slice(0, -"\n}".length);
   const members = Object.entries(tail).flatMap(([name, value]) =>
     value === undefined ? [] : [`,\n  "${name}": ${JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")}`],

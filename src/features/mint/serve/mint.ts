@@ -1,5 +1,5 @@
 import { type DecideInput, decidePath, failure } from "../../../gateway/decide.ts";
-import { type Around, joinIds, type Run, textsOf } from "../../../gateway/join-ids.ts";
+import { type Delimiters, joinIds, type Run, textsOf } from "../../../gateway/join-ids.ts";
 import { withPages } from "../../../gateway/pages.ts";
 import { fieldOf, formatShortKey, luuid, type Words } from "../../../ids/index.ts";
 import { type WordRows, wordsIn } from "../../../ids/mint/mint.ts";
@@ -31,7 +31,7 @@ export interface MintTask {
 export interface MintedIds {
   readonly texts: () => readonly string[];
   /** The body of a response with their texts. */
-  readonly join: (around: Around) => ReturnType<typeof joinIds>;
+  readonly join: (delimiters: Delimiters) => ReturnType<typeof joinIds>;
   /** The one of all, or that of each. */
   readonly regions: string | readonly string[];
   /** Texts that `/any` does not find as what they are, now and while times of this century are read. */
@@ -128,7 +128,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   }
   const { runs, regions, unclear, byCanary } = kept;
   const texts = () => textsOf(layout, runs);
-  const join = (around: Around) => joinIds(layout, runs, count, around);
+  const join = (delimiters: Delimiters) => joinIds(layout, runs, count, delimiters);
   return ok({ texts, join, regions: regions.found, unclear, byCanary });
 }
 
