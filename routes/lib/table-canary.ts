@@ -1,6 +1,6 @@
 import type { CanaryMember } from "../../src/formats/console-canary.ts";
 import type { Explained } from "../../src/gateway/explain-id.ts";
-import type { withPages } from "../../src/gateway/pages.ts";
+import type { decideLoading } from "../../src/gateway/pages.ts";
 import type { ServedTable } from "../../src/ports/gateway.ts";
 import type { CompiledTable, Decision } from "../../src/routing/index.ts";
 import { canaryTakesFrom } from "../../src/routing/resolve/table-canary.ts";
@@ -45,7 +45,7 @@ export async function tableCanaryOf(
 }
 
 /** A text with the form of a public ID: only the keys could say more. */
-export function idLedBy(explained: Awaited<ReturnType<typeof withPages<Explained>>>): LedHere {
+export function idLedBy(explained: Awaited<ReturnType<typeof decideLoading<Explained>>>): LedHere {
   const { byCanary } = explained;
   if (explained.kind === "error") return { byCanary, problem: explained.error.reason };
   const { explanation, decided } = explained;

@@ -50,7 +50,7 @@ export interface DecideInput {
   readonly layoutName: string | undefined;
   /** Unix ms. */
   readonly nowMs: number;
-  /** Answers of directories about keys that this decision needs; see `withPages`. */
+  /** Answers of directories about keys that this decision needs; see `decideLoading`. */
   readonly found?: FoundKeys | undefined;
   /** The request's method and host. Without it: a GET on a host that the table does not name. */
   readonly asked?: Asked | undefined;

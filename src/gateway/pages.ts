@@ -16,7 +16,7 @@ export type LoadFailure = Omit<DecideFailure, "error"> & { readonly error: Decid
  * an error, never a guess. `decide` hands `found` on in its input: a directory's answers are in no table. `caller`: by whom
  * look-ups of unknown keys are counted.
  */
-export async function withPages<Value extends { readonly kind: string }>(
+export async function decideLoading<Value extends { readonly kind: string }>(
   { packs, directory }: Pick<Gateway, "packs" | "directory">,
   decide: (found?: FoundKeys) => Value | PageNeed,
   caller?: string,
@@ -60,5 +60,5 @@ export function decideFor<Value extends { readonly kind: string }>(
 ): Promise<Exclude<Value, PageNeed> | LoadFailure> {
   const asked = { ...PLAIN_READ, servedHost };
   const input = { tables, publicIds: gateway.publicIds, layoutName, nowMs: arrivedAtMs, asked };
-  return withPages(gateway, (found) => decide({ ...input, found }), client.address);
+  return decideLoading(gateway, (found) => decide({ ...input, found }), client.address);
 }

@@ -10,7 +10,7 @@ import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
-import { type LoadFailure, withPages } from "./pages.ts";
+import { decideLoading, type LoadFailure } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 
@@ -67,7 +67,7 @@ export function serveBy(
   if (outcome.kind === "page") {
     context.watchClient();
     const decideWith = (found?: FoundKeys) => decide({ ...input, found }, path);
-    return withPages(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
+    return decideLoading(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
   }
   if (context.method === "PUT" && (served.table.creates ?? served.canary?.table.creates) !== undefined) {
     const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));

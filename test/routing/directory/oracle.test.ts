@@ -7,7 +7,7 @@ import {
   type Outcome,
   type TableCanary,
 } from "../../../src/gateway/decide.ts";
-import { withPages } from "../../../src/gateway/pages.ts";
+import { decideLoading } from "../../../src/gateway/pages.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { load, NOW_MS } from "../tables.ts";
 
@@ -123,7 +123,9 @@ it("a request goes to the one region that the tables and directories say, or is 
           nowMs: NOW_MS,
         };
         const decide = path.startsWith("/any/") ? decideAny : decidePath;
-        const outcome = await withPages<Outcome>({ packs, directory }, (found) => decide({ ...input, found }, path));
+        const outcome = await decideLoading<Outcome>({ packs, directory }, (found) =>
+          decide({ ...input, found }, path),
+        );
         const entity = kind === "slug" ? "shop" : "order";
         const stable = expected(rules, content, kind, key);
         // The canary decides for an entity of its own, or where the table in force has decided on a region.

@@ -11,7 +11,7 @@ import {
   type TableCanary,
 } from "../../../src/gateway/decide.ts";
 import { explainId } from "../../../src/gateway/explain-id.ts";
-import { withPages } from "../../../src/gateway/pages.ts";
+import { decideLoading } from "../../../src/gateway/pages.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { type CompiledTable, type DeclaredTable, diffTables, selectorTest } from "../../../src/routing/index.ts";
 import { faultsOf, load } from "../tables.ts";
@@ -71,7 +71,7 @@ const decideBy = (keys: Readonly<Record<string, string>>, decide: (found: Decide
     open: async () => ok(undefined),
     load: async () => err({ reason: "table-unavailable", why: "none" } as const),
   };
-  const outcome = withPages<Outcome>({ packs, directory }, decide);
+  const outcome = decideLoading<Outcome>({ packs, directory }, decide);
   return outcome.then((decided) => ({
     asked,
     shown:

@@ -1,6 +1,6 @@
 import { type DecideInput, decidePath, failure } from "../../../gateway/decide.ts";
 import { type Delimiters, joinIds, type Run, textsOf } from "../../../gateway/join-ids.ts";
-import { withPages } from "../../../gateway/pages.ts";
+import { decideLoading } from "../../../gateway/pages.ts";
 import { fieldOf, formatShortKey, luuid, type Words } from "../../../ids/index.ts";
 import { type WordRows, wordsIn } from "../../../ids/mint/mint.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -181,7 +181,7 @@ async function checkMinted(
     const regions = regionsOfMinted(entity, enabled, minted);
     return regions.ok ? ({ kind: "assigned" } as const) : failure(table, regions.error, false);
   };
-  const regions = await withPages(gateway, checkRegions);
+  const regions = await decideLoading(gateway, checkRegions);
   if (regions.kind === "error") return err(regions.error);
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const idAt = pattern.indexOf(":id");
@@ -202,7 +202,9 @@ async function checkMinted(
     const path = before + text + after;
     const decided = decidePath(input, path);
     const outcome =
-      decided.kind === "page" ? await withPages(gateway, (found) => decidePath({ ...input, found }, path)) : decided;
+      decided.kind === "page"
+        ? await decideLoading(gateway, (found) => decidePath({ ...input, found }, path))
+        : decided;
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     // Without the canary the path must be this entity's own: another entity may own it by now.
     const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
@@ -279,7 +281,9 @@ export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<Sh
     const path = pathWithId(pattern, key);
     const decided = decidePath(input, path);
     const outcome =
-      decided.kind === "page" ? await withPages(gateway, (found) => decidePath({ ...input, found }, path)) : decided;
+      decided.kind === "page"
+        ? await decideLoading(gateway, (found) => decidePath({ ...input, found }, path))
+        : decided;
     const region = typeof minted.regions === "string" ? minted.regions : minted.regions[at];
     if (outcome.kind !== "region" || outcome.decision.layout !== LUUID_SHORT) return { shortKeys };
     const { target, entity: owner } = outcome.decision;
