@@ -13,7 +13,7 @@ import { shortKeyOf } from "../../mint/serve/mint.ts";
 /** The fate of the answer to a create. */
 
 /** An entity on its way: an ID with the decision where it belongs. */
-export interface Born {
+export interface NewEntity {
   /** As its client sees it. */
   readonly text: string;
   readonly decision: Decision;
@@ -142,14 +142,14 @@ async function recoded(
 }
 
 /** Tells the client the ID, and where the entity is. */
-export function labelled(answer: Response, born: readonly Born[]): Response {
+export function labelled(answer: Response, newEntities: readonly NewEntity[]): Response {
   if (answer.status === 101) return answer;
   const response = new Response(answer.body, answer);
-  const [first] = born as readonly [Born, ...Born[]];
-  response.headers.set("waybill-entity-id", born.map(({ text }) => text).join(", "));
-  const shortKeys = born.map(({ decision: { entity, layout, words } }) => shortKeyOf(entity, layout, words));
+  const [first] = newEntities as readonly [NewEntity, ...NewEntity[]];
+  response.headers.set("waybill-entity-id", newEntities.map(({ text }) => text).join(", "));
+  const shortKeys = newEntities.map(({ decision: { entity, layout, words } }) => shortKeyOf(entity, layout, words));
   if (shortKeys.every((key) => key !== undefined)) response.headers.set("waybill-short-key", shortKeys.join(", "));
-  if ((answer.status === 201 || answer.status === 202) && born.length === 1 && !answer.headers.has("location")) {
+  if ((answer.status === 201 || answer.status === 202) && newEntities.length === 1 && !answer.headers.has("location")) {
     const { entity, layout } = first.decision;
     response.headers.set("location", pathWithId(primaryPattern(entity, layout) ?? "", first.text));
   }

@@ -10,14 +10,14 @@ import type { CompiledTable, Create, Decision } from "../../../routing/table.ts"
 import { mintIds } from "../../mint/serve/mint.ts";
 import { planMint } from "../../mint/table/plan.ts";
 import { countOf, mintRequestOf } from "../table/request.ts";
-import type { Born } from "./answer.ts";
+import type { NewEntity } from "./answer.ts";
 import { judgeFreshness } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 
 /** The ID that a client brings. `name`: the same for all of its texts. */
 export interface OwnId {
   readonly name: string;
-  readonly born: Result<Born, GatewayError>;
+  readonly entity: Result<NewEntity, GatewayError>;
 }
 
 /** Parts of the request that decide about the new IDs. `brought`: the client's own. `json`: the body, as far as the table reads it. */
@@ -34,7 +34,7 @@ export async function chooseIds(
   served: ServedTable,
   creation: Creation,
   asked: Asked,
-): Promise<Result<readonly Born[], GatewayError>> {
+): Promise<Result<readonly NewEntity[], GatewayError>> {
   const { create } = creation;
   const { brought, json, parent } = asked;
   if (!brought.ok) return brought;
@@ -42,15 +42,16 @@ export async function chooseIds(
   const own = brought.value;
   const count = countOf(create, json) ?? 1;
   if (own !== undefined && count > 1) return err({ reason: "create-count", entity: name, count, max: 1 });
-  if (own?.born.ok === false) return own.born;
-  const born = own === undefined ? await mintTogether(context, served, creation, asked, count) : ok([own.born.value]);
-  if (!born.ok) return born;
-  const regions = new Set(born.value.map(regionOf));
+  if (own?.entity.ok === false) return own.entity;
+  const newEntities =
+    own === undefined ? await mintTogether(context, served, creation, asked, count) : ok([own.entity.value]);
+  if (!newEntities.ok) return newEntities;
+  const regions = new Set(newEntities.value.map(regionOf));
   if (parent !== undefined) regions.add(parent.target.region.name);
-  return regions.size > 1 ? err({ reason: "create-regions", entity: name, regions: [...regions] }) : born;
+  return regions.size > 1 ? err({ reason: "create-regions", entity: name, regions: [...regions] }) : newEntities;
 }
 
-const regionOf = ({ decision }: Pick<Born, "decision">): string => decision.target.region.name;
+const regionOf = ({ decision }: Pick<NewEntity, "decision">): string => decision.target.region.name;
 
 /** The client's own ID in its canonical text; an error unless it is fresh. */
 export async function readOwnId(
@@ -60,19 +61,19 @@ export async function readOwnId(
   text: string,
 ): Promise<OwnId> {
   // A public ID has one text.
-  const nameOf = ({ decision }: Born): string => (create.entity.public === undefined ? decision.canonical : text);
+  const nameOf = ({ decision }: NewEntity): string => (create.entity.public === undefined ? decision.canonical : text);
   const decided = await decideText(context, served, create, text);
   if (decided.ok) {
     const { decision, byCanary } = decided.value;
     const stale = judgeFreshness(context, create, deciderOf(served, byCanary), decision, text);
     const name = nameOf(decided.value);
-    return { name, born: stale === undefined ? ok({ ...decided.value, text: name }) : err(stale) };
+    return { name, entity: stale === undefined ? ok({ ...decided.value, text: name }) : err(stale) };
   }
-  if (decided.error.reason !== "unknown-id") return { name: text, born: decided };
+  if (decided.error.reason !== "unknown-id") return { name: text, entity: decided };
   const far = await decideText(context, served, create, text, HORIZON_MS);
-  if (!far.ok) return { name: text, born: decided };
+  if (!far.ok) return { name: text, entity: decided };
   const stale = judgeFreshness(context, create, table, far.value.decision, text, true);
-  return { name: nameOf(far.value), born: stale === undefined ? decided : err(stale) };
+  return { name: nameOf(far.value), entity: stale === undefined ? decided : err(stale) };
 }
 
 /** A canary of 1 % is missed once in 20,000 times, and all draws take some 30 ms. Many IDs have some more. */
@@ -85,7 +86,7 @@ async function mintTogether(
   { create, table }: Creation,
   { json, claims, parent }: Asked,
   count: number,
-): Promise<Result<readonly Born[], GatewayError>> {
+): Promise<Result<readonly NewEntity[], GatewayError>> {
   const { gateway, request, client, arrivedAtMs: nowMs } = context;
   const wanted = mintRequestOf(table, create, {
     header: (name) => request.headers.get(name) ?? undefined,
@@ -97,31 +98,31 @@ async function mintTogether(
   if (!wanted.ok) return wanted;
   const plan = planMint(table, wanted.value);
   if (!plan.ok) return plan;
-  const born: Born[] = [];
+  const newEntities: NewEntity[] = [];
   const draw = async (more: number): Promise<GatewayError | undefined> => {
     const minted = await mintIds({ gateway, served, plan: plan.value, table, nowMs }, more);
     if (!minted.ok) return minted.error;
     for (const text of minted.value.texts()) {
       const decided = await decideText(context, served, create, text);
       if (!decided.ok) return decided.error;
-      born.push(decided.value);
+      newEntities.push(decided.value);
     }
     return undefined;
   };
   let fault = await draw(count);
-  const first = born.find(({ decision }) => decision.target.rule.kind !== "canary") ?? born[0];
+  const first = newEntities.find(({ decision }) => decision.target.rule.kind !== "canary") ?? newEntities[0];
   const home = parent?.target.region.name ?? (first && regionOf(first));
-  for (let at = 0, draws = DRAWS_MAX + 8 * count; fault === undefined && at < born.length && draws > 0; ) {
-    const one = born[at] as Born;
+  for (let at = 0, draws = DRAWS_MAX + 8 * count; fault === undefined && at < newEntities.length && draws > 0; ) {
+    const one = newEntities[at] as NewEntity;
     if (regionOf(one) === home || !isByChance(one.decision.target)) at++;
     else {
       draws--;
       // Its successor stands at the end, since IDs rise.
-      born.splice(at, 1);
+      newEntities.splice(at, 1);
       fault = await draw(1);
     }
   }
-  return fault === undefined ? ok(born) : err(fault);
+  return fault === undefined ? ok(newEntities) : err(fault);
 }
 
 /** Whether another ID of the same key may be in another region. */
@@ -140,7 +141,7 @@ export async function decideText(
   { entity, layout }: Create,
   text: string,
   nowMs = context.arrivedAtMs,
-): Promise<Result<Born, GatewayError>> {
+): Promise<Result<NewEntity, GatewayError>> {
   const outcome = await decideFor(context, served, (input) =>
     decideEntity({ ...input, nowMs }, entity.name, text, layout),
   );

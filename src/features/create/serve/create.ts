@@ -13,7 +13,7 @@ import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
 import { createOnce } from "../../idempotency/serve/once.ts";
 import { claimsOf } from "../../places/serve/read.ts";
 import { textAt } from "../table/request.ts";
-import { type Born, labelled } from "./answer.ts";
+import { labelled, type NewEntity } from "./answer.ts";
 import { chooseIds, readOwnId } from "./choose-ids.ts";
 import { clientIdOf } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
@@ -50,7 +50,7 @@ export async function createEntity(
   const own = said.ok && said.value !== undefined ? await readOwnId(context, served, creation, said.value) : undefined;
   const brought = said.ok ? ok(own) : said;
   const asked = { brought, json: content.value.json, claims: claims.value, parent: parent.value?.decision };
-  const born = await chooseIds(context, served, creation, asked);
+  const newEntities = await chooseIds(context, served, creation, asked);
   content.value.json = undefined;
   const target = targetOf(context, parent.value, creation) + context.query;
   // The client's own ID stands for a key.
@@ -58,8 +58,8 @@ export async function createEntity(
   const { bytes, streamed } = content.value;
   if (keyText === undefined) {
     if (create.idempotency.isRequired) return fail({ reason: "idempotency-key-missing", entity: create.entity.name });
-    if (!born.ok) return fail(born.error);
-    return labelled(await send(context, born.value, target, bytes), born.value);
+    if (!newEntities.ok) return fail(newEntities.error);
+    return labelled(await send(context, newEntities.value, target, bytes), newEntities.value);
   }
   const scope = await scopeText(context, create, claims.value);
   if (!scope.ok) return fail(scope.error);
@@ -76,7 +76,7 @@ export async function createEntity(
   const keyed = { scope: scope.value, key: keyText, fingerprint, attempt: attemptToken(gateway.entropy) };
   const check = streamed?.check;
   return context.finishAlways(
-    createOnce(context, served, creation, { ...keyed, check }, born, (all) =>
+    createOnce(context, served, creation, { ...keyed, check }, newEntities, (all) =>
       send(context, all, target, bytes, { check, isKept: true }),
     ),
   );
@@ -115,13 +115,13 @@ const isName = (claim: unknown): boolean => (typeof claim === "string" ? claim !
 
 function send(
   context: RequestContext,
-  born: readonly Born[],
+  newEntities: readonly NewEntity[],
   target: string,
   bytes: ArrayBuffer | undefined,
   keyed?: Pick<ForwardOptions, "check" | "isKept">,
 ): Promise<Response> {
-  const [first, second] = born as readonly [Born, ...Born[]];
+  const [first, second] = newEntities as readonly [NewEntity, ...NewEntity[]];
   if (first.byCanary) context.takeCanary();
-  const ids = second === undefined ? undefined : born.map(({ decision }) => decision.canonical).join(", ");
+  const ids = second === undefined ? undefined : newEntities.map(({ decision }) => decision.canonical).join(", ");
   return forward(context, first.decision, target, { body: bytes && { kind: "kept", bytes }, ids, ...keyed });
 }

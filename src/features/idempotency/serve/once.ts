@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import type { CompiledTable, Create } from "../../../routing/table.ts";
-import { type Born, keepAnswer, labelled, replayed, withKeyFields } from "../../create/serve/answer.ts";
+import { keepAnswer, labelled, type NewEntity, replayed, withKeyFields } from "../../create/serve/answer.ts";
 import { decideText } from "../../create/serve/choose-ids.ts";
 import type { Creation } from "../../create/serve/collection.ts";
 import { verifyStreamed } from "../../create/serve/content.ts";
@@ -21,16 +21,16 @@ export async function createOnce(
     check,
     ...keyed
   }: Pick<BeginCall, "scope" | "key" | "fingerprint" | "attempt"> & { readonly check: DigestCheck | undefined },
-  born: Result<readonly Born[], GatewayError>,
-  sendAll: (born: readonly Born[]) => Promise<Response>,
+  newEntities: Result<readonly NewEntity[], GatewayError>,
+  sendAll: (newEntities: readonly NewEntity[]) => Promise<Response>,
 ): Promise<Response> {
   const { gateway } = context;
   const { ttlMs, leaseMs, keep } = create.idempotency;
   const begun = await gateway.idempotency.begin({
     ...keyed,
-    proposal: proposalOf(create, born.ok ? born.value : [], table),
+    proposal: proposalOf(create, newEntities.ok ? newEntities.value : [], table),
     // Without an ID it is a look-up: a retry that comes too late for a new one still gets what its first attempt began.
-    ttlMs: born.ok ? ttlMs : 0,
+    ttlMs: newEntities.ok ? ttlMs : 0,
     leaseMs,
   });
   if (!begun.ok) return context.fail(begun.error);
@@ -41,9 +41,9 @@ export async function createOnce(
     return other === undefined ? replayed(context, value) : context.fail(other);
   }
   if (value.state !== "started") return context.fail(refusalOf(value));
-  if (!born.ok && !value.isResumed) {
+  if (!newEntities.ok && !value.isResumed) {
     context.keyUntilMs = undefined;
-    return context.fail(born.error);
+    return context.fail(newEntities.error);
   }
   const { record, untilMs } = value;
   const { scope, key, attempt } = keyed;
@@ -60,7 +60,7 @@ export async function createOnce(
 
   async function answerKeyed(): Promise<Response> {
     // A retry has the ID and the region of its first attempt, whatever the table says by now.
-    const resumed = await resume(context, served, create, record, born.ok ? born.value : []);
+    const resumed = await resume(context, served, create, record, newEntities.ok ? newEntities.value : []);
     const unwanted = new AbortController();
     if (keep !== undefined) context.unwanted = unwanted.signal;
     const answer = resumed.ok ? labelled(await sendAll(resumed.value), resumed.value) : context.fail(resumed.error);
@@ -87,10 +87,10 @@ export async function createOnce(
 /** Most answers of unknown length have come by then, and a retry that follows at once finds them kept. */
 const KEEP_WAIT_MS = 100;
 
-const proposalOf = ({ entity }: Create, born: readonly Born[], { revision }: CompiledTable) => ({
+const proposalOf = ({ entity }: Create, newEntities: readonly NewEntity[], { revision }: CompiledTable) => ({
   entity: entity.name,
-  id: born.map(({ text }) => text).join(","),
-  region: born[0]?.decision.target.region.name ?? "",
+  id: newEntities.map(({ text }) => text).join(","),
+  region: newEntities[0]?.decision.target.region.name ?? "",
   revision,
 });
 
@@ -100,12 +100,12 @@ async function resume(
   served: ServedTable,
   create: Create,
   record: { readonly id: string; readonly region: string },
-  born: readonly Born[],
-): Promise<Result<readonly Born[], GatewayError>> {
+  newEntities: readonly NewEntity[],
+): Promise<Result<readonly NewEntity[], GatewayError>> {
   const texts = record.id.split(",");
-  const resumed: Born[] = [];
+  const resumed: NewEntity[] = [];
   for (const [at, text] of texts.entries()) {
-    const proposed = born[at];
+    const proposed = newEntities[at];
     const decided = proposed?.text === text ? ok(proposed) : await decideText(context, served, create, text);
     if (!decided.ok) return decided;
     const { decision, byCanary } = decided.value;
