@@ -187,7 +187,7 @@ const ZONES = [
       ROUTING,
       TABLE,
       "^src/edge/(config|settings)\\.ts$",
-      packages("esbuild", "workerd", "wrangler"),
+      packages("esbuild", "rolldown", "workerd", "wrangler"),
     ],
     to: NODE,
     why: "the host runs the Worker, and is no part of it",

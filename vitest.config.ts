@@ -10,6 +10,8 @@ const describeRequest = async (request: Request): Promise<Response> => {
 
 const workerd = () =>
   cloudflareTest({
+    // Tests load the sources; `test/system/modules` asks the modules of a build.
+    main: "./src/worker.ts",
     wrangler: { configPath: "./wrangler.toml" },
     miniflare: {
       // Tests talk to fake origins that they hand in; nothing leaves the machine.

@@ -5,13 +5,8 @@ import { fileURLToPath } from "node:url";
 import { bodyKey } from "../formats/kv.ts";
 import { buildConsole } from "../host/console/build.ts";
 import { publishedPointer, runWaybill } from "../host/publish/publish.ts";
-import {
-  bundleWorker,
-  publishToFolder,
-  type RunningGateway,
-  type ServeOptions,
-  serveWorker,
-} from "../host/workerd/gateway.ts";
+import { publishToFolder, type RunningGateway, type ServeOptions, serveWorker } from "../host/workerd/gateway.ts";
+import { bundleWorker } from "../host/workerd/modules.ts";
 
 export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;

@@ -15,19 +15,19 @@ import {
 } from "./publish/publish.ts";
 import { foreignFile } from "./replace-folder.ts";
 import { readSettings } from "./settings.ts";
-import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
+import { serveWorker } from "./workerd/gateway.ts";
+import { bundleWorker, readWorker, writeWorker } from "./workerd/modules.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
 
-const WORKER_FILE = "worker.js";
 const CONSOLE_FOLDER = "console";
 const BUILT_TABLE = "routing-table.json";
 
 /**
  * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes last and
- * each file whole, so an interrupted build leaves a folder that can be served.
+ * whole, so an interrupted build leaves a folder that can be served, or says that it has none.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
-  const foreign = foreignFile(folder, /^(?:worker\.js|console|routing-table\.json|packs|unfinished\..*)$/);
+  const foreign = foreignFile(folder, /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/);
   if (foreign !== undefined) return err(`No build wrote ${foreign}. Name another folder with --out.`);
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
@@ -41,7 +41,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
     copyFileSync(join(packsFolder, `${sha256}.pack`), join(built, `${sha256}.pack`));
   await buildConsole(join(folder, CONSOLE_FOLDER));
   replaceFile(folder, BUILT_TABLE, text.value);
-  replaceFile(folder, WORKER_FILE, worker);
+  writeWorker(folder, worker);
   warnOfDemo(text.value);
   return ok(undefined);
 }
@@ -59,11 +59,11 @@ export interface ServedBuild {
 /** `waybill serve`: runs a build until a signal or its end, and gives the exit code. Throws if it cannot be started. */
 export async function serveBuild({ build, stateFolder, host, port, stopMs }: ServedBuild): Promise<number> {
   const { first, atOnce } = stopSignals();
-  const worker = readBytes(join(build, WORKER_FILE));
-  if (worker === undefined) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
+  const worker = readWorker(build);
+  if (worker.length === 0) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
   const { settings: vars, faults } = readSettings(process.env);
   const missing = missingSettings(stateFolder, vars);
-  const gateway = await serveWorker(worker.toString(), {
+  const gateway = await serveWorker(worker, {
     host,
     port,
     stateFolder,

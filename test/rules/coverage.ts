@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { bundleWorker } from "../../src/host/workerd/gateway.ts";
+import { bundleWorker, ENTRY_MODULE } from "../../src/host/workerd/modules.ts";
 import { startRecordingOrigins } from "../system/stack.ts";
 
 /** What one request runs of the project's own code. */
@@ -50,18 +50,25 @@ export const caches = { open: async () => ({ match: async () => undefined, put: 
 export async function passedBy(paths: readonly string[]): Promise<readonly Passed[]> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-coverage-"));
   const origins = await startRecordingOrigins();
-  const bundle = await bundleWorker({ tableText: JSON.stringify(origins.declared) });
-  const file = join(folder, "worker.mjs");
-  const imported = bundle.replaceAll('from "cloudflare:workers"', 'from "./platform.mjs"');
-  const code = `import { caches } from "./platform.mjs";\n${imported}`;
+  const modules = await bundleWorker({ tableText: JSON.stringify(origins.declared) });
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "platform.mjs"), PLATFORM);
-  writeFileSync(file, code);
+  /** By its URL: the project's file of an offset in a module. */
+  const moduleAt = new Map<string, ReturnType<typeof modulesOf>>();
+  for (const { name, code: bundled } of modules) {
+    const imported = bundled.replaceAll('from "cloudflare:workers"', 'from "./platform.mjs"');
+    const code = `import { caches } from "./platform.mjs";\n${imported}`;
+    writeFileSync(join(folder, name), code);
+    moduleAt.set(pathToFileURL(join(folder, name)).href, modulesOf(code));
+  }
   const session = new Session();
   session.connect();
   try {
     await session.post("Profiler.enable");
     await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-    const { default: worker } = (await import(pathToFileURL(file).href)) as { readonly default: Worker };
+    const { default: worker } = (await import(pathToFileURL(join(folder, ENTRY_MODULE)).href)) as {
+      readonly default: Worker;
+    };
     const get = async (path: string): Promise<void> => {
       const context = { waitUntil: () => undefined };
       const headers = { host: "gateway.test", "cf-connecting-ip": "192.0.2.1" };
@@ -69,19 +76,20 @@ export async function passedBy(paths: readonly string[]): Promise<readonly Passe
       if (!response.ok) throw new Error(`GET ${path} is ${response.status}: ${await response.text()}`);
       await response.text();
     };
-    /** The functions of the bundle that ran since the last call. */
+    /** The functions of the modules that ran since the last call, each with its module's URL. */
     const take = async () => {
       const { result } = await session.post("Profiler.takePreciseCoverage");
-      return result.find(({ url }) => url === pathToFileURL(file).href)?.functions ?? [];
+      return result.flatMap(({ url, functions }) =>
+        moduleAt.has(url) ? functions.map((each) => ({ url, ...each })) : [],
+      );
     };
-    const moduleAt = modulesOf(code);
     const passed: Passed[] = [];
     for (const path of paths) {
       for (let count = 0; count < WARM_UP; count++) await get(path);
       await take();
       await get(path);
-      const functions = (await take()).flatMap(({ functionName, ranges: [range] }) => {
-        const name = range === undefined || range.count === 0 ? undefined : moduleAt(range.startOffset);
+      const functions = (await take()).flatMap(({ url, functionName, ranges: [range] }) => {
+        const name = range === undefined || range.count === 0 ? undefined : moduleAt.get(url)?.(range.startOffset);
         // Module bodies have no name; getters and arrow functions that are arguments may have none either, and count.
         return name === undefined ? [] : [`${name} ${functionName || `(at ${range?.startOffset})`}`];
       });
@@ -96,7 +104,7 @@ export async function passedBy(paths: readonly string[]): Promise<readonly Passe
   }
 }
 
-/** The project's file of an offset in the bundle: esbuild writes each module's path before its code. */
+/** The project's file of an offset in the bundle: the bundler writes each module's path before its code. */
 function modulesOf(bundle: string): (offset: number) => string | undefined {
   const starts = [...bundle.matchAll(/^\/\/ (\S+\.(?:ts|js|mjs|json))$/gm)].map(({ index, 1: name = "" }) => ({
     index,

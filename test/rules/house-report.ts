@@ -10,6 +10,7 @@ import {
   README_WORDS_MAX,
   words,
 } from "./house.ts";
+import { FIRST_BYTES_MAX, moduleSizes } from "./module-sizes.ts";
 
 /** `npm run house`: how large the house is, and what one warm request passes. `--list` names the functions. */
 
@@ -24,6 +25,9 @@ show("files in a folder", Math.max(...filesPerFolder(files).values()), 16);
 show("lines of a file", Math.max(...sources.map(linesOf)), 400);
 show("words of the README", words(files, /^README\.md$/), README_WORDS_MAX);
 show("lines with private words", privateWords(files).length, 0);
+const { modules, firstBytes, allBytes } = await moduleSizes();
+show("bytes of a start, gzip", firstBytes, FIRST_BYTES_MAX);
+console.log(`      of all ${modules.length} modules: ${allBytes}`);
 for (const { path, files: passed, functions } of await passedBy([`/orders/${ID}`, `/any/${ID}`])) {
   const name = `of one warm GET ${path.replace(ID, "<iuid>")}`;
   show(`files ${name}`, passed.length, 25);

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundleWorker, type RunningGateway, serveWorker } from "../../src/host/workerd/gateway.ts";
+import { type RunningGateway, serveWorker } from "../../src/host/workerd/gateway.ts";
+import { bundleWorker, type WorkerModule } from "../../src/host/workerd/modules.ts";
 import { readDemoTable } from "./demo/demo.ts";
 import { type Act, answer, startOrders } from "./orders-origin.ts";
 
@@ -16,7 +17,7 @@ const BODY = '{"total":1}';
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
 
 let orders: Awaited<ReturnType<typeof startOrders>>;
-let worker: string;
+let worker: readonly WorkerModule[];
 let tableText: string;
 let gateway: RunningGateway;
 

@@ -6,8 +6,10 @@ export interface WorkerdSettings {
   readonly kvFolder: string;
   /** Absolute path; the Durable Objects' SQLite files. */
   readonly durableObjectsFolder: string;
-  /** Path of the bundled Worker, relative to the configuration file. */
-  readonly workerFile: string;
+  /** Of the bundled Worker, relative to the configuration file. */
+  readonly workerFolder: string;
+  /** Names of the Worker's modules, the main one first. */
+  readonly modules: readonly string[];
   /** Text bindings by name. */
   readonly vars: Readonly<Record<string, string>>;
   /** Absolute path of the console's files; without it the gateway has no console. */
@@ -83,6 +85,9 @@ export function workerdConfig(settings: WorkerdSettings): string {
   const classes = DURABLE_OBJECTS.map(
     ([, name, key]) => `    (className = "${name}", uniqueKey = "${key}", enableSql = true),\n`,
   );
+  const modules = settings.modules.map(
+    (name) => `    (name = ${quoted(name)}, esModule = embed ${quoted(`${settings.workerFolder}/${name}`)}),\n`,
+  );
   const { loopbackPorts, consoleFolder } = settings;
   // Read only, and asked for when a page is: the Worker's start knows nothing of it.
   const [files, filesBinding] = consoleFolder
@@ -117,7 +122,8 @@ const config :Workerd.Config = (
 );
 
 const waybill :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed ${quoted(settings.workerFile)})],
+  modules = [
+${modules.join("")}  ],
   compatibilityDate = "${COMPATIBILITY_DATE}",
   compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
   bindings = [

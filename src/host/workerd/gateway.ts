@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
 import { POINTER_KEY } from "../../formats/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
-import { digestOf, packsOf, publishNext, publishPacks, readPacks, replaceFile } from "../publish/publish.ts";
+import { packsOf, publishNext, publishPacks, readPacks } from "../publish/publish.ts";
 import { type WorkerdSettings, workerdConfig } from "./config.ts";
+import { type BundleOptions, bundleWorker, type ModuleFile, WORKER_FOLDER, writeWorker } from "./modules.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
 export interface ServeOptions
@@ -25,12 +24,7 @@ export interface ServeOptions
   readonly host?: string | undefined;
 }
 
-export interface GatewayOptions extends ServeOptions {
-  /** Another main module, for tests and benchmarks. */
-  readonly workerPath?: string | undefined;
-  /** Smaller and faster to start, but with unreadable stack traces. */
-  readonly minify?: boolean | undefined;
-}
+export type GatewayOptions = ServeOptions & BundleOptions;
 
 export interface RunningGateway extends RunningWorkerd {
   /** Where tables are published: one file per key. */
@@ -45,7 +39,7 @@ export const startGateway = async (options: GatewayOptions): Promise<RunningGate
   serveWorker(await bundleWorker(options), options);
 
 /** Runs a bundled Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
-export async function serveWorker(worker: string, options: ServeOptions): Promise<RunningGateway> {
+export async function serveWorker(worker: readonly ModuleFile[], options: ServeOptions): Promise<RunningGateway> {
   const { tableText, packsFolder } = options;
   const table = loadTableText(tableText, 0);
   if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
@@ -57,12 +51,14 @@ export async function serveWorker(worker: string, options: ServeOptions): Promis
   // A state with a history but an empty KV gets its table back from the history.
   const isEmpty = !existsSync(join(kvFolder, POINTER_KEY)) && readdirSync(durableObjectsFolder).length === 0;
   await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);
-  replaceFile(folder, "worker.js", worker);
+  writeWorker(folder, worker);
   const configPath = join(folder, CONFIG_FILE);
   const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
   const vars = { ...SELF_HOSTED_VARS, ...options.vars };
-  const folders = { kvFolder, durableObjectsFolder, workerFile: "worker.js" };
-  const config = workerdConfig({ address: `${host}:${port}`, ...folders, vars, loopbackPorts, consoleFolder });
+  const modules = worker.map(({ name }) => name);
+  const code = { workerFolder: WORKER_FOLDER, modules };
+  const folders = { kvFolder, durableObjectsFolder, consoleFolder };
+  const config = workerdConfig({ address: `${host}:${port}`, ...code, ...folders, vars, loopbackPorts });
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
   writeFileSync(configPath, config, { mode: 0o600 });
@@ -82,37 +78,4 @@ async function publishPacksOf(kvFolder: string, tableText: string, packsFolder =
   const packs = await readPacks(tableText, packsFolder);
   if (!packs.ok) throw new Error(packs.error);
   publishPacks(kvFolder, packs.value);
-}
-
-const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));
-
-type BundleOptions = Pick<GatewayOptions, "workerPath" | "tableText" | "minify">;
-
-/** Bundles the Worker into one ECMAScript module, with the digest of a table that it checked. Rejects with esbuild's messages. */
-export async function bundleWorker({ workerPath = WORKER_ENTRY, tableText, minify = false }: BundleOptions) {
-  // A text is read faster than a literal.
-  const contents = `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(tableText)))})`;
-  const bundledTable: Plugin = {
-    name: "routing-table",
-    setup: ({ onLoad }) => onLoad({ filter: /[\\/]routing-table\.json$/ }, () => ({ contents, loader: "js" })),
-  };
-  const { outputFiles } = await build({
-    entryPoints: [workerPath],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2024",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    minify,
-    define: {
-      ...(loadTableText(tableText, 0).ok ? { CHECKED_DIGEST: JSON.stringify(digestOf(tableText)) } : {}),
-      // `graphql` asks it for a module of Node at start.
-      "globalThis.process": "undefined",
-    },
-    legalComments: "none",
-    logLevel: "silent",
-    plugins: [bundledTable],
-  });
-  return outputFiles[0]?.text ?? "";
 }

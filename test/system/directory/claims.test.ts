@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { COMPATIBILITY_DATE, workerdConfig } from "../../../src/host/workerd/config.ts";
-import { bundleWorker } from "../../../src/host/workerd/gateway.ts";
+import { bundleWorker, WORKER_FOLDER, writeWorker } from "../../../src/host/workerd/modules.ts";
 import { CONFIG_FILE, type RunningWorkerd, startWorkerd } from "../../../src/host/workerd/workerd.ts";
 
 /**
@@ -64,13 +64,15 @@ const start = async () => {
 beforeAll(async () => {
   const [kvFolder, durableObjectsFolder] = [join(folder, "kv"), join(folder, "objects")];
   for (const each of [kvFolder, durableObjectsFolder]) mkdirSync(each);
-  writeFileSync(join(folder, "worker.js"), await bundleWorker({ tableText: JSON.stringify(TABLE) }));
+  const worker = await bundleWorker({ tableText: JSON.stringify(TABLE) });
+  writeWorker(folder, worker);
   const vars = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "off", REPORT_SECONDS: "0" };
   const config = workerdConfig({
     address: "127.0.0.1:0",
     kvFolder,
     durableObjectsFolder,
-    workerFile: "worker.js",
+    workerFolder: WORKER_FOLDER,
+    modules: worker.map(({ name }) => name),
     vars,
   });
   writeFileSync(join(folder, CONFIG_FILE), fourGateways(config));

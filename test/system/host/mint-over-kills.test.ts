@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { bundleWorker, serveWorker } from "../../../src/host/workerd/gateway.ts";
+import { serveWorker } from "../../../src/host/workerd/gateway.ts";
+import { bundleWorker } from "../../../src/host/workerd/modules.ts";
 
 const GATEWAYS = 4;
 /** How the lives of a gateway end. */

@@ -31,7 +31,8 @@ const settings = (vars: Record<string, string>) => ({
   address: "127.0.0.1:0",
   kvFolder: "/kv",
   durableObjectsFolder: "/objects",
-  workerFile: "worker.js",
+  workerFolder: "worker",
+  modules: ["worker.js"],
   vars,
 });
 

@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Plugin, rolldown } from "rolldown";
+import { loadTableText } from "../../routing/index.ts";
+import { digestOf } from "../publish/publish.ts";
+
+/** A module of the Worker. Modules import each other by relative names, so all of them stand in one folder. */
+export interface ModuleFile {
+  readonly name: string;
+  readonly code: string;
+  /** Its source map, if the build was asked for maps. */
+  readonly map?: string | undefined;
+}
+
+export interface WorkerModule extends ModuleFile {
+  /** Whether the entry imports it without being asked: every start compiles it. */
+  readonly isFirst: boolean;
+}
+
+export interface BundleOptions {
+  /** The declared routing table as JSON: the fallback of the Worker. */
+  readonly tableText: string;
+  /** Another main module, for tests and benchmarks. */
+  readonly workerPath?: string | undefined;
+  /** Smaller and faster to start, but with unreadable stack traces. */
+  readonly minify?: boolean | undefined;
+  readonly withMaps?: boolean | undefined;
+}
+
+/** The folder of the modules, in a build and in a state. */
+export const WORKER_FOLDER = "worker";
+
+/** The main module. It exports handlers and classes alone: another value stops the start. */
+export const ENTRY_MODULE = "worker.js";
+
+const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));
+
+/**
+ * Bundles the Worker, with the digest of a table that it checked: the entry, `core.js` with all that the entry imports, and a
+ * module for each part that is loaded by need. The entry comes first. Rejects with the bundler's messages.
+ */
+export async function bundleWorker(options: BundleOptions): Promise<readonly WorkerModule[]> {
+  const { workerPath = WORKER_ENTRY, tableText, minify = false, withMaps = false } = options;
+  // A text is read faster than a literal.
+  const code = `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(tableText)))})`;
+  const bundledTable: Plugin = {
+    name: "routing-table",
+    load: { filter: { id: /[\\/]routing-table\.json$/ }, handler: () => ({ code, moduleType: "js" }) },
+  };
+  const bundle = await rolldown({
+    input: { worker: workerPath },
+    platform: "browser",
+    resolve: { conditionNames: ["workerd", "worker", "browser", "import"] },
+    external: [/^cloudflare:/, /^node:/],
+    transform: {
+      target: "es2024",
+      define: {
+        ...(loadTableText(tableText, 0).ok ? { CHECKED_DIGEST: JSON.stringify(digestOf(tableText)) } : {}),
+        // `graphql` asks it for a module of Node at start.
+        "globalThis.process": "undefined",
+      },
+    },
+    logLevel: "silent",
+    plugins: [bundledTable],
+  });
+  try {
+    const { output } = await bundle.generate({
+      format: "esm",
+      entryFileNames: ENTRY_MODULE,
+      chunkFileNames: "[name].js",
+      minify,
+      comments: false,
+      sourcemap: withMaps,
+      codeSplitting: { groups: [{ name: "core", tags: ["$initial"], test: (id) => id !== workerPath }] },
+    });
+    const chunks = new Map(output.flatMap((each) => (each.type === "chunk" ? [[each.fileName, each] as const] : [])));
+    const first = new Set([ENTRY_MODULE]);
+    for (const name of first) for (const imported of chunks.get(name)?.imports ?? []) first.add(imported);
+    return [...chunks.values()]
+      .map(({ fileName: name, code, map }) => ({ name, code, map: map?.toString(), isFirst: first.has(name) }))
+      .toSorted((a, b) => Number(b.name === ENTRY_MODULE) - Number(a.name === ENTRY_MODULE));
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Writes the modules as the whole contents of `worker/` in a folder: it has all of one build, or is not there. */
+export function writeWorker(folder: string, modules: readonly ModuleFile[]): void {
+  const [made, place] = [join(folder, `unfinished.${WORKER_FOLDER}`), join(folder, WORKER_FOLDER)];
+  rmSync(made, { recursive: true, force: true });
+  mkdirSync(made, { recursive: true });
+  for (const { name, code, map } of modules) {
+    writeFileSync(join(made, name), code);
+    if (map !== undefined) writeFileSync(join(made, `${name}.map`), map);
+  }
+  rmSync(place, { recursive: true, force: true });
+  renameSync(made, place);
+  // Builds and states of earlier versions have one module.
+  rmSync(join(folder, ENTRY_MODULE), { force: true });
+}
+
+/** The modules of a build, the entry first; empty if there is none. A build of an earlier version has the entry alone. */
+export function readWorker(build: string): readonly ModuleFile[] {
+  const folder = join(build, WORKER_FOLDER);
+  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith(".js"));
+  if (names.includes(ENTRY_MODULE)) {
+    const others = names.filter((name) => name !== ENTRY_MODULE);
+    return [ENTRY_MODULE, ...others].map((name) => ({ name, code: readFileSync(join(folder, name), "utf8") }));
+  }
+  const earlier = join(build, ENTRY_MODULE);
+  return existsSync(earlier) ? [{ name: ENTRY_MODULE, code: readFileSync(earlier, "utf8") }] : [];
+}
