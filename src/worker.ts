@@ -1,17 +1,15 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
 import { controlPlane, deploymentName } from "./control-plane/client.ts";
-import { ControlPlane } from "./control-plane/object.ts";
 import { clientClaims, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { edgeConsole } from "./edge/console/console.ts";
-import type { Env } from "./edge/env.ts";
+import type { ControlPlaneRpc, Env } from "./edge/env.ts";
 import * as log from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "./edge/metrics/isolates.ts";
-import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
-import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
+import { durableMetrics, type MetricsRpc, scheduleChecks } from "./edge/metrics/store.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
 import {
@@ -25,13 +23,14 @@ import {
 } from "./edge/platform.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
+import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
 import { copyStore, edgeCopies } from "./features/directory/edge/copies.ts";
-import { durableDirectory } from "./features/directory/edge/keys.ts";
+import { type DirectoryRpc, durableDirectory } from "./features/directory/edge/keys.ts";
 import { edgeDirectory } from "./features/directory/edge/lookup.ts";
-import { durableIdempotency } from "./features/idempotency/edge/keys.ts";
+import { durableIdempotency, type IdempotencyRpc } from "./features/idempotency/edge/keys.ts";
 import { isolateMinters } from "./features/mint/edge/minters.ts";
-import { durableSequences } from "./features/mint/edge/sequences.ts";
+import { durableSequences, type SequenceRpc } from "./features/mint/edge/sequences.ts";
 import { edgePacks } from "./features/packs/edge/packs.ts";
 import { keyedPublicIds } from "./features/public-ids/edge.ts";
 import { isolateShadows } from "./features/shadow/serve.ts";
@@ -40,27 +39,89 @@ import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
 
-export { DirectoryKeys } from "./features/directory/edge/object.ts";
-export { IdempotencyKeys } from "./features/idempotency/edge/object.ts";
-export { SequenceBlocks } from "./features/mint/edge/sequences.ts";
-
 /** Defined by a build that has checked the bundled table: the digest of its text. */
 declare const CHECKED_DIGEST: string;
 const checkedDigest = typeof CHECKED_DIGEST === "undefined" ? undefined : CHECKED_DIGEST;
 
+/** The implementations are loaded with the first object of each. */
+export class SequenceBlocks extends thinObject<SequenceRpc>(
+  "sequence-object",
+  async () => {
+    const module = await import("./features/mint/edge/object.ts");
+    return (context, env) => new module.SequenceBlocks(context, env);
+  },
+  { reserve: true },
+) {}
+
+export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
+  "idempotency-object",
+  async () => {
+    const module = await import("./features/idempotency/edge/object.ts");
+    return (context, env) => new module.IdempotencyKeys(context, env);
+  },
+  { begin: true, finish: true, show: true, alarm: true },
+) {}
+
+export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
+  "directory-object",
+  async () => {
+    const module = await import("./features/directory/edge/object.ts");
+    return (context, env) => new module.DirectoryKeys(context, env);
+  },
+  {
+    get: true,
+    reserve: true,
+    confirm: true,
+    release: true,
+    register: true,
+    move: true,
+    remove: true,
+    reportMissing: true,
+    learn: true,
+    orphans: true,
+    scan: true,
+    count: true,
+    noteChange: true,
+    changesSince: true,
+    putMany: true,
+    alarm: true,
+  },
+) {}
+
 /** Its checks have the same last resort as requests. */
-export class TrafficReports extends BaseTrafficReports {
-  constructor(context: DurableObjectState, env: Env) {
-    super(context, env, { bundled: bundledTable, checkedDigest });
-  }
-}
+export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
+  "traffic-object",
+  async () => {
+    const module = await import("./edge/metrics/object.ts");
+    return (context, env) => new module.TrafficReports(context, env, { bundled: bundledTable, checkedDigest });
+  },
+  { report: true, totals: true, history: true, scheduleChecks: true, alarm: true },
+) {}
 
 /** Revision 0 is the table of the build. */
-export class TableTruth extends ControlPlane {
-  constructor(context: DurableObjectState, env: Env) {
-    super(context, env, { bundled: bundledTable });
-  }
-}
+export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
+  "control-plane-object",
+  async () => {
+    const module = await import("./control-plane/object.ts");
+    return (context, env) => new module.ControlPlane(context, env, { bundled: bundledTable });
+  },
+  {
+    text: true,
+    revisions: true,
+    audit: true,
+    status: true,
+    packFaults: true,
+    publish: true,
+    rollback: true,
+    startCanary: true,
+    promote: true,
+    abort: true,
+    recordRejection: true,
+    packStatus: true,
+    putPackPart: true,
+    alarm: true,
+  },
+) {}
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {

@@ -36,10 +36,6 @@ const GUARDS: Readonly<Record<string, string>> = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 };
 
-/** Nothing is proxied there. */
-export const isAtConsole = ({ gateway, client, host }: RequestContext): boolean =>
-  gateway.console?.isAt(client.host ?? host) === true;
-
 /** Nothing that asks an origin for a client. */
 const HERE = /^\/(?:mint$|-\/)/;
 
@@ -48,7 +44,7 @@ export const guardConsole =
   ({ console: home }: Gateway): MiddlewareHandler =>
   async (c, next) => {
     const context = contextOf(c);
-    if (home === undefined || !isAtConsole(context)) return await next();
+    if (home === undefined || !context.isAtConsole) return await next();
     const { path, query } = context;
     const isHere = path === "/" || HERE.test(path) || (path === "/any" && query === "?locate=true");
     if (isHere) await next();
@@ -69,7 +65,7 @@ function requireConsole({ console: home }: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
     if (home === undefined) return context.fail({ reason: "not-found", path: context.path });
-    return isAtConsole(context) ? await next() : context.fail({ reason: "forbidden", why: "not-console" });
+    return context.isAtConsole ? await next() : context.fail({ reason: "forbidden", why: "not-console" });
   };
 }
 
@@ -91,7 +87,7 @@ export const consolePage = (gateway: Gateway) => {
       .get(PAGE, (c) => {
         if (home === undefined) return notFound(c);
         const context = contextOf(c);
-        return isAtConsole(context) ? shell(context, home) : redirect(`${urlOf(context, home)}${PAGE}`);
+        return context.isAtConsole ? shell(context, home) : redirect(`${urlOf(context, home)}${PAGE}`);
       })
       .use(`${PAGE}/*`, requireConsole(gateway))
       .get(`${PAGE}/assets/:name`, (c) => (home === undefined ? notFound(c) : asset(c, home)))

@@ -1,6 +1,6 @@
 import type { DirectoryRpc } from "../features/directory/edge/keys.ts";
 import type { IdempotencyRpc } from "../features/idempotency/edge/keys.ts";
-import type { SequenceBlocks } from "../features/mint/edge/sequences.ts";
+import type { SequenceRpc } from "../features/mint/edge/sequences.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
@@ -11,7 +11,7 @@ export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBrand
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. */
 export interface Env extends Settings {
   readonly TABLE_KV: KVNamespace;
-  readonly SEQUENCES: DurableObjectNamespace<SequenceBlocks>;
+  readonly SEQUENCES: DurableObjectNamespace<SequenceRpc>;
   readonly TABLE_TRUTH: DurableObjectNamespace<ControlPlaneRpc>;
   readonly IDEMPOTENCY: DurableObjectNamespace<IdempotencyRpc>;
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>;

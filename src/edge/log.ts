@@ -5,6 +5,7 @@ import type { PackFailure } from "../features/packs/edge/packs.ts";
 import type { LoggedDifference } from "../features/shadow/serve.ts";
 import type { RejectedChange } from "../ports/admin.ts";
 import type { RequestLine } from "../ports/gateway.ts";
+import { ModuleUnavailable } from "../problems/loadable.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./platform.ts";
 import type { SettingFault } from "./settings.ts";
@@ -79,8 +80,13 @@ export const reportSequenceUse = ({ name, last, max, percent }: SequenceUse): vo
 export const reportInvalidSettings = (faults: readonly SettingFault[]): void =>
   write("settings-invalid", { faults }, "error");
 
+/** A module of the build that cannot be loaded: requests that need it are answered 503. */
+const reportModule = ({ module, message, cause }: ModuleUnavailable): void =>
+  write("module-unavailable", { module, error: cause instanceof Error ? (cause.stack ?? message) : message }, "error");
+
 export function reportDefect(error: unknown): void {
-  write("defect", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "error");
+  if (error instanceof ModuleUnavailable) reportModule(error);
+  else write("defect", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "error");
 }
 
 /** An answer whose body ended before its end. A client that has left is only counted: it is not worth a line. */

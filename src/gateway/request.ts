@@ -123,6 +123,11 @@ export class RequestContext {
     return this.client.host ?? this.host;
   }
 
+  /** Nothing is proxied there. */
+  get isAtConsole(): boolean {
+    return this.gateway.console?.isAt(this.servedHost) === true;
+  }
+
   /** The method that a CORS preflight asks for. */
   get preflightFor(): string | undefined {
     if (this.method !== "OPTIONS") return undefined;

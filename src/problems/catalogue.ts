@@ -323,6 +323,11 @@ export const CATALOGUE = {
       "The signing keys of Cloudflare Access could not be fetched, and no cached key is still valid. Or a setting of access is invalid, so that valid credentials may be unknown.",
     remedy: "Retry in a minute, or use a bearer token. Fix the setting that `/-/ready` and the log name.",
   }),
+  "module-unavailable": problem(503, "Part of the gateway unavailable", {
+    meaning:
+      "The request needs a module of the gateway that is missing or damaged in this deployment. Requests that do not need it are served. No origin was contacted.",
+    remedy: "Build or deploy the gateway again. The log has the module and the reason for the operator.",
+  }),
   "console-unavailable": problem(503, "Console unavailable", {
     meaning: "The deployment has no build of the console, or as many live views are open in it as it serves.",
     remedy: "Build the console: `waybill build` and `npm run deploy` do. Close other views of the console.",

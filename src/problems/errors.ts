@@ -78,6 +78,7 @@ export type RequestError =
       readonly regions: Readonly<Record<string, string>>;
     }
   | { readonly reason: "cursors-unavailable" }
+  | { readonly reason: "module-unavailable"; readonly module: string }
   | { readonly reason: "answer-too-large"; readonly bytesMax: number }
   | KeyError<"key-reserved", { readonly retryAfterSeconds: number }>
   | KeyError<"claim-lost">

@@ -171,6 +171,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
       ? `The routing table does not list the value of the ${source}; ${listed}.`
       : `The routing table lists no value "${shorten(name)}" for the ${source}; ${listed}.`;
   },
+  "module-unavailable": ({ module }) => `The gateway's module "${module}" cannot be loaded.`,
   "internal-error": "The gateway failed on a defect of its own.",
 };
 

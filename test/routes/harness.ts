@@ -1,6 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
+import { createPages } from "../../routes/pages.ts";
 import { controlPlane } from "../../src/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
@@ -183,7 +184,8 @@ export function setUp(options: Options = {}) {
   const app = createApp(gateway);
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { app, gateway, request, seen, lines, defects, broken, mirrored, compared };
+  const { routes } = createPages(gateway);
+  return { app: { ...app, routes }, gateway, request, seen, lines, defects, broken, mirrored, compared };
 }
 
 /** The problem document of an answer, after checking that it is one. */

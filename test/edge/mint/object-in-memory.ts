@@ -1,5 +1,5 @@
 import type { Env } from "../../../src/edge/env.ts";
-import type { SequenceBlocks } from "../../../src/features/mint/edge/sequences.ts";
+import type { SequenceRpc } from "../../../src/features/mint/edge/sequences.ts";
 
 /** The Durable Objects of sequences, in memory: they count the same, and note each call. */
 export const objectInMemory = (delay: () => Promise<void> = async () => undefined) => {
@@ -11,7 +11,7 @@ export const objectInMemory = (delay: () => Promise<void> = async () => undefine
     isStuck: false,
     namespace: undefined as unknown as Env["SEQUENCES"],
   };
-  const reserve = async (name: string, ...[count, max, least = 1]: Parameters<SequenceBlocks["reserve"]>) => {
+  const reserve = async (name: string, ...[count, max, least = 1]: Parameters<SequenceRpc["reserve"]>) => {
     if (object.isStuck) return new Promise<never>(() => undefined);
     await delay();
     const first = Math.max(next.get(name) ?? 1, least);
@@ -23,7 +23,7 @@ export const objectInMemory = (delay: () => Promise<void> = async () => undefine
   };
   object.namespace = {
     idFromName: (name: string) => name,
-    get: (name: string) => ({ reserve: (...call: Parameters<SequenceBlocks["reserve"]>) => reserve(name, ...call) }),
+    get: (name: string) => ({ reserve: (...call: Parameters<SequenceRpc["reserve"]>) => reserve(name, ...call) }),
   } as unknown as Env["SEQUENCES"];
   return object;
 };

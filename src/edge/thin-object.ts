@@ -1,0 +1,55 @@
+import { DurableObject } from "cloudflare:workers";
+import { loadable } from "../problems/loadable.ts";
+import type { Env } from "./env.ts";
+import { reportDefect } from "./log.ts";
+
+type Method = (...values: readonly unknown[]) => unknown;
+
+/** The methods of an object that callers and the platform know, all of them: the rest is its own. */
+type Methods<Api> = { readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: true };
+
+/** The platform calls it. */
+export interface Wakes {
+  alarm(): Promise<void>;
+}
+
+/**
+ * A class of Durable Objects whose implementation is loaded with its first object: an isolate that has none never compiles it.
+ * The platform delivers no call before. RPC finds methods on the prototype alone, so it has all of them. Where the module cannot
+ * be loaded, callers get its error, and their next call makes the object anew.
+ */
+export function thinObject<Api extends object>(
+  module: string,
+  imported: () => Promise<(context: DurableObjectState, env: Env) => Api>,
+  methods: Methods<Api>,
+) {
+  const implementation = loadable(module, imported);
+  class ThinObject extends DurableObject<Env> {
+    object: Api | undefined;
+
+    constructor(context: DurableObjectState, env: Env) {
+      super(context, env);
+      void context.blockConcurrencyWhile(async () => {
+        try {
+          const make = implementation.loaded ?? (await implementation.load());
+          this.object = make(context, env);
+        } catch (error) {
+          reportDefect(error);
+          throw error;
+        }
+      });
+    }
+  }
+  for (const method of Object.keys(methods)) {
+    Object.defineProperty(ThinObject.prototype, method, {
+      value(this: ThinObject, ...values: readonly unknown[]): unknown {
+        const object = this.object as Readonly<Record<string, Method>> & Api;
+        return (object[method] as Method)(...values);
+      },
+    });
+  }
+  return ThinObject as unknown as new (
+    context: DurableObjectState,
+    env: Env,
+  ) => DurableObject<Env> & Api;
+}

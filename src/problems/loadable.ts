@@ -1,0 +1,35 @@
+/** A module that requests load by need. The first need compiles it; no start does. */
+export interface Loadable<Module> {
+  /** The module, once it is loaded: callers look here first, so that a later call waits for nothing. */
+  readonly loaded: Module | undefined;
+  /** Rejects with `ModuleUnavailable`. A later call tries again. */
+  load(): Promise<Module>;
+}
+
+/** A module of this build that is missing, damaged, or threw when it was evaluated. That error stays for the isolate's life. */
+export class ModuleUnavailable extends Error {
+  readonly module: string;
+
+  constructor(module: string, cause: unknown) {
+    super(`the module ${module} cannot be loaded: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    this.module = module;
+  }
+}
+
+/** `module`: its name in logs and problems. */
+export function loadable<Module>(module: string, imported: () => Promise<Module>): Loadable<Module> {
+  let loaded: Module | undefined;
+  return {
+    get loaded() {
+      return loaded;
+    },
+    async load() {
+      try {
+        loaded ??= await imported();
+        return loaded;
+      } catch (error) {
+        throw new ModuleUnavailable(module, error);
+      }
+    },
+  };
+}
