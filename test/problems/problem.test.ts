@@ -62,6 +62,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "list-cursor-invalid", why: "expired" },
   { reason: "list-incomplete", entity: "order", regions: { ap: "timeout" } },
   { reason: "cursors-unavailable" },
+  { reason: "module-unavailable", module: "pages" },
   { reason: "answer-too-large", bytesMax: 10 },
   { reason: "transfer-coding-unsupported" },
   { reason: "signing-unavailable" },

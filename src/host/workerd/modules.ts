@@ -55,6 +55,8 @@ export async function bundleWorker(options: BundleOptions): Promise<readonly Wor
   const bundle = await rolldown({
     input: { worker: workerPath },
     platform: "browser",
+    // An installation without the files of development builds the same.
+    tsconfig: false,
     resolve: { conditionNames: ["workerd", "worker", "browser", "import"] },
     external: [/^cloudflare:/, /^node:/],
     transform: {
