@@ -134,7 +134,7 @@ afterAll(async () => {
 
 const version = async () => ((await (await ask("GET", "/-/health")).json()) as { version?: string }).version;
 
-it("keeps history, audit, sequences, tokens and the table in force", { timeout: 40_000 }, async () => {
+it("keeps history, audit, sequences, tokens and the table in force", { timeout: 90_000 }, async () => {
   expect(waybill(ROOT, "build", "first.json", "--out", "build/1")).toMatchObject({ status: 0, stderr: "" });
   const first = await serve("build/1");
   expect(first.printed()).toMatch(/state \S+, revision 1\n$/);
@@ -177,7 +177,7 @@ it("keeps history, audit, sequences, tokens and the table in force", { timeout: 
   expect(await stop(restored.child)).toBe(0);
 });
 
-it("loses nothing acknowledged by SIGKILL at any point", { timeout: 40_000 }, async () => {
+it("loses nothing acknowledged by SIGKILL at any point", { timeout: 90_000 }, async () => {
   const keys: number[] = [];
   const stored: number[] = [];
   let known = 0;
