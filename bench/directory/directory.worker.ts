@@ -25,7 +25,7 @@ function copiesOf(layer: string, kv: CopiesOptions["kv"], truth: CopiesOptions["
     clock: { nowMs: () => Date.now() },
     entropy: { word: () => 0 },
     retryMsMax: 30_000,
-    pageBytesMax: LAYERS[layer] ?? 0,
+    chunkBytesMax: LAYERS[layer] ?? 0,
     waitMs: 10_000,
     report: ({ why }) => {
       throw new Error(why);

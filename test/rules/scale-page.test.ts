@@ -38,7 +38,7 @@ const IN_SOURCE: readonly (readonly [keyof Inputs, path: string, found: RegExp, 
   ["refreshJitter", "src/edge/table/isolate-table.ts", /^const JITTER = (.+);$/m],
   ["saveSeconds", "src/edge/metrics/object.ts", /^const SAVE_MS = (.+);$/m, 0.001],
   ["blockNumbers", "src/features/mint/edge/sequences.ts", /^const BLOCK_NUMBERS = (.+);$/m],
-  ["pageCacheBytes", "src/edge/chunks/store.ts", /^const PAGE_BYTES_MAX_DEFAULT = (.+);$/m],
+  ["pageCacheBytes", "src/edge/chunks/store.ts", /^const CHUNK_BYTES_MAX_DEFAULT = (.+);$/m],
   ["cpuSeconds", "docs/design/performance.md", /^\| processor time of a proxied request, µs \| (.+) \|$/m, 1e-6],
   [
     "compileSeconds",

@@ -5,14 +5,14 @@ import { raceCacheAndKv, setLast } from "../platform.ts";
 import { edgeTableCache } from "../table/edge-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
 
-export interface Page {
+export interface Chunk {
   readonly bytes: number;
-  /** Set by every look-up. The store clears it and evicts the page if nothing set it again. */
+  /** Set by every look-up. The store clears it and evicts the chunk if nothing set it again. */
   isUsed: boolean;
 }
 
 /** A value in KV. Its key is or contains a digest, so it never changes. */
-export interface PageSource<Value> {
+export interface ChunkSource<Value> {
   readonly key: string;
   /** Verifies and decodes the bytes. It also runs for a read that no request waits for any more. */
   readonly open: (bytes: ArrayBuffer) => Promise<Result<Value, string>>;
@@ -20,48 +20,48 @@ export interface PageSource<Value> {
   readonly deadlineMs: number;
 }
 
-export interface PageFailure {
+export interface ChunkFailure {
   readonly why: string;
-  /** When the page may be read again. */
+  /** When the chunk may be read again. */
   readonly retryAfterMs: number;
-  /** False while a failed page waits for its next read: one log line is enough. */
+  /** False while a failed chunk waits for its next read: one log line is enough. */
   readonly isNew: boolean;
 }
 
-export interface PageStoreOptions extends LocationOptions {
+export interface ChunkStoreOptions extends LocationOptions {
   readonly kv: KVNamespace;
   readonly entropy: Entropy;
-  /** The longest time between two reads of a page that fails, up to a minute. */
+  /** The longest time between two reads of a chunk that fails, up to a minute. */
   readonly retryMsMax: number;
-  readonly pageBytesMax?: number;
-  /** How long a request waits for a page before its 503, and how long one read alone tries a KV that fails. */
-  readonly pageDeadlineMs?: number;
+  readonly chunkBytesMax?: number;
+  /** How long a request waits for a chunk before its 503, and how long one read alone tries a KV that fails. */
+  readonly chunkDeadlineMs?: number;
 }
 
-export const PAGE_DEADLINE_MS = 2_000;
+export const CHUNK_DEADLINE_MS = 2_000;
 
-const PAGE_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
+const CHUNK_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
 
-/** `isOfStore`: KV failed, not the page. */
+/** `isOfStore`: KV failed, not the chunk. */
 type ReadFailure = Readonly<{ why: string; isOfStore: boolean }>;
 
 type Flight<Value> = Readonly<{ startedAtMs: number; answer: Promise<Result<Value, ReadFailure>> }>;
 
-/** An isolate's pages from the edge's cache or KV, verified, within a bound of bytes. Concurrent requests for a page share one read. */
-export function pageStore(options: PageStoreOptions) {
-  const { kv, clock, waitUntil, pageBytesMax = PAGE_BYTES_MAX_DEFAULT } = options;
+/** An isolate's chunks from the edge's cache or KV, verified, within a bound of bytes. Concurrent requests for a chunk share one read. */
+export function chunkStore(options: ChunkStoreOptions) {
+  const { kv, clock, waitUntil, chunkBytesMax = CHUNK_BYTES_MAX_DEFAULT } = options;
   const cache = edgeTableCache(options.cache, options.namespace, clock);
   const backoff = retryBackoff(options);
   const flights = new Map<string, Flight<unknown>>();
   /** The oldest first, with what removes it from its users. */
-  const pages = new Map<Page, () => void>();
+  const chunks = new Map<Chunk, () => void>();
   let heldBytes = 0;
 
   /** `waitMs`: how long this request can wait. */
   async function load<Value>(
-    source: PageSource<Value>,
+    source: ChunkSource<Value>,
     waitMs: number = source.deadlineMs,
-  ): Promise<Result<Value, PageFailure>> {
+  ): Promise<Result<Value, ChunkFailure>> {
     const { key, deadlineMs } = source;
     const wait = backoff.of(key);
     if (wait !== undefined) return err({ ...wait, isNew: false });
@@ -78,31 +78,31 @@ export function pageStore(options: PageStoreOptions) {
   }
 
   /** Starts the backoff of a key, also for a fault that the store cannot see. */
-  function fail(key: string, { why, isOfStore }: ReadFailure): Err<PageFailure> {
+  function fail(key: string, { why, isOfStore }: ReadFailure): Err<ChunkFailure> {
     const isNew = backoff.failed(key, why, isOfStore);
     return err({ why, retryAfterMs: backoff.of(key)?.retryAfterMs ?? 0, isNew });
   }
 
-  /** Counts a page and evicts by second chance (Corbató 1969): the oldest, unless it was used since it was last passed over. */
-  function keep(page: Page, drop: () => void): void {
-    for (const [oldest, dropOldest] of pages) {
-      if (heldBytes + page.bytes <= pageBytesMax) break;
-      pages.delete(oldest);
+  /** Counts a chunk and evicts by second chance (Corbató 1969): the oldest, unless it was used since it was last passed over. */
+  function keep(chunk: Chunk, drop: () => void): void {
+    for (const [oldest, dropOldest] of chunks) {
+      if (heldBytes + chunk.bytes <= chunkBytesMax) break;
+      chunks.delete(oldest);
       if (oldest.isUsed) {
         oldest.isUsed = false;
-        pages.set(oldest, dropOldest);
+        chunks.set(oldest, dropOldest);
         continue;
       }
       dropOldest();
       heldBytes -= oldest.bytes;
     }
-    // The new page stays, even if it alone is too large.
-    page.isUsed = false;
-    pages.set(page, drop);
-    heldBytes += page.bytes;
+    // The new chunk stays, even if it alone is too large.
+    chunk.isUsed = false;
+    chunks.set(chunk, drop);
+    heldBytes += chunk.bytes;
   }
 
-  function start<Value>(source: PageSource<Value>): Flight<Value> {
+  function start<Value>(source: ChunkSource<Value>): Flight<Value> {
     const { key, open } = source;
     const read = raceCacheAndKv(cache.part(key, open), () => readKv(source)).then((answer) => {
       if (answer.ok) backoff.succeeded(key);
@@ -117,7 +117,7 @@ export function pageStore(options: PageStoreOptions) {
     return flight;
   }
 
-  async function readKv<Value>({ key, open, deadlineMs }: PageSource<Value>): Promise<Result<Value, ReadFailure>> {
+  async function readKv<Value>({ key, open, deadlineMs }: ChunkSource<Value>): Promise<Result<Value, ReadFailure>> {
     if (!backoff.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
     const read = await within(async () => {
       const bytes = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
@@ -142,7 +142,7 @@ export function formatFailure(failure: LoadFailure): string {
 
 const FIRST_WAIT_MS = 1_000;
 
-/** An interval of a day must not keep a page away for a day. */
+/** An interval of a day must not keep a chunk away for a day. */
 const WAIT_MS_MAX = 60_000;
 
 /** Share of a wait, either way, so that isolates that failed together do not retry together. */
@@ -158,10 +158,10 @@ type Wait = Readonly<{ failures: number; dueMs: number; why: string }>;
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 
-type BackoffOptions = Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax" | "pageDeadlineMs">;
+type BackoffOptions = Pick<ChunkStoreOptions, "clock" | "entropy" | "retryMsMax" | "chunkDeadlineMs">;
 
 /** Exponential backoff with jitter, for each key and for KV as a whole. */
-export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE_DEADLINE_MS }: BackoffOptions) {
+export function retryBackoff({ clock, entropy, retryMsMax, chunkDeadlineMs = CHUNK_DEADLINE_MS }: BackoffOptions) {
   const waits = new Map<string, Wait>();
   const waitMsMax = Math.min(retryMsMax, WAIT_MS_MAX);
   const isOver = ({ dueMs }: Wait): boolean => clock.nowMs() >= dueMs;
@@ -169,7 +169,7 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
   let isProbing = false;
 
   /** Why the key failed and when it may be read again; `undefined` when it may be read now. */
-  function of(key: string): Pick<PageFailure, "why" | "retryAfterMs"> | undefined {
+  function of(key: string): Pick<ChunkFailure, "why" | "retryAfterMs"> | undefined {
     const wait = waits.get(key);
     if (wait === undefined || isOver(wait)) return undefined;
     return { why: wait.why, retryAfterMs: Math.max(wait.dueMs, store.dueMs) - clock.nowMs() };
@@ -180,7 +180,7 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
     if (!isOver(store)) return false;
     isProbing = store.failures > STORE_FAILURES_FREE;
     // A probe that dies must not block those after it.
-    if (isProbing) store = { ...store, dueMs: clock.nowMs() + pageDeadlineMs };
+    if (isProbing) store = { ...store, dueMs: clock.nowMs() + chunkDeadlineMs };
     return true;
   }
 

@@ -31,7 +31,7 @@ const publish = async ({ sha256, header, pages }: EncodedCopy, directory = "slug
 };
 
 /** An isolate in front of a KV that may fail. */
-const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, "{}"), pageBytesMax = 2 ** 20) => {
+const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, "{}"), chunkBytesMax = 2 ** 20) => {
   const time = { nowMs: BUILT_AT_MS };
   const failures: CopyFailure[] = [];
   const background: Promise<unknown>[] = [];
@@ -49,7 +49,7 @@ const isolate = (kv: FaultyKv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, 
     entropy: { word: () => 2 ** 31 },
     waitUntil: (work) => background.push(work),
     retryMsMax: 30_000,
-    pageBytesMax,
+    chunkBytesMax,
     waitMs: 100,
     report: (failure) => failures.push(failure),
   });

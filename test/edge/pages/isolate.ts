@@ -32,8 +32,8 @@ export async function withPacks(kv: KVNamespace) {
   const time = { nowMs: 1_000_000 };
   const cache = await caches.open(crypto.randomUUID());
 
-  /** `edge`: the cache of the location, if not the real one. `pageDeadlineMs`: short, where KV is to hang. */
-  const isolate = ({ namespace = "one", isShared = true, edge = cache as EdgeCache, pageDeadlineMs = 2_000 } = {}) => {
+  /** `edge`: the cache of the location, if not the real one. `chunkDeadlineMs`: short, where KV is to hang. */
+  const isolate = ({ namespace = "one", isShared = true, edge = cache as EdgeCache, chunkDeadlineMs = 2_000 } = {}) => {
     const background: Promise<unknown>[] = [];
     const failures: PackFailure[] = [];
     const shared = {
@@ -45,7 +45,7 @@ export async function withPacks(kv: KVNamespace) {
       waitUntil: (work: Promise<unknown>) => background.push(work),
     };
     const report = (failure: PackFailure) => failures.push(failure);
-    const packs = kvPacks({ ...shared, retryMsMax: INTERVAL_MS, pageDeadlineMs, report });
+    const packs = kvPacks({ ...shared, retryMsMax: INTERVAL_MS, chunkDeadlineMs, report });
     const options = { ...shared, bundled: BUNDLED, refreshMs: INTERVAL_MS, report: () => undefined };
     const tables = new IsolateTable({ ...options, packs });
     const loaded = async () => {

@@ -22,7 +22,7 @@ const OF_KV: readonly ReadFault[] = ["throws", "hangs", "body throws"];
 const TRIES = [0, 1, 3, 7, 15, 31, 61];
 
 /** A KV that hangs is waited for in real time, and one that answers must not be late. */
-const SHORT = { pageDeadlineMs: 500 };
+const SHORT = { chunkDeadlineMs: 500 };
 
 const isPart = (key: string) => key.startsWith("pack.");
 

@@ -31,7 +31,7 @@ function plainTable(revision: number): CompiledTable {
 }
 
 /** The real KV behind a switch. */
-function setUp(options: { pageBytesMax?: number; pageDeadlineMs?: number; cache?: Cache } = {}) {
+function setUp(options: { chunkBytesMax?: number; chunkDeadlineMs?: number; cache?: Cache } = {}) {
   const background: Promise<unknown>[] = [];
   const state = { fault: "none" as "none" | "throws" | "hangs", reads: [] as string[], nowMs: 1_000_000 };
   const kv = new Proxy(TABLE_KV, {
@@ -96,7 +96,7 @@ describe("packs in KV", () => {
   });
 
   it("drop the page that was not looked into when memory is short", async () => {
-    const { packs } = setUp({ pageBytesMax: 20 });
+    const { packs } = setUp({ chunkBytesMax: 20 });
     const table = tableWith(await storePack(TABLE_KV, RANGES));
     const slot = slotOf(table);
     await packs.open(table);
@@ -108,7 +108,7 @@ describe("packs in KV", () => {
   it.each(["throws", "hangs"] as const)(
     "say that they cannot be had when KV %s, and are had when it answers again",
     async (fault) => {
-      const { packs, state, failures } = setUp(fault === "hangs" ? { pageDeadlineMs: 500 } : {});
+      const { packs, state, failures } = setUp(fault === "hangs" ? { chunkDeadlineMs: 500 } : {});
       const table = tableWith(await storePack(TABLE_KV, RANGES));
       await packs.open(table);
       state.fault = fault;

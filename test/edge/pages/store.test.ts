@@ -1,7 +1,7 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { type Page, pageStore } from "../../../src/edge/chunks/store.ts";
+import { type Chunk, chunkStore } from "../../../src/edge/chunks/store.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 
@@ -10,7 +10,7 @@ const { TABLE_KV } = env as Env;
 beforeEach(() => reset());
 
 /** A store of texts: a page is good if it says its own key. */
-function setUp({ pageBytesMax = 100, cache }: { pageBytesMax?: number; cache?: Cache } = {}) {
+function setUp({ chunkBytesMax = 100, cache }: { chunkBytesMax?: number; cache?: Cache } = {}) {
   const state = { nowMs: 1_000_000, reads: [] as string[], opened: [] as string[], hangs: false, deadlineMs: 2_000 };
   const background: Promise<unknown>[] = [];
   const kv = new Proxy(TABLE_KV, {
@@ -22,11 +22,11 @@ function setUp({ pageBytesMax = 100, cache }: { pageBytesMax?: number; cache?: C
       };
     },
   });
-  const store = pageStore({
+  const store = chunkStore({
     kv,
     cache,
     namespace: "one",
-    pageBytesMax,
+    chunkBytesMax,
     retryMsMax: 30_000,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
@@ -92,9 +92,9 @@ it("a request with little time left goes without the page, which arrives for the
 });
 
 it("pages are kept within the bound: the oldest goes first, unless it was used since it was last passed over", () => {
-  const { store } = setUp({ pageBytesMax: 100 });
+  const { store } = setUp({ chunkBytesMax: 100 });
   const dropped: string[] = [];
-  const keep = (name: string, bytes: number): Page => {
+  const keep = (name: string, bytes: number): Chunk => {
     const page = { bytes, isUsed: true };
     store.keep(page, () => dropped.push(name));
     return page;

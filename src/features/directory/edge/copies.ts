@@ -1,5 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
-import { formatFailure, type PageSource, type PageStoreOptions, pageStore } from "../../../edge/chunks/store.ts";
+import { type ChunkSource, type ChunkStoreOptions, chunkStore, formatFailure } from "../../../edge/chunks/store.ts";
 import { setLast, withTimeout } from "../../../edge/platform.ts";
 import { deleteKey, KV_CACHE_SECONDS, within } from "../../../edge/table/kv.ts";
 import { err, ok } from "../../../ids/result.ts";
@@ -7,7 +7,7 @@ import { subtleSha256 } from "../../packs/edge/packs.ts";
 import type { CopyAnswer, CopyLayer, CopyStore, DirectoryFailure, DirectoryTruth } from "../port.ts";
 import * as format from "../table/copy-format.ts";
 
-export interface CopiesOptions extends PageStoreOptions {
+export interface CopiesOptions extends ChunkStoreOptions {
   readonly truth: Pick<DirectoryTruth, "changesSince">;
   readonly report: (failure: CopyFailure) => void;
   /** How long a look-up waits for a pointer, a header or a page. The objects answer instead. */
@@ -59,7 +59,7 @@ export const edgeCopies = (options: Omit<CopiesOptions, "cache" | "waitUntil">):
  */
 export function kvCopies(options: CopiesOptions): CopyLayer {
   const { kv, clock, report, waitMs = WAIT_MS } = options;
-  const store = pageStore(options);
+  const store = chunkStore(options);
   const states = new Map<string, State>();
 
   async function find(directory: string, key: string): Promise<CopyAnswer | undefined> {
@@ -142,7 +142,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     return true;
   }
 
-  const headerSource = (directory: string, sha256: string): PageSource<format.LoadedCopy> => ({
+  const headerSource = (directory: string, sha256: string): ChunkSource<format.LoadedCopy> => ({
     key: format.copyKey(sha256),
     deadlineMs: READ_DEADLINE_MS,
     async open(bytes) {
@@ -153,7 +153,7 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
     },
   });
 
-  const pageSource = (sha256: string, copy: format.LoadedCopy, number: number): PageSource<undefined> => ({
+  const pageSource = (sha256: string, copy: format.LoadedCopy, number: number): ChunkSource<undefined> => ({
     key: format.copyPageKey(sha256, number),
     deadlineMs: READ_DEADLINE_MS,
     async open(bytes) {

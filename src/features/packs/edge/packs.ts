@@ -1,10 +1,10 @@
 import { waitUntil } from "cloudflare:workers";
 import {
-  PAGE_DEADLINE_MS,
-  type PageFailure,
-  type PageSource,
-  type PageStoreOptions,
-  pageStore,
+  CHUNK_DEADLINE_MS,
+  type ChunkFailure,
+  type ChunkSource,
+  type ChunkStoreOptions,
+  chunkStore,
 } from "../../../edge/chunks/store.ts";
 import { setLast } from "../../../edge/platform.ts";
 import { COLD_DEADLINE_MS } from "../../../edge/table/isolate-table.ts";
@@ -25,7 +25,7 @@ import {
   readPage,
 } from "../table/pack.ts";
 
-export type PacksOptions = PageStoreOptions & { readonly report: (failure: PackFailure) => void };
+export type PacksOptions = ChunkStoreOptions & { readonly report: (failure: PackFailure) => void };
 
 export type PackFailure = Readonly<{ pack: string; page: number | undefined; why: string }>;
 
@@ -38,11 +38,11 @@ export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): P
   kvPacks({ ...options, cache: caches.default, waitUntil });
 
 export function kvPacks(options: PacksOptions): Packs {
-  const store = pageStore(options);
+  const store = chunkStore(options);
   /** By the digest of the header: several revisions of the table may name one pack. */
   const packs = new Map<string, LoadedPack>();
 
-  const headerOf = (sha256: string): PageSource<LoadedPack> => ({
+  const headerOf = (sha256: string): ChunkSource<LoadedPack> => ({
     key: packKey(sha256),
     // No longer than the first table may take.
     deadlineMs: COLD_DEADLINE_MS,
@@ -55,9 +55,9 @@ export function kvPacks(options: PacksOptions): Packs {
     },
   });
 
-  const pageOf = (sha256: string, pack: LoadedPack, info: PageInfo): PageSource<undefined> => ({
+  const pageOf = (sha256: string, pack: LoadedPack, info: PageInfo): ChunkSource<undefined> => ({
     key: pageKey(sha256, info.number),
-    deadlineMs: options.pageDeadlineMs ?? PAGE_DEADLINE_MS,
+    deadlineMs: options.chunkDeadlineMs ?? CHUNK_DEADLINE_MS,
     async open(bytes) {
       const page = await readPage(pack.header, info, new Uint8Array(bytes), subtleSha256);
       if (!page.ok) return err(formatPackFault(page.error));
@@ -82,7 +82,7 @@ export function kvPacks(options: PacksOptions): Packs {
     return fail(slot.name, undefined, store.fail(`entry of ${sha256}`, { why, isOfStore: false }).error);
   };
 
-  const fail = (pack: string, page: number | undefined, failure: PageFailure): Result<never, TableError> => {
+  const fail = (pack: string, page: number | undefined, failure: ChunkFailure): Result<never, TableError> => {
     const { why, retryAfterMs, isNew } = failure;
     if (isNew) options.report({ pack, page, why });
     return err({ reason: "table-unavailable", why: `pack ${pack}: ${why}`, retryAfterMs });
