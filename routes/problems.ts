@@ -31,7 +31,7 @@ export const problems = () =>
 <h1>${title}</h1>
 <p><code>${slug}</code>, status ${status}</p>
 <p>${withCode(meaning)}</p>
-<p><strong>What to do.</strong> ${withCode(remedy)}</p>
+<p><strong>Remedy.</strong> ${withCode(remedy)}</p>
 </html>
 `);
     });

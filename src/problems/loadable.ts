@@ -6,7 +6,7 @@ export interface Loadable<Module> {
   load(): Promise<Module>;
 }
 
-/** A module of this build that is missing, damaged, or threw when it was evaluated. That error stays for the isolate's life. */
+/** A module of this build that is missing, damaged, or threw when it was evaluated. The error stays for the isolate's life. */
 export class ModuleUnavailable extends Error {
   readonly module: string;
 

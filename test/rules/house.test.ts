@@ -8,6 +8,7 @@ import {
   longFiles,
   privateWords,
   projectFiles,
+  subjectlessComments,
 } from "./house.ts";
 
 const files = projectFiles();
@@ -41,6 +42,15 @@ describe("the house", () => {
     const other = planted("src/a/other.ts", 1, 'import { x } from "./little.ts";');
     expect(loneFiles([user, other, planted("src/a/little.ts", 20)])).toEqual([]);
     expect(loneFiles([user, planted("src/a/little.ts", 60)])).toEqual([]);
+  });
+
+  it("says the subject of a comment first", () => {
+    expect(subjectlessComments(files)).toEqual([]);
+    const comments = "/** What is near. */\n  // Of an ID.\n/** The cache. */\nconst which = 1; // What\n * Whatever";
+    expect(subjectlessComments([{ path: "src/a.ts", text: comments }])).toEqual([
+      "src/a.ts:1: /** What is near. */",
+      "src/a.ts:2: // Of an ID.",
+    ]);
   });
 
   it("uses no private words", () => {

@@ -107,6 +107,16 @@ export const privateWords = (files: readonly File[]): readonly string[] =>
       }),
     );
 
+/** A comment says its subject first, then the verb: one that begins so is read twice. */
+const SUBJECTLESS = /^\s*(?:\/\*\*|\/\/|\*|\/\*)\s*(?:What|Who|That|Of|Which)\b/;
+
+export const subjectlessComments = (files: readonly File[]): readonly string[] =>
+  files
+    .filter(isSource)
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => (SUBJECTLESS.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+    );
+
 export const words = (files: readonly File[], paths = /./): number =>
   files
     .filter(({ path }) => paths.test(path))

@@ -12,7 +12,7 @@ export function LoadPanel({ layout }: { layout: Layout }) {
   const [years, setYears] = useState("10");
   const load: Load = { idsPerSecond: Number(rate), minters: Number(minters), years: Number(years) };
   return (
-    <Panel title={`What ${layout.name} can bear`}>
+    <Panel title={`Capacity of ${layout.name}`}>
       <div class="columns">
         <Field label="IDs a second" type="number" min={1} value={rate} onInput={setRate} />
         <Field label="Minters" type="number" min={1} value={minters} onInput={setMinters} />

@@ -178,7 +178,7 @@ function TrialView({ trial }: { trial: Trial }) {
           <pre class="diagram">{trial.diagram}</pre>
         </Scroll>
       </Panel>
-      <Panel title="What it could be mistaken for">
+      <Panel title="Layouts it could be mistaken for">
         {ambiguities.length === 0 ? (
           <p class="box good" role="status">
             For nothing: every text of it is told from all others{" "}

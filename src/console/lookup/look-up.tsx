@@ -130,7 +130,7 @@ function PasteBox() {
 }
 
 const Help = () => (
-  <Panel title="What this page does">
+  <Panel title="About this page">
     <p>
       Paste an ID. The page reads it here: entity, country, time and bits. Nothing leaves the browser until you ask
       where it goes.

@@ -31,7 +31,7 @@ export function DiffView({ before, after }: { before: DeclaredTable; after: Decl
           <li key={line}>{line}</li>
         ))}
       </ul>
-      {words.parts.length > 0 && <h3>What the table says</h3>}
+      {words.parts.length > 0 && <h3>Changed parts of the table</h3>}
       <ul>
         {words.parts.map((line) => (
           <li key={line}>{line}</li>

@@ -152,7 +152,7 @@ function Draft({ known }: { known: NonNullable<typeof knownTable.value> }) {
         </Panel>
       )}
       {checked.ok && isChanged && checkedText !== known.text && (
-        <Panel title="What would change">
+        <Panel title="Effects of the change">
           <DiffView before={known.declared} after={checked.value} />
         </Panel>
       )}

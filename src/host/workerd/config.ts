@@ -6,7 +6,7 @@ export interface WorkerdSettings {
   readonly kvFolder: string;
   /** Absolute path; the Durable Objects' SQLite files. */
   readonly durableObjectsFolder: string;
-  /** Of the bundled Worker, relative to the configuration file. */
+  /** Folder of the bundled Worker, relative to the configuration file. */
   readonly workerFolder: string;
   /** Names of the Worker's modules, the main one first. */
   readonly modules: readonly string[];

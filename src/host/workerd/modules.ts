@@ -34,7 +34,7 @@ export const WORKER_FOLDER = "worker";
 /** The main module. It exports handlers and classes alone: another value stops the start. */
 export const ENTRY_MODULE = "worker.js";
 
-/** What the entry imports, in one module: forty cost a start 2 ms. */
+/** The imports of the entry, in one module: forty cost a start 2 ms. */
 const CORE = "core";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));

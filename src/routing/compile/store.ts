@@ -29,7 +29,7 @@ const addIntegers = ({ integers }: NumbersInMaking, values: Iterable<number>): v
   integers.push(Uint32Array.from(values));
 };
 
-/** What is left of a table whose conditions are in indexes. Lists read conditions and IDs again, to know their regions. */
+/** The rest of a table whose conditions are in indexes. Lists read conditions and IDs again, to know their regions. */
 const partsOf = (
   declared: DeclaredTable,
   numbers: NumbersInMaking,
