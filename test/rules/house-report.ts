@@ -8,6 +8,7 @@ import {
   privateWords,
   projectFiles,
   README_WORDS_MAX,
+  subjectlessComments,
   words,
 } from "./house.ts";
 import { FIRST_BYTES_MAX, moduleSizes } from "./module-sizes.ts";
@@ -25,6 +26,7 @@ show("files in a folder", Math.max(...filesPerFolder(files).values()), 16);
 show("lines of a file", Math.max(...sources.map(linesOf)), 400);
 show("words of the README", words(files, /^README\.md$/), README_WORDS_MAX);
 show("lines with private words", privateWords(files).length, 0);
+show("comments without their subject first", subjectlessComments(files).length, 0);
 const { modules, firstBytes, allBytes } = await moduleSizes();
 show("bytes of a start, gzip", firstBytes, FIRST_BYTES_MAX);
 console.log(`      of all ${modules.length} modules: ${allBytes}`);

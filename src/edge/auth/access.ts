@@ -58,7 +58,10 @@ const USABLE_KEY = v.looseObject({
   kid: v.exactOptional(v.string()),
 });
 
-/** An issuer's signing keys: fetched on demand, at most once a minute, and retained during outages. */
+/**
+ * An issuer's signing keys: fetched on demand, at most once a minute, and retained during outages. The library's remote set
+ * does not fit: on Workers each request starts a fetch of its own, a failed one has no cool-down, and it reads the clock itself.
+ */
 function issuerKeys(options: Required<JwtOptions>) {
   const { clock, fetchDeadlineMs } = options;
   let keys: JWTVerifyGetKey | undefined;
