@@ -3,9 +3,10 @@ import { handoverOf } from "../../src/proxy/body.ts";
 import type { Handover } from "../../src/proxy/pump.ts";
 
 /**
- * Answers that come before the client has sent its whole body. The runtime closes the connection when such an answer has
- * ended, and a client that still writes then sees a broken network instead of the answer. So the end of the answer waits
- * while the body is read on (RFC 9112 §9.6). All but the last byte goes to the client at once; without a length, all but the end.
+ * Answers that come before the client has sent its whole body. The runtime closes the connection when such an answer
+ * has ended. A client that still writes then sees a broken network, not the answer. So the end of the answer waits
+ * while the body is read on (RFC 9112 §9.6). All but the last byte goes to the client at once; without a length, all
+ * but the end.
  */
 
 /** Statuses whose answers have no content (RFC 9110 §15): of these the whole answer waits. */

@@ -107,7 +107,7 @@ export const readShape = (shape: TextShape, text: string): Words | undefined => 
   return Array.from({ length: count }, (_, word) => Number((value >> BigInt(32 * (count - 1 - word))) & 0xffffffffn));
 };
 
-/** Holds the shape against the form on texts of all lengths, in range and out of it, with characters that are no digits. */
+/** Tests the shape against the form: on texts of all lengths, in range and out of it, and with other characters than digits. */
 const isFaithful = (form: TextForm, shape: TextShape): boolean => {
   const { prefix, length, isFixed, separators, digits } = shape;
   const characters = [...digits.keys()];

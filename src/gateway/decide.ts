@@ -181,8 +181,8 @@ function decidePublic(
 }
 
 /**
- * Decides about an ID that is known to be of an entity, as if it were on the entity's primary path. `layout`: the one that it
- * was made with, where that is known; otherwise each layout of the entity may read it.
+ * Decides about an ID of a known entity, as if it were on the entity's primary path. `layout`: the one that it was made
+ * with, where that is known; otherwise each layout of the entity may read it.
  */
 export function decideEntity(input: DecideInput, name: string, text: string, layout?: string): Outcome {
   const { table, canary } = input.tables;

@@ -44,7 +44,7 @@ export async function decideLoading<Value extends { readonly kind: string }>(
 }
 
 /**
- * The same for an ID that a request names elsewhere than in its path, as a GET on the request's host. Its client is the caller.
+ * The same for an ID outside of a request's path, as a GET on the request's host. Its client is the caller.
  * `layoutName`: what it says of an ID that the client wrote.
  */
 export function decideFor<Value extends { readonly kind: string }>(

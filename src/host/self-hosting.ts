@@ -23,8 +23,8 @@ const CONSOLE_FOLDER = "console";
 const BUILT_TABLE = "routing-table.json";
 
 /**
- * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes last and
- * whole, so an interrupted build leaves a folder that can be served, or says that it has none.
+ * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes
+ * last and whole: after an interrupted build the folder can be served, or says that it has none.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
   const foreign = foreignFile(folder, /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/);
@@ -108,7 +108,7 @@ function warnOfDemo(tableText: string): void {
     report(`warning: the table names the demo's origins, which only npm start runs: ${urls.join(", ")}`);
 }
 
-/** Settings in the configuration of the last start that are gone, such as a secret left out of the unit file. */
+/** Settings of the last start that are gone, such as a secret left out of the unit file. */
 function missingSettings(stateFolder: string, vars: Readonly<Record<string, string>>): readonly string[] {
   const before = readBytes(join(stateFolder, CONFIG_FILE))?.toString() ?? "";
   const names = [...before.matchAll(/^ {4}\(name = "([A-Z_]+)", text = /gm)].map(([, name = ""]) => name);

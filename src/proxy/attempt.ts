@@ -137,7 +137,7 @@ async function failed(
   if (end === "idle") return { error: { reason: "request-timeout", idleMs: limits.idleMs }, fault: undefined };
   if (end === "sink-idle") return unread(region, limits);
   const { error, fault } = unreachable(region, failure);
-  // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
+  // An origin may have its reasons to break off an upload, or to end an unwanted conversation.
   const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
   return { error, fault: isInDoubt ? undefined : fault, isInDoubt };
 }

@@ -48,7 +48,7 @@ export function allowRequest(breaker: Breaker, policy: BreakerPolicy, nowMs: num
   const { openUntilMs, probeSinceMs } = breaker;
   if (openUntilMs === undefined) return { state: "closed" };
   if (nowMs < openUntilMs) return { state: "open", retryAfterMs: openUntilMs - nowMs };
-  // A probe whose client left, or that takes its time, stands in the way of the next one no longer than this.
+  // The longest that a slow probe, or one whose client left, delays the next one.
   if (probeSinceMs !== undefined && nowMs < probeSinceMs + policy.openMs) {
     return { state: "open", retryAfterMs: probeSinceMs + policy.openMs - nowMs };
   }

@@ -59,8 +59,8 @@ function retriesOf(proxyRequest: ProxyRequest, region: Region): Retries {
 }
 
 /**
- * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
- * the region's budget, and an origin that keeps failing is passed over.
+ * Asks a region's origins in turn. A request that may have had an effect is never sent twice. Retries are paid for from
+ * the region's budget. An origin that keeps failing is passed over.
  */
 export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts): Promise<Delivery> {
   if (!deps.retryBudget.isFull) deps.retryBudget.earn(region.name);

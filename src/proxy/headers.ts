@@ -34,7 +34,7 @@ export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
   "--proto--",
 ]);
 
-/** A method for the origin that is not the one by which the gateway retried, failed over or refused the request. */
+/** Another method for the origin than the one by which the gateway retried, failed over or refused. */
 export const METHOD_OVERRIDE_FIELDS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;
 
 /** Fields by which an origin names its software. */
@@ -68,9 +68,9 @@ export interface ResponseFields {
 }
 
 /**
- * Looks at each field of an answer once: each look at one by its name is a crossing into the runtime. Dropped are those of
- * the origin's connection that the runtime would forward. An answer to HEAD with both a length and a transfer coding would
- * break the client's connection (RFC 9112 §6.1 forbids it).
+ * Looks at each field of an answer once: each look at one by its name is a crossing into the runtime. Dropped are those
+ * of the origin's connection that the runtime would forward. RFC 9112 §6.1 forbids both a length and a transfer coding:
+ * such an answer to HEAD would break the client's connection.
  */
 export function readResponseFields(headers: Headers, { hidden }: FieldRules): ResponseFields {
   let contentLength: string | undefined;

@@ -276,7 +276,7 @@ export const signableOf = (
 /** Stands in a text for bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";
 
-/** The fields with the bytes of those that a text cannot hold (RFC 9110 §5.5, obs-text), copied by the runtime itself. */
+/** The fields with bytes that no text holds (RFC 9110 §5.5, obs-text): the runtime itself copies them. */
 function withBytesOf(inbound: Headers, fields: Readonly<Record<string, string>>): Headers {
   const headers = new Headers(inbound);
   for (const name of [...headers.keys()]) if (!Object.hasOwn(fields, name)) headers.delete(name);

@@ -53,7 +53,7 @@ function originsOf(region: Region, words: Words): Attempt[] {
 /** Each request pays for a fifth of a retry: when all fail, the origins that are left see 20 % more, not twice as much. */
 const EARNED_PER_REQUEST = 0.2;
 
-/** A region with little traffic may retry at once, and one that lost an origin under load may until its breaker opens. */
+/** A region with little traffic may retry at once. One that lost an origin under load may retry until its breaker opens. */
 const TOKENS_MAX = 200;
 
 /** A token bucket for each region, as one isolate counts. Regions are few and named by the table. */

@@ -11,7 +11,10 @@ export interface PumpLimits {
   readonly nowMs: () => number;
   /** Aborts when the receiver has left: an idle sink may not show it. */
   readonly left?: AbortSignal | undefined;
-  /** Called when a body breaks off that its receiver has not refused, before the receiver could take the end for a good one. */
+  /**
+   * Called when a body breaks off that its receiver has not refused. It comes before the receiver could take the end
+   * for a good one.
+   */
   readonly onBreak?: () => void;
   /** Goes before the source. */
   readonly head?: Uint8Array | undefined;

@@ -25,9 +25,9 @@ export type Edits = ReadonlyMap<string | number, unknown>;
 export type Edited = { readonly text: string; readonly removed: readonly string[] };
 
 /**
- * Changes members of a JSONC object; the rest of the text stays. A comment belongs to the entry before it on its line, or else to
- * the entry below, unless a blank line is between. It moves and goes with its entry. `text`: valid, without duplicate keys.
- * `modify` of jsonc-parser drops comments of neighbours, and parses the text again for each entry.
+ * Changes members of a JSONC object; the rest of the text stays. A comment belongs to the entry before it on its line,
+ * else to the entry below. A blank line parts them. It moves and goes with its entry. `text`: valid, without duplicate
+ * keys. `modify` of jsonc-parser drops comments of neighbours, and parses the text again for each entry.
  */
 export const editJson = (text: string, edits: Edits): Edited => {
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";

@@ -36,7 +36,7 @@ interface Request {
 
 const DEADLINE_MS = 20_000;
 
-/** A request later than this after the last key, click or turn of the wheel is the page's own, and no use of its session. */
+/** A request later than this after the last key, click or turn of the wheel is the page's own. It does not renew the session. */
 const ATTENDED_MS = 60_000;
 
 let usedAtMs = Date.now();

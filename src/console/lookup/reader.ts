@@ -282,7 +282,7 @@ const readAs = (reading: Reading): string => {
   return left.map(({ layout, entity = "" }) => `${layout} ${entity}`).join();
 };
 
-/** Whether an ID is read on its path as it is alone, so that the answer for one is that for the other. */
+/** Whether an ID reads the same on its path and alone, so that one answer serves both. */
 export function isSameAlone(reader: Reader, item: Pasted, nowMs: number): boolean {
   // A reader without a table knows no paths. The table of the session may still be on its way.
   if (reader.knows === "nothing") return item.path === undefined;

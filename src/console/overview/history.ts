@@ -103,8 +103,8 @@ export interface Period {
 const PUBLICATIONS_MAX = 3;
 
 /**
- * The time before and after each of the last publications; none without a publication. The step in which one came counts as before
- * it, and so does what is too short to be a step.
+ * The time before and after each of the last publications; none without a publication. The step in which one came
+ * counts as before it, and so does a shorter time than a step.
  */
 export function periodsOf(
   { at, stepSeconds }: MetricsHistory,

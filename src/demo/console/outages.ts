@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { MoreOfOrigin } from "../origin.ts";
 
-/** Origins of the demo that are put out of order and back on request, to see what the gateway and its console do. */
+/** Puts origins of the demo out of order and back on request, to watch the gateway and its console. */
 export interface Outages {
   /** For `startOrigins`. */
   readonly origins: MoreOfOrigin;

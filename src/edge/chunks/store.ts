@@ -34,7 +34,7 @@ export interface ChunkStoreOptions extends LocationOptions {
   /** The longest time between two reads of a chunk that fails, up to a minute. */
   readonly retryMsMax: number;
   readonly chunkBytesMax?: number;
-  /** How long a request waits for a chunk before its 503, and how long one read alone tries a KV that fails. */
+  /** How long a request waits for a chunk before its 503, and how long a single read probes a failing KV. */
   readonly chunkDeadlineMs?: number;
 }
 

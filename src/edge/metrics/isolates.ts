@@ -27,7 +27,7 @@ export function tableReporter(entropy: Entropy, clock: Clock, everyMs: number, t
   };
 }
 
-/** An isolate that has reported nothing for so long, and for three of its reports, is gone or gets no requests. */
+/** An isolate that is silent for this long, and for three reports, is gone or gets no requests. */
 const SILENT_MS = 60_000;
 
 /** About 200 bytes each. */

@@ -19,9 +19,9 @@ export type EdgeCache = Pick<Cache, "match" | "put" | "delete">;
 const ENTRIES_MAX = 10_000;
 
 /**
- * How long the edge's cache is asked about an entity after this isolate saw one of it moved. Entities move in batches, and
- * most never do: asking for every request would put a look-up before each, for an answer that is nearly always no. An
- * isolate that has not seen any is corrected by the old region once, and asks the cache from then on.
+ * How long the edge's cache is asked about an entity after this isolate saw one of it moved. Entities move in batches,
+ * and most never do: asking for every request would put a look-up before each, for an answer that is nearly always no.
+ * The old region corrects an isolate without entries once; the isolate asks the cache from then on.
  */
 const RESTLESS_MS = 5 * 60_000;
 

@@ -15,7 +15,7 @@ export type ConfirmedPointer = Readonly<{ pointer: Pointer; confirmedAtMs: numbe
 /** The cache is closer than KV; a slower answer is useless. */
 const DEADLINE_MS = 300;
 
-/** After a timeout the cache is not read for this long, so that one request waits for it instead of all. */
+/** Pause of the cache after a timeout, so that one request waits for it instead of all. */
 const QUIET_MS = 30_000;
 
 /** No request waits for a put, but it must end. */

@@ -24,7 +24,7 @@ export interface IsolateTableOptions extends LocationOptions, BundledTable {
   readonly onServed?: (served: ServedTable) => void;
 }
 
-/** The longest that the first requests of a cold isolate wait, for a table and the headers of its packs together. */
+/** The longest that a cold isolate's first requests wait for a table and the headers of its packs together. */
 export const COLD_DEADLINE_MS = 900;
 
 /** A cold isolate waits this long for KV before it uses the pointer in the location's cache. */

@@ -58,7 +58,7 @@ const isSame = (before: Destination, after: Destination): boolean =>
     ? before.reason === after.reason
     : JSON.stringify(before) === JSON.stringify(after);
 
-/** Text that the gateway's own log shows in place of a public ID, and of a path that may hold one. */
+/** Replaces public IDs, and paths that may hold one, in the gateway's own log. */
 const HIDDEN_ID = ":id";
 const HIDDEN_PATH = "/*";
 
@@ -111,7 +111,7 @@ const destinationOn = (
   return error.reason === "method-not-allowed" ? refused(error.reason, undefined) : destination(outcome, method);
 };
 
-/** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */
+/** Only the keys tell whether a text of such a form is a public ID. A public ID would make a plain reading ambiguous. */
 const mayBePublic = (table: CompiledTable, id: string): boolean =>
   [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, id));
 

@@ -113,8 +113,8 @@ export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
 const SHADOW_DEADLINE_MS = 5_000;
 
 /**
- * Sends a sample of the reads to the shadow of their route too, once the client's answer is on its way. To be called with
- * the origin's answer as it came: what is compared of it is taken at once. It never throws and never waits.
+ * Sends a sample of reads to their route's shadow too, once the client's answer is on its way. To be called with the
+ * origin's answer as it came: what is compared of it is taken at once. It never throws and never waits.
  */
 export function mirrorToShadow(
   proxyRequest: ProxyRequest,

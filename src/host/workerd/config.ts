@@ -22,9 +22,10 @@ export interface WorkerdSettings {
 export const COMPATIBILITY_DATE = "2026-11-24";
 
 /**
- * The date alone enables Node's modules by two flags, and each "no" clears only its own. Waybill does not need them, and they
- * slow the start. From 2026-11-17 the date also enables the request's signal, which reports a client that disconnects while
- * the origin is silent, and modules that are compiled at their first import. workerd warns if a flag names what the date enables.
+ * The date alone enables Node's modules by two flags, and each "no" clears only its own. Waybill does not need them,
+ * and they slow the start. From 2026-11-17 the date also enables two things. The request's signal reports a client that
+ * disconnects while the origin is silent. Modules are compiled at their first import. workerd warns if a flag names
+ * what the date enables.
  */
 export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "no_nodejs_compat_v2"];
 

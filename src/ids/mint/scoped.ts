@@ -28,8 +28,8 @@ export interface GeneratorScope<Id> extends Disposable {
   /** A scope within this one, with another generator. It ends with this one at the latest. */
   open(generate: Generate<Id>): GeneratorScope<Id>;
   /**
-   * Opens a scope for a call, and for all that the call awaits. With an async context, the `next` of the outermost
-   * scope then gives IDs of the innermost call that it runs in.
+   * Opens a scope for a call, and for all that the call awaits. With an async context, `next` of the outermost scope
+   * gives IDs of the innermost call around it.
    */
   run<Returned>(generate: Generate<Id>, inside: (scope: GeneratorScope<Id>) => Returned): Returned;
 }

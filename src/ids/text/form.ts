@@ -63,7 +63,7 @@ export const shiftError = (error: ParseError, before: string, after: string | un
     : { ...rest, at, suggestion: before + suggestion + after };
 };
 
-/** A form that cannot hold the words, such as a half above 2^63 - 1 as a signed long, formats a text that reads as others. */
+/** A form may be unable to hold the words, such as a half above 2^63 - 1 as a signed long. Its text then reads as others. */
 export const writtenBy = (form: TextForm, words: Words): string | undefined => {
   const text = form.format(words);
   const read = form.read(text, 0, text.length);

@@ -4,7 +4,7 @@ import { fieldOf } from "../layout/words.ts";
 import { COMB_RING, intervalAt } from "../mint/short-comb.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** Freshness of IDs that clients make themselves, by the time in the ID or by its place on the ring of short COMBs. */
+/** Freshness of IDs that clients make themselves: by the ID's time, or by its place on the ring of short COMBs. */
 
 /** How far from the clock an ID may be minted: both ends are inclusive, in whole milliseconds. */
 export interface ClientIdTolerance {

@@ -1,6 +1,6 @@
 /**
- * The key of one client in a limit. An IPv4 address stands for itself. An IPv6 address counts by its first 64 bits,
- * because a client with one address has all that begin with them (RFC 6177 §2).
+ * The key of one client in a limit. An IPv4 address stands for itself. An IPv6 address counts by its first 64 bits: a
+ * client with one address has all that begin with them (RFC 6177 §2).
  */
 export function clientNetwork(address: string | undefined): string {
   // All clients without a known address count as one: hiding the address must not pass the limit.

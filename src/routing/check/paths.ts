@@ -225,7 +225,7 @@ const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): Readonly
   return groupBy(shortKeyed, ({ segments }) => segments.indexOf(":id"));
 };
 
-/** Whether some path fits both up to `end`, and the one with literal text there is tried before the rival with its ID there. */
+/** Whether some path fits both up to `end`. The one with literal text there is tried before the rival with its ID there. */
 const goesFirst = (segments: readonly string[], rival: readonly string[], end: number): boolean => {
   let first: number | undefined;
   for (let at = 0; at < end; at++) {

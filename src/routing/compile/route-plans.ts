@@ -172,7 +172,7 @@ const partRoutes = ({ plan, placements }: PlacedRoutes) => {
   return { shared, own };
 };
 
-/** Finds the routes that take IDs of an entity, in the order of the table, without reading those of all others. */
+/** Finds the routes for an entity's IDs in the table's order, without reading those of all others. */
 export const routesById = (placed: PlacedRoutes): ((id: IdPlan) => readonly PlacedRoute[]) => {
   const { shared, own } = partRoutes(placed);
   return (id) => {

@@ -13,7 +13,7 @@ export interface TableDiff extends Parts {
   readonly isEmpty: boolean;
   /** Canaries and shadows that differ from those of the route with the same conditions. */
   readonly shares: readonly ShareChange[];
-  /** Where entities go that `moved`, `moves` and `gone` do not say the same of, and steps of moves that are undone. */
+  /** Destinations of entities whose `moved`, `moves` or `gone` differ, and undone steps of moves. */
   readonly overrides: OverridesDiff;
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];

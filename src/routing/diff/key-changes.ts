@@ -161,7 +161,7 @@ export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Clai
   const [left, right] = [idsOf(before), idsOf(after)];
   const marks = [...left, ...right].map(ownerKeyOf);
   if (!marks.includes(undefined)) return pairBy(left, right, (id) => ownerKeyOf(id) as number);
-  // An entity that takes every number stands alone in its table, and so may the only one of a layout without numbers.
+  // An entity that takes every number stands alone in its table. So may the only one of a layout without numbers.
   const isShared = marks.every((mark) => mark === undefined) && Math.max(left.length, right.length) > 1;
   if (isShared) return pairBy(left, right, ({ entity }) => entity);
   return [{ mark: undefined, before: left, after: right }];

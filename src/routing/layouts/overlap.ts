@@ -41,7 +41,7 @@ const evenTimes = ({ layout, window }: TimedLayout, count: number): readonly (nu
   return Array.from({ length: count }, (_, at) => fromMs + (spanMs * at) / count);
 };
 
-/** Whether both can parse a text at some time until the horizon, and nothing in it tells which one is meant. */
+/** Whether some text until the horizon fits both, and nothing in it tells them apart. */
 export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
   const [first, second] = [formsOf(a, text), formsOf(b, text)];
   if (first.length === 0 || second.length === 0) return false;

@@ -12,10 +12,10 @@ import { applyChange, changesOf, clip, countOf, firstNotBelow, includes, narrow,
 /** A part of a layout's ID space: for each dimension of its plan the values in it, `undefined` for all of them. */
 export type Box = readonly (Ranges | undefined)[];
 
-/** Slices that together begin at the key's first bit are turned into ranges of the key, up to so many of them. */
+/** The most ranges of the key into which slices are turned that together begin at its first bit. */
 const PREFIX_RANGES_MAX = 4096;
 
-/** Whether an entity's IDs are among those that the conditions ask for, by its name and by the number that marks it. */
+/** Whether the conditions ask for an entity's IDs, by its name and by the number that marks it. */
 export const takesId = ({ entities, fields }: Conditions, { entity, service, group }: IdPlan): boolean =>
   (entities === undefined || entities.has(entity)) &&
   isAmong(fields.get("service"), service) &&

@@ -96,8 +96,8 @@ const withHead = (methods: readonly string[]): readonly string[] => [
 ];
 
 /**
- * Whether an entity takes no request that an entry without an ID is for, although it takes all of its paths. Hosts choose
- * first: an entry that names them more exactly would be for all methods there, of which the entity takes some.
+ * Whether an entity takes all paths of an entry without an ID, but none of its requests. Hosts choose first: an entry
+ * that names them more exactly would be for all methods there, of which the entity takes some.
  */
 export const leavesTo = (entity: PathConditions | undefined, entry: PathConditions | undefined): boolean => {
   const { hosts, methods } = entity ?? {};

@@ -185,8 +185,8 @@ const settle = <Owner>(
 };
 
 /**
- * Whether servers that read a path in another spelling would find it below a pattern with `**` of other owners, and not where
- * it lies as it stands. Owners whose patterns are spellings of one another are all meant, and those on other hosts are not.
+ * Whether servers that read another spelling of a path would find it below another owner's `**`, and not at its own
+ * place. Owners whose patterns are spellings of one another are all meant, and those on other hosts are not.
  */
 export const respellings = <Owner extends PathOwner>(owners: readonly Owner[]) => {
   /** Owners of each pattern, whatever methods and hosts they take: what another owner leaves is no other spelling. */

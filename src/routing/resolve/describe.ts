@@ -23,7 +23,7 @@ import {
 
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
-/** Every layout in use that can read the text, with each entity that can own the ID, or with the reason why none can. */
+/** Every layout in use that can read the text. Each has the entities that can own the ID, or the reason why none can. */
 export const describeAll = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Candidate[] =>
   hintedIn(table, hint).flatMap((enabled) =>
     readingsOf(enabled.layout, text).flatMap((reading) => {

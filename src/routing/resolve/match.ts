@@ -70,7 +70,7 @@ const UNLIKELY_RADIX_MIN = 32;
 export const isPlausibleNumeral = ({ numeral }: TextForm, text: string): boolean =>
   text.length < DIGITS_MIN || (numeral?.digits.length ?? 0) < UNLIKELY_RADIX_MIN || !/^[0-9]+$/.test(text);
 
-/** Leaves readings in decimal, hex and the like where a long text has digits only, so that no Snowflake is taken for base62. */
+/** A long text of digits only is read in decimal, hex and the like, so that no Snowflake is taken for base62. */
 export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
   if (readings.length < 2) return readings;
   const usual = readings.filter(({ form }) => isPlausibleNumeral(form, text));
@@ -127,7 +127,7 @@ export const canaryPlace = (route: Target, target: Target, layout: string, words
 /** A share as the table writes it. */
 export const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
 
-/** Any but that of another use, so that what else is chosen by a hash of the ID is chosen independently. */
+/** Any constant but that of another use: other choices by a hash of the ID stay independent. */
 const CANARY_SEED = 0x9747b28c;
 
 /** MurmurHash3, x86, 32 bits, over the words as little-endian blocks (A. Appleby, smhasher, MurmurHash3.cpp). */

@@ -35,13 +35,13 @@ export function withoutEntity(
       : err({ reason: "unrouted-path", path, isOtherHost: true });
   }
   const entry = found.entity;
-  // No source may decide about an entity's ID that the origin would read in the path, nor about a path that it would read
-  // as one of another entry. Literal paths win.
+  // No source may decide about a path in which the origin would read an entity's ID, or which it would read as another
+  // entry's. Literal paths win.
   const isMeant = entry.entity.paths.includes(path) || isReadSo(table, entry, path, asked, first !== undefined);
   return isMeant ? ok(entry) : err({ reason: "unrouted-path", path, isRespelled: true });
 }
 
-/** An entry that takes all other hosts, or those of a pattern, is not for those that the entity names, whatever their methods. */
+/** An entry for all other hosts, or for a pattern, excludes the hosts that the entity names, whatever their methods. */
 const sharedAt = (found: PathMatch<WithoutId> | undefined, refused: PathMatch | undefined, asked: Asked) => {
   if (found === undefined || refused === undefined) return found;
   const [own, other] = [found.entity.entity.conditions, refused.entity.conditions];

@@ -301,8 +301,8 @@ const readParameter = (source: SourceOf<"query">, query: string): Word => {
 const READ_DIFFERENTLY = /\/\/|[%;]/;
 
 /**
- * An escape is not decoded: it names no region. A segment in which an origin may read a listed value does not go on, nor does a
- * path in which it may read one of another region in this place (`//eu/`, `/eu/..%2Fus/`).
+ * An escape is not decoded: it names no region. A segment in which an origin may read a listed value does not go on.
+ * Nor does a path in which it may read another region's value in this place (`//eu/`, `/eu/..%2Fus/`).
  */
 const readSegment = (source: SourceOf<"segment">, path: string): Word => {
   const segment = path.split("/", source.at + 1)[source.at];

@@ -42,7 +42,7 @@ export const overrideKey = (override: Override): string => {
   return typeof entry === "string" ? `moved ${entry}` : `moved ${entry.region} ${entry.epoch}`;
 };
 
-/** A declared table without the entries that do not fit the schema, so that the other rules can be checked as well. */
+/** A declared table without the entries that do not fit the schema: the other rules can be checked as well. */
 export type Draft = Readonly<ReturnType<typeof draftOf>>;
 
 export type DraftRoute = { readonly index: number; readonly route: DeclaredRoute };
@@ -101,7 +101,7 @@ export const draftOf = (
 
 const isNothing = (part: unknown): boolean => part === undefined || (isRecord(part) && Object.keys(part).length === 0);
 
-/** Also of a table that was not read by the schema, which gives an entity of keys an empty list of IDs. */
+/** It also takes a table that the schema has not read. The schema gives an entity of keys an empty list of IDs. */
 const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<string, DeclaredEntity> => {
   const isWhole = [...entities.values()].every((entity: Partial<DeclaredEntity>) => entity.ids !== undefined);
   return isWhole

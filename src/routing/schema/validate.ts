@@ -225,9 +225,8 @@ const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, plac
 };
 
 /**
- * The parts and entries that fit, which have the type of the schema, and the routes with their places in the declared
- * list. `undefined` where there are more faults than a report lists. Overrides and most routes are not copied: there
- * may be 100,000.
+ * The parts and entries that fit the schema. Routes keep their places in the declared list. `undefined` where there are
+ * more faults than a report lists. Overrides and most routes are not copied: there may be 100,000.
  */
 export const keepFitting = (value: unknown, report: Report) => {
   const given = isRecord(value) ? value : {};

@@ -70,7 +70,7 @@ export const copiesOf = (
 
 /**
  * Entities that are moving or moved are read from their owner: copies of the region that they left may still have them.
- * So are those of a canary, whose writes copies of the route's own region do not have, and those whose owner no layer of a
+ * So are those of a canary: copies of the route's own region lack its writes. So are those whose owner no layer of a
  * directory knows for certain.
  */
 const hasCopies = (rule: Rule): boolean =>

@@ -79,7 +79,7 @@ export async function readOwnId(
 /** A canary of 1 % is missed once in 20,000 times, and all draws take some 30 ms. Many IDs have some more. */
 const DRAWS_MAX = 1_000;
 
-/** Mints IDs, and draws those again that a split or a canary has in another region than the others or their parent. */
+/** Mints IDs, and redraws those that a split or a canary has in another region than the others or their parent. */
 async function mintTogether(
   context: RequestContext,
   served: ServedTable,

@@ -334,7 +334,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     });
   }
 
-  /** A call for another shard, or by another number of shards, would read and write keys where no later call finds them. */
+  /** A call for another shard or number of shards would read and write keys where no later call finds them. */
   #check({ shard, shards }: ShardOf): void {
     const [self] = this.#sql.exec<{ shard: number; shards: number }>("SELECT shard, shards FROM self").toArray();
     if (self === undefined) {

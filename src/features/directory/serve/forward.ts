@@ -113,7 +113,7 @@ const decodeOwner = (text: string): string | undefined => {
   }
 };
 
-/** Registers what the origin asks for before the client has the answer, so that the key is known when it is used. */
+/** Registers the origin's keys before the client has the answer, so that a key is known when it is used. */
 export async function registerKeys(
   { gateway, method }: RequestContext,
   { directories }: CompiledTable,

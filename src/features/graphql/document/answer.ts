@@ -6,8 +6,8 @@ export const JSON_RESPONSE = "application/json";
 export type GraphqlType = typeof GRAPHQL_RESPONSE | typeof JSON_RESPONSE;
 
 /**
- * The status of an answer without data. Clients of the older media type take any other than 200 for one of a machine
- * between them and the server, so that only what is no request of GraphQL has another.
+ * The status of an answer without data. Clients of the older media type take any other status than 200 for a
+ * middlebox's. So only a request that is no GraphQL has another.
  */
 export const statusWithout = (type: GraphqlType, status: number, isRequest: boolean): number =>
   type === GRAPHQL_RESPONSE || isRequest || status >= 500 ? status : 200;

@@ -252,7 +252,7 @@ class Merge {
     return this.#order.get(key) ?? this.#order.size;
   }
 
-  /** Whether a server comes to an error before it stops at one that leaves nothing of its list, or of the whole. */
+  /** Whether a server reaches an error before it stops at one that makes its list, or the whole, null. */
   #isReached(error: PlacedError): boolean {
     if (error.key === undefined) return true;
     const nulled = this.#nulled.get(error.key);

@@ -8,7 +8,7 @@ export const SOCKET_PROTOCOL = "graphql-transport-ws";
 /** Messages of a client that wait for their check: so many of the largest, or 25 times as many small ones. */
 const WAITING_MAX = 4;
 
-/** Nothing tells how much of what was sent a client has taken, but its pong to a ping that follows it. */
+/** WebSockets expose no backpressure: a client's pong alone tells that it has taken the messages before the ping. */
 const PING_EVERY_CHARACTERS = 1024 * 1024;
 const UNANSWERED_PINGS_MAX = 4;
 

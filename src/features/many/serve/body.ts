@@ -14,7 +14,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 
 const JSON_TYPE = /^[^\s/]+\/(?:[^\s/]+\+)?json$/;
 
-/** Reads a body for a JSON object: JSON as it is, other text as a text, all else in base64, as it came where it cannot be decoded. */
+/** Reads a body for a JSON object: JSON as it is, other text as a text, all else in base64; an undecodable one as it came. */
 export async function bodyMembers(response: Response, budget: { bytesLeft: number }): Promise<BodyMembers> {
   const bytesMax = Math.max(0, Math.min(BODY_BYTES_MAX, budget.bytesLeft));
   const field = response.headers.get("content-encoding");

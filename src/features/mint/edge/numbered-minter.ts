@@ -16,10 +16,11 @@ import type { Sequences } from "../port.ts";
 import type { MintOrder } from "../table/plan.ts";
 
 /**
- * Minting for layouts in which chance cannot keep isolates apart, such as Snowflake: two isolates may be given the same machine
- * and read the same millisecond. So each ID takes a number from a sequence that all isolates share. The number is the place of the ID in
- * time: its first bits are the tick, its last ones the counter. A number is asked for from now on, and is never handed out
- * twice, so neither is an ID, whatever the clocks read. When a tick is used up, the next IDs stand in the ticks after it.
+ * Minting for layouts in which chance cannot keep isolates apart, such as Snowflake: two isolates may be given the same
+ * machine and read the same millisecond. So each ID takes a number from a sequence that all isolates share. The number
+ * is the place of the ID in time: its first bits are the tick, its last ones the counter. A number is asked for from
+ * now on and never handed out twice. So no ID is, whatever the clocks read. When a tick is used up, the next IDs stand
+ * in the ticks after it.
  */
 
 type TimeRow = Extract<Row, { readonly role: "time" }>;
@@ -162,7 +163,7 @@ const wordMaker = (
   };
 };
 
-/** Where the keys have no more bits than this, each set of values has a sequence, and so a counter, of its own. */
+/** Keys with no more bits than this have a sequence, and so a counter, for each set of values. */
 const OWN_SEQUENCE_BITS_MAX = 16;
 
 const sequenceName = (layout: Layout, keys: MintOrder["keys"]): string => {

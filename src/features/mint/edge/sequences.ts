@@ -26,7 +26,7 @@ const BLOCK_NUMBERS = 64;
 /** A block under load. Numbers of an isolate that ends are lost, so it stays small beside the range. */
 export const BLOCK_NUMBERS_MAX = 4096;
 
-/** How often a block that came too late is given up for a newer one before the caller is told to try again. */
+/** How often a late block is given up for a newer one, before the caller is told to try again. */
 const TRIES_MAX = 4;
 
 /** The platform stops background work 30 s after a request: a later answer never comes. */

@@ -111,7 +111,7 @@ function proveWords(table: CompiledTable, entity: Entity, id: EntityId): RegionB
   };
 }
 
-/** Whether a path with any text of the form, in the ID's place of the entity's first pattern, is the entity's. */
+/** Whether the entity's first pattern leads to the entity with any text of the form as its ID. */
 function isOnOwnPath({ paths, entities }: CompiledTable, entity: Entity, layout: Layout, form: TextForm): boolean {
   const pattern = primaryPattern(entity, layout.name);
   // No literal is `:id`, so the pattern itself stands for all texts that are no literal either.

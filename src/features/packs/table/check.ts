@@ -24,7 +24,7 @@ export const checkPacks = (draft: Draft, report: Report): void => {
   }
 };
 
-/** A route to a pack may have conditions on one layout and on entities only, and the layout needs the pack's field. */
+/** A route to a pack may have conditions on one layout and on entities only. The layout needs the pack's field. */
 export const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index, route }: DraftRoute): boolean => {
   const { when, pack } = route;
   if (pack === undefined) return true;

@@ -211,7 +211,7 @@ export class PackPage {
 
 /** Ranges that are wider than a record can say become several records: over a whole field 256 more at most. */
 const recordsOf = (keys: format.Keys, numbers: Uint8Array, keyBytes: 4 | 8) => {
-  // A record has room for a region's number (8 bits) beside a width of 24 bits, or 45 where numbers are exact up to 53.
+  // A record holds a region's number (8 bits) beside a width of 24 bits, or of 45 where numbers are exact up to 53.
   const widthMax = 2 ** (keyBytes === 4 ? 24 : 45);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;

@@ -39,7 +39,7 @@ const SECRET = v.strictObject(
   'must be like {"sealed": [...], "compatible": [...]}',
 );
 
-/** The keys of the secret `PUBLIC_ID_KEYS`, or a sentence that says which entry is at fault, and nothing of what stands there. */
+/** The keys of the secret `PUBLIC_ID_KEYS`, or a sentence that names the faulty entry without its content. */
 export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const json = parseJson(text);
   // An array has all members that may be absent.

@@ -3,8 +3,8 @@ import { Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
 import { firstNotBelow } from "../../../routing/lookup/ranges.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 
-// Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901) in which `*` stands for any
-// one member or element, and `**` for any number of them, none included: `/id`, `/items/*/orderId`, `/**/order/id`.
+// Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901). In it `*` stands for
+// any one member or element, and `**` for any number of them, or none: `/id`, `/items/*/orderId`, `/**/order/id`.
 export type PublicField = { readonly path: string; readonly entity: string };
 
 /** Why fields make no machine. `ambiguous-field`: one place in a document may be reached by paths of two entities. */
