@@ -44,7 +44,8 @@ export function createApp(gateway: Gateway): App {
           response = problemResponse({ reason: "internal-error" });
         }
       }
-      if (context.outcome !== "answered" && !context.isAtConsole) response = await allowOrigin(context, response);
+      const isOurs = context.outcome !== "answered" || context.isMerged;
+      if (isOurs && !context.isAtConsole) response = await allowOrigin(context, response);
       // The runtime adds none; an origin's answer keeps its own (RFC 9110 §6.6.1).
       if (context.outcome !== "answered" && response.status !== 101)
         response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as v from "valibot";
 import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/features/places/serve/explain.ts";
-import { claimsOf } from "../src/features/places/serve/read.ts";
+import { claimsOf } from "../src/gateway/caller.ts";
 import type { Tables } from "../src/gateway/decide.ts";
 import { decideFor } from "../src/gateway/pages.ts";
 import { ok } from "../src/ids/result.ts";

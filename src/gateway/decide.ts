@@ -8,7 +8,7 @@ import {
   readId,
 } from "../features/public-ids/serve/public-ids.ts";
 import { err, ok, type Result } from "../ids/result.ts";
-import type { PublicIdsError, RequestError } from "../problems/index.ts";
+import type { GatewayError, PublicIdsError, RequestError } from "../problems/index.ts";
 import {
   type CompiledTable,
   type Decision,
@@ -23,6 +23,7 @@ import {
 } from "../routing/index.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "../routing/resolve/owner.ts";
+import type { RegionSourceError } from "../routing/resolve/region-sources.ts";
 import type { Asked, KeyLookup } from "../routing/table.ts";
 
 /**
@@ -364,3 +365,10 @@ export const failure = (
     : "lookup" in error
       ? { kind: "page", table, needs: { lookup: error.lookup }, error, entity, byCanary }
       : { kind: "error", error, entity, byCanary };
+
+/** Why no source chose a region. Where none says anything, it lists all that could have, IDs first. */
+export const noRegion = (entry: WithoutId, error: RegionSourceError, path: string): GatewayError => {
+  if (error.reason !== "region-unknown") return error;
+  const places = entry.idIn?.places.map(({ label, entity }) => `${entity} in ${label}`) ?? [];
+  return { ...error, path, sources: [...places, ...error.sources] };
+};

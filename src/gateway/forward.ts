@@ -1,10 +1,7 @@
 import { forwardNearest } from "../features/copies/serve.ts";
 import { compareVerified, learningGateway, markState, registerKeys } from "../features/directory/serve/forward.ts";
-import { noRegion } from "../features/places/serve/locate.ts";
 import { mirrorToShadow } from "../features/shadow/serve.ts";
-import { mixWords, type Words } from "../ids/index.ts";
 import type { GatewayError } from "../problems/index.ts";
-import { clientNetwork } from "../proxy/addresses/client-network.ts";
 import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
 import { deliver } from "../proxy/deliver.ts";
@@ -13,6 +10,8 @@ import { withoutPrefix } from "../proxy/path-prefix.ts";
 import type { BodyCheck } from "../proxy/pump.ts";
 import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { takesMethod } from "../routing/lookup/choice.ts";
+import { clientHash } from "./caller.ts";
+import { noRegion } from "./decide.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { RequestContext } from "./request.ts";
 import { respond } from "./respond.ts";
@@ -170,14 +169,4 @@ export async function forwardWithoutId(
     return own;
   }
   return response;
-}
-
-/**
- * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for the same
- * address or IPv6 network. Without either, any origin will do.
- */
-export function clientHash({ gateway, request, client: { address } }: RequestContext): Words {
-  const key = request.headers.get("authorization") ?? (address && clientNetwork(address));
-  if (key === undefined) return [gateway.entropy.word()];
-  return [mixWords(Array.from({ length: key.length }, (_, at) => key.charCodeAt(at)))];
 }

@@ -68,6 +68,8 @@ export class RequestContext {
   declare outcome: string;
   /** Made by the gateway for a page of its own. */
   declare isOwn: true | undefined;
+  /** Made here of the answers of origins: who may read it is for the gateway to say. */
+  declare isMerged: boolean;
   /** Answered by another region than the one decided on. */
   declare isElsewhere: true | undefined;
   declare originMs: number | undefined;
@@ -104,6 +106,7 @@ export class RequestContext {
     this.waitUntil = (work) => execution.waitUntil(work);
     this.outcome = "own";
     this.isOwn = undefined;
+    this.isMerged = false;
     this.isElsewhere = undefined;
     this.attempts = 0;
     this.isPlainId = false;

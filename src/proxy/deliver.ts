@@ -1,6 +1,6 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Admission, Admitted, MovedKey, ProxyPorts } from "../ports/gateway.ts";
-import type { Decision, Origin, Region } from "../routing/table.ts";
+import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
+import type { CompiledTable, Decision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
 import { asksUpgrade, type ProxyRequest } from "./origin-request.ts";
@@ -264,3 +264,17 @@ export const movedKeyOf = ({ entity, layout, words, target }: ProxyRequest["deci
   id: `${layout}:${words.join(".")}`,
   decided: target.region.name,
 });
+
+/** The decision after what origins said of the entity at its own path. */
+export async function remembered(
+  movedMemory: MovedMemory | undefined,
+  { regions }: CompiledTable,
+  decision: Decision,
+): Promise<Decision> {
+  const { entity, target } = decision;
+  if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
+  if (entity.rememberMovedSeconds === 0) return decision;
+  const name = await movedMemory.recall(movedKeyOf(decision));
+  const region = name === undefined ? undefined : regions.get(name);
+  return region === undefined ? decision : { ...decision, target: { ...target, region } };
+}

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, refusalOf, scopeOf } from "../../src/features/idempotency/serve/idempotency-key.ts";
+import { fingerprintOf, refusalOf } from "../../src/features/idempotency/serve/idempotency-key.ts";
 import { readIdempotencyKey } from "../../src/features/idempotency/serve/key-field.ts";
+import { scopeOf } from "../../src/gateway/caller.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import { problemOf } from "../../src/problems/index.ts";
 

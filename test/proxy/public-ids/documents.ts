@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { FieldRewriter, type ToPublic } from "../../../src/features/public-ids/serve/fields.ts";
-import type { JsonError, JsonFraming } from "../../../src/features/public-ids/serve/json-rewriter.ts";
 import {
   compileFieldPaths,
   type FieldPaths,
   type PublicField,
 } from "../../../src/features/public-ids/table/field-paths.ts";
+import type { JsonError, JsonFraming } from "../../../src/proxy/json-bytes.ts";
 
 /** JSON documents as text whose every token is known, and the rewriter in the plainest way. */
 

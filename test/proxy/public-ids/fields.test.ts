@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BUFFER_BYTES_MAX, ID_UNITS_MAX } from "../../../src/features/public-ids/serve/fields.ts";
-import { DEPTH_MAX } from "../../../src/features/public-ids/serve/json-rewriter.ts";
+import { DEPTH_MAX } from "../../../src/proxy/json-bytes.ts";
 import { runs } from "../../setup/property-runs.ts";
 import {
   anyPath,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasShare, Load, takeShare } from "../../../src/features/many/serve/shares.ts";
+import { hasShare, Load, takeShare } from "../../../src/gateway/fan-out.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 import { orderId } from "../lists/regions.ts";

@@ -1,3 +1,4 @@
+import { claimsOf, scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
 import { decidePath } from "../../../gateway/decide.ts";
 import { type ForwardOptions, forward } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/pages.ts";
@@ -8,10 +9,8 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import type { Create } from "../../../routing/table.ts";
-import { attemptToken, fingerprintOf, scopeOf, scopeOfClaim } from "../../idempotency/serve/idempotency-key.ts";
+import { attemptToken, fingerprintOf } from "../../idempotency/serve/idempotency-key.ts";
 import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
-import { createOnce } from "../../idempotency/serve/once.ts";
-import { claimsOf } from "../../places/serve/read.ts";
 import { textAt } from "../table/request.ts";
 import { labelled, type NewEntity } from "./answer.ts";
 import { chooseIds, readOwnId } from "./choose-ids.ts";
@@ -19,6 +18,7 @@ import { clientIdOf } from "./client-id.ts";
 import type { Creation } from "./collection.ts";
 import { readContent } from "./content.ts";
 import { digestText } from "./content-digest.ts";
+import { createOnce } from "./once.ts";
 
 /**
  * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the

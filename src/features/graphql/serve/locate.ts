@@ -3,8 +3,8 @@ import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
+import { remembered } from "../../../proxy/deliver.ts";
 import type { CompiledTable, Decision, Graphql } from "../../../routing/table.ts";
-import { remembered } from "../../places/serve/locate.ts";
 import { readGlobalId } from "../document/global-id.ts";
 import type { FoundId } from "../document/ids.ts";
 import type { FieldFailure, Place, RootField } from "../document/plan.ts";
@@ -117,7 +117,7 @@ async function locateOne(
   if (outcome.kind !== "region") return failureOf({ reason: "unknown-id", id: id.text, candidates: [] });
   const { decision, byCanary } = outcome;
   const table = deciderOf(served, byCanary);
-  return { decision: await remembered(context, table, decision), table };
+  return { decision: await remembered(context.gateway.movedMemory, table, decision), table };
 }
 
 function decideNamed(input: DecideInput, { globalIds }: Graphql, { entity, text }: FoundId): Outcome {

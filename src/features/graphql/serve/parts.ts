@@ -1,3 +1,4 @@
+import { Gate } from "../../../gateway/fan-out.ts";
 import { mediaTypeOf } from "../../../gateway/negotiate.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err } from "../../../ids/result.ts";
@@ -9,7 +10,6 @@ import { deliver } from "../../../proxy/deliver.ts";
 import { SESSION_COOKIE } from "../../../proxy/headers.ts";
 import type { ProxyRequest } from "../../../proxy/origin-request.ts";
 import type { FieldSet, Graphql } from "../../../routing/table.ts";
-import { Gate } from "../../many/serve/shares.ts";
 import { GRAPHQL_RESPONSE, JSON_RESPONSE } from "../document/answer.ts";
 import type { Operation } from "../document/document.ts";
 import { type Answered, readAnswer } from "../document/merge.ts";

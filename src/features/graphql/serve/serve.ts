@@ -1,4 +1,5 @@
-import { clientHash, type ForwardOptions, forward } from "../../../gateway/forward.ts";
+import { clientHash } from "../../../gateway/caller.ts";
+import { type ForwardOptions, forward } from "../../../gateway/forward.ts";
 import { limitRate } from "../../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -11,7 +12,6 @@ import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { duplicateKey } from "../../../routing/index.ts";
 import type { Graphql } from "../../../routing/table.ts";
-import { allowOrigin } from "../../cors/serve.ts";
 import { type Operation, readDocument } from "../document/document.ts";
 import { mergeAnswers } from "../document/merge.ts";
 import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../document/plan.ts";
@@ -292,7 +292,8 @@ class Serving {
     if (refused?.refusal !== undefined) {
       context.outcome = "answered";
       context.region = refused.refusal.headers.get("waybill-region") ?? refused.part.region;
-      return allowOrigin(context, refused.refusal);
+      context.isMerged = true;
+      return refused.refusal;
     }
     const { queryType, nonNull, limits } = graphql;
     const charactersMax = limits.regionsMax * limits.answerBytesMax;
@@ -309,7 +310,8 @@ class Serving {
       const regions = plan.parts.map(({ region }) => region);
       if (regions.length > 0) response.headers.set("waybill-region", regions.join(", "));
     }
-    return allowOrigin(context, response);
+    context.isMerged = true;
+    return response;
   }
 }
 

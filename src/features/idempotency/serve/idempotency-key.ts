@@ -1,20 +1,11 @@
+import { bytesOf, hexDigest } from "../../../gateway/caller.ts";
 import type { GatewayError } from "../../../problems/index.ts";
-import { type Bytes, hexOf } from "../../../routing/bytes.ts";
+import type { Bytes } from "../../../routing/bytes.ts";
 import type { Begun } from "../port.ts";
 
-/** The caller of a request with an `idempotency-key`, and its fingerprint. Pure. */
+/** The fingerprint of a request with an `idempotency-key`. Pure. */
 
 type Digest = Pick<SubtleCrypto, "digest">;
-
-/** Whose keys the request's are: the hash of its credential, empty without one. Never an address, which many share. */
-export async function scopeOf(request: Request, subtle: Digest): Promise<string> {
-  const credential = request.headers.get("authorization");
-  return credential === null ? "" : hexDigest(bytesOf(credential), subtle);
-}
-
-/** The same by a verified claim. No credential has its first character. */
-export const scopeOfClaim = (claim: string, subtle: Digest): Promise<string> =>
-  hexDigest(bytesOf(`\n${claim}`), subtle);
 
 /** Names one attempt: a slow one must not end the lock of a later one. */
 export const attemptToken = (entropy: { word(): number }): string =>
@@ -53,8 +44,3 @@ export function refusalOf(begun: Extract<Begun, { readonly state: "running" | "m
     }
   }
 }
-
-const hexDigest = async (bytes: Bytes, subtle: Digest): Promise<string> =>
-  hexOf(new Uint8Array(await subtle.digest("SHA-256", bytes)));
-
-const bytesOf = (text: string): Bytes => new Uint8Array(new TextEncoder().encode(text));

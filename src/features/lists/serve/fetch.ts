@@ -1,3 +1,4 @@
+import { fieldsOfPart, type Gate, type Load } from "../../../gateway/fan-out.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { Words } from "../../../ids/index.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
@@ -6,7 +7,6 @@ import { type CodingError, decodedBody } from "../../../proxy/codings.ts";
 import { deliver } from "../../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../../proxy/origin-request.ts";
 import type { List, Target } from "../../../routing/table.ts";
-import { fieldsOfPart, type Gate, type Load } from "../../many/serve/shares.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
 /** One list request, with the state that its requests to regions share. */

@@ -1,4 +1,6 @@
-import { clientHash, forwardWithoutId } from "../../../gateway/forward.ts";
+import { clientHash } from "../../../gateway/caller.ts";
+import { Gate, Load, streamTexts } from "../../../gateway/fan-out.ts";
+import { forwardWithoutId } from "../../../gateway/forward.ts";
 import { wantsLines } from "../../../gateway/negotiate.ts";
 import { limitRate, rateKey } from "../../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
@@ -8,13 +10,11 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { chooseRegion } from "../../../routing/index.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import type { List, WithoutId } from "../../../routing/table.ts";
-import { Gate, Load } from "../../many/serve/shares.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
 import { AT_ONCE_MAX, type ListRun, pageRequest } from "./fetch.ts";
 import { Merge, type Part } from "./merge.ts";
 import { bindingOf, type ListQuery, readQuery } from "./query.ts";
 import { RegionList } from "./source.ts";
-import { streamTexts } from "./stream.ts";
 
 /** Lists over all regions: one answer, merged from the pages of each. */
 

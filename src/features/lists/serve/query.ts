@@ -1,3 +1,4 @@
+import { scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
@@ -5,7 +6,6 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { ambiguousCookie, cookieValues } from "../../../routing/lookup/values.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import type { List, Target } from "../../../routing/table.ts";
-import { scopeOf, scopeOfClaim } from "../../idempotency/serve/idempotency-key.ts";
 import { timeMs } from "./time.ts";
 
 /** A client's request for a list. */

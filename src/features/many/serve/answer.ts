@@ -1,4 +1,5 @@
 import { decideAny, decidePath } from "../../../gateway/decide.ts";
+import { fieldsOfPart, hasShare, Load, streamTexts, takeShare } from "../../../gateway/fan-out.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import { RequestContext } from "../../../gateway/request.ts";
 import { serveBy } from "../../../gateway/serve.ts";
@@ -6,10 +7,8 @@ import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
 import { ID_LENGTH_MAX } from "../../../routing/limits.ts";
 import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
-import { streamTexts } from "../../lists/serve/stream.ts";
 import { bodyMembers } from "./body.ts";
 import type { ManyRequest } from "./request.ts";
-import { fieldsOfPart, hasShare, Load, takeShare } from "./shares.ts";
 
 /** Many IDs, each decided and fetched as `/any/:id` is. */
 

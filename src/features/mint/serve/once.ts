@@ -1,7 +1,8 @@
+import { scopeOf } from "../../../gateway/caller.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
-import { replayed, withKeyFields } from "../../create/serve/answer.ts";
 import type { BeginCall } from "../../idempotency/port.ts";
-import { attemptToken, fingerprintOf, refusalOf, scopeOf } from "../../idempotency/serve/idempotency-key.ts";
+import { attemptToken, fingerprintOf, refusalOf } from "../../idempotency/serve/idempotency-key.ts";
+import { replayed, withKeyFields } from "../../idempotency/serve/kept-answer.ts";
 import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
 
 /** As long as the keys of creates by default. */

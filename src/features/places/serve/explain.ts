@@ -3,6 +3,7 @@ import {
   decideAny,
   decidePath,
   deciderOf,
+  noRegion,
   type Outcome,
   type PageNeed,
   refusalAt,
@@ -17,7 +18,7 @@ import { ANY_PREFIX, NOT_NORMALIZED } from "../../../routing/lookup/paths.ts";
 import { type SourceStep, stepsOf } from "../../../routing/resolve/region-sources.ts";
 import type { Asked, Entity, Region, WithoutId } from "../../../routing/table.ts";
 import type { IdPlaces } from "../table/types.ts";
-import { agree, type LocatedId, locateIds, noRegion, PATH } from "./locate.ts";
+import { agree, type LocatedId, locateIds, PATH } from "./locate.ts";
 import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Where a whole request would go and why, by the same steps as the gateway. Nothing is sent. */

@@ -1,4 +1,4 @@
-import { JsonByteScanner } from "../../public-ids/serve/json-rewriter.ts";
+import { JsonByteScanner } from "../../../proxy/json-bytes.ts";
 
 /** Reads the values of JSON pointers from the first bytes of a body, without making any other value of it. */
 

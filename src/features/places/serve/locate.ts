@@ -3,9 +3,8 @@ import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
-import { movedKeyOf } from "../../../proxy/deliver.ts";
-import type { CompiledTable, Decision, WithoutId } from "../../../routing/index.ts";
-import type { RegionSourceError } from "../../../routing/resolve/region-sources.ts";
+import { remembered } from "../../../proxy/deliver.ts";
+import type { Decision } from "../../../routing/index.ts";
 import type { FoundId } from "./read.ts";
 
 /** The decision about all IDs of a request: one region, or a problem that says which do not agree. */
@@ -46,24 +45,12 @@ export const rememberedEach = (context: RequestContext, served: ServedTable, ids
       const { outcome } = id;
       if (outcome.kind !== "region") return id;
       const table = deciderOf(served, outcome.byCanary);
-      return { ...id, outcome: { ...outcome, decision: await remembered(context, table, outcome.decision) } };
+      return {
+        ...id,
+        outcome: { ...outcome, decision: await remembered(context.gateway.movedMemory, table, outcome.decision) },
+      };
     }),
   );
-
-/** An origin's word on the entity at its own path counts here too. */
-export async function remembered(
-  { gateway }: RequestContext,
-  table: CompiledTable,
-  decision: Decision,
-): Promise<Decision> {
-  const { movedMemory } = gateway;
-  const { entity, target } = decision;
-  if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
-  if (entity.rememberMovedSeconds === 0) return decision;
-  const name = await movedMemory.recall(movedKeyOf(decision));
-  const region = name === undefined ? undefined : table.regions.get(name);
-  return region === undefined ? decision : { ...decision, target: { ...target, region } };
-}
 
 /** The decisions of all IDs, which lead to one region; the first one counts. Empty without IDs. */
 export function agree(ids: readonly LocatedId[]): Result<readonly AgreedId[], GatewayError> {
@@ -84,10 +71,3 @@ export function agree(ids: readonly LocatedId[]): Result<readonly AgreedId[], Ga
 }
 
 export const PATH = "path";
-
-/** Why no source chose a region. Where none says anything, it lists all that could have, IDs first. */
-export const noRegion = (entry: WithoutId, error: RegionSourceError, path: string): GatewayError => {
-  if (error.reason !== "region-unknown") return error;
-  const places = entry.idIn?.places.map(({ label, entity }) => `${entity} in ${label}`) ?? [];
-  return { ...error, path, sources: [...places, ...error.sources] };
-};

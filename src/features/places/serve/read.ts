@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { Gateway } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { codingsOf } from "../../../proxy/codings.ts";
 import { PLACE_IDS_MAX } from "../../../routing/limits.ts";
@@ -34,16 +33,6 @@ export type BodyType = "json" | "form";
 export interface FoundId {
   readonly place: Pick<IdPlace, "label" | "entity">;
   readonly text: string;
-}
-
-/** The claims of a request's token. An invalid token is an error: it might name another region. */
-export async function claimsOf(
-  { clientClaims }: Pick<Gateway, "clientClaims">,
-  request: Request,
-): Promise<Result<Readonly<Record<string, unknown>> | undefined, GatewayError>> {
-  const claims = await clientClaims(request);
-  const isToken = /^ *bearer\b/i.test(request.headers.get("authorization") ?? "");
-  return claims.ok && claims.value === undefined && isToken ? err({ reason: "unauthenticated", why: "wrong" }) : claims;
 }
 
 type Reading<Value> = Result<Value, GatewayError>;

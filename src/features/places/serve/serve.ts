@@ -1,3 +1,4 @@
+import { claimsOf } from "../../../gateway/caller.ts";
 import type { Outcome } from "../../../gateway/decide.ts";
 import { bodyError, forward, forwardWithoutId } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/pages.ts";
@@ -13,7 +14,7 @@ import type { Decision, Entity, WithoutId } from "../../../routing/table.ts";
 import type { IdPlaces } from "../table/types.ts";
 import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
-import { type BodyHead, type BodyType, bodyTypeOf, claimsOf, type FoundId, readPlaces } from "./read.ts";
+import { type BodyHead, type BodyType, bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Requests whose table reads IDs beside the path. */
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
+import { DEPTH_MAX, JsonByteScanner, type JsonError, type JsonFraming } from "../../../proxy/json-bytes.ts";
 import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../table/field-paths.ts";
-import { DEPTH_MAX, JsonByteScanner, type JsonError, type JsonFraming } from "./json-rewriter.ts";
 
 /** The public ID for `text`, unescaped, of an entity. `undefined`: it is no ID, and stays; `null`: it has no public form. */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { decodedBody } from "../../../proxy/codings.ts";
+import type { JsonError, JsonFraming } from "../../../proxy/json-bytes.ts";
 import { joinBytes } from "../../../routing/bytes.ts";
 import type { FieldPaths } from "../table/field-paths.ts";
 import { FieldRewriter, type FieldRewriterOptions, type ToPublic } from "./fields.ts";
-import type { JsonError, JsonFraming } from "./json-rewriter.ts";
 
 /** How the answers of public entities are turned for clients. */
 export interface PublicResponseOptions {

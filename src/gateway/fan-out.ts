@@ -1,4 +1,4 @@
-import type { Gateway } from "../../../ports/gateway.ts";
+import type { Gateway } from "../ports/gateway.ts";
 
 /**
  * Requests to origins at a time, of all answers of an isolate that need several: of many IDs, lists and split operations of
@@ -106,3 +106,30 @@ const LEFT_OUT =
 /** The client's fields for one of many requests. */
 export const fieldsOfPart = (headers: Headers): Headers =>
   new Headers([...headers].filter(([name]) => !LEFT_OUT.test(name)).map(([name, value]) => [name, value]));
+
+/** A body of texts, each made when the client has taken the one before. A client that takes nothing for `idleMs` is cut off. */
+export function streamTexts(
+  load: Load,
+  idleMs: number,
+  next: () => Promise<{ readonly text: string; readonly isEnd: boolean }>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  const stop = (controller?: ReadableStreamDefaultController<Uint8Array>, error?: unknown): void => {
+    clearTimeout(idle ?? null);
+    load.end();
+    controller?.error(error);
+  };
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    clearTimeout(idle ?? null);
+    const made = await next().catch((error: unknown) => stop(controller, error));
+    if (made === undefined) return;
+    controller.enqueue(encoder.encode(made.text));
+    // A stream that waits for its client takes memory from others.
+    if (idleMs > 0) idle = setTimeout(stop, idleMs, controller, new Error("the client takes nothing"));
+    if (!made.isEnd) return;
+    stop();
+    controller.close();
+  };
+  return new ReadableStream<Uint8Array>({ pull, cancel: () => stop() }, { highWaterMark: 0 });
+}

@@ -4,13 +4,14 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import type { CompiledTable, Create } from "../../../routing/table.ts";
-import { keepAnswer, labelled, type NewEntity, replayed, withKeyFields } from "../../create/serve/answer.ts";
-import { decideText } from "../../create/serve/choose-ids.ts";
-import type { Creation } from "../../create/serve/collection.ts";
-import { verifyStreamed } from "../../create/serve/content.ts";
-import type { DigestCheck } from "../../create/serve/content-digest.ts";
-import type { BeginCall, KeptAnswer } from "../port.ts";
-import { refusalOf } from "./idempotency-key.ts";
+import type { BeginCall, KeptAnswer } from "../../idempotency/port.ts";
+import { refusalOf } from "../../idempotency/serve/idempotency-key.ts";
+import { keepAnswer, replayed, withKeyFields } from "../../idempotency/serve/kept-answer.ts";
+import { labelled, type NewEntity } from "./answer.ts";
+import { decideText } from "./choose-ids.ts";
+import type { Creation } from "./collection.ts";
+import { verifyStreamed } from "./content.ts";
+import type { DigestCheck } from "./content-digest.ts";
 
 /** The same once for each key: what is about to be made is written down before the origin is asked. */
 export async function createOnce(
@@ -69,7 +70,7 @@ export async function createOnce(
       context.keyUntilMs = undefined;
       return context.fail({ reason: "digest-mismatch" });
     }
-    const kept = keepAnswer(context, create, answer);
+    const kept = keepAnswer(context, keep, answer);
     void kept.answer.then(() => context.onClientLeft(() => unwanted.abort()));
     // An origin may answer before it has read everything.
     const isEarly = kept.isResult && check !== undefined && check.end === undefined;
