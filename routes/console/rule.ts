@@ -15,7 +15,7 @@ import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../
 
 const PREFIX = "/-/console/rule/";
 
-/** So many revisions are looked through for the one that moved an entity. */
+/** Most revisions searched for the one that moved an entity. */
 const REVISIONS_MAX = 1_000;
 
 /**

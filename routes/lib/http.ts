@@ -82,7 +82,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   return !bytes.ok && bytes.error.reason !== "malformed-request" ? bytes : err(unreadable(request));
 }
 
-/** The same of a body that may be large, from all who come: it must not stand still. */
+/** Reads a body that may be large, from any client, with an idle timeout. */
 export async function readBodyInTime(
   { request, gateway }: RequestContext,
   bytesMax: number,

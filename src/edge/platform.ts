@@ -83,7 +83,7 @@ function isRetryable(error: unknown): boolean {
   return retryable === true && overloaded !== true;
 }
 
-/** Sets the last entry of a map. Beyond so many entries the one that was set least lately makes room. */
+/** Sets the last entry of a map. Beyond `max` entries the least recently set one makes room. */
 export function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
   map.delete(key);
   map.set(key, value);

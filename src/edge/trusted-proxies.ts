@@ -90,7 +90,7 @@ export function behindProxies(read: (request: Request) => Client, trusted: Trust
   };
 }
 
-/** No chain of proxies is so long: what stands farther left only costs time. */
+/** Longer than any chain of proxies: elements farther left only cost time. */
 const ELEMENTS_MAX = 64;
 
 /**

@@ -111,7 +111,7 @@ export class Nodes {
 /** Fields of up to 12 bits are looked up by their value. */
 const FLAT_MAX = 4096;
 
-/** So few segments are told apart by comparisons: LuaJIT compiles no function with a loop into its caller. */
+/** Up to this many segments are told apart by comparisons: LuaJIT inlines no function with a loop. */
 const COMPARED_MAX = 16;
 
 type Leads = Segments["leads"];

@@ -33,7 +33,7 @@ export interface RecentTraffic {
 export const MANY_SHARE = 0.05;
 export const FEW_ERRORS = 3;
 
-/** So many requests, all of them failed, and the region is down. */
+/** A region is down after this many requests, if all of them failed. */
 export const ALL_FAILED_MIN = 5;
 
 /** Evidence that is older says nothing of now. */

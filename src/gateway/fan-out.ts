@@ -14,7 +14,10 @@ const held = new Set<{ readonly untilMs: number }>();
 /** Characters of results and bytes of pages that all these answers have in memory. Beyond it, each has one request at a time. */
 const WEIGHT_MAX = 16 * 1024 * 1024;
 
-/** So long, and as long as clients may take nothing, a load counts that does not change: longer than any region's deadline. */
+/**
+ * An unchanged load counts for this long, plus the time for which clients may take nothing: longer than any region's
+ * deadline.
+ */
 const LOAD_MS = 360_000;
 
 const loads = new Set<Load>();

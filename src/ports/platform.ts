@@ -31,7 +31,7 @@ export interface Client {
 export interface RateLimit {
   /** The greatest burst; `undefined` where it is not known. */
   readonly max: number | undefined;
-  /** 0 when so many may come, and they are counted; else after how many seconds, at most, they may come again. */
+  /** 0 if `count` requests may come, and counts them; else the most seconds until they may. */
   waitSeconds(key: string, count?: number): Promise<number>;
 }
 

@@ -1,9 +1,9 @@
 import type { BreakerPolicy } from "../routing/table.ts";
 
 /**
- * A circuit breaker as a pure state machine. Closed until so many failures in a row in a time without any answer, or until
- * half of much traffic fails; then open for a while, in which nothing is sent; then half open: one request at a time tries
- * the origin, and an answer closes it again.
+ * A circuit breaker as a pure state machine. It opens after consecutive failures in a time without any answer, or when
+ * half of much traffic fails. While it is open, nothing is sent. Then it is half open: one request at a time tries the
+ * origin, and an answer closes it.
  *
  * ```text
  *                  failures         openMs have passed
@@ -35,7 +35,7 @@ export interface Traffic {
 /** A burst of requests that break their own connections ends sooner than an origin that serves others is silent. */
 const SILENT_MS_MIN = 100;
 
-/** Few failures say nothing of an origin that answers others: so many times the policy's failures do. */
+/** Failures of an origin that also answers count from this multiple of the policy's failures on. */
 const MUCH_TRAFFIC = 4;
 
 export type Admittance =

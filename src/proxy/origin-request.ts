@@ -141,10 +141,10 @@ export interface OriginRequest {
 const HEADER_FIELDS_MAX = 256;
 
 /**
- * The request for the origin, or why it must not be sent on: it passed this gateway before (RFC 8586 §2), or has so many
- * fields that an origin may drop ours.
- * Same method, target, body stream and end-to-end fields. The URL is concatenated: every byte of path and query stays,
- * and nothing in a path can change the origin's host.
+ * The request for the origin, or why it must not be sent on: it passed this gateway before (RFC 8586 §2), or has more
+ * fields than an origin may keep, so that ours could be dropped. Same method, target, body stream and end-to-end
+ * fields. The URL is concatenated: every byte of path and query stays, and nothing in a path can change the origin's
+ * host.
  *
  * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/design/performance.md).
  */

@@ -79,7 +79,7 @@ export async function checkOrigin(
 
 export type Checked = Readonly<{ url: string; path: string; check: OriginCheck }>;
 
-/** A Worker may wait for the headers of so many answers at once; others queue, and their time-outs would run meanwhile. */
+/** Limit of answers whose headers a Worker waits for at once; others queue while their time-outs run. */
 const PARALLEL_MAX = 6;
 
 type Target = Readonly<{ origin: Origin; health: HealthCheck }>;

@@ -8,7 +8,7 @@ export class Budget {
     this.left = cells;
   }
 
-  /** Whether so many cells were left. Once they were not, every call fails. */
+  /** Whether that many cells were left. After a failure every call fails. */
   spend(cells: number): boolean {
     this.left -= cells;
     return this.left >= 0;

@@ -29,7 +29,7 @@ export interface Origin {
 /** Timeouts for an origin, in milliseconds. `undefined`: not set here; 0: no limit. */
 export type Deadlines = { readonly [Name in keyof DeclaredDeadlines]-?: number | undefined };
 
-/** The circuit breaker opens after so many failures in a row in a time without an answer, for so long. */
+/** The circuit breaker opens for `openMs` after `failures` consecutive failures. */
 export type BreakerPolicy = Readonly<Required<Exclude<DeclaredBreaker, false>>>;
 
 export type HealthCheck = Readonly<Required<DeclaredHealth>>;

@@ -69,7 +69,7 @@ const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
   return mayShareNode(capacity) ? `sufficient only if ${minters?.fields.join(" and ")} are assigned` : "sufficient";
 };
 
-/** Random node fields do not keep so many minters apart. */
+/** Whether random node fields fail to keep the minters apart. */
 const mayShareNode = ({ sameNode = 0, equalByNode = 0 }: Capacity): boolean =>
   sameNode >= PER_CENT_MIN || equalByNode >= COLLISION_ODDS_MAX;
 

@@ -146,7 +146,7 @@ function placeBy(table: CompiledTable, id: string, publicIds: PublicIdOpener, no
   return { id, problem: outcome.kind === "error" ? outcome.error.reason : "unknown-id" };
 }
 
-/** So often a rate limit is waited for. */
+/** Most waits for a rate limit. */
 const WAITS_MAX = 100;
 
 function byGateway(options: Parameters<typeof gatewayAddress>[0], runtime: Runtime): Find {

@@ -18,7 +18,7 @@ const PAUSE_MS = 300;
 /** Begins the trace IDs of this traffic: "demo". Requests of the user have others. */
 const TRACE_START = "64656d6f";
 
-/** One in so many asks for something that its region does not have. */
+/** One request in this many asks for an entity that its region lacks. */
 const MISSING_EVERY = 20;
 
 /** A little traffic for the samples, so that the console opens with data. Stops by the function that it returns. */

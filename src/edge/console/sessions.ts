@@ -11,10 +11,10 @@ const IDLE_MS = 30 * 60_000;
 /** A shift: after it the token is asked for again, however busy the session was. */
 const WHOLE_MS = 8 * 3_600_000;
 
-/** A session is renewed at most so often: each renewal costs a header and an encryption. */
+/** The least time between renewals of a session: each costs a header and an encryption. */
 const RENEW_MS = 5 * 60_000;
 
-/** A clock may be behind the one that began the session by so much. */
+/** The most that a clock may be behind the one that began the session. */
 const CLOCK_MS = 60_000;
 
 /** A name, a nonce and two numbers need less than half of it. */

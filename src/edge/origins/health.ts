@@ -189,10 +189,10 @@ const LAST: Admission = Object.freeze({ state: "last" });
 /** Requests that wait at once for an open origin without another: enough if it is there, few enough for the memory. */
 const WAITING_MAX = 100;
 
-/** Beside those that wait, one request in so long asks it too. */
+/** One probe per interval, beside the requests that wait. */
 const TRICKLE_MS = 100;
 
-/** For so long after an answer nothing is refused: a silent origin gathers no more than its requests of this time. */
+/** Grace after an answer, in which nothing is refused: a silent origin gathers only its requests of this time. */
 const THERE_MS = 1_000;
 
 /** One of those that wait will soon know more. */

@@ -25,7 +25,7 @@ const SECRET = v.pipe(
   v.check((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),
 );
 
-/** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` when they are not as they must be, without saying how: they are secret. */
+/** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` if invalid, without a reason: they are secret. */
 export const parseSigningKeys = (text: string): SigningKeys | undefined => readSecret(SECRET, text);
 
 type Subtle = typeof crypto.subtle;

@@ -91,8 +91,9 @@ function jsonDelimiters(head: object, tail: Readonly<Record<string, unknown>>) {
 const LARGE_COUNT = 100;
 
 /**
- * Beside proxied requests large mints take about so long: 8 clients that send one after the other leave most of the isolate to others.
- * Their garbage brings collections, and each holds up all requests. The rest varies by chance, so that they do not come in step.
+ * Large mints take about this long beside proxied requests: 8 clients in turn leave most of the isolate to others.
+ * Their garbage brings collections, and each holds up all requests. The rest varies by chance, so that they do not come
+ * in step.
  */
 const restMs = ({ gateway }: RequestContext, count: number): number =>
   count * 0.064 * (0.5 + gateway.entropy.word() / 2 ** 32);

@@ -25,8 +25,8 @@ declare module "../../ports/metrics.ts" {
 export interface Minters {
   mint(order: MintOrder, count: number): Promise<Result<WordRows, MintError | SequenceError>>;
   /**
-   * An ID like the next one of an order that takes numbers from a sequence, or why so many are refused; it takes none.
-   * `undefined` for other orders.
+   * An ID like the next one of an order that takes numbers from a sequence, or why `count` IDs are refused; it takes
+   * none. `undefined` for other orders.
    */
   sample(order: MintOrder, count: number): Promise<Result<Words | undefined, MintError | SequenceError>>;
 }
@@ -37,7 +37,7 @@ export interface Sequences {
   take(name: string, count: number, bounds: SequenceBounds): Promise<Result<readonly number[], SequenceError>>;
   /** A number that it may give next; none is taken. */
   peek(name: string, bounds: SequenceBounds): Promise<Result<number, SequenceError>>;
-  /** Why so many are refused, where that is known at once. */
+  /** Why `count` IDs are refused, if that is known at once. */
   refusal(name: string, count: number, bounds: SequenceBounds): SequenceError | undefined;
 }
 

@@ -76,7 +76,7 @@ export interface ShadowDeps {
   readonly log: (difference: LoggedDifference) => void;
 }
 
-/** So few at once cannot crowd out the clients' own requests. */
+/** Limit of requests in flight: shadows cannot starve client requests. */
 const IN_FLIGHT_MAX = 8;
 
 /** Where one answer differs, thousands may. */

@@ -229,7 +229,7 @@ const faultOfWidth = (
 /** Forms in use, by their names and keys. A table, and the one that takes its place, share them. */
 const shared = new Map<string, WeakRef<TextForm>>();
 
-/** Beyond so many, those that nothing uses any more are dropped. */
+/** Beyond this many, unused forms are dropped. */
 const SHARED_MAX = 512;
 
 /** The one form of those that read and write alike: readers, overlaps and overrides compare forms by identity. */

@@ -196,7 +196,7 @@ const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): C
 /** Below it the difference of ln(1 + x) and x loses its digits; the series is exact to 16. */
 const SERIES_MAX = 1e-4;
 
-/** The probability that of so many random picks some two are of one cell. */
+/** The probability that two of `picks` random picks are of one cell. */
 const equalOdds = (picks: number, cells: number): number => {
   const x = picks / cells;
   const none = x < SERIES_MAX ? -(x ** 2) * (1 / 2 - x / 3 + x ** 2 / 4 - x ** 3 / 5) : Math.log1p(x) - x;

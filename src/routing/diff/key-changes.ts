@@ -45,7 +45,7 @@ export interface Space {
   readonly spans: readonly Ranges[];
 }
 
-/** Values in some dimensions of a box, those from `from` to before `to`, only so many. */
+/** `keys` of the values in some dimensions of a box, those from `from` to before `to`. */
 export type Counted = { readonly from: number; readonly to: number; readonly keys: number };
 
 /** A change of the keys in a box, or of some of them alone. */

@@ -96,7 +96,7 @@ function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> {
   yield* adapted(others, own);
 }
 
-/** After so many samples of one form without a text of the other, the pair of forms is given up. */
+/** A pair of forms is given up after this many samples of one without a text of the other. */
 const FAILURES_MAX = 4;
 
 function* adapted(samples: readonly SampleText[], others: readonly SampleText[]): Generator<string> {

@@ -62,7 +62,7 @@ export const readersOf = <Reader>(readers: readonly Reader[], layoutOf: (reader:
   return [...byForm].map(([form, of]): FormReader<Reader> => ({ form, of }));
 };
 
-/** So many digits in a row are no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has them. */
+/** A run of digits this long is no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has it. */
 const DIGITS_MIN = 16;
 const UNLIKELY_RADIX_MIN = 32;
 

@@ -32,7 +32,7 @@ const CONFIRMED_MS = 3 * POINTER_MS;
 /** The clocks of those who make copies and of the object. */
 const CLOCKS_MS = 600_000;
 
-/** Changed keys between two readings of the notes, which have so many at most. */
+/** Most changed keys in the notes between two readings. */
 const FORGOTTEN_MAX = 10_000;
 
 /** Headers in memory: 150 kB each for ten million keys. */

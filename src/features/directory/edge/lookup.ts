@@ -58,8 +58,8 @@ export const edgeDirectory = (options: Omit<LookupOptions, "cache" | "waitUntil"
   isolateDirectory({ ...options, cache: caches.default, waitUntil });
 
 /**
- * Memory, the edge's cache, a published copy, the object: the nearest that says it counts, each within its deadline. A key is
- * looked up once at a time. When all fail, what a cache still has counts and says so; an absent key is never made of a failure.
+ * Memory, the edge's cache, a published copy, the object: the nearest that says it counts, each within its deadline. A
+ * key is looked up once at a time. When all fail, a stale value is served, labelled. A failure is never an absent key.
  */
 export function isolateDirectory(options: LookupOptions): Directory {
   const { clock, truth, copies, counters, deadlines = DEADLINES_MS } = options;

@@ -21,7 +21,7 @@ import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } 
 /** The platform's limit is 10 GB an object. New keys beyond this are refused; existing ones can still be changed. */
 export const BYTES_MAX = 8 * 2 ** 30;
 
-/** A reservation that nothing ended stays in the orphan report for so long after its lease. */
+/** How long a reservation that nothing ended stays in the orphan report after its lease. */
 export const ORPHAN_MS = 30 * 86_400_000;
 
 /** Old reservations are swept together: each alarm is a request that costs money. */

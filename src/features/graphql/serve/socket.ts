@@ -5,7 +5,7 @@ import { isObject, membersOf, rawOf, sliceOf, stringOf } from "../document/slice
 /** A WebSocket has many operations: each is held to the region that the socket goes to. */
 export const SOCKET_PROTOCOL = "graphql-transport-ws";
 
-/** Messages of a client that wait for their check: so many of the largest, or 25 times as many small ones. */
+/** Messages of a client that may wait for their check, of the largest size; 25 times as many small ones. */
 const WAITING_MAX = 4;
 
 /** WebSockets expose no backpressure: a client's pong alone tells that it has taken the messages before the ping. */

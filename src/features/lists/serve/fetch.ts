@@ -37,7 +37,7 @@ export interface PageFailure {
   readonly own?: Response;
 }
 
-/** The platform lets so many requests of one client wait for their headers; others would wait within their deadline. */
+/** Limit of the platform for requests that wait for headers; others would wait within their deadline. */
 export const AT_ONCE_MAX = 6;
 
 export function pageRequest({ url, headers }: Request): Request {

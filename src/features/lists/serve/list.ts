@@ -179,7 +179,7 @@ class Answer {
     return response;
   }
 
-  /** The first parts: so many that it is known whether there is an answer at all. */
+  /** The first parts, until it is known whether there is an answer at all. */
   async begin(): Promise<Result<readonly Part[], GatewayError>> {
     const parts: Part[] = [];
     const { mayBePartial, entity } = this.#run.list;

@@ -17,7 +17,7 @@ export interface Item {
   readonly at: Position;
 }
 
-/** So many pages without an item that counts are taken for a list without an end. */
+/** A list has no end after this many pages without an item that counts. */
 const EMPTY_PAGES_MAX = 200;
 
 /** Look-ups of owners that wait together. */

@@ -30,7 +30,7 @@ interface Numbering {
   /** `undefined`: the layout has no time, and its counter is the number. */
   readonly time: { readonly field: Field; readonly row: TimeRow; readonly startTicks: bigint } | undefined;
   readonly counter: Field | undefined;
-  /** So many of a number's last bits are the counter. Below 0: a number is so many bits of ticks. */
+  /** The count of a number's last bits that are the counter. Below 0: a number is that many bits of ticks. */
   readonly counterBits: number;
   readonly max: number;
 }
@@ -58,7 +58,7 @@ export async function mintNumbered(ports: MinterPorts, order: MintOrder, count: 
   return numbers.ok ? ok(rowsOf(numbers.value.map(wordsOf))) : numbers;
 }
 
-/** An ID of the tick that it is now, by a number that is not taken; or why so many are known to be refused. */
+/** An ID of the current tick, by a number that is not taken; or why `count` IDs are known to be refused. */
 export function sampleNumbered(ports: MinterPorts, order: MintOrder, count: number) {
   const call = callFor(ports, order, count);
   if (!call.ok) return call;

@@ -50,7 +50,7 @@ interface MintedId {
 /** IDs generated at once while some may have to be dropped: neighbours have much in common, so more would often be in vain. */
 const BATCH_MAX = 32;
 
-/** The isolate has so long for other requests: with 8 large mints at once the work of each between two rests still takes less. */
+/** Yield between batches. With 8 large mints at once the work of each between two rests still takes less. */
 const REST_MS = 4;
 
 /** Work between rests, in IDs whose text is read again. One that is decided by its words takes a 32nd. */

@@ -8,13 +8,13 @@ import { type MintPlanError, type MintRequest, malformed, unknownName } from "./
 /** How the gateway, which is many isolates, makes IDs of a layout that are never made twice. */
 export type Minting =
   | "own"
-  /** By random bits, so many that isolates need not know of each other. */
+  /** By enough random bits that isolates need not know of each other. */
   | "chance"
   /** By numbers that are handed out once for all isolates: they stand in the time and the counter. */
   | "numbers"
   | "none";
 
-/** With so many random values, two IDs of one instant and one minter are the same once in 10^12 pairs. */
+/** With this many random values, one pair in 10^12 of one instant and one minter is equal. */
 const RANDOM_VALUES_MIN = 1n << 40n;
 
 /** Whether fields of these roles have enough random bits to keep IDs apart. */

@@ -44,7 +44,7 @@ export const REQUIRED = 1;
 /** A KV value of this size is read in one piece, and an isolate loads no more than it needs. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
-/** Twice what the largest known table has; the header of so many ranges has 32 pages at most. */
+/** Twice the ranges of the largest known table; the header of this many has 32 pages at most. */
 export const PACK_RANGES_MAX = 2_000_000;
 
 /** 17 bytes a range, and the header. */

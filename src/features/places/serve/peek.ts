@@ -10,7 +10,7 @@ export interface PeekedBody {
 
 export interface PeekLimits {
   readonly peekBytes: number;
-  /** Bodies up to so many bytes are kept, so that they can be sent again. */
+  /** Larger bodies are not kept; a kept one can be sent again. */
   readonly keepBytesMax: number;
   readonly idleMs: number;
   readonly nowMs: () => number;

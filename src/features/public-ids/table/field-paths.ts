@@ -47,7 +47,7 @@ type Position = { readonly segment: Segment | undefined; readonly field: PublicF
 /** A set of positions: a UTF-16 unit for the number of each, rising, so that equal sets are equal strings. No surrogate occurs. */
 type Positions = string;
 
-/** A cell of the budget buys so many units of a set that is copied and looked up. */
+/** Units of a copied and looked-up set for one cell of the budget. */
 const UNITS_PER_CELL = 64;
 
 type Outcome = Result<FieldPaths, FieldPathError>;
