@@ -10,6 +10,8 @@ const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
 const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
 /** Handlers of a feature: they answer requests, or change them. */
 const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
+/** The lists of features. The files that compose read them. */
+const LISTS = "^src/features/[^/]+\\.ts$";
 const FEATURE_EDGE = "^src/features/[^/]+/edge(/|\\.ts$)";
 const PAGES = "^src/features/[^/]+/(pages|openapi)(/|\\.ts$)";
 const NODE = { dependencyTypesNot: ["core"] };
@@ -72,6 +74,12 @@ const ZONES = [
     why: "the pages of a feature see the world through ports",
   },
   {
+    name: "feature-lists",
+    from: LISTS,
+    may: ["^src/features/[^/]+/"],
+    why: "a list has a line for each feature, and no code",
+  },
+  {
     name: "formats",
     from: "^src/formats/",
     may: ["^src/(formats|ids|routing)/", packages("jsonc-parser", "valibot")],
@@ -109,6 +117,7 @@ const ZONES = [
       FEATURE_EDGE,
       SERVE,
       TABLE,
+      LISTS,
       ...PORTS,
       packages("jose", "valibot", "@scure/base"),
       "^cloudflare:",

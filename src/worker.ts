@@ -1,11 +1,12 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
 import { controlPlane, deploymentName } from "./control-plane/client.ts";
-import { clientClaims, mintDoor } from "./edge/auth/access.ts";
+import { clientClaims } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { edgeConsole } from "./edge/console/console.ts";
 import type { ControlPlaneRpc, Env } from "./edge/env.ts";
+import { composeFeatures } from "./edge/feature.ts";
 import * as log from "./edge/log.ts";
 import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "./edge/metrics/isolates.ts";
@@ -25,68 +26,17 @@ import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
 import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
-import { copyStore, edgeCopies } from "./features/directory/edge/copies.ts";
-import { type DirectoryRpc, durableDirectory } from "./features/directory/edge/keys.ts";
-import { edgeDirectory } from "./features/directory/edge/lookup.ts";
-import { durableIdempotency, type IdempotencyRpc } from "./features/idempotency/edge/keys.ts";
-import { isolateMinters } from "./features/mint/edge/minters.ts";
-import { durableSequences, type SequenceRpc } from "./features/mint/edge/sequences.ts";
-import { edgePacks } from "./features/packs/edge/packs.ts";
-import { keyedPublicIds } from "./features/public-ids/edge.ts";
-import { isolateShadows } from "./features/shadow/serve.ts";
+import { PLATFORM_FEATURES } from "./features/platform.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
 
+export * from "./features/objects.ts";
+
 /** Defined by a build that has checked the bundled table: the digest of its text. */
 declare const CHECKED_DIGEST: string;
 const checkedDigest = typeof CHECKED_DIGEST === "undefined" ? undefined : CHECKED_DIGEST;
-
-/** The implementations are loaded with the first object of each. */
-export class SequenceBlocks extends thinObject<SequenceRpc>(
-  "sequence-object",
-  async () => {
-    const module = await import("./features/mint/edge/object.ts");
-    return (context, env) => new module.SequenceBlocks(context, env);
-  },
-  { reserve: true },
-) {}
-
-export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
-  "idempotency-object",
-  async () => {
-    const module = await import("./features/idempotency/edge/object.ts");
-    return (context, env) => new module.IdempotencyKeys(context, env);
-  },
-  { begin: true, finish: true, show: true, alarm: true },
-) {}
-
-export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
-  "directory-object",
-  async () => {
-    const module = await import("./features/directory/edge/object.ts");
-    return (context, env) => new module.DirectoryKeys(context, env);
-  },
-  {
-    get: true,
-    reserve: true,
-    confirm: true,
-    release: true,
-    register: true,
-    move: true,
-    remove: true,
-    reportMissing: true,
-    learn: true,
-    orphans: true,
-    scan: true,
-    count: true,
-    noteChange: true,
-    changesSince: true,
-    putMany: true,
-    alarm: true,
-  },
-) {}
 
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
@@ -130,7 +80,6 @@ function compose(env: Env) {
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
-  const published = { kv: env.TABLE_KV, namespace, clock, entropy };
   const metrics = isolateMetrics({
     store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
@@ -139,40 +88,6 @@ function compose(env: Env) {
     pause: systemPause,
     onBreaker: log.reportBreaker,
     onReportFailure: log.reportMetricsFailure,
-  });
-  const sequences = durableSequences(env.SEQUENCES, {
-    onUse(use) {
-      metrics.counters.count("sequence_blocks", use.name, String(use.percent));
-      if (use.isFirst) log.reportSequenceUse(use);
-    },
-  });
-  const packs = edgePacks({
-    ...published,
-    retryMsMax: config.tableRefreshMs,
-    report: log.reportPackFailure,
-  });
-  const tables = edgeTables({
-    ...published,
-    bundled: bundledTable,
-    checkedDigest,
-    refreshMs: config.tableRefreshMs,
-    report: log.reportLoadFailure,
-    packs,
-    onServed: bindingWatch(env, log.reportMissingBindings),
-  });
-  const directoryTruth = durableDirectory(env.DIRECTORY, log.reportDirectoryFailure);
-  const directory = edgeDirectory({
-    truth: directoryTruth,
-    copies: edgeCopies({
-      truth: directoryTruth,
-      ...published,
-      retryMsMax: config.tableRefreshMs,
-      report: log.reportCopyFailure,
-    }),
-    clock,
-    namespace,
-    counters: metrics.counters,
-    report: log.reportDirectoryComparison,
   });
   const peerOf = clientReader(config.clientAddress);
   const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
@@ -195,24 +110,39 @@ function compose(env: Env) {
     settings: config.auth,
     reportRefused: log.reportRefusedCredentials,
   });
+  const features = composeFeatures(PLATFORM_FEATURES, {
+    env,
+    config,
+    clock,
+    entropy,
+    namespace,
+    authenticate,
+    counters: metrics.counters,
+    tokenKeys: keyOptions,
+  });
+  const tables = edgeTables({
+    kv: env.TABLE_KV,
+    namespace,
+    clock,
+    entropy,
+    bundled: bundledTable,
+    checkedDigest,
+    refreshMs: config.tableRefreshMs,
+    report: log.reportLoadFailure,
+    openers: features.openers,
+    onServed: bindingWatch(env, log.reportMissingBindings),
+  });
   const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);
   return createApp({
+    ...features.ports,
     clock,
     pause: systemPause,
     entropy,
     tables,
     controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
-    packs,
-    minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
     subtle: crypto.subtle,
     hashOf: runningHash,
-    cursorKeys: [...config.signingKeys, ...config.publicKeys.sealed].map(({ key }) => key),
-    idempotency: durableIdempotency(env.IDEMPOTENCY),
-    directory,
-    directoryTruth,
-    directoryCopies: copyStore(env.TABLE_KV, log.reportDirectoryFailure),
-    publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
     isOnEdge: config.isOnEdge,
     clientOf,
@@ -223,18 +153,12 @@ function compose(env: Env) {
     metrics,
     retryBudget: retryBudget(),
     movedMemory: edgeMovedMemory(clock, namespace),
-    shadows: isolateShadows({
-      clock,
-      count: (region, outcome) => metrics.counters.count("mirrored_reads", region, outcome),
-      log: log.reportDifference,
-    }),
     sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
     mustSign: config.mustSign,
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),
     authenticate,
     console: consolePort,
-    mintDoor: mintDoor(config.mint, authenticate, keyOptions),
     clientClaims: clientClaims(config.clientJwt, keyOptions),
     fieldRules: fieldRules(config.fields),
     pseudonym: pseudonymOf(config.gatewayName),

@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import { FEATURE_SETTINGS } from "../features/settings.ts";
 import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { DEFAULT_NAME } from "../proxy/origin-request.ts";
-import { NO_PUBLIC_KEYS, parsePublicKeys } from "../routing/index.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys } from "./origins/signer.ts";
@@ -58,6 +58,10 @@ const ENV = v.object({
   CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), "15"),
 });
 
+type FeatureSettingName = keyof typeof FEATURE_SETTINGS;
+
+const FEATURE_SETTING_NAMES = Object.keys(FEATURE_SETTINGS) as readonly FeatureSettingName[];
+
 /** The Worker's settings, read once when an isolate starts. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -79,6 +83,13 @@ export function readConfig(env: Settings) {
   }
   const rateLimits = readRateSettings(env, faults);
   const primaryKeys = readText<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined);
+  const ofFeatures = Object.fromEntries(
+    FEATURE_SETTING_NAMES.map((name) => {
+      const { setting, parse, none } = FEATURE_SETTINGS[name];
+      return [name, readText(setting, parse, none)];
+    }),
+  ) as { readonly [Name in FeatureSettingName]: (typeof FEATURE_SETTINGS)[Name]["none"] };
+  const signingKeys = readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS);
   const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
     /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
@@ -112,10 +123,14 @@ export function readConfig(env: Settings) {
     reportMs: read.REPORT_SECONDS * 1000,
     /** The time between two rounds of active checks. */
     checkMs: read.CHECK_SECONDS * 1000,
-    /** A secret: never logged, and in no error. */
-    publicKeys: readText("PUBLIC_ID_KEYS", parsePublicKeys, NO_PUBLIC_KEYS),
-    /** A secret too. None: requests to origins are not signed. */
-    signingKeys: readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
+    ...ofFeatures,
+    /** A secret: never logged, and in no error. None: requests to origins are not signed. */
+    signingKeys,
+    /** All secrets that can seal something: the first one does, and all open. */
+    secrets: [
+      ...signingKeys.map(({ key }) => key),
+      ...FEATURE_SETTING_NAMES.flatMap((name) => FEATURE_SETTINGS[name].secretsOf(ofFeatures[name])),
+    ],
     /** Requests to origins are to be signed: without keys none may be sent. */
     mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
     // Without the proxies that are to be trusted all clients would count as one.

@@ -1,6 +1,3 @@
-import type { DirectoryRpc } from "../features/directory/edge/keys.ts";
-import type { IdempotencyRpc } from "../features/idempotency/edge/keys.ts";
-import type { SequenceRpc } from "../features/mint/edge/sequences.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
@@ -8,13 +5,10 @@ import type { Settings } from "./settings.ts";
 /** The Durable Object, as those who call it know it. */
 export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {}
 
-/** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. */
+/** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */
 export interface Env extends Settings {
   readonly TABLE_KV: KVNamespace;
-  readonly SEQUENCES: DurableObjectNamespace<SequenceRpc>;
   readonly TABLE_TRUTH: DurableObjectNamespace<ControlPlaneRpc>;
-  readonly IDEMPOTENCY: DurableObjectNamespace<IdempotencyRpc>;
-  readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>;
   readonly TRAFFIC: DurableObjectNamespace<MetricsRpc>;
   /** Bound where every request is to be written to Workers Analytics Engine. */
   readonly ANALYTICS?: AnalyticsEngineDataset;

@@ -1,6 +1,7 @@
 import type { Ok, Result } from "../ids/result.ts";
 import type { Client, Clock, Entropy, Fetch, RunningHash, ServedTable } from "../ports/gateway.ts";
 import { MissingBinding } from "../proxy/origin-response.ts";
+import type { Sha256 } from "../routing/bytes.ts";
 import type { CompiledTable } from "../routing/index.ts";
 
 /** The platform's clock. On Cloudflare it stands still between I/O. */
@@ -20,6 +21,8 @@ export function runningHash(name: "SHA-256" | "SHA-512"): RunningHash {
     },
   };
 }
+
+export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
 /** Words fetched at once: a call into the platform costs far more than an ID. 4 KiB. */
 const POOL_WORDS = 1024;

@@ -1,6 +1,4 @@
 import { waitUntil } from "cloudflare:workers";
-import { PackGate } from "../../features/packs/edge/pack-gate.ts";
-import type { Packs } from "../../features/packs/port.ts";
 import type { Pointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
@@ -11,6 +9,7 @@ import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
 import { type BundledTable, isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
+import { TableGate, type TableOpener } from "./table-gate.ts";
 
 /** The bundled table is the last resort. */
 export interface IsolateTableOptions extends LocationOptions, BundledTable {
@@ -19,12 +18,12 @@ export interface IsolateTableOptions extends LocationOptions, BundledTable {
   readonly refreshMs: number;
   /** Receives every failed load; the table in memory stays. */
   readonly report: (failure: LoadFailure) => void;
-  /** Without it tables are served before their packs are known. */
-  readonly packs?: Packs;
+  /** Without them tables are served before parts outside their text are known. */
+  readonly openers?: readonly TableOpener[];
   readonly onServed?: (served: ServedTable) => void;
 }
 
-/** The longest that a cold isolate's first requests wait for a table and the headers of its packs together. */
+/** The longest that a cold isolate's first requests wait for a table and its parts together. */
 export const COLD_DEADLINE_MS = 900;
 
 /** A cold isolate waits this long for KV before it uses the pointer in the location's cache. */
@@ -47,7 +46,7 @@ export class IsolateTable implements Tables {
   readonly #options: IsolateTableOptions;
   readonly #cache: TableCache;
   readonly #fetchTables: ReturnType<typeof tableFetcher>;
-  readonly #packs: PackGate | undefined;
+  readonly #gate: TableGate | undefined;
   #loaded: LoadedTable | undefined;
   /** The next read of KV. Set before the read, so that a refresh that died does not block the next. */
   #readDueMs = 0;
@@ -60,11 +59,11 @@ export class IsolateTable implements Tables {
   #sameUntilMs = 0;
 
   constructor(options: IsolateTableOptions) {
-    const { cache, namespace, clock, packs } = options;
+    const { cache, namespace, clock, openers = [] } = options;
     this.#options = options;
     this.#cache = edgeTableCache(cache, namespace, clock);
     this.#fetchTables = tableFetcher({ ...options, cache: this.#cache, deadlineMs: REFRESH_DEADLINE_MS });
-    this.#packs = packs && new PackGate(packs, clock);
+    this.#gate = openers.length === 0 ? undefined : new TableGate(openers, clock);
   }
 
   peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined {
@@ -74,11 +73,11 @@ export class IsolateTable implements Tables {
     if (loaded === undefined) return undefined;
     if (this.#isDue()) waitUntil(this.#refresh());
     const named = withLabels(loaded, loaded.laterSource, nowMs);
-    const served = this.#packs === undefined ? named : this.#packs.peek(named, waitUntil);
+    const served = this.#gate === undefined ? named : this.#gate.peek(named, waitUntil);
     this.#options.onServed?.(served);
     this.#peeked = served;
     this.#sameFromMs = nowMs;
-    // While packs are awaited, each request asks whether they have come.
+    // While parts are awaited, each request asks whether they have come.
     this.#sameUntilMs = served === named ? Math.min(this.#readDueMs, nextLabelMs(loaded.confirmedAtMs, nowMs)) : 0;
     return served;
   }
@@ -91,7 +90,7 @@ export class IsolateTable implements Tables {
     const loaded: Result<LoadedTable, TableError> = this.#loaded === undefined ? this.#useBundled() : ok(this.#loaded);
     if (!loaded.ok) return loaded;
     const named = withLabels(loaded.value, loaded.value.source, clock.nowMs());
-    const served = this.#packs === undefined ? named : await this.#packs.load(named, deadlineMs - clock.nowMs());
+    const served = this.#gate === undefined ? named : await this.#gate.load(named, deadlineMs - clock.nowMs());
     onServed?.(served);
     return ok(served);
   }

@@ -1,8 +1,14 @@
+import type { PlatformFeature } from "../../edge/feature.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { PublicIdsError } from "../../problems/errors.ts";
 import type { CompiledTable, Entity } from "../../routing/index.ts";
 import type { PublicIds } from "./port.ts";
 import { hasPublicForm, type PublicCodec, type PublicKeys, publicCodec } from "./table/codec.ts";
+
+export const publicIds = {
+  name: "public-ids",
+  ports: ({ config }) => ({ publicIds: keyedPublicIds(config.publicKeys) }),
+} satisfies PlatformFeature;
 
 /** Public IDs under the keys of the deployment. Codecs are made once for each entity of a table. */
 export function keyedPublicIds(keys: PublicKeys): PublicIds {

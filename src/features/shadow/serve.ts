@@ -1,10 +1,9 @@
-import type { Clock, ProxyPorts } from "../../ports/gateway.ts";
+import type { ProxyPorts } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
 import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "../../proxy/origin-request.ts";
 import { edgeFailure } from "../../proxy/origin-response.ts";
 import { chooseOrigin } from "../../proxy/origins.ts";
 import type { Region } from "../../routing/table.ts";
-import type { ResponseDifference, ShadowOutcome, Shadows } from "./port.ts";
 
 /** The shape in which two regions' answers to one request must agree: the status, and parts of some fields. */
 export type ResponseShape = Readonly<{ status: number; fields: Readonly<Record<string, string>> }>;
@@ -62,51 +61,6 @@ function locationShape(value: string): string {
   const [, authority, path = ""] = /^(?:[a-z][a-z0-9+.-]*:)?(\/\/[^/]*)?(.*)$/i.exec(place) ?? [];
   const names = [...new URLSearchParams(query).keys()].toSorted();
   return JSON.stringify([authority !== undefined, path.split("/").length, names, fragment.length > 0]);
-}
-
-/** A difference that stands for itself and for those before it that were left out of the log. */
-export interface LoggedDifference extends ResponseDifference {
-  readonly shadow: string;
-  readonly suppressed: number;
-}
-
-export interface ShadowDeps {
-  readonly clock: Clock;
-  readonly count: (region: string, outcome: ShadowOutcome) => void;
-  readonly log: (difference: LoggedDifference) => void;
-}
-
-/** Limit of requests in flight: shadows cannot starve client requests. */
-const IN_FLIGHT_MAX = 8;
-
-/** Where one answer differs, thousands may. */
-const LOG_EVERY_MS = 1_000;
-
-/** The shadows of one isolate: how many requests to them are under way, and what became of them. */
-export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
-  let inFlight = 0;
-  let nextMs = Number.NEGATIVE_INFINITY;
-  let suppressed = 0;
-  return {
-    admit: (region) => {
-      const isAdmitted = inFlight < IN_FLIGHT_MAX;
-      if (isAdmitted) inFlight += 1;
-      else count(region, "dropped");
-      return isAdmitted;
-    },
-    report: (region, outcome, difference) => {
-      inFlight -= 1;
-      count(region, outcome);
-      if (difference === undefined) return;
-      const nowMs = clock.nowMs();
-      if (nowMs < nextMs) suppressed += 1;
-      else {
-        log({ ...difference, shadow: region, suppressed });
-        nextMs = nowMs + LOG_EVERY_MS;
-        suppressed = 0;
-      }
-    },
-  };
 }
 
 /** A slower shadow has shown enough; no client waits for it. */

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
+import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { type CopyFailure, copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
 import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import type { DirectoryFailure, DirectoryTruth } from "../../../src/features/directory/port.ts";
 import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
 import { copyKey, copyPageKey, copyPointerKey } from "../../../src/features/directory/table/copy-format.ts";
 import { shardOf } from "../../../src/features/directory/table/shard.ts";
-import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import { err } from "../../../src/ids/result.ts";
 import { type FaultyKv, faultyKv, settled } from "../faulty-kv.ts";
 

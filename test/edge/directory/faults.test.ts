@@ -2,11 +2,11 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
+import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
 import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
 import { CopyBuilder } from "../../../src/features/directory/table/copy-builder.ts";
-import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import type { DirectoryPlan } from "../../../src/routing/table.ts";
 import { faultyKv, READ_FAULTS } from "../faulty-kv.ts";
 

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { COLD_DEADLINE_MS, IsolateTable } from "../../../src/edge/table/isolate-table.ts";
-import { kvPacks } from "../../../src/features/packs/edge/packs.ts";
+import { kvPacks, packHeaders } from "../../../src/features/packs/edge/packs.ts";
 import type { Packs } from "../../../src/features/packs/port.ts";
 import { packKey } from "../../../src/features/packs/table/pack.ts";
 import { POINTER_KEY } from "../../../src/formats/kv.ts";
@@ -94,7 +94,7 @@ it("headers have what the table left of the time that first requests wait", asyn
     clock: { nowMs: () => time.nowMs },
     entropy: { word: () => 2 ** 31 },
     refreshMs: INTERVAL_MS,
-    packs,
+    openers: [packHeaders(packs)],
     report: () => undefined,
     waitUntil: () => undefined,
   });

@@ -1,6 +1,6 @@
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
-import { kvPacks, type PackFailure } from "../../../src/features/packs/edge/packs.ts";
+import { kvPacks, type PackFailure, packHeaders } from "../../../src/features/packs/edge/packs.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -47,7 +47,7 @@ export async function withPacks(kv: KVNamespace) {
     const report = (failure: PackFailure) => failures.push(failure);
     const packs = kvPacks({ ...shared, retryMsMax: INTERVAL_MS, chunkDeadlineMs, report });
     const options = { ...shared, bundled: BUNDLED, refreshMs: INTERVAL_MS, report: () => undefined };
-    const tables = new IsolateTable({ ...options, packs });
+    const tables = new IsolateTable({ ...options, openers: [packHeaders(packs)] });
     const loaded = async () => {
       const served = await tables.load();
       if (!served.ok) throw new Error(served.error.why);

@@ -2,8 +2,8 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { PackGate } from "../../../src/features/packs/edge/pack-gate.ts";
-import { kvPacks, type PackFailure } from "../../../src/features/packs/edge/packs.ts";
+import { TableGate } from "../../../src/edge/table/table-gate.ts";
+import { kvPacks, type PackFailure, packHeaders } from "../../../src/features/packs/edge/packs.ts";
 import type { Packs } from "../../../src/features/packs/port.ts";
 import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
 import { ok } from "../../../src/ids/result.ts";
@@ -258,7 +258,7 @@ describe("a table with packs", () => {
 
 /** The newest table is what `newest` gives. */
 function gated(newest: () => ServedTable, packs: Packs, clock: Clock): Tables {
-  const gate = new PackGate(packs, clock);
+  const gate = new TableGate([packHeaders(packs)], clock);
   return {
     peek: (waitUntil) => gate.peek(newest(), waitUntil),
     load: async () => ok(await gate.load(newest(), 900)),

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
+import { isolateShadows, type LoggedDifference } from "../../../src/features/shadow/edge.ts";
 import type { ShadowOutcome } from "../../../src/features/shadow/port.ts";
-import {
-  differingFields,
-  isolateShadows,
-  type LoggedDifference,
-  mirrorToShadow,
-  shapeOf,
-} from "../../../src/features/shadow/serve.ts";
+import { differingFields, mirrorToShadow, shapeOf } from "../../../src/features/shadow/serve.ts";
 import type { Fetch } from "../../../src/ports/gateway.ts";
 import { clientResponse } from "../../../src/proxy/client-response.ts";
 import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
+import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
-import { subtleSha256 } from "../../../src/features/packs/edge/packs.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { problemOf, setUp, slug } from "../harness.ts";
 

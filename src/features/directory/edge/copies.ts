@@ -1,9 +1,8 @@
 import { waitUntil } from "cloudflare:workers";
 import { type ChunkSource, type ChunkStoreOptions, chunkStore, formatFailure } from "../../../edge/chunks/store.ts";
-import { setLast, withTimeout } from "../../../edge/platform.ts";
+import { setLast, subtleSha256, withTimeout } from "../../../edge/platform.ts";
 import { deleteKey, KV_CACHE_SECONDS, within } from "../../../edge/table/kv.ts";
 import { err, ok } from "../../../ids/result.ts";
-import { subtleSha256 } from "../../packs/edge/packs.ts";
 import type { CopyAnswer, CopyLayer, CopyStore, DirectoryFailure, DirectoryTruth } from "../port.ts";
 import * as format from "../table/copy-format.ts";
 

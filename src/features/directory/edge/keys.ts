@@ -17,6 +17,12 @@ import type {
 } from "../port.ts";
 import { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf } from "../table/shard.ts";
 
+declare module "../../../edge/env.ts" {
+  interface Env {
+    readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>;
+  }
+}
+
 export { DIRECTORY_SHARDS, PUT_ROWS_MAX, SCAN_ROWS_MAX, shardOf };
 
 /** One object more notes the changed keys of all directories. */

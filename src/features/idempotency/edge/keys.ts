@@ -3,6 +3,12 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { IdempotencyError } from "../../../problems/errors.ts";
 import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../port.ts";
 
+declare module "../../../edge/env.ts" {
+  interface Env {
+    readonly IDEMPOTENCY: DurableObjectNamespace<IdempotencyRpc>;
+  }
+}
+
 /** One of the Durable Objects, as those who call it know it. */
 export interface IdempotencyRpc extends Rpc.DurableObjectBranded {
   begin(call: BeginCall): Promise<Begun>;

@@ -5,13 +5,6 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { parseJson } from "../../../routing/index.ts";
 import { CURSOR_CHARACTERS_MAX } from "../table/limits.ts";
 
-declare module "../../../ports/gateway.ts" {
-  interface Gateway {
-    /** Secrets that cursors of lists are sealed with: the first seals, all open. */
-    readonly cursorKeys: readonly Uint8Array[];
-  }
-}
-
 /** The client's cursor: where each region's list was left. Sealed, since regions' own cursors may tell something. */
 
 export type SourceState = "open" | "done" | "missing";

@@ -4,7 +4,12 @@ import type { Interleaved } from "../../../ids/tools/key-range.ts";
 import type { SequenceError } from "../../../problems/errors.ts";
 import type { SequenceBounds, Sequences } from "../port.ts";
 import { type Block, ReservedNumbers } from "./reserved-numbers.ts";
-import { type SequenceUse, useOf } from "./use.ts";
+
+declare module "../../../edge/env.ts" {
+  interface Env {
+    readonly SEQUENCES: DurableObjectNamespace<SequenceRpc>;
+  }
+}
 
 /** The Durable Object of one sequence, as those who call it know it. */
 export interface SequenceRpc extends Rpc.DurableObjectBranded {
@@ -140,3 +145,25 @@ const limitOf = ({ max, until }: SequenceBounds): number => Math.min(max, until?
 
 const numbersIn = ({ next, end }: Block): readonly number[] =>
   Array.from({ length: end - next }, (_, index) => next + index);
+
+/** How much of a sequence's range is used up, in steps of which operators are told. */
+export interface SequenceUse {
+  readonly name: string;
+  /** The last number of the block. */
+  readonly last: number;
+  readonly max: number;
+  readonly percent: (typeof STEPS)[number];
+  /** Whether this block is the one that reached the step: one of all isolates has it. */
+  readonly isFirst: boolean;
+}
+
+const STEPS = [99, 90, 0] as const;
+
+export function useOf(
+  block: { readonly name: string; readonly first: number; readonly end: number },
+  { first, max }: { readonly first: number; readonly max: number },
+): SequenceUse {
+  const stepAt = (count: number) => STEPS.find((step) => (count / (max - first + 1)) * 100 >= step) ?? 0;
+  const percent = stepAt(block.end - first);
+  return { name: block.name, last: block.end - 1, max, percent, isFirst: stepAt(block.first - first) < percent };
+}

@@ -6,11 +6,11 @@ import {
   type ChunkStoreOptions,
   chunkStore,
 } from "../../../edge/chunks/store.ts";
-import { setLast } from "../../../edge/platform.ts";
+import { setLast, subtleSha256 } from "../../../edge/platform.ts";
 import { COLD_DEADLINE_MS } from "../../../edge/table/isolate-table.ts";
+import type { TableOpener } from "../../../edge/table/table-gate.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { TableError } from "../../../problems/errors.ts";
-import type { Sha256 } from "../../../routing/bytes.ts";
 import type { Packs } from "../port.ts";
 import type { PageInfo } from "../table/decode.ts";
 import { formatPackFault } from "../table/format.ts";
@@ -32,7 +32,11 @@ export type PackFailure = Readonly<{ pack: string; page: number | undefined; why
 /** Headers of the tables in force and of some before. */
 const HEADERS_MAX = 64;
 
-export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+/** A table is served once the header of each of its packs is verified. */
+export const packHeaders = (packs: Packs): TableOpener => ({
+  needs: (table) => table.packs.size > 0,
+  open: (table, waitMs) => packs.open(table, waitMs),
+});
 
 export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
   kvPacks({ ...options, cache: caches.default, waitUntil });

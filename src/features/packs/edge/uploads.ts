@@ -1,4 +1,5 @@
 import { formatFailure } from "../../../edge/chunks/store.ts";
+import { subtleSha256 } from "../../../edge/platform.ts";
 import { KV_CACHE_SECONDS, within } from "../../../edge/table/kv.ts";
 import type { StoredPack } from "../../../formats/table-api.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -9,7 +10,6 @@ import type { DeclaredPack } from "../../../routing/schema/table.ts";
 import type { PackHeader } from "../table/decode.ts";
 import { formatPackFault, type PackFault } from "../table/format.ts";
 import { entryFault, formatEntryFault, packKey, pageKey, readHeader, readPage } from "../table/pack.ts";
-import { subtleSha256 } from "./packs.ts";
 
 /** An evicted header is read from KV again when it is needed. */
 const HEADERS_MAX = 256;

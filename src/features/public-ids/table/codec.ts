@@ -57,6 +57,14 @@ export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   return ok(parsed.output);
 };
 
+/** The setting, with its value if it is unset or invalid. The keys of sealed IDs can seal other things too. */
+export const PUBLIC_ID_KEYS = {
+  setting: "PUBLIC_ID_KEYS",
+  parse: parsePublicKeys,
+  none: NO_PUBLIC_KEYS,
+  secretsOf: ({ sealed }: PublicKeys): readonly Uint8Array[] => sealed.map(({ key }) => key),
+} as const;
+
 const PLACE = /^(?:sealed|compatible)(?:\.[0-9]+(?:\.(?:id|key))?)?$/;
 
 /** Names of members that do not belong there may themselves be secret. */

@@ -1,0 +1,33 @@
+import { mintDoor } from "../../../edge/auth/access.ts";
+import type { PlatformFeature } from "../../../edge/feature.ts";
+import { writeEvent } from "../../../edge/log.ts";
+import { thinObject } from "../../../edge/thin-object.ts";
+import { isolateMinters } from "./minters.ts";
+import { durableSequences, type SequenceRpc } from "./sequences.ts";
+
+/** The implementation is loaded with the first object. */
+export class SequenceBlocks extends thinObject<SequenceRpc>(
+  "sequence-object",
+  async () => {
+    const module = await import("./object.ts");
+    return (context, env) => new module.SequenceBlocks(context, env);
+  },
+  { reserve: true },
+) {}
+
+export const mint = {
+  name: "mint",
+  ports({ env, config, clock, entropy, counters, authenticate, tokenKeys }) {
+    const sequences = durableSequences(env.SEQUENCES, {
+      onUse({ name, last, max, percent, isFirst }) {
+        counters.count("sequence_blocks", name, String(percent));
+        // At 90 and 99 percent of its range: beyond the last number nothing is minted.
+        if (isFirst) writeEvent("sequence-nearly-used", { sequence: name, percent, last, max });
+      },
+    });
+    return {
+      minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
+      mintDoor: mintDoor(config.mint, authenticate, tokenKeys),
+    };
+  },
+} satisfies PlatformFeature;

@@ -1,0 +1,20 @@
+import type { PlatformFeature } from "../../../edge/feature.ts";
+import { writeEvent } from "../../../edge/log.ts";
+import type { Gateway } from "../../../ports/gateway.ts";
+import { edgePacks, packHeaders } from "./packs.ts";
+
+export const packs = {
+  name: "packs",
+  ports: ({ env, config, clock, entropy, namespace }) => ({
+    packs: edgePacks({
+      kv: env.TABLE_KV,
+      namespace,
+      clock,
+      entropy,
+      retryMsMax: config.tableRefreshMs,
+      // IDs that need the pack, or a page of it, are answered 503.
+      report: (failure) => writeEvent("pack-load-failed", failure),
+    }),
+  }),
+  opener: (ports) => packHeaders(ports.packs),
+} satisfies PlatformFeature<Pick<Gateway, "packs">>;
