@@ -195,13 +195,15 @@ const quantile = (turns: readonly Turn[], share: number): number => {
 /** How far the same traffic differs between halves of its turns, and some of its turns from the others. */
 function noiseOf(turns: readonly Turn[]): number {
   const [even, odd] = [0, 1].map((half) => turns.filter((_, at) => at % 2 === half));
-  const [one, other] = [quantile(even ?? [], 0.99), quantile(odd ?? [], 0.99)];
+  const one = quantile(even ?? [], 0.99);
+  const other = quantile(odd ?? [], 0.99);
   const typical = spread(turns.map((turn) => quantile([turn], 0.99))).median;
   return Math.max(one / other, other / one, quantile(turns, 0.99) / typical);
 }
 
 function verdict(name: string, alone: readonly Turn[], beside: readonly Turn[], statuses: Record<string, number>) {
-  const [p99Alone, p99Beside] = [quantile(alone, 0.99), quantile(beside, 0.99)];
+  const p99Alone = quantile(alone, 0.99);
+  const p99Beside = quantile(beside, 0.99);
   const ratio = p99Beside / p99Alone;
   const noise = Math.max(noiseOf(alone), noiseOf(beside));
   const success = beside.reduce((sum, one) => sum + one.success, 0) / beside.length;

@@ -2,7 +2,10 @@ import type { Layout, RandomWords, Result } from "../../src/ids/index.ts";
 
 /** Random-looking words, the same for the same seed, so that findings can be reproduced (SFC32). */
 export function seededWords(seed: number): RandomWords {
-  let [a, b, c, counter] = [0, seed | 0, 0, 1];
+  let a = 0;
+  let b = seed | 0;
+  let c = 0;
+  let counter = 1;
   const word = (): number => {
     const sum = (((a + b) | 0) + counter++) | 0;
     a = b ^ (b >>> 9);

@@ -40,7 +40,8 @@ export class Tallies {
     this.#bySource.set(source, own.set(outcome, (own.get(outcome) ?? 0) + 1));
     if (region === expected) return;
     if (region !== undefined) this.misrouted += 1;
-    const [actual, wanted] = [region ?? "nowhere", expected ?? "nowhere"];
+    const actual = region ?? "nowhere";
+    const wanted = expected ?? "nowhere";
     this.#failure ??= `${JSON.stringify(text)} (${source}) was routed to ${actual}, expected ${wanted}`;
   }
 

@@ -107,7 +107,9 @@ function flipBits(words: Words, bits: number, random: RandomWords): Words {
 
 function editText(text: string, random: RandomWords): string {
   const at = randomBelow(random, text.length + 1);
-  const [before, here, after] = [text.slice(0, at), text.charAt(at), text.slice(at + 1)];
+  const before = text.slice(0, at);
+  const here = text.charAt(at);
+  const after = text.slice(at + 1);
   switch (randomBelow(random, 5)) {
     case 0:
       return before + anyCharacter(random) + after;

@@ -74,9 +74,11 @@ async function timed(
   before: number | undefined,
   tableText: string,
 ): Promise<Cost> {
-  const [startedMs, workedMs] = [performance.now(), exactProcessorMs(worker.pid)];
+  const startedMs = performance.now();
+  const workedMs = exactProcessorMs(worker.pid);
   await post(worker, path, tableText);
-  const [endedMs, after] = [performance.now(), exactProcessorMs(worker.pid)];
+  const endedMs = performance.now();
+  const after = exactProcessorMs(worker.pid);
   const grown = residentBytes(worker.pid);
   return {
     wallMs: endedMs - startedMs,

@@ -58,7 +58,10 @@ export function publicBody(rounds: number, progress: (line: string) => void): Se
 function stream(path: string): Streamed {
   const paths = needed(compileFieldPaths([{ path, entity: "order" }]));
   const ring = needed(sealRing([{ id: "key", key: new Uint8Array(32).fill(1) }], "order"));
-  let [replaced, bytes, bufferedMax, ms] = [0, 0, 0, 0];
+  let replaced = 0;
+  let bytes = 0;
+  let bufferedMax = 0;
+  let ms = 0;
   const rssStart = process.memoryUsage.rss();
   let rssMax = rssStart;
   const rewriter = new FieldRewriter({

@@ -79,7 +79,8 @@ const STEP_SECONDS = 0.05;
 export function propagationSeconds(inputs: Inputs, wanted: number): number {
   const { refreshSeconds, refreshJitter, publishSeconds, kvDelaySeconds, bodyFillSeconds } = inputs;
   const rate = inputs.requestsPerSecond / isolatesOf(inputs);
-  const [from, to] = [refreshSeconds * (1 - refreshJitter), refreshSeconds * (1 + refreshJitter)];
+  const from = refreshSeconds * (1 - refreshJitter);
+  const to = refreshSeconds * (1 + refreshJitter);
   const waits = (since: number): number => Math.exp(-rate * since) / rate;
   const outlasts = (seconds: number): number => {
     if (seconds < from) return 1;

@@ -115,7 +115,8 @@ async function writtenBy(
   };
   const own = await entryIn(current.revision);
   // Newest first: `same` has the entry, `other` does not.
-  let [same, other] = [0, known.length];
+  let same = 0;
+  let other = known.length;
   while (other - same > 1) {
     const middle = Math.floor((same + other) / 2);
     if ((await entryIn(known[middle]?.revision ?? 0)) === own) same = middle;

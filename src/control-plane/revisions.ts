@@ -217,7 +217,8 @@ export class RevisionLog extends RevisionStore {
 
   /** Says which numbers before a new revision are not in this log: others used them in KV. Empty if there are none. */
   #skipped(revision: number): string {
-    const [from, to] = [this.head() + 1, revision - 1];
+    const from = this.head() + 1;
+    const to = revision - 1;
     if (from > to) return "";
     const which = from === to ? `Revision ${from}` : `Revisions ${from} to ${to}`;
     return ` ${which}, used in KV before, never reached this history.`;

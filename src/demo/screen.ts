@@ -74,7 +74,9 @@ function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample
   const [first] = samples;
   if (first === undefined) return ["  No sample: the table routes no ID that can be minted here. Use your own IDs."];
   const find = (entity: string) => samples.find((sample) => sample.entity === entity) ?? first;
-  const [order, ride, parcel] = [find("order"), find("ride"), find("parcel")];
+  const order = find("order");
+  const ride = find("ride");
+  const parcel = find("parcel");
   const person = samples.find(({ shortPath }) => shortPath);
   const mint = order.mint && `-H 'content-type: application/json' -d '${JSON.stringify({ ...order.mint, count: 3 })}'`;
   const token = isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" ';

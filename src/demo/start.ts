@@ -140,7 +140,8 @@ async function main(): Promise<void> {
 /** Two gateways cannot share a state: while one has the default, another has one of its own. Earlier versions named all by port. */
 function stateFolderOf(given: string | undefined, port: number): string {
   if (given) return resolve(given);
-  const [folder, byPort] = [join(STATES, "default"), join(STATES, String(port))];
+  const folder = join(STATES, "default");
+  const byPort = join(STATES, String(port));
   if (!existsSync(folder) && existsSync(byPort)) renameSync(byPort, folder);
   if (runningOn(folder) === undefined) return folder;
   print(paint("yellow", `note: another gateway runs on ${folder}; the state of this one is ${byPort}`));

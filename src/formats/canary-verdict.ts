@@ -73,7 +73,8 @@ export const countOf = (counts: ClassCounts): number => STATUS_CLASSES.reduce((s
 
 /** A class is worse if its share is higher than in force, and chance seldom explains that. Few requests suffice for it. */
 export function judgeCanary(stable: ClassCounts, canary: ClassCounts): CanaryVerdict {
-  const [inForce, own] = [countOf(stable), countOf(canary)];
+  const inForce = countOf(stable);
+  const own = countOf(canary);
   const worse = (Object.keys(JUDGED) as (keyof typeof JUDGED)[])
     .filter((name) => chanceOf(canary[name], own, stable[name], inForce) < CHANCE_MAX)
     .map((name) => ({ class: name, canary: canary[name] / own, inForce: stable[name] / inForce }))
@@ -114,7 +115,8 @@ const logChoose = (all: number, some: number): number =>
 
 /** Stirling's series (DLMF 5.11.1), after a few steps of the recurrence. */
 function logFactorial(of: number): number {
-  let [x, shift] = [of + 1, 0];
+  let x = of + 1;
+  let shift = 0;
   for (; x < 10; x++) shift += Math.log(x);
   return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + 1 / (12 * x) - 1 / (360 * x ** 3) - shift;
 }

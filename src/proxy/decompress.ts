@@ -142,7 +142,9 @@ const READ_BYTES = 64 * 1024;
  */
 function decompressed(coded: ReadableStream<Uint8Array>, format: Format): ReadableStream<Uint8Array> {
   const { readable, writable } = new DecompressionStream(format);
-  const [source, writer, reader] = [coded.getReader(), writable.getWriter(), readable.getReader({ mode: "byob" })];
+  const source = coded.getReader();
+  const writer = writable.getWriter();
+  const reader = readable.getReader({ mode: "byob" });
   let input: Uint8Array = new Uint8Array();
   let isWhole = false;
   let mayHaveMore = false;

@@ -15,7 +15,8 @@ const canary = (files: MemoryFiles, ...args: readonly string[]) =>
 
 /** The lines in which two texts differ, after the lines that they have in common at both ends. */
 const changedLines = (before: string, after: string): readonly (readonly string[])[] => {
-  const [left, right] = [before.split("\n"), after.split("\n")];
+  const left = before.split("\n");
+  const right = after.split("\n");
   while (left.length > 0 && left[0] === right[0]) {
     left.shift();
     right.shift();

@@ -90,7 +90,8 @@ describe("the verdict about a canary", () => {
 
   it("is that of all tables of small numbers, counted one by one", () => {
     const choose = (all: number, some: number): number => (some === 0 ? 1 : (choose(all - 1, some - 1) * all) / some);
-    const [inForce, own] = [60, 12];
+    const inForce = 60;
+    const own = 12;
     for (let failed = 0; failed <= own; failed++) {
       for (let other = 0; other <= 20; other++) {
         let chance = 0;

@@ -22,7 +22,8 @@ describe("pooled entropy", () => {
   });
 
   it("two pools have nothing in common", () => {
-    const [a, b] = [pooledEntropy(), pooledEntropy()];
+    const a = pooledEntropy();
+    const b = pooledEntropy();
     const inA = new Set(Array.from({ length: 1000 }, () => a.word()));
     const shared = Array.from({ length: 1000 }, () => b.word()).filter((word) => inA.has(word));
     expect(shared.length).toBeLessThan(3);

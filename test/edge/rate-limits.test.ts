@@ -43,7 +43,8 @@ describe.each(adapters)("%s", (_, make) => {
   it("counts each key by itself", async () => {
     await awayFromSeam();
     const limit = make();
-    const [first, second] = [freshKey(), freshKey()];
+    const first = freshKey();
+    const second = freshKey();
     await admissions(limit, first, LIMIT);
     expect([await limit.waitSeconds(first), await limit.waitSeconds(second)]).toEqual([expect.any(Number), 0]);
     expect(await limit.waitSeconds(first)).toBeGreaterThan(0);
@@ -95,7 +96,9 @@ describe("the counter in the isolate", () => {
 
   it("keeps so many keys and forgets the oldest", async () => {
     const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 10 }, { nowMs: () => 0 }, 2);
-    const [a, b, c] = [await limit.waitSeconds("a"), await limit.waitSeconds("b"), await limit.waitSeconds("c")];
+    const a = await limit.waitSeconds("a");
+    const b = await limit.waitSeconds("b");
+    const c = await limit.waitSeconds("c");
     expect([a, b, c]).toEqual([0, 0, 0]);
     const again = [await limit.waitSeconds("b"), await limit.waitSeconds("c"), await limit.waitSeconds("a")];
     expect(again).toEqual([10, 10, 0]);

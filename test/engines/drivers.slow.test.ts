@@ -159,7 +159,8 @@ describe.skipIf(packages === undefined)("MariaDB", () => {
     const core = packages.load("drizzle-orm/mysql-core");
     const table = core.mysqlTable("invoices", { id: core.decimal("id", { precision: 28, scale: 0 }) });
     const { inArray } = packages.load("drizzle-orm");
-    const [sql, listed] = ["SELECT id FROM invoices WHERE id IN (?, ?)", "SELECT id FROM invoices WHERE id IN (?)"];
+    const sql = "SELECT id FROM invoices WHERE id IN (?, ?)";
+    const listed = "SELECT id FROM invoices WHERE id IN (?)";
     try {
       await withMysql2({}, async (connection) => {
         const database = packages.load("drizzle-orm/mysql2").drizzle(connection);

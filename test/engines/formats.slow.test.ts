@@ -43,7 +43,8 @@ describe.skipIf(packages === undefined)("text formats make numbers of IDs withou
 });
 
 describe.skipIf(packages === undefined)("binary formats wrap what 64 bits do not hold, without an error", () => {
-  const [beyond, snowflake] = [2n ** 64n + 5n, BigInt(SNOWFLAKE)];
+  const beyond = 2n ** 64n + 5n;
+  const snowflake = BigInt(SNOWFLAKE);
 
   it("bson: as signed 64 bits", () => {
     const { deserialize, serialize } = packages.load("bson");

@@ -71,6 +71,7 @@ export const slowMintedAtMs = ({ rows }: LayoutTable, fields: Readonly<Record<st
   const value = fields[row.field] as bigint;
   const epochMs = BigInt(row.epochMs);
   if (row.unit !== "sql-datetime") return epochMs + (value * NANOSECONDS[row.unit]) / 1_000_000n;
-  const [days, ticks] = [value / 2n ** 32n, value % 2n ** 32n];
+  const days = value / 2n ** 32n;
+  const ticks = value % 2n ** 32n;
   return epochMs + days * 86_400_000n + (ticks * 20n + 3n) / 6n;
 };

@@ -8,7 +8,8 @@ const OWN = { firstByteMs: 1, idleMs: 2, totalMs: 3 };
 const limits = (eu: object, order: object, fields: Record<string, string> = {}, own = OWN, passesBody = false) => {
   const read = readResponseFields(new Headers(fields), fieldRules());
   const table = tableWith(eu, order);
-  const [entity, region] = [table.entities.get("order"), table.regions.get("eu")];
+  const entity = table.entities.get("order");
+  const region = table.regions.get("eu");
   if (entity === undefined || region === undefined) throw new Error("the fixtures lack what this test needs");
   const { isIdleChosen, isBodyWatched, isWholeChosen, ...attempt } = limitsFor(entity, region, own, 1000, passesBody);
   return {

@@ -67,7 +67,8 @@ describe("statements", () => {
     const january = range(iuid, Date.UTC(2026, 0), Date.UTC(2026, 1));
     const february = range(iuid, Date.UTC(2026, 1), Date.UTC(2026, 2));
     const plain = (text: string): string => text.replaceAll("-", "");
-    const [from, to] = [iuid.format(january.least), iuid.format(february.least)];
+    const from = iuid.format(january.least);
+    const to = iuid.format(february.least);
     expect(page).toContain(`FROM ('${from}') TO ('${to}')`);
     expect(page).toContain(`BETWEEN x'${plain(from)}' AND x'${plain(iuid.format(january.greatest))}'`);
     const bounds = rowsOf("Periods and partitions")

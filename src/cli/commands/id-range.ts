@@ -60,8 +60,10 @@ column holds. Exit code: 0 if there are bounds, otherwise 1.`,
     const range = periodRange(layout, options.from, options.to, form);
     if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout, options)}\n`);
     const { order } = range.value;
-    const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
-    const [from, to] = [isoTime(options.from), isoTime(options.to)];
+    const least = form.format(range.value.least);
+    const greatest = form.format(range.value.greatest);
+    const from = isoTime(options.from);
+    const to = isoTime(options.to);
     const members = { layout: name, text: form.name, order, from, to, least, greatest };
     await runtime.print(options.json ? jsonText(members) : `${least}\n${greatest}\n`);
     if (!options.json) runtime.report(`order: ${order}, ${orderInWords(order, form)}\n`);
@@ -95,8 +97,10 @@ const conditionFor = async (
     return EXIT.ok;
   }
   const text = column.form ?? form ?? layout.table.text;
-  const [least, greatest] = [text.format(found.value.least), text.format(found.value.greatest)];
-  const [from, to] = [isoTime(options.from), isoTime(options.to)];
+  const least = text.format(found.value.least);
+  const greatest = text.format(found.value.greatest);
+  const from = isoTime(options.from);
+  const to = isoTime(options.to);
   const bounds = { layout: layout.name, text: text.name, order: column.order, from, to, least, greatest };
   const names = { engine, column: period.name, type, isRecommended: column.isRecommended };
   await runtime.print(jsonText({ ...bounds, ...names, condition, ...(partition && { partition }), source }));

@@ -147,8 +147,10 @@ const shorten = (change: KeyChange): KeyChange => ({
 
 const originChanges = (regions: TableDiff["regions"]) =>
   sidesOf(regions).flatMap(({ name: region, before, after }) => {
-    const [old, next] = [urlsOf(before), urlsOf(after)];
-    const [gone, come] = [old.filter((url) => !next.includes(url)), next.filter((url) => !old.includes(url))];
+    const old = urlsOf(before);
+    const next = urlsOf(after);
+    const gone = old.filter((url) => !next.includes(url));
+    const come = next.filter((url) => !old.includes(url));
     return gone.length + come.length === 0 ? [] : [{ region, removed: gone, added: come }];
   });
 
@@ -166,7 +168,8 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
   const groups = new Map<string, KeyCount>();
   for (const change of changes) {
     const { layout, mintedFrom, mintedBefore, service, group, percent = 100, percentOfSpace: space } = change;
-    const [from, to] = [formatOutcome(change.before), formatOutcome(change.after)];
+    const from = formatOutcome(change.before);
+    const to = formatOutcome(change.after);
     const counted = { entity: formatOwners(change), layout, from, to, mintedFrom, mintedBefore };
     const key = JSON.stringify([counted, service, group]);
     const { keys, percentOfSpace: sum } = groups.get(key) ?? { keys: "0", percentOfSpace: 0 };

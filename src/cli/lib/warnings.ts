@@ -70,7 +70,8 @@ export const warningsOf = (
   changes: DiffCounts | undefined,
   canary: number | undefined,
 ) => {
-  const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
+  const from = before.epochFloor ?? 0;
+  const to = after.epochFloor ?? 0;
   return [
     ...(changes?.overrides.undone ?? []).map(undoneCount),
     ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
@@ -85,7 +86,8 @@ export const warningsOf = (
 };
 
 const idleRegions = (before: DeclaredTable, after: DeclaredTable) => {
-  const [left, right] = [routedRegions(before), routedRegions(after)];
+  const left = routedRegions(before);
+  const right = routedRegions(after);
   const isKnown = (region: string) => Object.hasOwn(before.regions, region);
   return Object.keys(after.regions)
     .filter((region) => !right.has(region) && (left.has(region) || !isKnown(region)))

@@ -43,7 +43,9 @@ export function keepTyped(): void {
   note.value = kept?.note ?? "";
   pastedText.value = kept?.pasted ?? "";
   effect(() => {
-    const [own, written, pasted] = [draft.value, note.value, pastedText.value];
+    const own = draft.value;
+    const written = note.value;
+    const pasted = pastedText.value;
     const now: Kept = { owner: owner.value, ...(own !== undefined && { draft: own }), note: written, pasted };
     try {
       sessionStorage.setItem(KEY, JSON.stringify(now));

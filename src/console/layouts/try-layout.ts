@@ -100,7 +100,8 @@ function countWithin(items: readonly (number | string)[]): number {
     .map((item) => String(item).split("-").map(Number))
     .map(([low = 0, high = low]) => [low, high] as const)
     .toSorted(([a], [b]) => a - b);
-  let [count, next] = [0, 0];
+  let count = 0;
+  let next = 0;
   for (const [low, high] of ranges) {
     count += Math.max(0, high + 1 - Math.max(low, next));
     next = Math.max(next, high + 1);

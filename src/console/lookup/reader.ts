@@ -286,7 +286,8 @@ const readAs = (reading: Reading): string => {
 export function isSameAlone(reader: Reader, item: Pasted, nowMs: number): boolean {
   // A reader without a table knows no paths. The table of the session may still be on its way.
   if (reader.knows === "nothing") return item.path === undefined;
-  const [placed, alone] = [reader.read(item, nowMs), reader.read({ ...item, path: undefined }, nowMs)];
+  const placed = reader.read(item, nowMs);
+  const alone = reader.read({ ...item, path: undefined }, nowMs);
   // An entry of a pack is with the gateway alone.
   const isFit = placed.error === undefined || "missing" in placed.error;
   return isFit && readAs(placed) === readAs(alone);

@@ -21,7 +21,9 @@ export function locate(
 ): Located {
   const [canonical = ""] = texts;
   for (const key of texts) {
-    const [move, entry, removed] = [ownOf(moves, key), ownOf(moved, key), ownOf(gone, key)];
+    const move = ownOf(moves, key);
+    const entry = ownOf(moved, key);
+    const removed = ownOf(gone, key);
     if (move !== undefined) return { key, at: move };
     if (typeof entry === "string") return { key, at: { state: "moved", region: entry, epoch: undefined } };
     if (entry !== undefined) return { key, at: { state: "moved", ...entry } };

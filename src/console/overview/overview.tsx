@@ -77,7 +77,8 @@ const figuresOf = (shown: MetricsHistory | undefined): ReadonlyMap<string, strin
   new Map(
     Object.entries(shown?.regions ?? {}).map(([name, series]) => {
       const { stepSeconds, span } = shown as MetricsHistory;
-      const [now, average] = [recentOf(series, stepSeconds), averageOf(series, stepSeconds)];
+      const now = recentOf(series, stepSeconds);
+      const average = averageOf(series, stepSeconds);
       const textOf = ({ perSecond, errorShare }: Average) =>
         `${countText(perSecond)} requests a second, ${shareText(errorShare)} errors`;
       return [name, `now ${textOf(now)}; in the last ${span} ${textOf(average)}`];

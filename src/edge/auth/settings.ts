@@ -121,7 +121,8 @@ const accessSettings = v.pipe(
     const { ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences } = set;
     const inLowerCase = (addresses: readonly string[] = []) => addresses.map((one) => one.toLowerCase());
     if (team === undefined || audiences === undefined) return undefined;
-    const [operators, support] = [inLowerCase(set.ACCESS_OPERATORS), inLowerCase(set.ACCESS_SUPPORT)];
+    const operators = inLowerCase(set.ACCESS_OPERATORS);
+    const support = inLowerCase(set.ACCESS_SUPPORT);
     return { issuer: `https://${team}`, audiences, operators, ...(support.length > 0 && { support }) };
   }),
 );

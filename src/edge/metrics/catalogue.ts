@@ -4,7 +4,9 @@ import type { CountedEvents, Metric } from "../../ports/gateway.ts";
 const kind =
   <Type extends Metric["type"]>(type: Type) =>
   <const Labels extends readonly string[]>(labels: Labels, help: string) => ({ type, labels, help });
-const [counter, histogram, gauge] = [kind("counter"), kind("histogram"), kind("gauge")];
+const counter = kind("counter");
+const histogram = kind("histogram");
+const gauge = kind("gauge");
 
 /** Metrics by name without `waybill_`. Counters and histograms are sums of all isolates. Dashboards depend on names and labels. */
 export const METRICS = {

@@ -246,7 +246,8 @@ function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "
     const classes = Object.fromEntries(STATUS_CLASSES.map((name, at) => [name, counts[at] ?? 0])) as ClassCounts;
     return { requests, errors, classes, p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
   };
-  const [stable, canary] = [figures("stable"), figures("canary")];
+  const stable = figures("stable");
+  const canary = figures("canary");
   return { tables: { stable, canary }, canaryVerdict: judgeCanary(stable.classes, canary.classes) };
 }
 

@@ -194,7 +194,9 @@ class IsolateCounters {
 
   /** Returns all counts as series and resets them. */
   *drain(): IterableIterator<readonly [key: string, by: number]> {
-    const [regions, events, tables] = [this.#regions, this.#events, this.#tables];
+    const regions = this.#regions;
+    const events = this.#events;
+    const tables = this.#tables;
     this.#regions = new Map();
     this.#events = new Map();
     this.#tables = new Map();

@@ -40,7 +40,8 @@ export const replay = (
   request: LoggedRequest,
   nowMs: number,
 ): Replayed => {
-  const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
+  const left = destinationOf(before, request, nowMs);
+  const right = destinationOf(after, request, nowMs);
   const settled = isSame(left, right) ? "same" : "changed";
   return { before: left, after: right, verdict: mayMeet(left, right) || mayMeet(right, left) ? "open" : settled };
 };

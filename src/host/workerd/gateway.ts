@@ -46,7 +46,8 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
   mkdirSync(options.stateFolder, { recursive: true, mode: 0o700 });
   const folder = realpathSync(options.stateFolder);
   refuseRunning(folder);
-  const [kvFolder, durableObjectsFolder] = [join(folder, "kv"), join(folder, "durable-objects")];
+  const kvFolder = join(folder, "kv");
+  const durableObjectsFolder = join(folder, "durable-objects");
   for (const own of [kvFolder, durableObjectsFolder]) mkdirSync(own, { recursive: true });
   // A state with a history but an empty KV gets its table back from the history.
   const isEmpty = !existsSync(join(kvFolder, POINTER_KEY)) && readdirSync(durableObjectsFolder).length === 0;

@@ -100,7 +100,8 @@ const nameOf = (sourcePath: string): string =>
 
 /** Writes the modules as the whole contents of `worker/` in a folder: it has all of one build, or is not there. */
 export function writeWorker(folder: string, modules: readonly ModuleFile[]): void {
-  const [made, place] = [join(folder, `unfinished.${WORKER_FOLDER}`), join(folder, WORKER_FOLDER)];
+  const made = join(folder, `unfinished.${WORKER_FOLDER}`);
+  const place = join(folder, WORKER_FOLDER);
   rmSync(made, { recursive: true, force: true });
   mkdirSync(made, { recursive: true });
   for (const { name, code, map } of modules) {

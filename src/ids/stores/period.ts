@@ -51,7 +51,8 @@ export const storePeriod = (
   if (type.holds === "number" && wordsToBig(greatest) > type.max) {
     return err({ reason: "too-great", type: type.type, firstMs: exceedsFromMs(type, layout) });
   }
-  const [from, to] = [column.literal(least), column.literal(greatest)];
+  const from = column.literal(least);
+  const to = column.literal(greatest);
   const wrapped = type.wrap?.(name) ?? name;
   const condition = column.engine.condition?.(wrapped, from, to) ?? `${wrapped} BETWEEN ${from} AND ${to}`;
   // Bounds compare by the column's own collation.

@@ -157,7 +157,8 @@ const placeOnRing = (
   const interval = fieldOf(layout, "interval").read(words);
   const intervalMs = layout.table.intervalMs as number;
   const startOf = (unixMs: number): number => Math.floor(unixMs / intervalMs) * intervalMs;
-  const [fromMs, toMs] = [startOf(countsMs - beforeMs), startOf(countsMs + afterMs)];
+  const fromMs = startOf(countsMs - beforeMs);
+  const toMs = startOf(countsMs + afterMs);
   const [from, to] = [fromMs, toMs].map((unixMs) => intervalAt(unixMs, intervalMs)) as [number, number];
   const ahead = (interval - from + COMB_RING) % COMB_RING;
   const beyond = ahead - (toMs - fromMs) / intervalMs;

@@ -29,7 +29,8 @@ export const checkEntities = (draft: Draft, report: Report): void => {
 /** Whether both mean the same IDs on one path, and the request's method or host says for which. */
 const isTwin = ({ entities }: Draft, a: Claim, b: Claim): boolean => {
   if (a.entity === b.entity) return false;
-  const [one, other] = [entities.get(a.entity), entities.get(b.entity)];
+  const one = entities.get(a.entity);
+  const other = entities.get(b.entity);
   return one !== undefined && other !== undefined && areTwins(one, other);
 };
 

@@ -19,7 +19,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
     const own = hasTexts(draft, name) && budget.spend(OVERLAP_CELLS) ? ownOverlapOf(plan) : undefined;
     if (own === undefined) continue;
     const { texts } = plan.layout;
-    const [of, as] = [texts[own.of]?.name, texts[own.as]?.name];
+    const of = texts[own.of]?.name;
+    const as = texts[own.as]?.name;
     const message = `One text can be two IDs of ${name}, such as ${own.example}, read as ${of} and as ${as}; give one of the texts a \`prefix\` or a \`suffix\`, or remove it.`;
     report("indistinguishable-layouts", ["layouts", name, "text", Math.max(own.of, own.as)], message);
   }
@@ -49,7 +50,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
     own.sort((a, b) => a.place - b.place);
     for (const [at, later] of own.entries()) {
       for (const earlier of own.slice(0, at)) {
-        const [a, b] = [placed.get(earlier.layout), placed.get(later.layout)];
+        const a = placed.get(earlier.layout);
+        const b = placed.get(later.layout);
         const overlap = a === undefined || b === undefined || a === b ? undefined : overlapIn(a.plan, b.plan);
         if (a === undefined || b === undefined || overlap === undefined) continue;
         const targets = new Map([...targetsOf(a, earlier), ...targetsOf(b, later)]);
@@ -58,7 +60,8 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
         const isParted =
           (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.plan.layout, b.plan.layout);
         const hasSome = hasTexts(draft, earlier.layout) || hasTexts(draft, later.layout);
-        const [forms, others] = [a.plan.layout.texts, b.plan.layout.texts];
+        const forms = a.plan.layout.texts;
+        const others = b.plan.layout.texts;
         const isRenamed = hasSome && forms.some((form, place) => form !== others[place]);
         if (targets.size < 2 && !isParted && !isRenamed) continue;
         const parted = "but a canary or a split may send each of them to another region; remove it, or";

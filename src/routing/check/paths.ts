@@ -191,13 +191,15 @@ const checkPattern = ({ text, segments, below, place }: Pattern, report: Report)
 
 /** Whether some request is for both with equal precedence: a literal segment precedes an open one. */
 const meet = (one: Pattern, other: Pattern): boolean => {
-  const [a, b] = [one.segments, other.segments];
+  const a = one.segments;
+  const b = other.segments;
   const shorter = a.length < b.length ? one : other;
   if (a.length !== b.length && shorter.below === false) return false;
   const isShared = one.entity !== other.entity && one.text === other.text && isWhole(one) === isWhole(other);
   if (isShared && areDistinct(one.conditions, other.conditions)) return false;
   for (let at = 0; at < Math.min(a.length, b.length); at++) {
-    const [left, right] = [a[at] as string, b[at] as string];
+    const left = a[at] as string;
+    const right = b[at] as string;
     if (isOpen(left) !== isOpen(right) || (!isOpen(left) && left !== right)) return false;
   }
   return true;
@@ -229,7 +231,8 @@ const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): Readonly
 const goesFirst = (segments: readonly string[], rival: readonly string[], end: number): boolean => {
   let first: number | undefined;
   for (let at = 0; at < end; at++) {
-    const [own, other] = [segments[at] as string, rival[at] as string];
+    const own = segments[at] as string;
+    const other = rival[at] as string;
     if (own === other) continue;
     if (!isOpen(own) && !isOpen(other)) return false;
     first ??= precedenceOf(own) - precedenceOf(other);

@@ -74,7 +74,8 @@ export const checkDestinations = (draft: Draft, report: Report): void => {
     const fault = (key: string, message: string): void => report("schema", ["routes", index, key], message);
     if (first === undefined) fault("region", '"region" is missing; add it, or a "directory", a "split" or a "pack".');
     else if (second !== undefined) {
-      const [one, other] = [JSON.stringify(first), JSON.stringify(second)];
+      const one = JSON.stringify(first);
+      const other = JSON.stringify(second);
       fault(second, `A route has a region, a directory, a split or a pack; remove ${one} or ${other}.`);
     }
     for (const part of first !== "region" && second === undefined ? (["canary", "shadow"] as const) : []) {

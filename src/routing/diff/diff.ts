@@ -26,7 +26,8 @@ export const diffTables = (
   contents: PackContents = () => undefined,
   nowMs = Number.POSITIVE_INFINITY,
 ): TableDiff => {
-  const [left, right] = [planChecked(before), planChecked(after)];
+  const left = planChecked(before);
+  const right = planChecked(after);
   const parts = diffParts(wholeDraft(before, left), wholeDraft(after, right));
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);

@@ -113,7 +113,8 @@ const partOf = (before: KeyOutcome | undefined, after: KeyOutcome | undefined): 
 const nameCountries = (set: Ranges, { before, after }: CountryNumbers): string => {
   const [old, next] = [before, after].map((side) => new Map([...side].map(([code, number]) => [number, code])));
   const nameOf = (number: number): string => {
-    const [was, is] = [old?.get(number), next?.get(number)];
+    const was = old?.get(number);
+    const is = next?.get(number);
     return was !== undefined && is !== undefined && was !== is ? `${number} (${was} → ${is})` : (is ?? was ?? "");
   };
   const named: string[] = [];
@@ -158,7 +159,8 @@ export interface Claims {
 
 /** Every ID of a layout that an entity has before or after falls under one of these. */
 export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Claims[] => {
-  const [left, right] = [idsOf(before), idsOf(after)];
+  const left = idsOf(before);
+  const right = idsOf(after);
   const marks = [...left, ...right].map(ownerKeyOf);
   if (!marks.includes(undefined)) return pairBy(left, right, (id) => ownerKeyOf(id) as number);
   // An entity that takes every number stands alone in its table. So may the only one of a layout without numbers.
@@ -170,7 +172,8 @@ export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Clai
 const idsOf = ({ routePlan }: LayoutSide): readonly IdPlan[] => routePlan?.plan.ids ?? [];
 
 const pairBy = (before: readonly IdPlan[], after: readonly IdPlan[], keyOf: (id: IdPlan) => number | string) => {
-  const [left, right] = [groupBy(before, keyOf), groupBy(after, keyOf)];
+  const left = groupBy(before, keyOf);
+  const right = groupBy(after, keyOf);
   return [...new Set([...left.keys(), ...right.keys()])].map((key) => ({
     mark: typeof key === "number" ? key : undefined,
     before: left.get(key) ?? [],

@@ -55,11 +55,14 @@ const spreadRange = (low: number, high: number, widths: readonly number[]): read
   const [, ...inner] = widths;
   if (inner.length === 0) return [[[low, high]]];
   const below = 2 ** inner.reduce((sum, bits) => sum + bits, 0);
-  const [first, last] = [Math.floor(low / below), Math.floor(high / below)];
-  const [from, to] = [low % below, high % below];
+  const first = Math.floor(low / below);
+  const last = Math.floor(high / below);
+  const from = low % below;
+  const to = high % below;
   const under = (digit: Ranges, a: number, b: number) => spreadRange(a, b, inner).map((rest) => [digit, ...rest]);
   if (first === last) return under([first, first], from, to);
-  const [cutsFirst, cutsLast] = [from > 0, to < below - 1];
+  const cutsFirst = from > 0;
+  const cutsLast = to < below - 1;
   const whole: Ranges = [cutsFirst ? first + 1 : first, cutsLast ? last - 1 : last];
   return [
     ...(cutsFirst ? under([first, first], from, below - 1) : []),
@@ -141,7 +144,8 @@ export const compareOutcomes = <Outcome>(
   after: SpaceSide<Outcome>,
   depth = 0,
 ): readonly OutcomeChange<Outcome>[] => {
-  const [left, right] = [trim(before, depth), trim(after, depth)];
+  const left = trim(before, depth);
+  const right = trim(after, depth);
   if (left.routes.length === 0 && right.routes.length === 0) {
     if (left.fallback === right.fallback) return [];
     return [{ sets: spans.slice(depth), before: left.fallback, after: right.fallback }];

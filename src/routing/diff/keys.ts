@@ -76,7 +76,8 @@ const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
 const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => box);
 
 const diffClaims = (plan: LayoutPlan, own: Claims, [left, right]: Sides, packs: KnownPacks, count: PackedCounter) => {
-  const [before, after] = [sideOf(left, own.before), sideOf(right, own.after)];
+  const before = sideOf(left, own.before);
+  const after = sideOf(right, own.after);
   const sides = [before, after].flatMap((side) => side ?? []);
   const space = spaceOf(plan, own.mark, sides, packs);
   const outcomes = outcomeCache();

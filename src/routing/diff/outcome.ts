@@ -45,7 +45,8 @@ const regionAt = ({ region, canary }: RouteOutcome, percent: number): string | u
 const partsOf = ({ split, region }: RouteOutcome): readonly (string | undefined)[] => split ?? [region];
 
 const alongOneLine = (before: RouteOutcome, after: RouteOutcome): number => {
-  const [left, right] = [partsOf(before), partsOf(after)];
+  const left = partsOf(before);
+  const right = partsOf(after);
   // Whole numbers, so that cuts at one place are one.
   const steps = left.length * right.length;
   let moved = 0;
@@ -56,7 +57,8 @@ const alongOneLine = (before: RouteOutcome, after: RouteOutcome): number => {
 };
 
 const byChance = (before: RouteOutcome, after: RouteOutcome): number => {
-  const [left, right] = [sharesOf(before), sharesOf(after)];
+  const left = sharesOf(before);
+  const right = sharesOf(after);
   let same = 0;
   for (const [region, share] of left) same += share * (right.get(region) ?? 0);
   return (1 - same) * 100;

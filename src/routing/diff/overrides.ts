@@ -61,7 +61,8 @@ interface OverridesParts {
 export const diffOverrides = (parts: OverridesParts, before: Planned, after: Planned, nowMs: number): OverridesDiff => {
   const singled = entriesOf(parts);
   if (singled.size === 0) return { changed: 0, listed: [], changes: [], undone: [] };
-  const [left, right] = [assemble(before, 0), assemble(after, 0)];
+  const left = assemble(before, 0);
+  const right = assemble(after, 0);
   const changes = [...singled].map(([id, own]): OverrideChange => {
     const now = targetFor(id, own.after, right, nowMs);
     const then = targetFor(id, own.before, left, nowMs);

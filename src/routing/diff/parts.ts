@@ -49,7 +49,8 @@ export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] 
   const all = new Set([...right.keys(), ...left.keys()]);
   return [...all].flatMap((conditions) =>
     (["canary", "shadow"] as const).flatMap((part) => {
-      const [before, after] = [shareOf(left.get(conditions), part), shareOf(right.get(conditions), part)];
+      const before = shareOf(left.get(conditions), part);
+      const after = shareOf(right.get(conditions), part);
       const isSame = before?.region === after?.region && before?.percent === after?.percent;
       return isSame ? [] : [{ part, before, after }];
     }),

@@ -43,7 +43,8 @@ const evenTimes = ({ layout, window }: TimedLayout, count: number): readonly (nu
 
 /** Whether some text until the horizon fits both, and nothing in it tells them apart. */
 export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
-  const [first, second] = [formsOf(a, text), formsOf(b, text)];
+  const first = formsOf(a, text);
+  const second = formsOf(b, text);
   if (first.length === 0 || second.length === 0) return false;
   const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isPlausibleNumeral(form, text));
   return isUsual(first) === isUsual(second);
@@ -159,7 +160,8 @@ export type Overlap = { readonly example: string | undefined };
 
 /** Layouts of one text form are told apart by fixed bits or leading times. Others overlap only if a common text is found. */
 export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined => {
-  const [forms, otherForms] = [a.layout.texts, b.layout.texts];
+  const forms = a.layout.texts;
+  const otherForms = b.layout.texts;
   const isApart = fixedBitsDiffer(a.layout, b.layout) || beginningsDiffer(a, b);
   const isShared = !isApart && forms.some((form) => otherForms.includes(form));
   if (isApart && forms.length === 1 && otherForms.length === 1 && forms[0] === otherForms[0]) return undefined;
@@ -209,7 +211,8 @@ export const fixedBitsDiffer = ({ fixed: a }: Layout, { fixed: b }: Layout): boo
 
 /** Whether the leading bits of the two never agree, as far as their bytes have the same order. */
 const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
-  const [first, second] = [beginningOf(a), beginningOf(b)];
+  const first = beginningOf(a);
+  const second = beginningOf(b);
   const bits = Math.min(first.bits, second.bits, commonBits(a.layout, b.layout));
   const cut = ({ low, high, bits: own }: Beginning) => [low >> BigInt(own - bits), high >> BigInt(own - bits)] as const;
   const [low, high] = cut(first);
@@ -251,6 +254,7 @@ const valuesOf = (row: Row, { layout, window }: TimedLayout): readonly [low: big
   const { unit, epochMs } = row;
   // The first of a time's several rows has the most significant bits.
   const at = (unixMs: number): bigint => ticksIn(unit, unixMs - epochMs) >> BigInt(fieldBits - row.bits);
-  const [from, to] = [at(window.fromMs), at(HORIZON_MS)];
+  const from = at(window.fromMs);
+  const to = at(HORIZON_MS);
   return [from < 0n ? 0n : from, to > all ? all : to];
 };

@@ -57,7 +57,8 @@ export const subtract = (a: Ranges, b: Ranges): Ranges => {
 
 /** The first of `count` ordered places, from `from` on, that is not below something; `count` if all are. */
 export const firstNotBelow = (count: number, isBelow: (place: number) => boolean, from = 0): number => {
-  let [low, high] = [from, count];
+  let low = from;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (isBelow(middle)) low = middle + 1;

@@ -25,7 +25,8 @@ const LIKE: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
 /** The same in any case: many servers read names so, and would find an ID where the gateway found none. */
 export function nearTest(name: string): NameTest {
   const both = Array.from(name, (character) => {
-    const [upper, lower] = [character.toUpperCase(), character.toLowerCase()];
+    const upper = character.toUpperCase();
+    const lower = character.toLowerCase();
     const forms =
       upper === lower || upper.length !== lower.length ? [character] : [upper, lower, ...(LIKE[lower] ?? "")];
     return `(?:${forms.map((form) => nameTest(form).source.slice(1, -1)).join("|")})`;

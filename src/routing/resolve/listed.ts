@@ -35,7 +35,8 @@ export function prefixesOf(regions: RegionByValue): Prefixes {
 
 /** The longest prefix of a value. A binary search finds the last one that is not greater; each other prefix of the value is one of that, too. */
 export function prefixOf(prefixes: Prefixes, value: string): Prefix | undefined {
-  let [low, high] = [0, prefixes.length];
+  let low = 0;
+  let high = prefixes.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((prefixes[middle] as Prefix).text <= value) low = middle + 1;

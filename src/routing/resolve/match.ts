@@ -174,7 +174,8 @@ export const readSplit = ({ parts, regions }: DeclaredSplit) => {
   const found: (string | undefined)[] = new Array(parts).fill(undefined);
   for (const [key, region] of Object.entries(regions)) {
     const [, from, to = from] = /^(0|[1-9][0-9]{0,3})(?:-(0|[1-9][0-9]{0,3}))?$/.exec(key) ?? [];
-    const [first, last] = [Number(from), Number(to)];
+    const first = Number(from);
+    const last = Number(to);
     if (!(first <= last && last < parts)) {
       const message = `Parts are numbered from 0 to ${parts - 1}; write one or a range of them.`;
       faults.push({ place: [key], message });

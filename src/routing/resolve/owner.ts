@@ -44,7 +44,8 @@ export function withoutEntity(
 /** An entry for all other hosts, or for a pattern, excludes the hosts that the entity names, whatever their methods. */
 const sharedAt = (found: PathMatch<WithoutId> | undefined, refused: PathMatch | undefined, asked: Asked) => {
   if (found === undefined || refused === undefined) return found;
-  const [own, other] = [found.entity.entity.conditions, refused.entity.conditions];
+  const own = found.entity.entity.conditions;
+  const other = refused.entity.conditions;
   return hostRankOf(own, asked) < hostRankOf(other, asked) ? undefined : found;
 };
 
@@ -65,7 +66,8 @@ export function isRespelled(table: CompiledTable, entity: Entity, path: string, 
 }
 
 function untakenAt({ paths, withoutId }: CompiledTable, path: string, asked: Asked) {
-  const [entity, entry] = [paths.untaken(path, asked), withoutId.untaken(path, asked)];
+  const entity = paths.untaken(path, asked);
+  const entry = withoutId.untaken(path, asked);
   const allow = [entity, entry].flatMap((one) => (one !== undefined && "allow" in one ? one.allow : []));
   return allow.length > 0 ? { allow: [...new Set(allow)] } : (entity ?? entry);
 }

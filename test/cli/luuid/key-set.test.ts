@@ -14,7 +14,8 @@ const key = fc.tuple(
 it("knows the keys that a set knows", () => {
   fc.assert(
     fc.property(fc.array(key, { maxLength: 300 }), fc.array(key, { maxLength: 100 }), (added, asked) => {
-      const [keys, model] = [new KeySet(), new Set<string>()];
+      const keys = new KeySet();
+      const model = new Set<string>();
       for (const [group, primaryKey] of added) {
         const name = `${group}/${primaryKey}`;
         expect(keys.add(group, primaryKey)).toBe(!model.has(name));

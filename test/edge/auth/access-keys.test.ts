@@ -6,7 +6,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const [first, second] = [await makeKey("k1"), await makeKey("k2")];
+const first = await makeKey("k1");
+const second = await makeKey("k2");
 
 const ellipticKey = { ...(await exportJWK((await generateKeyPair("ES256")).publicKey)), kid: "e1" };
 
@@ -15,8 +16,10 @@ const privateKey = { ...(await exportJWK(first.privateKey)), kid: "k1" };
 /** Good whenever it is shown. */
 const tokenOf = (key: TestKey, header: object = {}) =>
   signWith(key, { ...goodClaims(), exp: NOW_SECONDS + 3600 * 24 * 30 }, header);
-const [token, newToken] = [await tokenOf(first), await tokenOf(second)];
-const [anonymous, ofSecond] = [await tokenOf(first, { kid: undefined }), await tokenOf(second, { kid: undefined })];
+const token = await tokenOf(first);
+const newToken = await tokenOf(second);
+const anonymous = await tokenOf(first, { kid: undefined });
+const ofSecond = await tokenOf(second, { kid: undefined });
 
 const known = { ok: true };
 const wrong = { ok: false, error: { reason: "unauthenticated" } };

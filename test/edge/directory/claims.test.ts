@@ -175,7 +175,8 @@ it("any order of claims, leases, moves and losses of memory comes to what the or
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const clock = { nowMs: 1_000_000 };
-      const [real, oracle] = [durableDirectory(DIRECTORY), fakeTruth(clock)];
+      const real = durableDirectory(DIRECTORY);
+      const oracle = fakeTruth(clock);
       await real.get(AT);
       await runInDurableObject(stub(), (_, { storage }) => void storage.sql.exec("DELETE FROM keys"));
       const versionIn = async (truth: Store["truth"], key: Reservation["key"], isStale: boolean) => {

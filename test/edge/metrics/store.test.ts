@@ -126,7 +126,8 @@ describe("what isolates have found of origins", () => {
     };
     const failed: string[] = [];
     const isolate = () => isolateMetrics({ ...options, onReportFailure: (why) => failed.push(why) });
-    const [first, second] = [isolate(), isolate()];
+    const first = isolate();
+    const second = isolate();
     const table = loadTable(DECLARED_TABLE, 1);
     const region = table.ok ? table.value.regions.get("eu") : undefined;
     const [origin] = region?.origins ?? [];

@@ -49,7 +49,8 @@ describe("every layout that can be minted", () => {
   it.each(MINTABLE.map((layout) => [layout.name, layout] as const))(
     "%s is, with the keys that were asked for and the time that it is",
     async (_, layout) => {
-      const [first, second] = [minters(() => NOW_MS), minters(() => NOW_MS)];
+      const first = minters(() => NOW_MS);
+      const second = minters(() => NOW_MS);
       const order = orderOf(layout);
       const [mine, others] = await Promise.all([mint(first, order, 600), mint(second, order, 600)]);
       const texts = [...mine, ...others, ...(await mint(first, order, 5))].map(layout.format);

@@ -94,7 +94,8 @@ describe("a breaker of this isolate", () => {
 
   it("refuses nothing while the origin answers, however slowly, and whatever share of its requests fails", () => {
     const { health, admit, answer, fail } = setUp();
-    const [rate, latencyMs] = [500, 1_000];
+    const rate = 500;
+    const latencyMs = 1_000;
     let refused = 0;
     let wasOpen = false;
     const sent: ("closed" | "last" | "probe")[] = [];

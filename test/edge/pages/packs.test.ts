@@ -187,7 +187,9 @@ describe("a table with packs", () => {
   it("is not brought back by headers that come later than those of the next", async () => {
     const { clock } = setUp();
     const pack = await storePack(TABLE_KV, RANGES);
-    const [plain, slow, next] = [plainTable(1), tableWith(pack, 2), tableWith(pack, 3)];
+    const plain = plainTable(1);
+    const slow = tableWith(pack, 2);
+    const next = tableWith(pack, 3);
     const arrive = new Map<CompiledTable, () => void>();
     const packs: Packs = {
       open: (table) => new Promise((answer) => arrive.set(table, () => answer(ok(undefined)))),

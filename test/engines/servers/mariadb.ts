@@ -8,7 +8,8 @@ import { commandOf, connectWhenUp, type Engine } from "./engine.ts";
 
 /** A server on a socket in a folder of its own. `undefined`: MariaDB is not installed. */
 export const startMariadb = async ({ load }: Packages) => {
-  const [installs, serves] = [commandOf("mariadb-install-db"), commandOf("mariadbd")];
+  const installs = commandOf("mariadb-install-db");
+  const serves = commandOf("mariadbd");
   if (installs === undefined || serves === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "waybill-maria-"));
   const data = `--datadir=${join(folder, "data")}`;

@@ -80,7 +80,8 @@ describe.each(Object.entries(CONFIGURATIONS))("%s", (_, { table, requests }) => 
       const beside = await startEngine(engine, origins.declared, stack.url);
       const alone = await startEngine(engine, origins.declared, undefined);
       running.push(beside, alone);
-      const [given, own] = [await outcomes(beside.port), await outcomes(alone.port)];
+      const given = await outcomes(beside.port);
+      const own = await outcomes(alone.port);
       const wanted = asked.map(wantedOf);
       expect(asked.map((request, at) => [rawOf(request), given[at]])).toEqual(
         asked.map((request, at) => [rawOf(request), wanted[at]]),

@@ -98,7 +98,8 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
     ],
     ["a target of others", ["x-original-url: /other", "x-rewrite-url: /other"]],
   ])("origins get the same of a request with %s", async (_, fields) => {
-    const [ours, theirs] = [await seen(beside.gateway, fields), await seen(beside.beside.port, fields)];
+    const ours = await seen(beside.gateway, fields);
+    const theirs = await seen(beside.beside.port, fields);
     expect(theirs).toEqual(ours);
     for (const path of [PATHS.standard, PATHS.minimal]) {
       expect(await seen(beside.beside.port, fields, "GET", path)).toEqual(

@@ -63,7 +63,8 @@ test("every process number is accepted or rejected correctly for iUID and LUUID"
   for (let process = 0; process < 0x10000; process++) {
     // The second attempt is used only if the first is rejected: 0xffff clashes with neither layout in either form.
     const identity = hotguidIdentity(scripted(0, process, 0, 0xffff), [iuid, luuid]);
-    const [high, low] = [process >>> 8, process & 0xff];
+    const high = process >>> 8;
+    const low = process & 0xff;
     const asText = (high === 0x80 && low >>> 6 === 2) || (high >>> 4 === 6 && low >>> 4 === 10);
     const asSql = high >>> 6 === 2;
     if (!identity.ok || (identity.value.process === process) === (asText || asSql)) wrong.push(process);

@@ -30,7 +30,10 @@ export const seeded = (seed: number): RandomWords => {
  * generator of 32 bits never repeats itself and would prove nothing.
  */
 export const seededWide = (seed: number): RandomWords => {
-  let [a, b, c, count] = [0, seed | 0, 0x9e3779b9 | 0, 1];
+  let a = 0;
+  let b = seed | 0;
+  let c = 0x9e3779b9 | 0;
+  let count = 1;
   const word = (): number => {
     const sum = (a + b + count) | 0;
     count = (count + 1) | 0;

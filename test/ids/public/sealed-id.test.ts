@@ -29,7 +29,8 @@ const slowCmac = (key: Uint8Array, message: Uint8Array): Uint8Array => {
   return nodeEncrypt(key, xor(chain, last.length === 16 ? xor(last, subkey) : xor(padded(last), double(subkey))));
 };
 const slowSiv = (key: Uint8Array, data: Uint8Array, plaintext: Uint8Array): string => {
-  const [k1, k2] = [key.subarray(0, key.length / 2), key.subarray(key.length / 2)];
+  const k1 = key.subarray(0, key.length / 2);
+  const k2 = key.subarray(key.length / 2);
   const chain = xor(double(slowCmac(k1, new Uint8Array(16))), slowCmac(k1, data));
   const last =
     plaintext.length < 16

@@ -168,8 +168,10 @@ describe("any declared text", () => {
         const form = formOf(declared, bits);
         fc.pre(sortsByValue(form) && declared.padded !== false);
         const other = seed >> BigInt(256 - bits);
-        const [a, b] = [wordsOf(value, bits), wordsOf(other, bits)];
-        const [left, right] = [form.format(a), form.format(b)];
+        const a = wordsOf(value, bits);
+        const b = wordsOf(other, bits);
+        const left = form.format(a);
+        const right = form.format(b);
         expect(left < right ? -1 : left > right ? 1 : 0).toBe(compareWords(a, b));
       }),
       { numRuns: runs(200) },

@@ -69,7 +69,8 @@ describe("reading", () => {
 
   test("every 16-bit unit at every place, hexadecimal digits and hyphens aside, is refused", () => {
     const wrong = Array.from({ length: 36 }, (_, at) => at).flatMap((at) => {
-      const [before, after] = [TEXT.slice(0, at), TEXT.slice(at + 1)];
+      const before = TEXT.slice(0, at);
+      const after = TEXT.slice(at + 1);
       const expected = TEXT[at] === "-" ? /-/ : /[0-9A-Fa-f]/;
       return Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
         (unit) => (readUuid(before + unit + after, 0, 36) !== undefined) !== expected.test(unit),

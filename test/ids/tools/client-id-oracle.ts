@@ -80,7 +80,8 @@ const onRing = (interval: bigint): number => Number(((interval % RING) + RING) %
 /** Every counter's verdict: first the window from end to end, then outwards on both sides, the older one first. */
 const ringVerdicts = (fromMs: bigint, toMs: bigint): readonly Verdict[] => {
   const verdicts: Verdict[] = [];
-  const [first, last] = [floorOf(fromMs, MINUTE_MS), floorOf(toMs, MINUTE_MS)];
+  const first = floorOf(fromMs, MINUTE_MS);
+  const last = floorOf(toMs, MINUTE_MS);
   for (let interval = first; interval <= last; interval++) verdicts[onRing(interval)] = "fresh";
   for (let steps = 1n; steps < RING; steps++) {
     verdicts[onRing(first - steps)] ??= "too-old";
@@ -101,7 +102,8 @@ type Judge = (words: Words) => Verdict;
 const judgeOf = ({ table }: Layout, clock: Clock): Judge => {
   const counts = clockOf(clock);
   if (counts === undefined) return () => "clock-too-far";
-  const [fromMs, toMs] = [counts - BigInt(clock.beforeMs), counts + BigInt(clock.afterMs)];
+  const fromMs = counts - BigInt(clock.beforeMs);
+  const toMs = counts + BigInt(clock.afterMs);
   const unit = unitOf(table);
   if (unit === undefined) {
     const verdicts = ringVerdicts(fromMs, toMs);
@@ -128,10 +130,12 @@ const STEPS = [-3n, -2n, -1n, 0n, 1n, 2n, 3n];
 /** The time values to try: around both ends and the clock, and the farthest. */
 const valuesOf = (layout: Layout, clock: Clock): readonly bigint[] => {
   const counts = BigInt(clock.clientNowMs ?? clock.nowMs);
-  const [fromMs, toMs] = [counts - BigInt(clock.beforeMs), counts + BigInt(clock.afterMs)];
+  const fromMs = counts - BigInt(clock.beforeMs);
+  const toMs = counts + BigInt(clock.afterMs);
   const unit = unitOf(layout.table);
   if (unit === undefined) {
-    const [first, last] = [floorOf(fromMs, MINUTE_MS), floorOf(toMs, MINUTE_MS)];
+    const first = floorOf(fromMs, MINUTE_MS);
+    const last = floorOf(toMs, MINUTE_MS);
     const farthest = last + (RING - (last - first)) / 2n;
     const near = [first, last, farthest].flatMap((interval) => STEPS.map((step) => interval + step));
     return [...near, floorOf(counts, MINUTE_MS), 0n, 1n, RING - 2n, RING - 1n].map((each) => BigInt(onRing(each)));

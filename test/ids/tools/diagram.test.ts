@@ -62,7 +62,8 @@ test("every line of any layout fills the width, and every letter is explained on
   fc.assert(
     fc.property(anyTable(), (table) => {
       const lines = diagram(table).split("\n");
-      const [drawing, legend] = [lines.slice(2, 11), lines.slice(11)];
+      const drawing = lines.slice(2, 11);
+      const legend = lines.slice(11);
       expect(drawing.map((line) => line.length)).toEqual(new Array(9).fill(BORDER.length));
       const letters = new Set(drawing.join("").match(/(?<=\| *)[^a-z |](?= *\|)/g) ?? []);
       expect([...letters].toSorted()).toEqual(legend.map((line) => line.charAt(1)).toSorted());

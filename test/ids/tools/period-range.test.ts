@@ -64,7 +64,8 @@ const wordsOf = (layout: Layout, text: string): Words => {
 /** IDs around the period, with any values in other fields. */
 const anyAround = (layout: Layout, { least, greatest }: PeriodRange): fc.Arbitrary<Words> => {
   const time = layout.fields.find(({ role }) => role === "time");
-  const [from, to] = [time?.readBig(least) as bigint, time?.readBig(greatest) as bigint];
+  const from = time?.readBig(least) as bigint;
+  const to = time?.readBig(greatest) as bigint;
   const span = to - from;
   const values = layout.fields
     .filter(({ role }) => role !== "fixed")
@@ -94,7 +95,8 @@ const ordered = everyLayout.flatMap((layout) =>
 describe.each(ordered)("$name", ({ layout, text, range }) => {
   test("an ID stands within the bounds exactly when it says a time of the period", () => {
     const compare = COMPARE[range.order];
-    const [least, greatest] = [text.format(range.least), text.format(range.greatest)];
+    const least = text.format(range.least);
+    const greatest = text.format(range.greatest);
     fc.assert(
       fc.property(anyAround(layout, range), (words) => {
         const id = text.format(words);

@@ -210,7 +210,9 @@ describe("memory", () => {
     for (const size of [1, 7, 1000, 65_536]) {
       const rewriter = rewriterOf(entityFields("/**/id"));
       // One `expect` for all pieces: it costs more than a piece.
-      let [passed, heldMost, strayMost] = [0, 0, 0];
+      let passed = 0;
+      let heldMost = 0;
+      let strayMost = 0;
       for (let at = 0; at < body.length; at += size) {
         const pieces = rewriter.push(body.subarray(at, at + size));
         if (!pieces.ok) throw new Error(JSON.stringify(pieces.error));
@@ -230,7 +232,10 @@ describe("memory", () => {
     const text = (id: string) => `{"id":${id},"note":"${"n".repeat(480)}"},`;
     const block = bytes(text('"id-1234567890"').repeat(100));
     const written = bytes(JSON.stringify(shout("order", "id-1234567890")));
-    let [replaced, passed, taken, heldMost] = [0, 0, 0, 0];
+    let replaced = 0;
+    let passed = 0;
+    let taken = 0;
+    let heldMost = 0;
     const take = (pieces: ReturnType<typeof rewriter.push>): void => {
       if (!pieces.ok) throw new Error(JSON.stringify(pieces.error));
       for (const piece of pieces.value) {

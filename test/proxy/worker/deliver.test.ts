@@ -24,7 +24,8 @@ const stateOf = (table: CompiledTable, { originHealth }: ProxyPorts, nowMs = Dat
 describe("what is sent again when an origin does not answer", () => {
   const table = tableWith();
   const key = { "idempotency-key": '"a1"' };
-  const [eu, us] = ["eu.test", "us.test"];
+  const eu = "eu.test";
+  const us = "us.test";
 
   it.each([
     { what: "a read", init: {}, asked: [`GET ${eu}`, `GET ${us}`], ok: true },

@@ -145,7 +145,8 @@ describe("a session of the console", () => {
 
   it.each(["\v", "\f", "=", "x"])("is not what begins with %j, which any host of the domain can set", async (first) => {
     const { ask, signIn } = setUpConsole();
-    const [own, planted] = [await signIn("viewer"), `${first}${await signIn("operator")}`];
+    const own = await signIn("viewer");
+    const planted = `${first}${await signIn("operator")}`;
     expect((await ask(SESSION, { headers: { cookie: planted } })).status).toBe(401);
     const view = await (await ask(SESSION, { headers: { cookie: `${planted}; ${own} ;\ta=1` } })).json();
     expect(view).toMatchObject({ scope: "viewer" });
@@ -188,7 +189,8 @@ describe("a session of the console", () => {
     ["its scope is another one", ENTRIES.map((one) => (one.scope === "viewer" ? { ...one, scope: "operator" } : one))],
   ])("ends when %s, and others go on", async (_, entries) => {
     const before = setUpConsole();
-    const [viewer, support] = [await before.signIn("viewer"), await before.signIn("support")];
+    const viewer = await before.signIn("viewer");
+    const support = await before.signIn("support");
     const after = setUpConsole({ entries });
     expect((await after.ask(SESSION, { headers: { cookie: viewer } })).status).toBe(401);
     expect((await after.ask(SESSION, { headers: { cookie: support } })).status).toBe(200);

@@ -161,7 +161,8 @@ it("is not judged again where a key knows it", async () => {
   });
   const post = (id: string, key: string) =>
     request("/orders", { method: "POST", headers: { "x-order-id": id, "idempotency-key": key } });
-  const [known, unknown] = [`late-${Date.now()}`, `never-${Date.now()}`];
+  const known = `late-${Date.now()}`;
+  const unknown = `never-${Date.now()}`;
   expect((await post(idAt(NOW_MS), known)).status).toBe(201);
   clock.nowMs = NOW_MS + HOUR_MS;
   const late = await post(idAt(NOW_MS), known);

@@ -299,7 +299,8 @@ describe("a create with a key", () => {
       origin: () => new Response(long, { status: 201 }),
     });
     const key = newKey();
-    const [first, second] = [await request("/orders", post(key)), await request("/orders", post(key))];
+    const first = await request("/orders", post(key));
+    const second = await request("/orders", post(key));
     expect([await first.text(), await second.text()]).toEqual([long, long]);
     expect([idOf(second), seen.length]).toEqual([idOf(first), 2]);
   });

@@ -164,7 +164,8 @@ describe("POST /any", () => {
   it("counts what an answer has in memory until its end, and never for ever", () => {
     let nowMs = 1000;
     const gateway = { clock: { nowMs: () => nowMs }, deadlines: { firstByteMs: 0, idleMs: 60_000, totalMs: 0 } };
-    const [left, ended] = [new Load(gateway), new Load(gateway)];
+    const left = new Load(gateway);
+    const ended = new Load(gateway);
     // Other files of tests may have left answers unread.
     const others = left.add(0);
     expect([left.add(9 << 20) - others, ended.add(8 << 20) - others]).toEqual([9 << 20, 17 << 20]);

@@ -158,7 +158,8 @@ describe("the audit", () => {
     vi.waitFor(async () => expect(await audit()).toEqual(entries.map((entry) => expect.objectContaining(entry))));
 
   it("has a pack once, by whom it became whole, however often its parts are sent", async () => {
-    const [ann, bob] = [await as("ann"), await as("bob")];
+    const ann = await as("ann");
+    const bob = await as("bob");
     const { header, pages, sha256 } = ann;
     await ann.put("", header);
     await ann.put("/0", pages[0] ?? NOTHING);
@@ -177,7 +178,8 @@ describe("the audit", () => {
   });
 
   it("has refusals of callers who are known, those that are alike once a minute", async () => {
-    const [operator, viewer] = [await as("ann"), await as("vic", "viewer")];
+    const operator = await as("ann");
+    const viewer = await as("vic", "viewer");
     const { header, pages, sha256: pack } = operator;
     const [first = NOTHING] = pages;
     await operator.put("/0", first);

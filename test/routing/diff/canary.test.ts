@@ -129,7 +129,8 @@ test("the percent of IDs that go elsewhere is that of IDs that do", () => {
   };
   fc.assert(
     fc.property(shares, shares, (left, right) => {
-      const [before, after] = [regionsIn(left), regionsIn(right)];
+      const before = regionsIn(left);
+      const after = regionsIn(right);
       const moved = before.filter((own, at) => own !== after[at]).length / 10;
       const [from, target] = [left, right].map((own: Shares) => routeOutcome(own.region, own.canary));
       if (from === undefined || target === undefined) throw new Error("two goals");

@@ -333,7 +333,8 @@ test("boxes of changes hold exactly the points that change, each once", () => {
       let changed = 0;
       for (let value = 0; value < SPAN ** 3; value++) {
         const point = [value % SPAN, Math.floor(value / SPAN) % SPAN, Math.floor(value / SPAN ** 2)];
-        const [from, to] = [outcomeAt(before, point), outcomeAt(after, point)];
+        const from = outcomeAt(before, point);
+        const to = outcomeAt(after, point);
         const holding = changes.filter(({ sets }) => sets.every((own, at) => includes(own, point[at] as number)));
         expect(holding.map((one) => [one.before, one.after])).toEqual(from === to ? [] : [[from, to]]);
         if (from !== to) changed++;

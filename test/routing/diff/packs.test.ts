@@ -151,7 +151,8 @@ describe("a change of packs", () => {
       ["ap", "eu", "16", { "slices.partition": "4-4194303" }],
     ]);
     const parts = (to: number, region: string) => make([{ from: 0, to, region }], 22, { slice: "partition" });
-    const [few, more] = [await parts(3, "eu"), await parts(5, "eu")];
+    const few = await parts(3, "eu");
+    const more = await parts(5, "eu");
     expect(waysOf(tableWith({ few }, BEHIND), tableWith({ more }, BEHIND))).toEqual([
       ["ap", "eu", String(2 * 1024), {}],
     ]);

@@ -252,7 +252,8 @@ describe("a count", () => {
 
   test("is of every shard, six at once", async () => {
     const asked: number[] = [];
-    let [waiting, most] = [0, 0];
+    let waiting = 0;
+    let most = 0;
     const count = async (_: string, shard: number) => {
       asked.push(shard);
       most = Math.max(most, ++waiting);

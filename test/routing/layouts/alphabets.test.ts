@@ -149,7 +149,8 @@ describe.each(LIKES.map((layout) => [layout.name, layout] as const))("like %s", 
     const [own, theirs] = [layout, base].map((each) => wordMinter(each, keys, entropy()));
     expect(own?.ok).toBe(theirs?.ok);
     if (!own?.ok || !theirs?.ok) return;
-    const [a, b] = [own.value(NOW_MS), theirs.value(NOW_MS)];
+    const a = own.value(NOW_MS);
+    const b = theirs.value(NOW_MS);
     expect(a).toEqual(b);
     if (a.ok) expect(layout.parse(layout.format(a.value))).toEqual(a);
   });
@@ -382,7 +383,8 @@ describe("one text, two IDs", () => {
   test("is ambiguous where a text is two IDs by chance", () => {
     // In the first minutes of the epoch a decimal has 13 digits; in 13 digits of base32 it is of 2028.
     const table = load(tableOf({ tsid: TSID }));
-    const [text, laterMs] = ["1000000000000", Date.UTC(2030)];
+    const text = "1000000000000";
+    const laterMs = Date.UTC(2030);
     const match = table.paths.match(`/tsid/${text}`);
     const onItsPath = match && resolvePath(table, match, `/tsid/${text}`, laterMs);
     for (const found of [resolveAny(table, text, laterMs), onItsPath]) {

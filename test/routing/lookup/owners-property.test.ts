@@ -50,7 +50,8 @@ const rankOf = (segment = "") => ["", "*", "**"].indexOf(segment);
 
 /** Literal text first, segment by segment. */
 const inOrder = (a: string, b: string): number => {
-  const [left, right] = [segmentsOf(a), segmentsOf(b)];
+  const left = segmentsOf(a);
+  const right = segmentsOf(b);
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
     const difference = Math.max(rankOf(left[at]), 0) - Math.max(rankOf(right[at]), 0);
     if (difference !== 0) return difference;
@@ -59,7 +60,8 @@ const inOrder = (a: string, b: string): number => {
 };
 
 const takes = (pattern: string, path: string): boolean => {
-  const [own, segments] = [segmentsOf(pattern), segmentsOf(path)];
+  const own = segmentsOf(pattern);
+  const segments = segmentsOf(path);
   const isLong = own.at(-1) === "**" ? segments.length >= own.length : segments.length === own.length;
   return isLong && own.every((segment, at) => rankOf(segment) > 0 || segment === segments[at]);
 };

@@ -29,7 +29,8 @@ const isTidy = (ranges: Ranges): boolean =>
 test("sets of ranges behave as the sets of their numbers do", () => {
   fc.assert(
     fc.property(pairs, pairs, (left, right) => {
-      const [a, b] = [rangesOf(left), rangesOf(right)];
+      const a = rangesOf(left);
+      const b = rangesOf(right);
       const inLeft = (value: number) => left.some(([low, high]) => value >= low && value <= high);
       expect(numbersIn(a)).toEqual(Array.from({ length: 40 }, (_, value) => value).filter(inLeft));
       expect(numbersIn(intersect(a, b))).toEqual(numbersIn(a).filter((value) => includes(b, value)));

@@ -138,7 +138,8 @@ describe("what routes alike has one file", () => {
           ]
         : [range],
     );
-    const [whole, parts] = [await encode(SAMPLE), await encode(cut)];
+    const whole = await encode(SAMPLE);
+    const parts = await encode(cut);
     expect(parts.sha256).toBe(whole.sha256);
     expect(parts.ranges).toBe(SAMPLE.length);
     expect(whole.regions).toEqual(["ap", "eu", "us"]);

@@ -118,7 +118,8 @@ describe("a session in a browser", () => {
 
   it("is used by no other page: no change, no sign-out, no sign-in", async () => {
     const { context } = await signedIn();
-    const [before, cookies] = [await revisionNow(), await context.cookies(stack.consoleUrl)];
+    const before = await revisionNow();
+    const cookies = await context.cookies(stack.consoleUrl);
     for (const [name, url] of Object.entries(places())) {
       const page = await openAt(context, url);
       const refused = await refusedSoFar();

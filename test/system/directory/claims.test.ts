@@ -62,7 +62,8 @@ const start = async () => {
 };
 
 beforeAll(async () => {
-  const [kvFolder, durableObjectsFolder] = [join(folder, "kv"), join(folder, "objects")];
+  const kvFolder = join(folder, "kv");
+  const durableObjectsFolder = join(folder, "objects");
   for (const each of [kvFolder, durableObjectsFolder]) mkdirSync(each);
   const worker = await bundleWorker({ tableText: JSON.stringify(TABLE) });
   writeWorker(folder, worker);

@@ -40,7 +40,8 @@ export async function uploadSlowly(port: number, upload: SlowUpload): Promise<Up
   let end: Uploaded["end"] = "open";
   let sentAtHead: number | undefined;
   let sentAtEnd: number | undefined;
-  let [firstMs, lastMs] = [0, 0];
+  let firstMs = 0;
+  let lastMs = 0;
   const socket = connect(port, "127.0.0.1");
   socket.on("data", (chunk) => {
     received += chunk.toString("latin1");

@@ -132,7 +132,8 @@ describe("the file", () => {
         cwd: house,
         encoding: "utf8",
       }).stdout.trim();
-    const [top, caller] = [realpathSync(house), realpathSync(join(house, "bin"))];
+    const top = realpathSync(house);
+    const caller = realpathSync(join(house, "bin"));
     expect(where({ INIT_CWD: caller }, "--in-callers-folder", "where.ts")).toBe(caller);
     expect(where({ INIT_CWD: "" }, "--in-callers-folder", "where.ts")).toBe(top);
     expect(where({ INIT_CWD: caller }, "where.ts")).toBe(top);

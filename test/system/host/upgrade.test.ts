@@ -205,7 +205,8 @@ it("loses nothing acknowledged by SIGKILL at any point", { timeout: 90_000 }, as
     for (const revision of stored) expect(numbers).toContain(revision);
     for (const revision of stored) expect(entries.map((entry) => entry.revision)).toContain(revision);
     known = Number(etag?.replaceAll('"', ""));
-    const [storedBefore, keysBefore] = [stored.length, keys.length];
+    const storedBefore = stored.length;
+    const keysBefore = keys.length;
     // A busy machine may take long for the first of each.
     const killing = (async () => {
       while (stored.length === storedBefore || keys.length < keysBefore + 10) await pause(10);

@@ -173,7 +173,8 @@ describe.each([true, false])("an answer, chunked: %s,", (isChunked) => {
         const text = await response.text().catch((error: Error) => error.message);
         return { status: response.status, replayed, said, text };
       };
-      const [first, second] = [await ask(), await ask()];
+      const first = await ask();
+      const second = await ask();
       expect([first.status, first.replayed]).toEqual([201, null]);
       expect(second).toEqual({ ...first, replayed: "true" });
     },

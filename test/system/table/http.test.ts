@@ -116,7 +116,8 @@ it("rolls back", async () => {
 it("that is killed with a revision on its way brings KV to it when it runs again", async () => {
   await untilTrue("KV at 3", () => pointer().revision === 3);
   // A folder in its place: the pointer can neither be read nor written.
-  const [file, aside] = [join(folder, "kv", "table.current"), join(folder, "aside")];
+  const file = join(folder, "kv", "table.current");
+  const aside = join(folder, "aside");
   renameSync(file, aside);
   mkdirSync(file);
   const made = await send("PUT", "/-/table", 3, tableTo("second"));

@@ -119,7 +119,8 @@ describe("a pack, sent to a gateway that runs", () => {
   });
 
   it("is not taken in any other form, nor from a viewer", async () => {
-    const [pack, other] = [await makePack("rest"), await makePack("first")];
+    const pack = await makePack("rest");
+    const other = await makePack("first");
     const path = `/-/table/packs/${pack.sha256}`;
     const [page = new Uint8Array()] = pack.pages;
     const slugOf = async (answer: Response) => {

@@ -69,7 +69,8 @@ const setBit = (bits: Uint32Array, at: number): void => {
 /** Where a member stands, or would stand. Most come in rising order. */
 const placeIn = ({ list, count }: Exclude<Page, Uint32Array>, low: number): number => {
   if (count === 0 || (list[count - 1] as number) < low) return count;
-  let [from, to] = [0, count];
+  let from = 0;
+  let to = count;
   while (from < to) {
     const middle = (from + to) >>> 1;
     if ((list[middle] as number) < low) from = middle + 1;

@@ -83,7 +83,8 @@ const rangeOf = (text: string, line: number, max: number): LineRange | string =>
     return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region", each once.';
   if (parts.length !== 2 && parts.length !== 3) return "A line is from,to,region or key,region.";
   const [from = "", to = "", region = ""] = parts.length === 2 ? [parts[0], parts[0], parts[1]] : parts;
-  const [first, last] = [keyOf(from, max), keyOf(to, max)];
+  const first = keyOf(from, max);
+  const last = keyOf(to, max);
   if (first === undefined || last === undefined) {
     return `${JSON.stringify(first === undefined ? from : to)} is not a key: a whole number from 0 to ${max}.`;
   }

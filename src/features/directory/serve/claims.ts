@@ -34,7 +34,8 @@ export async function claimKeys(
 }
 
 const inOrder = (a: DirectoryKey, b: DirectoryKey): number => {
-  const [left, right] = [`${a.directory}\0${a.key}`, `${b.directory}\0${b.key}`];
+  const left = `${a.directory}\0${a.key}`;
+  const right = `${b.directory}\0${b.key}`;
   return left < right ? -1 : left > right ? 1 : 0;
 };
 

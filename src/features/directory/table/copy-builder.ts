@@ -123,7 +123,8 @@ export class CopyBuilder {
       // A chunk is free as soon as its keys are in their pages.
       const { highs, lows, places } = chunks.pop() as Chunk;
       for (let at = 0; at < sizeOf(number); at++) {
-        const [high, low] = [highs[at] as number, lows[at] as number];
+        const high = highs[at] as number;
+        const low = lows[at] as number;
         const to = bump(ends, format.pageOfHash(high, pageBits)) * 2;
         records[to] = (format.restOf(low, pageBits) << 8) | (places[at] as number);
         records[to + 1] = format.wordOf(high, low, pageBits);

@@ -33,7 +33,8 @@ export function readQuery(query: string, list: List, served: ServedTable): Resul
   for (const piece of query.slice(1).split("&")) {
     if (piece === "") continue;
     const [rawName = ""] = piece.split("=", 1);
-    const [name, value] = [decoded(rawName), decoded(piece.slice(rawName.length + 1))];
+    const name = decoded(rawName);
+    const value = decoded(piece.slice(rawName.length + 1));
     // A region decides which bytes its parameters may have.
     if (name === undefined || (value === undefined && !isRead.has(name))) {
       sent.push(piece);
@@ -96,7 +97,8 @@ function readTargets(
     countries.push(number);
   }
   const timeOf = (query: string | undefined) => readMoment(query, query && values.get(query)?.[0]);
-  const [from, to] = [timeOf(filters.mintedAfter), timeOf(filters.mintedBefore)];
+  const from = timeOf(filters.mintedAfter);
+  const to = timeOf(filters.mintedBefore);
   if (!from.ok) return from;
   if (!to.ok) return to;
   const wanted = {

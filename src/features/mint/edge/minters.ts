@@ -200,7 +200,8 @@ const luuidSequence = (group: number): string => `luuid-${group}`;
 function iuidMinter({ clock, entropy }: MinterPorts): Minter {
   const states = new Map<number, IuidState>();
   return (order, count) => {
-    const [country, service] = [keyOf(order, "country"), keyOf(order, "service")];
+    const country = keyOf(order, "country");
+    const service = keyOf(order, "service");
     const started = startIuid({ country, service });
     if (!started.ok) return started;
     const key = country * 256 + service;

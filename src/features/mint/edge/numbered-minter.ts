@@ -119,7 +119,9 @@ const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 const lastTick = ({ unit }: TimeRow, field: Field): bigint => {
   const max = BigInt(field.max);
   if (unit !== "sql-datetime") return max;
-  const [days, ofDay, ticksADay] = [max >> 32n, BigInt.asUintN(32, max), BigInt(SQL_TICKS_A_DAY)];
+  const days = max >> 32n;
+  const ofDay = BigInt.asUintN(32, max);
+  const ticksADay = BigInt(SQL_TICKS_A_DAY);
   return days * ticksADay + (ofDay < ticksADay ? ofDay : ticksADay - 1n);
 };
 

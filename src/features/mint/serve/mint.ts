@@ -185,7 +185,8 @@ async function checkMinted(
   if (regions.kind === "error") return err(regions.error);
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const idAt = pattern.indexOf(":id");
-  const [before, after] = [pattern.slice(0, idAt), pattern.slice(idAt + ":id".length)];
+  const before = pattern.slice(0, idAt);
+  const after = pattern.slice(idAt + ":id".length);
   const asked = takenBy(entity.conditions);
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs, asked };
   const ids: (MintedId | undefined)[] = [];

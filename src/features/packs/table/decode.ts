@@ -45,7 +45,8 @@ export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
 /** Reads a header of as many bytes as `headerBytesOf` says, whose digest the caller has looked at. */
 export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
   const view = viewOf(bytes);
-  const [fieldBits, keyBytes] = [view.getUint8(16), view.getUint8(17)];
+  const fieldBits = view.getUint8(16);
+  const keyBytes = view.getUint8(17);
   if (fieldBits < 1 || fieldBits > format.FIELD_BITS_MAX) {
     return err({ reason: "field-bits", bits: fieldBits, max: format.FIELD_BITS_MAX });
   }
@@ -119,11 +120,15 @@ const readPages = (contents: Uint8Array | undefined, shape: Shape, count: number
   }
   const view = viewOf(contents);
   const pages: PageInfo[] = [];
-  let [offset, rangesBefore, lastKey] = [headerBytes, 0, -1];
+  let offset = headerBytes;
+  let rangesBefore = 0;
+  let lastKey = -1;
   for (let number = 0; number < count; number++) {
     const at = number * format.PAGE_ENTRY_BYTES;
-    const [first, last] = [view.getFloat64(at, true), view.getFloat64(at + 8, true)];
-    const [own, bytes] = [view.getUint32(at + 16, true), view.getUint32(at + 20, true)];
+    const first = view.getFloat64(at, true);
+    const last = view.getFloat64(at + 8, true);
+    const own = view.getUint32(at + 16, true);
+    const bytes = view.getUint32(at + 20, true);
     const isRising =
       Number.isInteger(first) && Number.isInteger(last) && first > lastKey && last >= first && last <= max;
     const isSized = own > 0 && bytes === format.pageBytes(own, keyBytes) && bytes <= format.PAGE_BYTES_MAX;

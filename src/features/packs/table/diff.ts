@@ -20,7 +20,8 @@ export type PackContents = (sha256: string) => PackRanges | undefined;
 export const countPackedKeys = (set: Ranges, before: readonly PackRanges[], after: readonly PackRanges[]) => {
   const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
   const cursorsOf = (side: readonly PackRanges[]) => side.map((pack) => new Cursor(pack, names));
-  const [left, right] = [cursorsOf(before), cursorsOf(after)];
+  const left = cursorsOf(before);
+  const right = cursorsOf(after);
   const cursors = [...left, ...right];
   // Place 0 is for keys that no pack holds.
   const width = names.length + 1;
@@ -151,7 +152,8 @@ export const expandPacks = (
   if (place === undefined || set === undefined) return [change] as readonly CountedChange[];
   const changes = new Map<string, Change & { counted: Counted }>();
   for (const held of count(names, set, packs)) {
-    const [before, after] = [outcomeOf(change.before, held.before), outcomeOf(change.after, held.after)];
+    const before = outcomeOf(change.before, held.before);
+    const after = outcomeOf(change.after, held.after);
     if (canonical(before ?? null) === canonical(after ?? null)) continue;
     const counted = canonical([before ?? null, after ?? null]);
     const keys = (changes.get(counted)?.counted.keys ?? 0) + held.keys;

@@ -90,7 +90,8 @@ export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFau
   const found = { bytes: header.bytes, ranges: header.ranges, bits: header.fieldBits, regions: header.regions };
   for (const what of ["bytes", "ranges", "bits", "regions"] as const) {
     // As JSON, not as joined text: a region's name in a file can contain a comma.
-    const [own, other] = [JSON.stringify(declared[what]), JSON.stringify(found[what])];
+    const own = JSON.stringify(declared[what]);
+    const other = JSON.stringify(found[what]);
     if (own !== other) return { reason: "entry-differs", what, declared: own, found: other };
   }
   return undefined;

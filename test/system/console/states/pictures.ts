@@ -24,7 +24,9 @@ export function decode(png: Buffer): Picture {
     at = end + 4;
   }
   const [header = Buffer.alloc(13)] = chunks.get("IHDR") ?? [];
-  const [width, height, type] = [header.readUInt32BE(0), header.readUInt32BE(4), header[9]];
+  const width = header.readUInt32BE(0);
+  const height = header.readUInt32BE(4);
+  const type = header[9];
   if (header[8] !== 8 || header[12] !== 0 || (type !== COLOURS && type !== PALETTE)) throw new TypeError("another PNG");
   const samples = type === COLOURS ? 3 : 1;
   const pixels = unfiltered(inflateSync(Buffer.concat(chunks.get("IDAT") ?? [])), width * samples, height, samples);
@@ -113,7 +115,9 @@ function paletteOf(counts: ReadonlyMap<number, number>): Buffer {
 }
 
 function nearestIn(palette: Buffer, colour: number): { readonly at: number; readonly distance: number } {
-  const [red, green, blue] = [colour >> 16, (colour >> 8) & 255, colour & 255];
+  const red = colour >> 16;
+  const green = (colour >> 8) & 255;
+  const blue = colour & 255;
   let found = { at: 0, distance: Number.POSITIVE_INFINITY };
   for (let at = 0; at < palette.length; at += 3) {
     const distance =
@@ -124,7 +128,8 @@ function nearestIn(palette: Buffer, colour: number): { readonly at: number; read
 }
 
 function chunk(name: string, data: Buffer): Buffer {
-  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  const length = Buffer.alloc(4);
+  const sum = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
   const named = Buffer.concat([Buffer.from(name, "latin1"), data]);
   sum.writeUInt32BE(crc32(named));

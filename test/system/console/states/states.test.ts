@@ -235,7 +235,8 @@ describe("the comparison", () => {
   });
 
   it("stands colours that another processor rounds otherwise", () => {
-    const [width, height] = [64, 64];
+    const width = 64;
+    const height = 64;
     const colours = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7) % 250));
     const rounded = Buffer.from(colours.map((colour, at) => colour + (at % 3)));
     expect(differingSquares({ width, height, colours }, { width, height, colours: rounded })).toBe(0);
