@@ -73,8 +73,17 @@ const OWN_ERRORS: readonly (readonly [number, ProblemSlug])[] = [
 ];
 
 /** Fields that Waybill looks at, or that rules do. */
-const LOOKED_AT =
-  "id-layout upgrade tracestate max-forwards cdn-loop connection transfer-encoding content-length traceparent";
+const LOOKED_AT = [
+  "id-layout",
+  "upgrade",
+  "tracestate",
+  "max-forwards",
+  "cdn-loop",
+  "connection",
+  "transfer-encoding",
+  "content-length",
+  "traceparent",
+];
 
 /** All names as one expression; a line holds 2,048 characters. Origins read `_` and `.` as `-`. */
 const namesExpression = (names: readonly string[], end: string): string =>
@@ -141,7 +150,7 @@ frontend waybill_in
   acl plain_target url -m reg ^/[A-Za-z0-9._~!$&()*+,;=:@/-]*${QUERY}$
   acl plain_host req.fhdr(host) -m reg ${haproxyWord(`^${plainHost("(?::|$)")}$`)}
   # Fields that stop here, or that need a look.
-  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT.split(" ")], ":")}|cookie:.*${SESSION_COOKIE})`)}
+  acl any_special req.hdrs -m reg ${haproxyWord(`(?m)^(?:${namesExpression([...STOPPED_NAMES, ...LOOKED_AT], ":")}|cookie:.*${SESSION_COOKIE})`)}
   acl special var(txn.waybill_special) -m found
   # Fields that Waybill looks at.
   acl extra req.hdrs -m reg (?m)^(id-layout|upgrade|tracestate|max-forwards):

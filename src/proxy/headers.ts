@@ -12,24 +12,74 @@ import type { FieldRules } from "../ports/gateway.ts";
  */
 export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
   // One connection's; `proxy` would become the variable HTTP_PROXY of a CGI program (CVE-2016-5385).
-  ..."http2-settings keep-alive proxy proxy-authenticate proxy-authorization proxy-connection te trailer".split(" "),
+  "http2-settings",
+  "keep-alive",
+  "proxy",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
   // The client.
-  ...(
-    "ali-cdn-real-ip cdn-src-ip cf-connecting-ip cf-connecting-ipv6 cf-ipcountry cf-pseudo-ipv4 client-ip " +
-    "do-connecting-ip fastly-client-ip fly-client-ip forwarded forwarded-for incap-client-ip proxy-client-ip " +
-    "remote-addr true-client-ip wl-proxy-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip " +
-    "x-cdn-src-ip x-client-ip x-cluster-client-ip x-envoy-external-address x-forwarded x-nf-client-connection-ip " +
-    "x-original-forwarded-for x-originating-ip x-proxyuser-ip x-real-ip x-remote-addr x-remote-ip x-source-ip " +
-    "x-sucuri-clientip x-vercel-forwarded-for"
-  ).split(" "),
+  "ali-cdn-real-ip",
+  "cdn-src-ip",
+  "cf-connecting-ip",
+  "cf-connecting-ipv6",
+  "cf-ipcountry",
+  "cf-pseudo-ipv4",
+  "client-ip",
+  "do-connecting-ip",
+  "fastly-client-ip",
+  "fly-client-ip",
+  "forwarded",
+  "forwarded-for",
+  "incap-client-ip",
+  "proxy-client-ip",
+  "remote-addr",
+  "true-client-ip",
+  "wl-proxy-client-ip",
+  "x-appengine-user-ip",
+  "x-azure-clientip",
+  "x-azure-socketip",
+  "x-cdn-src-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-envoy-external-address",
+  "x-forwarded",
+  "x-nf-client-connection-ip",
+  "x-original-forwarded-for",
+  "x-originating-ip",
+  "x-proxyuser-ip",
+  "x-real-ip",
+  "x-remote-addr",
+  "x-remote-ip",
+  "x-source-ip",
+  "x-sucuri-clientip",
+  "x-vercel-forwarded-for",
   // The scheme.
-  ..."cf-visitor front-end-https x-arr-ssl x-original-proto x-proto x-scheme x-url-scheme".split(" "),
+  "cf-visitor",
+  "front-end-https",
+  "x-arr-ssl",
+  "x-original-proto",
+  "x-proto",
+  "x-scheme",
+  "x-url-scheme",
   // Host and path.
-  ...(
-    "base-url host request-uri x-envoy-original-host x-envoy-original-path x-host x-http-host-override x-http-url " +
-    "x-ms-original-url x-original-host x-original-method x-original-uri x-original-url x-rewrite-url " +
-    "x-waws-unencoded-url"
-  ).split(" "),
+  "base-url",
+  "host",
+  "request-uri",
+  "x-envoy-original-host",
+  "x-envoy-original-path",
+  "x-host",
+  "x-http-host-override",
+  "x-http-url",
+  "x-ms-original-url",
+  "x-original-host",
+  "x-original-method",
+  "x-original-uri",
+  "x-original-url",
+  "x-rewrite-url",
+  "x-waws-unencoded-url",
   // `__proto__`: no field of any protocol, and not one that an object can hold as such.
   "--proto--",
 ]);
@@ -116,13 +166,31 @@ export function readResponseFields(headers: Headers, { hidden }: FieldRules): Re
  * Fields that `connection` may not name away: without them the request or its answer would mean something else
  * ("hop-by-hop header injection").
  */
-const NEVER_NAMED_AWAY = new Set(
-  (
-    "authorization cache-control cdn-loop content-encoding content-length content-range content-type cookie date etag " +
-    "expires forwarded host idempotency-key location range set-cookie traceparent tracestate transfer-encoding upgrade " +
-    "vary via"
-  ).split(" "),
-);
+const NEVER_NAMED_AWAY = new Set([
+  "authorization",
+  "cache-control",
+  "cdn-loop",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "content-type",
+  "cookie",
+  "date",
+  "etag",
+  "expires",
+  "forwarded",
+  "host",
+  "idempotency-key",
+  "location",
+  "range",
+  "set-cookie",
+  "traceparent",
+  "tracestate",
+  "transfer-encoding",
+  "upgrade",
+  "vary",
+  "via",
+]);
 
 /** Most tokens of `connection` that are read. The runtime's cap on all fields together is not far above. */
 const CONNECTION_TOKENS_MAX = 4096;

@@ -139,8 +139,15 @@ ${worker}`;
 }
 
 /** Link-local networks, and the addresses of Alibaba's, Oracle's, Azure's, Amazon's and Google's services. */
-const METADATA_NETWORKS =
-  "169.254.0.0/16 fe80::/10 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32".split(" ");
+const METADATA_NETWORKS = [
+  "169.254.0.0/16",
+  "fe80::/10",
+  "100.100.100.200/32",
+  "192.0.0.192/32",
+  "168.63.129.16/32",
+  "fd00:ec2::/32",
+  "fd20:ce::/32",
+];
 
 const list = (texts: readonly string[]) => `[${texts.map(quoted).join(", ")}]`;
 

@@ -129,9 +129,15 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
   }
 };
 
-const GATEWAY_HEADERS: readonly string[] = "client-country entity-id epoch layout region revision signature"
-  .split(" ")
-  .map((name) => `waybill-${name}`);
+const GATEWAY_HEADERS: readonly string[] = [
+  "waybill-client-country",
+  "waybill-entity-id",
+  "waybill-epoch",
+  "waybill-layout",
+  "waybill-region",
+  "waybill-revision",
+  "waybill-signature",
+];
 
 /** Each slice needs a header of its own. */
 const checkHeaders = (slices: Readonly<Record<string, DeclaredSlice>>, place: Place, report: Report): void => {

@@ -92,8 +92,14 @@ const OURS: ReadonlyMap<string, Layout> = new Map(everyLayout.map((layout) => [l
 for (const { texts } of everyLayout) for (const form of texts) sharedForm(form);
 
 /** Schemes whose issuers count from epochs of their own. */
-const EPOCH_SCHEMES: readonly string[] =
-  "snowflake discord-snowflake sharding-id flake-id sonyflake sonyflake-v2".split(" ");
+const EPOCH_SCHEMES: readonly string[] = [
+  "snowflake",
+  "discord-snowflake",
+  "sharding-id",
+  "flake-id",
+  "sonyflake",
+  "sonyflake-v2",
+];
 
 export const knownLayouts = (declared: ReadonlyMap<string, DeclaredLayout>): ReadonlyMap<string, Layout> => {
   const known = new Map(OURS);
