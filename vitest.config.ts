@@ -22,6 +22,9 @@ const workerd = () =>
     },
   });
 
+/** The modules of its other build name each other without an extension, which workerd does not resolve. */
+const RESOLVED = { alias: { "jsonc-parser": "jsonc-parser/lib/umd/main.js" } };
+
 // `worker` folders hold what needs workerd: streams, and pages from real bindings.
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
@@ -84,6 +87,7 @@ export default defineConfig({
       },
       {
         plugins: [workerd()],
+        resolve: RESOLVED,
         test: {
           ...onWorkerd,
           name: "worker",
@@ -137,6 +141,7 @@ export default defineConfig({
       },
       {
         plugins: [workerd()],
+        resolve: RESOLVED,
         test: {
           ...onWorkerd,
           ...slowTimeouts,
