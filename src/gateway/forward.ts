@@ -95,6 +95,7 @@ export async function forward(
     watchClient: () => context.watchClient(),
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: entity.publicFields !== undefined,
+    hidesAuthorization: context.hidesAuthorization,
     passesBody: !(isRewritten || mayRegister || options?.isKept === true),
     body,
     target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),

@@ -83,6 +83,10 @@ export class RequestContext {
   declare isPlainId: boolean;
   /** Aborts when the rest of the answer is for no one; `undefined`: when the client has left. */
   declare unwanted: AbortSignal | undefined;
+  /** Whether the answer shows how the request was decided. */
+  declare isDebugged: boolean;
+  /** Whether `authorization` is a credential of the gateway's own, which no origin gets. */
+  declare hidesAuthorization: boolean;
   /** Whether nothing of the request's body is left, or its answer reads it; false where that is not known. */
   declare isBodyRead: boolean;
   declare private isLogged: boolean;
@@ -110,6 +114,7 @@ export class RequestContext {
     this.isElsewhere = undefined;
     this.attempts = 0;
     this.isPlainId = false;
+    this.isDebugged = this.hidesAuthorization = false;
     this.isBodyRead = false;
     this.isLogged = false;
     this.isWatched = false;

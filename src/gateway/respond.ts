@@ -9,6 +9,7 @@ import { begunBody, codingsOf } from "../proxy/codings.ts";
 import { type ResponseFields, readResponseFields } from "../proxy/headers.ts";
 import { LOCATION_FIELDS, withPrefix } from "../proxy/path-prefix.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
+import { fieldsShown } from "./debug.ts";
 import type { RequestContext } from "./request.ts";
 
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
@@ -118,7 +119,7 @@ function labelled(
     layout,
     table: context.tableLabel ?? "",
     originMs: context.originMs,
-    fields: entity.fields,
+    fields: fieldsShown(context, response, entity.fields),
     via: gateway.pseudonym.via,
     encodeBody,
   });

@@ -8,6 +8,7 @@ import { serveByPlaces } from "../features/places/serve/serve.ts";
 import type { ServedTable } from "../ports/gateway.ts";
 import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
 import { decideLoading, type LoadFailure } from "./pages.ts";
@@ -18,12 +19,19 @@ import { openRequest, type RequestContext } from "./request.ts";
 export function serve(context: RequestContext): Response | Promise<Response> {
   const opened = openRequest(context);
   const { client, lookup } = context.gateway.rateLimits;
-  if (opened instanceof Promise || client !== undefined || lookup !== undefined) return serveLater(context, opened);
+  const debug = context.request.headers.get(DEBUG_FIELD);
+  if (opened instanceof Promise || client !== undefined || lookup !== undefined || debug !== null) {
+    return serveLater(context, opened, debug);
+  }
   return opened instanceof Response ? opened : serveBy(context, opened);
 }
 
 /** The first requests wait for a table, and some for the count of a limit. */
-async function serveLater(context: RequestContext, opened: ReturnType<typeof openRequest>): Promise<Response> {
+async function serveLater(
+  context: RequestContext,
+  opened: ReturnType<typeof openRequest>,
+  debug: string | null,
+): Promise<Response> {
   const { client, lookup } = context.gateway.rateLimits;
   if (opened instanceof Promise) context.watchClientIfSlow();
   const served = await opened;
@@ -32,7 +40,12 @@ async function serveLater(context: RequestContext, opened: ReturnType<typeof ope
   const limited =
     (client && (await limitRate(context, client, "client"))) ??
     (isLookup && lookup ? await limitRate(context, lookup, "lookup") : undefined);
-  return limited ?? serveBy(context, served);
+  if (limited !== undefined) return limited;
+  const denied = debug === null ? undefined : await admitDebug(context, debug);
+  if (denied !== undefined) return context.fail(denied);
+  const response = await serveBy(context, served);
+  if (context.isDebugged && context.outcome === "answered") forbidStoring(response);
+  return response;
 }
 
 /** Serves a request that is open and within its limits. `decided`: once what the decision needs is loaded. */

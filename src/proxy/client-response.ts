@@ -36,8 +36,8 @@ export function clientResponse(
   if (dropped !== undefined) dropFields(headers, dropped);
   if (label.fields === "minimal") return response;
   headers.set("waybill-region", label.region);
-  headers.set("waybill-table", label.table);
   if (label.fields === "standard") return response;
+  headers.set("waybill-table", label.table);
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
   headers.append("via", label.via);

@@ -95,6 +95,8 @@ export interface ProxyRequest {
   readonly trustsForwarded: boolean;
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
+  /** The client's `authorization` is for the gateway alone. */
+  readonly hidesAuthorization: boolean;
   /** No feature reads the answer's body: the client gets it as it comes, unless the table wants it whole or in time. */
   readonly passesBody?: boolean;
   /** Regions of the table that decided, by name. */
@@ -209,6 +211,9 @@ export function originRequest(
         break;
       case "tracestate":
         if (isTracestate(value)) fields["tracestate"] = value;
+        break;
+      case "authorization":
+        if (!proxyRequest.hidesAuthorization) fields["authorization"] = value;
         break;
       case "connection":
         connection = value;

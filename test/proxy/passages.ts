@@ -53,6 +53,7 @@ export const proxyRequest = (
     scheme: "https",
     trustsForwarded: false,
     asksReadable: false,
+    hidesAuthorization: false,
     regions: table.regions,
     waitUntil: (work) => void works.push(work),
     attempts: 0,

@@ -50,7 +50,7 @@ describe("the fields that the gateway adds", () => {
       "gw.test",
       "http",
     ]);
-    expect(names(down)).toEqual(["content-type", "waybill-region", "waybill-table"]);
+    expect(names(down)).toEqual(["content-type", "waybill-region"]);
   });
 
   it("by full: all", async () => {

@@ -78,6 +78,7 @@ const setUp = (deps: Setup = {}) => {
     scheme: "https",
     trustsForwarded: false,
     asksReadable: false,
+    hidesAuthorization: false,
     regions: table.regions,
     waitUntil: (work) => void works.push(work),
     attempts: 1,

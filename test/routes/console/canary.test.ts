@@ -41,7 +41,7 @@ describe("a look-up beside a canary", () => {
     const gateway = beside({ share: 40 });
     const seen = new Set<boolean>();
     for (const id of ORDERS) {
-      const answer = await gateway.request(`/orders/${id}`);
+      const answer = await gateway.request(`/orders/${id}`, { headers: { "waybill-debug": "1" } });
       const decides = answer.headers.get("waybill-table") === "rev=2; canary";
       seen.add(decides);
       const region = decides ? "us" : "eu";
@@ -110,7 +110,9 @@ describe("a look-up beside a canary", () => {
     });
     const { ids } = await minted.json<{ readonly ids: readonly string[] }>();
     for (const id of ids) {
-      const table = (await gateway.request(`/tickets/${id}`)).headers.get("waybill-table");
+      const table = (await gateway.request(`/tickets/${id}`, { headers: { "waybill-debug": "1" } })).headers.get(
+        "waybill-table",
+      );
       for (const { tableCanary } of [await lookUp(gateway, id), await explain(gateway, `/tickets/${id}`)]) {
         expect(tableCanary).toMatchObject({ decides: table === "rev=2; canary" });
         expect(tableCanary).not.toHaveProperty("takesFrom");

@@ -33,7 +33,7 @@ const beside = (stable: CanaryRequest, canary: CanaryRequest, audience: CanarySe
 type Gateway = Pick<ReturnType<typeof setUp>, "request">;
 
 async function ask({ request }: Gateway, path: string) {
-  const { status, headers } = await request(path);
+  const { status, headers } = await request(path, { headers: { "waybill-debug": "1" } });
   return {
     status,
     location: headers.get("location"),

@@ -26,7 +26,7 @@ const mint = (request: Request, changeRequest: object) =>
 
 /** By which table and to which region a request goes. */
 async function wayOf(request: Request, path: string) {
-  const { status, headers } = await request(path, { redirect: "manual" });
+  const { status, headers } = await request(path, { redirect: "manual", headers: { "waybill-debug": "1" } });
   return { status, region: headers.get("waybill-region"), table: headers.get("waybill-table") };
 }
 

@@ -42,7 +42,9 @@ async function isolate(revision: number, canary?: number) {
   );
   const { request } = setUp();
   return async (path: string, init?: RequestInit) => {
-    const answer = await request(path, init);
+    const headers = new Headers(init?.headers);
+    headers.set("waybill-debug", "1");
+    const answer = await request(path, { ...init, headers });
     const table = answer.headers.get("waybill-table") ?? "";
     return {
       status: answer.status,

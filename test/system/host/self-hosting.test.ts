@@ -80,7 +80,10 @@ async function untilTrue(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-const ask = () => fetch(`http://127.0.0.1:${port}/invoices/${INVOICE}`);
+const ask = () =>
+  fetch(`http://127.0.0.1:${port}/invoices/${INVOICE}`, {
+    headers: { authorization: `Bearer ${TOKEN}`, "waybill-debug": "1" },
+  });
 
 /** Asks until a revision is in force; the region that then answers. */
 async function regionAt(revision: number): Promise<string | null> {

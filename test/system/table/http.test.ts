@@ -50,7 +50,7 @@ async function untilTrue(what: string, holds: () => Promise<boolean> | boolean):
 async function regionAt(revision: number): Promise<string | null> {
   let region: string | null = null;
   await untilTrue(`revision ${revision}`, async () => {
-    const answer = await fetch(`${gateway.url}/invoices/${INVOICE}`);
+    const answer = await fetch(`${gateway.url}/invoices/${INVOICE}`, { headers: { "waybill-debug": "1" } });
     region = answer.headers.get("waybill-region");
     return answer.headers.get("waybill-table")?.startsWith(`rev=${revision};`) === true;
   });

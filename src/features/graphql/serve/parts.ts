@@ -84,6 +84,7 @@ async function askPart(
     trustsForwarded: gateway.trustsForwarded,
     // Neither coded nor a range of it: it is read here.
     asksReadable: true,
+    hidesAuthorization: context.hidesAuthorization,
     body: { kind: "kept", bytes: new TextEncoder().encode(body).buffer as ArrayBuffer },
     target: graphql.path,
     decision,

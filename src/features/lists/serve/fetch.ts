@@ -183,6 +183,7 @@ function proxyRequestOf(run: ListRun, target: Target, cursor: string | undefined
     watchClient: () => undefined,
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: true,
+    hidesAuthorization: context.hidesAuthorization,
     body: NO_BODY,
     target: list.path + queryOf(run, cursor),
     decision: { entity: list.entity, layout: "", id: "", words, identity: words, canonical: "", target },
