@@ -187,7 +187,7 @@ function Audit() {
   };
   useEffect(() => void load(), [knownTable.value?.revision]);
   return (
-    <Panel title="Audit log">
+    <Panel title="Changes and their authors">
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
       {entries && (
         <Table class="cards" label="Audit log" columns={["When", "Who", "What", "Outcome", "Note"]}>
