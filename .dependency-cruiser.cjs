@@ -14,6 +14,7 @@ const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
 const LISTS = "^src/features/[^/]+\\.ts$";
 const FEATURE_EDGE = "^src/features/[^/]+/edge(/|\\.ts$)";
 const PAGES = "^src/features/[^/]+/(pages|openapi)(/|\\.ts$)";
+const FRONT = "^src/features/[^/]+/front\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -72,6 +73,12 @@ const ZONES = [
       packages("hono", "valibot"),
     ],
     why: "the pages of a feature see the world through ports",
+  },
+  {
+    name: "feature-front",
+    from: FRONT,
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", PAGES, SERVE, TABLE, ...PORTS],
+    why: "the front of a feature loads its pages when they are asked for",
   },
   {
     name: "feature-lists",
@@ -133,6 +140,7 @@ const ZONES = [
       PAGES,
       SERVE,
       TABLE,
+      LISTS,
       ...PORTS,
       packages("hono", "valibot"),
     ],

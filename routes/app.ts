@@ -1,4 +1,5 @@
-import { allowOrigin } from "../src/features/cors/serve.ts";
+import { FRONT_FEATURES } from "../src/features/front.ts";
+import type { FrontFeature } from "../src/gateway/front.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
@@ -13,7 +14,10 @@ export interface App {
 }
 
 const pages = loadable("pages", () => import("./pages.ts"));
-const mint = loadable("mint", () => import("../src/features/mint/pages.ts"));
+
+const FEATURES: readonly FrontFeature[] = FRONT_FEATURES;
+const ANSWERS = FEATURES.flatMap(({ answer }) => answer ?? []);
+const FINISHES = FEATURES.flatMap(({ finish }) => finish ?? []);
 
 /** The whole HTTP surface: the gateway's own pages by Hono; every other path belongs to the entities of the table. */
 export function createApp(gateway: Gateway): App {
@@ -27,10 +31,9 @@ export function createApp(gateway: Gateway): App {
         const atConsole = malformed === undefined && context.isAtConsole;
         const isOwn = atConsole || GATEWAY_PATH.test(context.path);
         if (isOwn) context.watchClientIfSlow();
-        // The router, and what stands before all pages, cost more than an ID.
-        const isMint = context.path === "/mint" && context.method === "POST" && gateway.mintDoor === "open";
+        const answer = isOwn && !atConsole && malformed === undefined ? answerOf(context) : undefined;
         if (malformed !== undefined) response = context.fail(malformed);
-        else if (isMint && !atConsole) response = await (mint.loaded ?? (await mint.load())).answerMint(context);
+        else if (answer !== undefined) response = await answer;
         else if (isOwn) {
           own ??= (await pages.load()).createPages(gateway);
           response = await own.fetch(request, { context }, execution);
@@ -45,7 +48,7 @@ export function createApp(gateway: Gateway): App {
         }
       }
       const isOurs = context.outcome !== "answered" || context.isMerged;
-      if (isOurs && !context.isAtConsole) response = await allowOrigin(context, response);
+      if (isOurs && !context.isAtConsole) for (const finish of FINISHES) response = await finish(context, response);
       // The runtime adds none; an origin's answer keeps its own (RFC 9110 §6.6.1).
       if (context.outcome !== "answered" && response.status !== 101)
         response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
@@ -53,4 +56,13 @@ export function createApp(gateway: Gateway): App {
       return context.isBodyRead ? response : holdEarlyAnswer(context, response);
     },
   };
+}
+
+/** The answer of the first feature that takes the request. */
+function answerOf(context: RequestContext): Promise<Response> | undefined {
+  for (const answer of ANSWERS) {
+    const own = answer(context);
+    if (own !== undefined) return own;
+  }
+  return undefined;
 }

@@ -1,31 +1,27 @@
 import { Hono } from "hono";
-import { directoryBulk } from "../src/features/directory/pages/bulk.ts";
-import { directory } from "../src/features/directory/pages/directory.ts";
-import { idempotency } from "../src/features/idempotency/pages.ts";
-import { many } from "../src/features/many/pages.ts";
-import { mint } from "../src/features/mint/pages.ts";
-import { tableReplay } from "../src/features/replay/pages.ts";
+import { PAGE_FEATURES } from "../src/features/pages.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { consoleData, consolePage, guardConsole } from "./console/console.ts";
-import { explain } from "./explain.ts";
+import type { PageFeature } from "./feature.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
 import { answerUnchanged, type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
 import { metrics, regions } from "./metrics.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
-import { table, tablePacks, tableRevisions } from "./table/table.ts";
+import { table, tableRevisions } from "./table/table.ts";
 
 /** The gateway's own pages. */
 export function createPages(gateway: Gateway): Hono<PageEnv> {
   const pages = new Hono<PageEnv>({ getPath: rawPath });
   pages.use(guardConsole(gateway));
   pages.use(answerUnchanged);
-  const ofTable = [table, tableRevisions, tableReplay, tablePacks];
-  const ofIds = [many, mint, ids, explain, idempotency, directory, directoryBulk];
-  const ofGateway = [health, metrics, regions, consolePage, consoleData];
-  for (const family of [...ofIds, ...ofGateway, ...ofTable, problems, openapi])
+  const features: readonly PageFeature[] = PAGE_FEATURES;
+  const families = [ids, health, metrics, regions, consolePage, consoleData, table, tableRevisions, problems];
+  for (const family of [...features.flatMap(({ pages = [] }) => pages), ...families])
     pages.route("/", family(gateway) as Hono);
+  const parts = features.flatMap(({ openapi }) => openapi ?? []);
+  pages.route("/", openapi(gateway, parts));
   pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {
     throw error;

@@ -182,3 +182,9 @@ function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
   }
   return [...described.values()];
 }
+
+/** A path whose parameters stand at each method, so that they are not of another one. */
+export function withOwnParameters(item: object): object {
+  const { parameters, ...methods }: Readonly<Record<string, object>> = { ...item };
+  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, { ...method, parameters }]));
+}

@@ -28,6 +28,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["ids", "src/ids/planted.ts", 'export type { CompiledTable } from "../routing/table.ts";'],
   ["routing", "src/routing/planted.ts", 'export { Hono } from "hono";'],
   ["routing", "src/routing/planted.ts", 'export type { Fetch } from "../ports/gateway.ts";'],
+  ["feature-front", "src/features/mint/front.ts", 'export { Hono } from "hono";'],
   ["feature-lists", "src/features/planted.ts", 'export { iuid } from "../ids/index.ts";'],
   ["formats", "src/formats/planted.ts", 'export { readFileSync } from "node:fs";'],
   ["formats", "src/formats/planted.ts", 'export { systemClock } from "../edge/platform.ts";'],

@@ -1,3 +1,4 @@
+import type { FrontFeature } from "../../gateway/front.ts";
 import type { RequestContext } from "../../gateway/request.ts";
 import type { Problem } from "../../problems/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
@@ -110,3 +111,5 @@ const isOwn = ({ creates, lists }: CompiledTable, path: string): boolean =>
   path === ANY_PREFIX.slice(0, -1) ||
   lists?.has(path) === true ||
   creates?.match(path) !== undefined;
+
+export const corsFront: FrontFeature = { name: "cors", finish: allowOrigin };

@@ -1,25 +1,18 @@
-import { ANY_BODY, ANY_RESPONSES, type Paths, parameter, templateOf } from "../../../routes/openapi/paths.ts";
-import type { CompiledTable } from "../../routing/index.ts";
-import type { Create, List } from "../../routing/table.ts";
+import type { OpenApiPart } from "../../../routes/feature.ts";
+import { ANY_BODY, ANY_RESPONSES, parameter, templateOf, withOwnParameters } from "../../../routes/openapi/paths.ts";
+import type { Create } from "../../routing/table.ts";
 
-/** The paths with POST and GET to the collections of the table. Other methods of the same path may need no ID. */
-export function withCollections(paths: Paths, { creates, lists }: CompiledTable): Paths {
-  const all: Record<string, object> = { ...paths };
-  for (const list of lists?.values() ?? []) {
-    all[list.path] = { ...withOwnParameters(all[list.path] ?? {}), get: listOperation(list) };
-  }
-  for (const create of creates?.byEntity.values() ?? []) {
-    const { path, parameters } = templateOf(create.collection);
-    all[path] = { ...withOwnParameters(all[path] ?? {}), post: createOperation(create, parameters) };
-  }
-  return all;
-}
-
-/** A path whose parameters stand at each method, so that they are not of another one. */
-function withOwnParameters(item: object): object {
-  const { parameters, ...methods }: Readonly<Record<string, object>> = { ...item };
-  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, { ...method, parameters }]));
-}
+/** The paths with POST to the collections of the table. Other methods of the same path may need no ID. */
+export const openapi: OpenApiPart = {
+  withPaths(paths, { creates }) {
+    const all: Record<string, object> = { ...paths };
+    for (const create of creates?.byEntity.values() ?? []) {
+      const { path, parameters } = templateOf(create.collection);
+      all[path] = { ...withOwnParameters(all[path] ?? {}), post: createOperation(create, parameters) };
+    }
+    return all;
+  },
+};
 
 const text = (description: string) => ({ description, schema: { type: "string" } });
 
@@ -73,40 +66,4 @@ function fieldsOf({ key, idempotency, clientId }: Create): readonly object[] {
     fields.set(clientId.clock.header, parameter("header", clientId.clock.header, "The client's time, Unix ms."));
   }
   return [...fields.values()];
-}
-
-function listOperation({ entity, limit, cursorQuery, filters, answer }: List): object {
-  const names = Object.values(filters).filter((name) => name !== undefined);
-  const properties = {
-    [answer.items]: { type: "array", items: {} },
-    [answer.next]: { type: ["string", "null"], description: "The cursor of what comes next." },
-    [answer.summary]: {
-      type: "object",
-      description: "`partial`: regions that failed. `gap`: a cursor for what they lack.",
-    },
-  };
-  const content = { "application/json": { schema: { type: "object", properties } }, "application/x-ndjson": {} };
-  return {
-    operationId: `list_${entity.name}`,
-    tags: ["entities"],
-    summary: `Lists every ${entity.name}, merged over all regions`,
-    security: [],
-    parameters: [
-      {
-        name: limit.query,
-        in: "query",
-        schema: { type: "integer", minimum: 1, maximum: limit.max, default: limit.default },
-      },
-      parameter("query", cursorQuery, "Cursor of the answer before."),
-      ...names.map((name) => parameter("query", name, "Leaves regions out.")),
-    ],
-    responses: {
-      "200": {
-        description: "The items. Without its summary an answer was cut off.",
-        headers: { "waybill-partial": text("Regions that had failed when the answer began.") },
-        content,
-      },
-      default: { ...ANY_RESPONSES.default, description: "A problem of the gateway, or what all origins answered." },
-    },
-  };
 }

@@ -1,7 +1,9 @@
 import { Hono } from "hono";
+import type { PageFeature } from "../../../routes/feature.ts";
 import { requireScope } from "../../../routes/lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, respond } from "../../../routes/lib/http.ts";
 import type { Gateway } from "../../ports/gateway.ts";
+import { openapi } from "./openapi.ts";
 import type { KeyEntry } from "./port.ts";
 import { readIdempotencyKey } from "./serve/key-field.ts";
 
@@ -31,3 +33,5 @@ function showEntry({ scope, state, record, startedAtMs, untilMs, attempts, finge
   const times = { startedAt: new Date(startedAtMs).toISOString(), until: new Date(untilMs).toISOString() };
   return { scope, state, ...record, attempts, ...times, fingerprint, ...(answer === undefined ? {} : { answer }) };
 }
+
+export const idempotencyPages: PageFeature = { name: "idempotency", pages: [idempotency], openapi };

@@ -1,7 +1,9 @@
 import { Hono } from "hono";
+import type { PageFeature } from "../../../routes/feature.ts";
 import { contextOf, openLimited, type PageEnv, readBodyInTime } from "../../../routes/lib/http.ts";
 import { limitRate } from "../../gateway/rate-limit.ts";
 import type { Gateway } from "../../ports/gateway.ts";
+import { openapi } from "./openapi.ts";
 import { answerMany } from "./serve/answer.ts";
 import { MANY_BYTES_MAX, readMany } from "./serve/request.ts";
 
@@ -31,3 +33,5 @@ export const many = (gateway: Gateway) =>
     }
     return answerMany(context, served, wanted.value);
   });
+
+export const manyPages: PageFeature = { name: "many", pages: [many], openapi };

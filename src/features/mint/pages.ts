@@ -1,10 +1,12 @@
 import { Hono } from "hono";
+import type { PageFeature } from "../../../routes/feature.ts";
 import { requireScope } from "../../../routes/lib/auth.ts";
 import { contextOf, openLimited, type PageEnv, readBody } from "../../../routes/lib/http.ts";
 import { chooseType } from "../../gateway/negotiate.ts";
 import { limitRate } from "../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../gateway/request.ts";
 import type { Gateway, ServedTable } from "../../ports/gateway.ts";
+import { openapi } from "./openapi.ts";
 import { mintIds, shortKeysOf } from "./serve/mint.ts";
 import { answerOnce } from "./serve/once.ts";
 import { type MintRequest, planMint } from "./table/plan.ts";
@@ -113,3 +115,5 @@ const requestHint = (ambiguous: Ambiguous | undefined, { canary }: ServedTable):
 /** For clients that want no JSON: `count=2; path="/tweets/:id"; id-layout=snowflake`. */
 const ambiguousField = ({ count, path, idLayout }: Ambiguous): string =>
   `count=${count}; path="${path}"${idLayout === undefined ? "" : `; id-layout=${idLayout}`}`;
+
+export const mintPages: PageFeature = { name: "mint", pages: [mint], openapi };

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
+import type { PageFeature } from "../../../routes/feature.ts";
 import { requireScope } from "../../../routes/lib/auth.ts";
 import { respond } from "../../../routes/lib/http.ts";
 import { invalidTable, malformed, wholeNumber } from "../../../routes/table/request.ts";
@@ -16,6 +17,7 @@ import {
   TABLE_BYTES_MAX,
 } from "../../routing/index.ts";
 import { parseLogLine } from "./log-lines.ts";
+import { openapi } from "./openapi.ts";
 import { replay } from "./serve.ts";
 
 const LINE_FEED = 10;
@@ -160,3 +162,5 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
     },
   });
 }
+
+export const replayPages: PageFeature = { name: "replay", pages: [tableReplay], openapi };

@@ -1,3 +1,4 @@
+import type { OpenApiPart } from "../../../../routes/feature.ts";
 import { parameter, pathParameter } from "../../../../routes/openapi/paths.ts";
 import { json, operation, UNCHANGED } from "../../../../routes/openapi/table.ts";
 import { KEY_FORMS } from "../table/normalise.ts";
@@ -56,7 +57,7 @@ const LIMIT = { name: "limit", in: "query", schema: { type: "integer", minimum: 
 const page = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}) =>
   operation({ name, tag: "directory", summary, ...more });
 
-export const directoryPaths = () => ({
+const paths = {
   "/-/directory": {
     get: page("listDirectories", `The directories of the table; texts have a form: ${KEY_FORMS.join(", ")}`),
     post: page("claimKeys", "Claim several keys of one entity: all of them or none", {
@@ -97,4 +98,9 @@ export const directoryPaths = () => ({
     delete: page("removeKey", "Remove a key", { parameters: [...PLACE, IF_MATCH], status: 204, content: {} }),
   },
   ...directoryBulkPaths(),
-});
+};
+
+export const openapi: OpenApiPart = {
+  tag: { name: "directory", description: "Regions of keys that carry no shard; claims of keys." },
+  paths,
+};

@@ -1,23 +1,23 @@
 import { Hono } from "hono";
 import * as v from "valibot";
-import { type ExplainedRequest, explainRequest, wholeRequest } from "../src/features/places/serve/explain.ts";
-import { claimsOf } from "../src/gateway/caller.ts";
-import type { Tables } from "../src/gateway/decide.ts";
-import { decideFor } from "../src/gateway/pages.ts";
-import { ok } from "../src/ids/result.ts";
-import type { Gateway } from "../src/ports/gateway.ts";
-import { duplicateKey, parseJson } from "../src/routing/index.ts";
-import { requireScope, siteOf } from "./lib/auth.ts";
-import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "./lib/http.ts";
-import { type LedHere, TABLE_CANARY, tableCanaryOf } from "./lib/table-canary.ts";
-import { json, operation } from "./openapi/table.ts";
+import type { PageFeature } from "../../../routes/feature.ts";
+import { requireScope, siteOf } from "../../../routes/lib/auth.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv, readBody } from "../../../routes/lib/http.ts";
+import { type LedHere, TABLE_CANARY, tableCanaryOf } from "../../../routes/lib/table-canary.ts";
+import { json, operation } from "../../../routes/openapi/table.ts";
+import { claimsOf } from "../../gateway/caller.ts";
+import type { Tables } from "../../gateway/decide.ts";
+import { decideFor } from "../../gateway/pages.ts";
+import { ok } from "../../ids/result.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import { duplicateKey, parseJson } from "../../routing/index.ts";
+import { type ExplainedRequest, explainRequest, wholeRequest } from "./serve/explain.ts";
 
 const PATH = "/-/explain";
 
 const TEXT = { type: "string" };
 
-/** For OpenAPI. */
-export const EXPLAIN = {
+const EXPLAIN = {
   post: operation({
     name: "explainRequest",
     tag: "ids",
@@ -123,3 +123,9 @@ function requestLedBy(explained: Awaited<ReturnType<typeof decideFor<ExplainedRe
   const { region, problem } = explained;
   return { byCanary, region, problem: problem?.type.slice(problem.type.lastIndexOf("/") + 1) };
 }
+
+export const explainPages: PageFeature = {
+  name: "places",
+  pages: [explain],
+  openapi: { paths: { [PATH]: EXPLAIN } },
+};
