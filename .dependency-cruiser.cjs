@@ -8,6 +8,8 @@ const ROUTING = "^src/routing/index\\.ts$";
 const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
 /** The pure part of a feature. */
 const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
+/** Those of the features that tables have. */
+const TABLE_LISTS = "^src/features/((checking|compiling|members)\\.ts|table-types\\.d\\.ts)$";
 /** Handlers of a feature: they answer requests, or change them. */
 const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
 /** The lists of features. The files that compose read them. */
@@ -31,7 +33,7 @@ const ZONES = [
   {
     name: "routing",
     from: "^src/routing/",
-    may: ["^src/(routing|ids)/", TABLE, packages("valibot")],
+    may: ["^src/(routing|ids)/", TABLE_LISTS, packages("valibot")],
     why: "the table stands on IDs alone",
   },
   {
@@ -83,7 +85,7 @@ const ZONES = [
   {
     name: "feature-lists",
     from: LISTS,
-    may: ["^src/features/[^/]+/"],
+    may: ["^src/features/[^/]+/", "^src/routing/(check/feature|feature|schema/compose)\\.ts$"],
     why: "a list has a line for each feature, and no code",
   },
   {
@@ -212,7 +214,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host|formats)/", IDS, ROUTING, packages("graphql")],
+    may: ["^src/(demo|host|formats)/", IDS, ROUTING, TABLE, packages("graphql")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

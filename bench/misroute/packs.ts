@@ -3,8 +3,9 @@ import type { PackRange } from "../../src/features/packs/table/format.ts";
 import { encodePack } from "../../src/features/packs/table/format.ts";
 import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
 import { partsOfFile, readHeader, verifyPack } from "../../src/features/packs/table/pack.ts";
+import { slotsOf } from "../../src/features/packs/table/route.ts";
+import type { DeclaredPack } from "../../src/features/packs/table/schema.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
-import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { needed, randomBelow, seededWords } from "../lib/random.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
@@ -73,7 +74,7 @@ export const PACKS: ReadonlyMap<string, SubjectPack> = new Map(
 
 /** Attaches all packs of a table. */
 export const attachPacks = (table: CompiledTable): void => {
-  for (const slot of table.packs.values()) {
+  for (const slot of slotsOf(table).values()) {
     const pack = PACKS.get(slot.name);
     if (pack === undefined || !slot.attach(pack.loaded).ok) throw new Error(`pack ${slot.name} cannot be attached`);
   }

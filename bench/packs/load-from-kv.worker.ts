@@ -1,4 +1,5 @@
 import { kvPacks, type PacksOptions } from "../../src/features/packs/edge/packs.ts";
+import { slotsOf } from "../../src/features/packs/table/route.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 import { needed } from "../lib/random.ts";
@@ -36,7 +37,7 @@ async function loadPacks(of: CompiledTable, kv: PacksOptions["kv"]): Promise<Res
   });
   await packs.open(of);
   let bytes = 0;
-  for (const { name, content } of of.packs.values()) {
+  for (const { name, content } of slotsOf(of).values()) {
     for (const { number } of content?.header.pages ?? []) await packs.load(of, { pack: name, page: number });
     bytes += content?.bytes ?? 0;
   }

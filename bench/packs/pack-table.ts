@@ -1,6 +1,7 @@
 import { formatPackFault } from "../../src/features/packs/table/format.ts";
 import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
 import { formatEntryFault, verifyPack } from "../../src/features/packs/table/pack.ts";
+import { slotsOf } from "../../src/features/packs/table/route.ts";
 import { hotguid } from "../../src/ids/index.ts";
 import { type CompiledTable, loadTable, resolvePath } from "../../src/routing/index.ts";
 import { needed, randomFields } from "../lib/random.ts";
@@ -14,7 +15,7 @@ const NOW_MS = Date.UTC(2026, 10, 21);
 /** Verifies the pack, checks and compiles the table: ready to resolve any ID. */
 export async function openTable({ file, tableText }: PackFile): Promise<CompiledTable> {
   const table = needed(loadTable(JSON.parse(tableText), 1));
-  for (const slot of table.packs.values()) {
+  for (const slot of slotsOf(table).values()) {
     const attached = slot.attach(await openPack(file, slot.declared.sha256));
     if (!attached.ok) throw new Error(formatEntryFault(attached.error));
   }

@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import { NO_PUBLIC_KEYS, publicCodec } from "../features/public-ids/table/codec.ts";
 import {
   builtinLayouts,
   formatShortKey,
@@ -16,9 +17,7 @@ import {
   type Entity,
   type EntityId,
   LUUID_SHORT,
-  NO_PUBLIC_KEYS,
   primaryPattern,
-  publicCodec,
   resolveAny,
   resolvePath,
 } from "../routing/index.ts";

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
+import { parsePublicKeys } from "../features/public-ids/table/codec.ts";
 import type { Environment } from "../host/settings.ts";
-import { type CompiledTable, parsePublicKeys } from "../routing/index.ts";
+import type { CompiledTable } from "../routing/index.ts";
 import { REGIONS } from "./origin.ts";
 
 /** A note for a table whose public IDs have no keys. */

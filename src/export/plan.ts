@@ -190,12 +190,12 @@ const destinationsOf = (
   forwarded: Forwarded[],
 ): Destinations => {
   const places = new Map(regions.map(({ name }, at) => [name, at + 1]));
-  const { byOrdinal, fallback } = targetsOf(draft, table.regions, table.directories);
+  const { byOrdinal, fallback } = targetsOf(draft, table.regions, () => undefined);
   const ordinals = byOrdinal.map((target, at) => {
-    if (target === undefined) forwarded.push({ what: `route ${at}`, why: "a pack" });
-    else if (target.region === undefined) {
-      forwarded.push({ what: `route ${at}`, why: "plan" in target ? "a directory" : "a split" });
-    } else if (target.canary !== undefined) forwarded.push({ what: `route ${at}`, why: "a canary" });
+    const isLookedUp = draft.routes[at]?.route.directory !== undefined;
+    if (target === undefined) forwarded.push({ what: `route ${at}`, why: isLookedUp ? "a directory" : "a pack" });
+    else if (target.region === undefined) forwarded.push({ what: `route ${at}`, why: "a split" });
+    else if (target.canary !== undefined) forwarded.push({ what: `route ${at}`, why: "a canary" });
     else if (target.shadow !== undefined) forwarded.push({ what: `route ${at}`, why: "a shadow" });
     else return places.get(target.region.name) ?? 0;
     return 0;
@@ -239,7 +239,7 @@ const decisionOf = (
   const index = plan && route?.indexes.get(plan);
   if (route === undefined || plan === undefined || index === undefined)
     throw new Error(`${layout.name} was not planned`);
-  const packs = route.packs.filter(({ ids }) => ids.has(plan));
+  const packs = route.searched.filter(({ ids }) => ids.has(plan));
   return {
     entity,
     layout,

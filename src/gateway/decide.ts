@@ -1,4 +1,5 @@
 import { answerName, type FoundKeys, readTextKey, settleKey } from "../features/directory/table/compile.ts";
+import type { KeyLookup } from "../features/directory/table/types.ts";
 import type { MissingPage } from "../features/packs/table/pack.ts";
 import {
   entityOf,
@@ -24,7 +25,7 @@ import {
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "../routing/resolve/owner.ts";
 import type { RegionSourceError } from "../routing/resolve/region-sources.ts";
-import type { Asked, KeyLookup } from "../routing/table.ts";
+import type { Asked } from "../routing/table.ts";
 
 /**
  * Where a request goes: the one decision behind entity paths, `/any`, `/-/ids`, minting, redirects, replay and the

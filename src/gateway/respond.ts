@@ -150,7 +150,7 @@ function rewriteResponse(
         show: shown,
       }),
     keepsTag: entity.public === undefined && entity.publicFields === undefined,
-    otherBodies: entity.otherBodies,
+    otherBodies: entity.otherBodies ?? "pass",
     onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
   });
 }

@@ -1,8 +1,5 @@
-import type { KeyFault } from "../features/directory/table/normalise.ts";
-import type { KeyUnavailable } from "../features/directory/table/types.ts";
-import type { MissingPage } from "../features/packs/table/pack.ts";
 import type { ParseError } from "../ids/layout/layout.ts";
-import type { Candidate, KeyLookup } from "./table.ts";
+import type { Candidate, LoadErrors } from "./table.ts";
 
 export type RoutingError =
   /** `isRespelled`: servers may read it as a path that goes elsewhere. `isOtherHost`: its owners have other hosts. */
@@ -40,12 +37,12 @@ export type RoutingError =
       /** Absent in IDs of public entities, where it is secret. */
       readonly key?: Readonly<Record<string, string>>;
     }
-  /** The text is no key of the directory. */
-  | (KeyFault & { readonly id?: string; readonly entity?: string; readonly directory: string })
-  | { readonly reason: "unknown-key"; readonly id: string; readonly entity?: string; readonly directory: string }
-  /** The decision needs a key that is not looked up yet: look it up and try again. */
-  | (KeyUnavailable & { readonly lookup: KeyLookup })
-  /** The decision needs a page that is not in memory: load it and try again. */
-  | { readonly reason: "table-unavailable"; readonly why: string; readonly missing: MissingPage };
+  /** Something must be loaded first: load it and try again. */
+  | LoadErrors[keyof LoadErrors]
+  | FeatureErrors[keyof FeatureErrors];
+
+/** By reason. Features add theirs. */
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it.
+export interface FeatureErrors {}
 
 export type LayoutFault = { readonly layout: string; readonly error: ParseError };

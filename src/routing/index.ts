@@ -1,4 +1,3 @@
-export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "../features/public-ids/table/codec.ts";
 export { ownPortOf } from "./check/regions.ts";
 export { compileTable } from "./compile/compile.ts";
 export { diffTables, type TableDiff } from "./diff/diff.ts";
@@ -6,7 +5,7 @@ export type { LayoutFault, RoutingError } from "./errors.ts";
 export { LUUID_SHORT } from "./identity.ts";
 export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambiguities.ts";
 export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
-export { checkTable, loadTable } from "./load.ts";
+export { checkTable, loadTable, loadTableText } from "./load.ts";
 export { hintName, primaryPattern } from "./lookup/paths.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-sources.ts";
@@ -16,6 +15,6 @@ export { canarySelectorSchema, selectorTest, servesEntity, unknownNames } from "
 export { type Taken, takenIn } from "./resolve/taken.ts";
 export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
-export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
+export { NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredEntity, DeclaredTable } from "./schema/table.ts";
 export type { Candidate, CompiledTable, Decision, Entity, EntityId, PathMatch, Rule, WithoutId } from "./table.ts";

@@ -1,16 +1,10 @@
-import { checkCopies } from "../features/copies/table/compile.ts";
-import { checkCors } from "../features/cors/table.ts";
-import { checkCreates } from "../features/create/table/check.ts";
-import { checkDirectories } from "../features/directory/table/check.ts";
-import { decidedBy } from "../features/directory/table/compile.ts";
-import { checkGraphql } from "../features/graphql/table/check.ts";
-import { checkLists } from "../features/lists/table/check.ts";
-import { checkPacks } from "../features/packs/table/check.ts";
-import { checkIdPlaces } from "../features/places/table/check.ts";
-import { checkPublic } from "../features/public-ids/table/check.ts";
+import { TABLE_CHECKS } from "../features/checking.ts";
+import { TABLE_FEATURES } from "../features/compiling.ts";
+import { MEMBERS } from "../features/members.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { checkCover } from "./check/coverage.ts";
 import { checkEntities } from "./check/entities.ts";
+import type { TableChecks } from "./check/feature.ts";
 import { checkAmbiguity, checkLayouts } from "./check/layouts.ts";
 import { checkCountries, checkNames } from "./check/names.ts";
 import { checkMoved } from "./check/overrides.ts";
@@ -22,46 +16,79 @@ import { checkWithoutId } from "./check/without-id.ts";
 import { assemble } from "./compile/assemble.ts";
 import { compileTable, withVerified } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
+import { decidedBy, type TableFeature } from "./feature.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
-import { type Draft, readDraft } from "./schema/draft.ts";
+import { composeSchemas, type TableSchemas } from "./schema/compose.ts";
+import { type Draft, hasNone, readDraft } from "./schema/draft.ts";
 import { type Fault, faultList } from "./schema/faults.ts";
+import { parseTableText } from "./schema/parse.ts";
 import type { DeclaredTable } from "./schema/table.ts";
 import type { CompiledTable } from "./table.ts";
+
+/** The features that a build has. */
+export interface Build {
+  readonly features: readonly TableFeature[];
+  readonly checks: readonly TableChecks[];
+  readonly schemas: TableSchemas;
+}
+
+/** `isIn`: whether a feature, by its name, is in the build. */
+export const buildWith = (isIn: (feature: string) => boolean): Build => {
+  const checks = TABLE_CHECKS.filter(({ name }) => isIn(name));
+  const schemas = composeSchemas(
+    checks.map(({ schema }) => schema),
+    MEMBERS,
+  );
+  return { features: TABLE_FEATURES.filter(({ name }) => isIn(name)), checks, schemas };
+};
+
+export const WHOLE_BUILD = /* @__PURE__ */ buildWith(() => true);
 
 /**
  * Checks a table of any origin. The value is the same table with its type; the error is every fault at once.
  * `ownPort`: where the gateway that would serve it listens on its machine; an origin there is a fault.
  */
-export const checkTable = (declared: unknown, ownPort?: number): Result<DeclaredTable, readonly Fault[]> => {
-  const checked = check(declared, ownPort);
+export const checkTable = (
+  declared: unknown,
+  ownPort?: number,
+  build = WHOLE_BUILD,
+): Result<DeclaredTable, readonly Fault[]> => {
+  const checked = check(declared, build, ownPort);
   return checked.ok ? ok(checked.value.declared) : checked;
 };
 
 type Loaded = Result<CompiledTable, readonly Fault[]>;
 
 /** `isChecked`: by these rules, before. */
-export const loadTable = (json: unknown, revision: number, isChecked = false): Loaded => {
-  if (isChecked) return ok(compileTable(json as DeclaredTable, revision));
-  const checked = check(json);
+export const loadTable = (json: unknown, revision: number, isChecked = false, build = WHOLE_BUILD): Loaded => {
+  if (isChecked) return ok(compileTable(json as DeclaredTable, revision, build.features));
+  const checked = check(json, build);
   if (!checked.ok) return checked;
   const { planned, declared } = checked.value;
-  return ok(withVerified(assemble(planned, revision), declared));
+  return ok(withVerified(assemble(planned, revision), declared, build.features));
+};
+
+/** Checks and compiles a table's text as the given revision. */
+export const loadTableText = (text: string, revision: number): Result<CompiledTable, readonly Fault[]> => {
+  const declared = parseTableText(text);
+  return declared.ok ? loadTable(declared.value, revision) : declared;
 };
 
 /** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
-  const checked = check(declared);
+  const checked = check(declared, WHOLE_BUILD);
   if (!checked.ok) return checked;
   const { planned, declared: table, cells } = checked.value;
-  return ok(useOf(planned.draft, table, bytes, cells));
+  return ok(useOf(planned.draft, table, bytes, cells, TABLE_CHECKS));
 };
 
-const check = (value: unknown, ownPort?: number) => {
+const check = (value: unknown, { features, checks, schemas }: Build, ownPort?: number) => {
   const { report, faults } = faultList();
-  const { draft: whole, declared } = readDraft(value, report);
-  checkDirectories(whole, report);
-  const draft = decidedBy(whole, "serve");
+  const { draft: whole, declared, isRead } = readDraft(value, report, schemas);
+  const isEmpty = isRead && hasNone(whole, ["entities", "withoutId", ...features.flatMap(({ serves = [] }) => serves)]);
+  for (const { names } of checks) names?.(whole, report);
+  const draft = decidedBy(whole, "serve", features);
   const plans = planLayouts(draft);
   const isWhole = allEntitiesArePlanned(draft, plans);
   checkNames(draft, report);
@@ -72,22 +99,21 @@ const check = (value: unknown, ownPort?: number) => {
   checkPathLayouts(draft, report);
   checkLayouts(draft, report);
   const budget = new Budget(COMPLEXITY_MAX);
-  checkPublic(draft, report, budget);
-  checkWithoutId(draft, report);
-  checkCreates(draft, report);
-  checkCopies(draft, report);
-  if (draft.cors !== undefined) checkCors(draft.cors, report);
-  checkIdPlaces(draft, report);
-  checkLists(draft, report);
-  if (draft.graphql !== undefined) checkGraphql(draft.graphql, draft, report);
-  checkDestinations(draft, report);
-  checkPacks(draft, report);
+  for (const { entities } of checks) entities?.(draft, report, budget);
+  checkWithoutId(draft, isEmpty, report);
+  for (const { requests } of checks) requests?.(draft, report);
+  checkDestinations(draft, schemas.destinations, report);
+  for (const { routes } of checks) routes?.(draft, report);
   checkShares(draft, report);
   const overrides = checkMoved(draft, plans, isWhole, report);
   const isInDoubt = dependsOnFault(draft, faults);
   const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
   const context = { draft, plans, report, budget };
-  const { routes: read, placed } = checkRoutes(context, mayMatch, faults);
+  const { routes: read, placed } = checkRoutes(context, mayMatch, faults, {
+    destinations: schemas.destinations,
+    features,
+    checks,
+  });
   const routes = flattenRoutes(placed, budget);
   // An entity or a layout with a fault could make a route reachable or tell two layouts apart.
   if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
@@ -102,7 +128,7 @@ const check = (value: unknown, ownPort?: number) => {
   }
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes, overrides }, cells: budget.used });
+  return ok({ declared, planned: { features, draft, routes, overrides }, cells: budget.used });
 };
 
 const allEntitiesArePlanned = (draft: Draft, plans: LayoutPlans): boolean => {

@@ -1,14 +1,4 @@
-import type { ReadCopies } from "../features/copies/table/schema.ts";
-import type { Cors } from "../features/cors/table.ts";
-import type { CreateIndex as CreateIndexOf, Create as CreateOf } from "../features/create/table/types.ts";
-import type { Directories, DirectoryPlan as DirectoryPlanOf } from "../features/directory/table/types.ts";
-import type { Graphql as GraphqlOf } from "../features/graphql/table/types.ts";
-import type { List as ListOf } from "../features/lists/table/types.ts";
-import type { MissingPage, PackSlot } from "../features/packs/table/pack.ts";
-import type { IdPlaces } from "../features/places/table/types.ts";
-import type { FieldPaths } from "../features/public-ids/table/field-paths.ts";
 import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
-import type { PublicType } from "../ids/public/public-id.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
 import type { Asked, PathConditions, Untaken } from "./lookup/asked.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
@@ -50,7 +40,7 @@ export interface Region {
 
 export type Regions = ReadonlyMap<string, Region>;
 
-/** A compiled routing table: one revision, checked and ready for look-ups. */
+/** A compiled routing table: one revision, checked and ready for look-ups. Features add their members, here and to what follows. */
 export interface CompiledTable {
   /** Rises by one with each publish; 0 for a table that is not published. */
   readonly revision: number;
@@ -66,24 +56,10 @@ export interface CompiledTable {
   /** Whether some owner of a path takes only some methods or hosts. */
   readonly hasConditions: boolean;
   readonly withoutId: WithoutIdIndex;
-  /** Collections that are posted to; `undefined` where there are none. */
-  readonly creates: CreateIndex | undefined;
-  /** `undefined`: no web page of another origin reads what the gateway answers. */
-  readonly cors: Cors | undefined;
-  /** Collections that are listed over all regions, by path; `undefined` where there are none. */
-  readonly lists: ReadonlyMap<string, List> | undefined;
-  /** `undefined`: no path is one of GraphQL. */
-  readonly graphql: Graphql | undefined;
   readonly moved: MovedIndex;
-  /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
-  readonly packs: ReadonlyMap<string, PackSlot>;
-  /** By name; `undefined` where there are none. */
-  readonly directories: Directories<Target> | undefined;
-  /** The table as it would be if the directories to verify decided: its decisions are compared. */
+  /** The table as it would be if what is to be verified decided: its decisions are compared. */
   readonly verified: CompiledTable | undefined;
   readonly routeCount: number;
-  /** For those who have no key: without public entities, and without layouts that only those have. `undefined`: this one. */
-  readonly withoutPublic: CompiledTable | undefined;
 }
 
 export interface Entity {
@@ -101,17 +77,7 @@ export interface Entity {
   readonly ids: readonly EntityId[];
   /** The text forms of the IDs, each once. */
   readonly readers: readonly FormReader<EntityId>[];
-  /** Set: texts stand in place of IDs, and this directory has their regions. */
-  readonly directory: DirectoryPlan | undefined;
-  /** Regions in place of those that the directory says; `undefined`: none. */
-  readonly regionsInstead: ReadonlyMap<string, string> | undefined;
   readonly any: "proxy" | "redirect";
-  /** Set: clients see public IDs of this entity only. */
-  readonly public: PublicKind | undefined;
-  /** Where IDs of public entities are in JSON responses. */
-  readonly publicFields: FieldPaths | undefined;
-  /** The rule for a response that is not JSON, where there are `publicFields`. */
-  readonly otherBodies: "pass" | "refuse";
   readonly deadlines: Deadlines;
   /** Set: whether its answers are read whole or watched to their end, or pass as they come; `undefined`: as its region says. */
   readonly wholeAnswers: boolean | undefined;
@@ -121,10 +87,8 @@ export interface Entity {
   readonly rememberMovedSeconds: number;
   readonly fields: FieldSet;
   readonly sentSlices: SentSlices;
-  /** `undefined`: all reads go to the owner. */
-  readonly copies: ReadCopies<Region> | undefined;
-  /** Where else requests on its paths carry IDs; `undefined`: nowhere. */
-  readonly idIn: IdPlaces | undefined;
+  /** Parts of a decision as people read it, by features. */
+  readonly plain: readonly ((decision: Decision) => Partial<PlainDecision>)[];
 }
 
 /** The set of header fields that the gateway adds to requests and responses (docs/reference/http.md). */
@@ -140,11 +104,6 @@ export interface SentSlice {
 
 /** By the layout that a decision names; `undefined` where the entity has none. */
 export type SentSlices = ReadonlyMap<string, readonly SentSlice[]> | undefined;
-
-/** How clients see an entity's IDs: sealed, or as a kind and text form of Architect.Identities. */
-export type PublicKind =
-  | { readonly as: "sealed" }
-  | { readonly as: PublicType; readonly form: "uuid" | "base62" | "hex" };
 
 /** One layout of an entity's IDs, with the numbers that mark the entity. */
 export interface EntityId {
@@ -213,7 +172,7 @@ export interface Target {
 }
 
 /** The result of a look-up, before canary and split are applied to the ID. */
-export type Found = Target | Split | NeedsPage | NeedsKey;
+export type Found = Target | Split | Load;
 
 export interface Split {
   readonly region: undefined;
@@ -221,19 +180,24 @@ export interface Split {
   readonly parts: readonly Target[];
 }
 
-/** The table says where the ID goes, but the page that says it is not in memory. */
-export interface NeedsPage {
+/** Something that a feature keeps elsewhere must be loaded before it is known where the ID goes. */
+export interface Load {
   readonly region: undefined;
-  readonly rule: { readonly kind: "unloaded" };
-  readonly missing: MissingPage;
+  readonly rule: LoadRules[keyof LoadRules];
+  /** Whether it is looked up by the decision about an ID: only then need that be made first. */
+  readonly isByDecision: boolean;
+  /** The error until it is loaded. `decision`: set where it is looked up by it. */
+  readonly error: (decision?: Undecided) => LoadErrors[keyof LoadErrors];
 }
 
-/** A directory says where the ID goes. */
-export interface NeedsKey {
-  readonly region: undefined;
-  readonly rule: { readonly kind: "directory"; readonly directory: string };
-  readonly plan: DirectoryPlan;
-}
+/** Rules by kind, and errors by reason. Features add theirs. */
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it.
+export interface LoadRules {}
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it.
+export interface LoadErrors {}
+
+/** A decision but for what is to be loaded. */
+export type Undecided = Omit<Decision, "target">;
 
 export interface Move {
   /** `fenced`: only reads are forwarded. `moved`: the move is complete. */
@@ -246,7 +210,7 @@ export interface Move {
 export type Gone = { readonly region: undefined; readonly rule: { readonly kind: "gone" }; readonly epoch: number };
 
 /** Where one ID goes; `undefined`: no route takes it. */
-export type TargetOrNone = Target | Gone | NeedsPage | NeedsKey | undefined;
+export type TargetOrNone = Target | Gone | Load | undefined;
 
 /** A region for a part of a route's IDs, from 0 to 1. */
 export type Share = { readonly region: Region; readonly share: number };
@@ -262,16 +226,24 @@ export interface CanaryPlace {
   readonly takesFrom: number;
 }
 
-export type Rule =
-  | { readonly kind: "moved" }
-  | { readonly kind: "source" }
+export type Rule = Rules[keyof Rules];
+
+/** By kind. Features add theirs. */
+export interface Rules {
+  readonly moved: { readonly kind: "moved" };
+  readonly source: { readonly kind: "source" };
   /** Moving: the current region, whatever the routes say. */
-  | { readonly kind: "moving" }
-  | { readonly kind: "route"; readonly index: number; readonly part?: number; readonly pack?: string }
-  | { readonly kind: "canary"; readonly index: number }
-  | { readonly kind: "default" }
-  /** `state`: no layer could say for certain, and this is old or the default; or the key is surely not there. */
-  | { readonly kind: "directory"; readonly directory: string; readonly state?: "stale" | "default" | "unknown" };
+  readonly moving: { readonly kind: "moving" };
+  readonly route: RouteRule;
+  readonly canary: { readonly kind: "canary"; readonly index: number };
+  readonly default: { readonly kind: "default" };
+}
+
+export interface RouteRule {
+  readonly kind: "route";
+  readonly index: number;
+  readonly part?: number;
+}
 
 /** Entity paths, matched segment by segment on the raw path. */
 export interface PathIndex<Owner = Entity> {
@@ -329,14 +301,7 @@ export interface WithoutId {
   readonly isShared: boolean;
   readonly sources: readonly RegionSource[];
   readonly sticky: Sticky | undefined;
-  /** IDs in these places decide before any source. */
-  readonly idIn: IdPlaces | undefined;
 }
-
-export type Graphql = GraphqlOf<Entity>;
-export type Create = CreateOf<Entity>;
-export type CreateIndex = CreateIndexOf<Entity>;
-export type List = ListOf<Entity, Target>;
 
 export interface Decision {
   readonly entity: Entity;
@@ -352,14 +317,16 @@ export interface Decision {
   readonly target: Target;
 }
 
-export type DirectoryPlan = DirectoryPlanOf<Target>;
-
-/** A key that must be looked up before it can be decided where a request goes. */
-export interface KeyLookup {
-  readonly plan: DirectoryPlan;
-  readonly key: string;
-  /** The decision but for what the directory says. */
-  readonly decision: Omit<Decision, "target">;
+/** A decision for people. Plain JSON. */
+export interface PlainDecision {
+  readonly entity: string;
+  readonly layout: string;
+  readonly region: string;
+  readonly rule: Rule;
+  readonly move?: Move;
+  /** Where a share of the reads is sent as well; no client sees its answers. */
+  readonly shadow?: { readonly region: string; readonly percent: number };
+  readonly path: string;
 }
 
 /** One reading of a text: a layout and, where the layout's key identifies it, an entity. */
@@ -377,7 +344,7 @@ export interface Candidate {
   /** Whether one of the reasons against it excludes it. */
   readonly excluded: boolean;
   readonly region: string | undefined;
-  readonly rule: Rule | (Gone | NeedsPage)["rule"] | undefined;
+  readonly rule: Rule | (Gone | Load)["rule"] | undefined;
   readonly move?: Move;
   readonly canary?: CanaryPlace;
 }

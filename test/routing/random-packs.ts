@@ -1,7 +1,9 @@
 import { encodePack, formatPackFault, type PackRange } from "../../src/features/packs/table/format.ts";
 import { verifyPack } from "../../src/features/packs/table/pack.ts";
+import { slotsOf } from "../../src/features/packs/table/route.ts";
+import type { DeclaredPack } from "../../src/features/packs/table/schema.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
-import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { sha256 } from "./packs/pack-cases.ts";
 import { tellContents } from "./resolve/oracle.ts";
 
@@ -56,7 +58,7 @@ export const withUsedPacks = (table: DeclaredTable): DeclaredTable => {
 
 /** Loads every pack of a compiled table whole. */
 export const loadPacks = async (table: CompiledTable): Promise<CompiledTable> => {
-  for (const slot of table.packs.values()) {
+  for (const slot of slotsOf(table).values()) {
     const file = files.get(slot.declared.sha256);
     const pack = file && (await verifyPack(file, sha256, slot.declared.sha256));
     if (!pack?.ok || !slot.attach(pack.value).ok) throw new Error(`pack ${slot.name} cannot be loaded`);

@@ -1,7 +1,12 @@
 import type { PublicIdOpener } from "../../features/public-ids/serve/public-ids.ts";
-import { type PublicCodec, publicCodec } from "../../features/public-ids/table/codec.ts";
+import {
+  NO_PUBLIC_KEYS,
+  type PublicCodec,
+  parsePublicKeys,
+  publicCodec,
+} from "../../features/public-ids/table/codec.ts";
 import { err, ok } from "../../ids/index.ts";
-import { type CompiledTable, type Entity, NO_PUBLIC_KEYS, parsePublicKeys } from "../../routing/index.ts";
+import type { CompiledTable, Entity } from "../../routing/index.ts";
 import { command, group, option, required } from "../command.ts";
 import { malformed } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";

@@ -231,7 +231,7 @@ export const countChanges = async (
 ) => {
   const tables = [before, after].map(({ name, table }) => ({ name, table: withSlots(table) }));
   const { missing, contents } = await openPackFiles([path], tables, runtime);
-  const diff = diffTables(before.table, after.table, contents, runtime.nowMs());
+  const diff = diffTables(before.table, after.table, { packs: contents }, runtime.nowMs());
   return { counts: diff.isEmpty ? undefined : countDiff(diff), notes: formatMissing(missedBy(diff, missing)) };
 };
 

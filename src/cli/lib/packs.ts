@@ -4,6 +4,7 @@ import type { PackContents } from "../../features/packs/table/diff.ts";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import type { LoadedPack, PackRanges } from "../../features/packs/table/pack.ts";
 import { formatEntryFault, PackSlot, rangesOfFile, verifyPack } from "../../features/packs/table/pack.ts";
+import { slotsOf } from "../../features/packs/table/route.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { Sha256 } from "../../routing/bytes.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
@@ -21,7 +22,7 @@ export const packFile = (tablePath: string, digest: string): string =>
 /** Loads and verifies all packs of a table. Returns their faults. */
 export const loadPackFiles = async (table: CompiledTable, tablePath: string, runtime: Pick<Runtime, "readFile">) => {
   const faults: Fault[] = [];
-  for (const slot of table.packs.values()) {
+  for (const slot of slotsOf(table).values()) {
     const loaded = await loadPack(slot, packFile(tablePath, slot.declared.sha256), runtime);
     if (loaded.ok) continue;
     const message = `The pack cannot be used: ${loaded.error}; make it again with \`waybill table pack\`.`;
@@ -63,7 +64,7 @@ export const openPackFiles = async (
   const folders = [...new Set(beside.length === 0 ? ["."] : beside)].map((folder) => join(folder, "packs"));
   const found = new Map<string, Found>();
   const missing: MissingPack[] = [];
-  const slots = tables.flatMap(({ name, table }) => [...table.packs.values()].map((slot) => ({ name, slot })));
+  const slots = tables.flatMap(({ name, table }) => [...slotsOf(table).values()].map((slot) => ({ name, slot })));
   for (const { name, slot } of slots) {
     const digest = slot.declared.sha256;
     const files = folders.map((folder) => join(folder, `${digest}.pack`));

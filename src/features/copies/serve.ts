@@ -24,7 +24,7 @@ const READ_FIELD = "waybill-read";
 const OWNER = "owner";
 
 /** Whether the client has the cookie that follows a write, whose value is `owner`; if that is uncertain, the owner is right too. */
-const hasWritten = ({ headers }: Request, { cookie }: Pick<ReadCopies<Region>, "cookie">): boolean =>
+const hasWritten = ({ headers }: Request, { cookie }: Pick<ReadCopies, "cookie">): boolean =>
   cookie !== undefined && cookieValues(headers.get("cookie") ?? undefined, cookie)?.includes(OWNER) !== false;
 
 /** For origins: the region of which they are to serve their copy. */
@@ -49,7 +49,7 @@ export async function forwardNearest(
 ): Promise<Response> {
   const { gateway, request } = context;
   const { decision, client } = proxied;
-  const copies = decision.entity.copies as ReadCopies<Region>;
+  const copies = decision.entity.copies as ReadCopies;
   const said = request.headers.get(READ_FIELD);
   if (said !== null && said !== OWNER) {
     const detail = `${READ_FIELD} can only be \`${OWNER}\`; leave it out to read from the nearest copy.`;
@@ -85,7 +85,7 @@ export async function forwardNearest(
 }
 
 /** A client that lies reads from a copy that is far away. */
-const countryOf = ({ client, request }: RequestContext, { countryHeader }: ReadCopies<Region>): string | undefined =>
+const countryOf = ({ client, request }: RequestContext, { countryHeader }: ReadCopies): string | undefined =>
   client.country ?? (countryHeader && (request.headers.get(countryHeader) ?? undefined));
 
 /** A conversation may write, and a body may say what to do. */

@@ -1,6 +1,6 @@
 import type { OpenApiPart } from "../../../routes/feature.ts";
 import { ANY_BODY, ANY_RESPONSES, parameter, templateOf, withOwnParameters } from "../../../routes/openapi/paths.ts";
-import type { Create } from "../../routing/table.ts";
+import type { Create } from "./table/types.ts";
 
 /** The paths with POST to the collections of the table. Other methods of the same path may need no ID. */
 export const openapi: OpenApiPart = {

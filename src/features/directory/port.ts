@@ -1,6 +1,5 @@
 import type { Result } from "../../ids/result.ts";
-import type { DirectoryPlan } from "../../routing/table.ts";
-import type { KeyUnavailable } from "./table/types.ts";
+import type { DirectoryPlan, KeyUnavailable } from "./table/types.ts";
 
 declare module "../../ports/gateway.ts" {
   interface Gateway {

@@ -1,6 +1,6 @@
 import type { OpenApiPart } from "../../../routes/feature.ts";
 import { ANY_RESPONSES, parameter, withOwnParameters } from "../../../routes/openapi/paths.ts";
-import type { List } from "../../routing/table.ts";
+import type { List } from "./table/types.ts";
 
 /** The paths with GET to the lists of the table. */
 export const openapi: OpenApiPart = {

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import { formatEntryFault, partsOfFile, verifyPack } from "../../features/packs/table/pack.ts";
+import { slotsOf } from "../../features/packs/table/route.ts";
 import {
   bodyKey,
   formatPointer,
@@ -105,7 +106,7 @@ export async function readPacks(tableText: string, folder: string): Promise<Resu
   const table = loadTable(JSON.parse(tableText), 1);
   if (!table.ok) return err("the table has faults: `waybill table check` lists them");
   const files: PackFile[] = [];
-  for (const slot of table.value.packs.values()) {
+  for (const slot of slotsOf(table.value).values()) {
     const { name, declared } = slot;
     const { sha256 } = declared;
     const path = join(folder, `${sha256}.pack`);

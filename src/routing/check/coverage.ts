@@ -13,9 +13,9 @@ export const checkCover = (planned: RoutePlans, placed: Placed, routes: DraftRou
   let stepsLeft = COVER_STEPS_MAX;
   for (const { index } of routes) {
     const winners = new Set<number>();
-    const wins = ({ plan, placements, packs }: PlacedRoutes, indexes: RoutePlan["indexes"] | undefined): boolean => {
-      // The ranges of a pack are not known here: its route may win any ID that no earlier route takes.
-      const placement = placements.get(index) ?? packs.find(({ ordinal }) => ordinal === index)?.ids;
+    const wins = ({ plan, placements, searched }: PlacedRoutes, indexes: RoutePlan["indexes"] | undefined): boolean => {
+      // The finds of a search are not known here: its route may win any ID that no earlier route takes.
+      const placement = placements.get(index) ?? searched.find(({ ordinal }) => ordinal === index)?.ids;
       for (const id of placement === undefined ? [] : idsIn(placement, plan)) {
         const box = boxFor(placement as Placement, id);
         const ids = indexes?.get(id);
@@ -27,7 +27,7 @@ export const checkCover = (planned: RoutePlans, placed: Placed, routes: DraftRou
           stepsLeft -= 1 + sizeOf(part) / 4;
           if (stepsLeft < 0) return true;
           const winner = ids.findValues(cornerOf(part, (set) => set[0] as number));
-          // The route of a pack is in no index, so a later route or none wins there.
+          // A route that is searched is in no index, so a later route or none wins there.
           if (winner >= index) return true;
           const winning = placements.get(winner);
           const taken = winning && boxFor(winning, id);

@@ -26,14 +26,14 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
   }
   const overlapIn = rememberOverlaps(budget);
   /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
-  const targetsOf = ({ placements, packs }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
+  const targetsOf = ({ placements, searched }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
     const targets = new Map<string, Target>();
     const add = ({ region, canary, split, directory }: Target) =>
       targets.set(JSON.stringify([region, canary, split, directory]), { region, canary, split, directory });
     for (const { index, route } of routes) {
       if (targets.size > 1 || !budget.spend(1)) return targets;
-      const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
-      for (const region of pack?.declared.regions ?? []) add({ region });
+      const own = searched.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
+      for (const region of own?.regions ?? []) add({ region });
       const placement = placements.get(index);
       const box = placement && boxFor(placement, id);
       if (box === undefined) continue;

@@ -40,17 +40,10 @@ export const checkNames = (draft: Draft, report: Report): void => {
     for (const [key, name] of Object.entries(route.split?.regions ?? [])) {
       region(name, ["routes", index, "split", "regions", key]);
     }
-    const { pack } = route;
-    if (pack !== undefined && !draft.names.packs.has(pack)) {
-      reportUnknown("pack", pack, draft.names.packs, ["routes", index, "pack"], report);
-    }
     for (const part of ["canary", "shadow"] as const) {
       const share = route[part];
       if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
     }
-  }
-  for (const [name, { regions }] of draft.packs) {
-    for (const [at, other] of regions.entries()) region(other, ["packs", name, "regions", at]);
   }
   for (const { part, text, entry } of overridesIn(draft)) {
     if (part === "moved") {

@@ -1,12 +1,13 @@
-import { isSoundPackRoute } from "../../features/packs/table/check.ts";
 import { listOf, type RouteContext, readConditions } from "../compile/conditions.ts";
 import { noPlacements, placeRoute } from "../compile/route-plans.ts";
+import { searchesOf, type TableFeature } from "../feature.ts";
 import { groupBy, type IdPlan, idPlansOf, ownerKeyOf } from "../layouts/plan.ts";
 import { FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { type Fault, pointerTo, type Report } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
+import type { TableChecks } from "./feature.ts";
 
 /** A canary or a shadow in the region that the IDs go to anyway is a mistake. */
 export const checkShares = (draft: Draft, report: Report): void => {
@@ -62,21 +63,26 @@ const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPla
   return [...claims.values()].filter((ids) => ids.some(isWrong)).flat();
 };
 
-const DESTINATIONS = ["region", "directory", "split", "pack"] as const;
+type Destinations = readonly (keyof DeclaredRoute)[];
 
-export const hasOneDestination = (route: DeclaredRoute): boolean =>
-  DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
+const hasOneDestination = (route: DeclaredRoute, destinations: Destinations): boolean =>
+  destinations.filter((destination) => route[destination] !== undefined).length === 1;
 
-/** Each route has one destination: a region, a directory, a split or a pack. Each part of a split has one region. */
-export const checkDestinations = (draft: Draft, report: Report): void => {
+/** `one, two or three`. */
+const listOfOr = (items: readonly string[]): string => items.join(", ").replace(/, (?=[^,]*$)/, " or ");
+
+/** Each route has one destination, such as a region or a split. Each part of a split has one region. */
+export const checkDestinations = (draft: Draft, destinations: Destinations, report: Report): void => {
+  const others = listOfOr(destinations.slice(1).map((name) => `a ${JSON.stringify(name)}`));
+  const all = listOfOr(destinations.map((name) => `a ${name}`));
   for (const { index, route } of draft.routes) {
-    const [first, second] = DESTINATIONS.filter((destination) => route[destination] !== undefined);
+    const [first, second] = destinations.filter((destination) => route[destination] !== undefined);
     const fault = (key: string, message: string): void => report("schema", ["routes", index, key], message);
-    if (first === undefined) fault("region", '"region" is missing; add it, or a "directory", a "split" or a "pack".');
+    if (first === undefined) fault("region", `"region" is missing; add it, or ${others}.`);
     else if (second !== undefined) {
       const one = JSON.stringify(first);
       const other = JSON.stringify(second);
-      fault(second, `A route has a region, a directory, a split or a pack; remove ${one} or ${other}.`);
+      fault(second, `A route has ${all}; remove ${one} or ${other}.`);
     }
     for (const part of first !== "region" && second === undefined ? (["canary", "shadow"] as const) : []) {
       if (route[part] !== undefined) fault(part, `Only a route with a region can have a ${part}; remove it.`);
@@ -91,19 +97,32 @@ export const checkDestinations = (draft: Draft, report: Report): void => {
   }
 };
 
+interface OfFeatures {
+  readonly destinations: Destinations;
+  readonly features: readonly TableFeature[];
+  readonly checks: readonly TableChecks[];
+}
+
 /** Reports faults of routes' conditions. Returns the routes that some ID can match, placed. Stops with the budget or the faults. */
-export const checkRoutes = (context: RouteContext, mayMatch: DependsOnFault, faults: readonly Fault[]) => {
+export const checkRoutes = (
+  context: RouteContext,
+  mayMatch: DependsOnFault,
+  faults: readonly Fault[],
+  { destinations, features, checks }: OfFeatures,
+) => {
   const { draft, plans, budget } = context;
+  const searching = { draft, searches: searchesOf(features) };
   const routes: DraftRoute[] = [];
   const placed = noPlacements(plans);
   for (const each of draft.routes) {
     const { route } = each;
     if (budget.isSpent || faults.length >= FAULTS_MAX) break;
     // Without one destination it has been reported already.
-    if (!hasOneDestination(route) || draft.idleRoutes.has(each.index)) continue;
+    if (!hasOneDestination(route, destinations) || draft.idleRoutes.has(each.index)) continue;
     const conditions = readConditions(context, each);
-    if (conditions === undefined || !isSoundPackRoute(context, each)) continue;
-    if (placeRoute(placed, draft.packs, { ...each, conditions }, budget)) routes.push(each);
+    if (conditions === undefined || checks.some(({ isSoundRoute }) => isSoundRoute?.(context, each) === false))
+      continue;
+    if (placeRoute(placed, searching, { ...each, conditions }, budget)) routes.push(each);
     // The route may be for an entity with a fault of its own.
     else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(context, each);
   }

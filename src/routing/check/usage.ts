@@ -1,16 +1,21 @@
-import { PACK_RANGES_MAX } from "../../features/packs/table/format.ts";
 import * as limits from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
+import type { FeatureUse, TableChecks } from "./feature.ts";
 
 export type Use = { readonly used: number; readonly max: number };
 
-/** `overrides`: `moved`, `moves` and `gone`. `values`: all besides routes and overrides. `packRanges`: of the largest pack. */
+/** `overrides`: `moved`, `moves` and `gone`. `values`: all besides routes and overrides. */
 export type TableUse = ReturnType<typeof useOf>;
 
-export const useOf = (draft: Draft, declared: object, bytes: number, cells: number) => {
-  const packs = [...draft.packs.values()];
+export const useOf = (
+  draft: Draft,
+  declared: object,
+  bytes: number,
+  cells: number,
+  features: readonly TableChecks[],
+) => {
   const use = (used: number, max: number): Use => ({ used, max });
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
   return {
@@ -21,9 +26,7 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
     paths: use(sum([...draft.entities.values()].map(({ path }) => patternsOf(path).length)), limits.PATTERNS_MAX),
     layouts: use(draft.layouts.size, limits.LAYOUTS_MAX),
     withoutId: use(draft.withoutId.size, limits.WITHOUT_ID_MAX),
-    packs: use(packs.length, limits.PACKS_MAX),
-    packBytes: use(sum(packs.map((pack) => pack.bytes)), limits.PACKS_BYTES_MAX),
-    packRanges: use(Math.max(0, ...packs.map(({ ranges }) => ranges)), PACK_RANGES_MAX),
+    ...(Object.assign({}, ...features.map((feature) => feature.use?.(draft))) as FeatureUse),
     overrides: use(sum(OVERRIDE_PARTS.map((part) => draft[part].ids.length)), limits.MOVED_MAX),
     values: use(sum(valuesIn(declared).map(([, count]) => count)), limits.VALUES_MAX),
     complexity: use(Math.ceil(cells), limits.COMPLEXITY_MAX),

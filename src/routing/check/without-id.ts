@@ -12,8 +12,8 @@ import { checkOtherMethods, checkPrefix, checkSegments, checkWritten, hasShortKe
 import { checkSources, checkSticky } from "./sources.ts";
 
 /** Every path without an ID must be reachable and of one entry, and every entry needs sources that can decide. */
-export const checkWithoutId = (draft: Draft, report: Report): void => {
-  if (draft.isEmpty) {
+export const checkWithoutId = (draft: Draft, isEmpty: boolean, report: Report): void => {
+  if (isEmpty) {
     const message = "This table routes nothing; add `entities`, or `withoutId` for requests without an ID.";
     report("schema", ["entities"], message);
   }

@@ -1,135 +1,83 @@
-import { copiesOf } from "../../features/copies/table/compile.ts";
-import { compileCors } from "../../features/cors/table.ts";
-import { indexCreates } from "../../features/create/table/compile.ts";
-import type { KeySource } from "../../features/create/table/types.ts";
-import { planDirectories } from "../../features/directory/table/compile.ts";
-import { compileGraphql } from "../../features/graphql/table/compile.ts";
-import { indexLists } from "../../features/lists/table/compile.ts";
-import { PackSlot } from "../../features/packs/table/pack.ts";
-import { type PackPlacement, type PackRoute, packFinder } from "../../features/packs/table/route.ts";
-import { placesOf } from "../../features/places/table/compile.ts";
-import type { IdPlaces } from "../../features/places/table/types.ts";
-import { publicKindOf } from "../../features/public-ids/table/entities.ts";
 import { luuid } from "../../ids/index.ts";
 import { fitsWith } from "../../ids/layout/compile.ts";
+import type { CompileContext, TableFeature, TableParts } from "../feature.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { ownerKeyOf, sliceReader } from "../layouts/plan.ts";
 import { conditionsOf } from "../lookup/choice.ts";
 import { indexPaths } from "../lookup/path-index.ts";
 import { type DeclaredPattern, patternsOf } from "../lookup/paths.ts";
+import { type Search, type Searched, searchFinder } from "../lookup/searched.ts";
 import { readersOf } from "../resolve/match.ts";
-import type { RegionSource } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
-import type {
-  CompiledTable,
-  Create,
-  EnabledLayout,
-  Entity,
-  EntityId,
-  Owner,
-  Owners,
-  Regions,
-  SentSlices,
-} from "../table.ts";
+import type { CompiledTable, EnabledLayout, Entity, EntityId, Owner, Owners, Regions, SentSlices } from "../table.ts";
 import { movedIndex, type OverrideIndex } from "./overrides.ts";
-import type { RoutePlans } from "./route-plans.ts";
+import type { Placed, RoutePlans } from "./route-plans.ts";
 import {
-  forwardingOf,
+  entityOf,
   overrideTargets,
-  packTargets,
   REMEMBER_MOVED_SECONDS,
   regionNamed,
   regionOf,
   targetOf,
   targetsOf,
 } from "./targets.ts";
-import { indexWithoutId } from "./without-id.ts";
+import { entityWithoutIds, indexWithoutId, membersOf } from "./without-id.ts";
 
 /** Input of the compiled table: what was declared, with the indexes of its routes and overrides. */
 export interface Assembly {
+  readonly features: readonly TableFeature[];
   readonly draft: Draft;
   readonly routes: RoutePlans;
   readonly overrides: OverrideIndex;
 }
 
+/** The placements take more memory than the compiled table. */
+export type Planned = Assembly & { readonly placed: Placed };
+
 export const assemble = (assembly: Assembly, revision: number): CompiledTable => {
-  const { draft, overrides } = assembly;
+  const { draft, overrides, routes } = assembly;
   const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
-  const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
-  const packRouteOf: PackRouteOf = ({ ordinal, pack, declared, dimension }) => {
-    const slot = packs.get(pack);
-    if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
-    return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
+  const features = new Map<string, TableParts>();
+  const parts = () => [...features.values()];
+  const context: CompileContext = {
+    draft,
+    plans: new Map([...routes].map(([name, { plan }]) => [name, plan])),
+    regions,
+    targetIn: (region, rule) => targetOf(regionNamed(regions, region), rule),
+    standIn: (name, declared, paths) => entityWithoutIds(name, declared, draft, paths, parts()),
+    headersRead: (table) => headersRead(table, parts()),
   };
-  const directories = planDirectories(draft, regions, (region, rule) => targetOf(regionNamed(regions, region), rule));
-  const { layouts, entities } = compileEntities(assembly, regions, directories, packRouteOf);
-  const paths = indexPaths(entities.values());
-  const withoutId = indexWithoutId(draft, regions, [...entities.values()]);
-  const creates = indexCreates(draft, entities);
-  const table = {
+  for (const { name, compile } of assembly.features) if (compile !== undefined) features.set(name, compile(context));
+  const { layouts, entities } = compileEntities(assembly, regions, features);
+  let table: CompiledTable = {
     revision,
     regions,
     entities,
     countries: draft.countries,
     layouts,
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
-    paths,
+    paths: indexPaths(entities.values()),
     hasConditions: [...draft.entities.values(), ...draft.withoutId.values()].some(conditionsOf),
-    withoutId,
-    creates,
-    cors: draft.cors && compileCors(draft.cors, headersRead({ creates, entities, withoutId })),
-    lists: indexLists(draft, new Map([...assembly.routes].map(([name, { plan }]) => [name, plan])), entities, regions),
-    graphql: draft.graphql && compileGraphql(draft.graphql, draft),
+    withoutId: indexWithoutId(draft, regions, [...entities.values()], parts()),
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
-    packs,
     routeCount: draft.routes.length,
-    directories,
     verified: undefined,
-    withoutPublic: undefined,
   };
-  return { ...table, withoutPublic: viewOf(table) };
+  for (const feature of features.values()) table = Object.assign({}, table, feature.table?.(table));
+  return table;
 };
 
 /** Request headers that a table makes the gateway read: without them a page could not send what decides. */
-function headersRead({
-  creates,
-  entities,
-  withoutId,
-}: Pick<CompiledTable, "creates" | "entities" | "withoutId">): readonly string[] {
-  const inSource = (source: RegionSource | KeySource) => {
-    if (source.kind === "headers") return source.conditions.map(({ header }) => header);
-    return "header" in source ? source.header : [];
-  };
-  const inPlaces = (places: IdPlaces | undefined) =>
-    (places?.places ?? []).flatMap((place) => (place.kind === "header" ? place.name : []));
-  const inCreate = ({ key, clientId }: Create) => [
-    ...[...key.values()].flat().flatMap(inSource),
-    ...[clientId?.header, clientId?.createFlag, clientId?.clock?.header].filter((name) => name !== undefined),
-  ];
-  return [
-    ...[...(creates?.byEntity.values() ?? [])].flatMap(inCreate),
-    ...[...entities.values()].flatMap(({ idIn }) => inPlaces(idIn)),
-    ...withoutId.entries.flatMap(({ sources, idIn }) => [...sources.flatMap(inSource), ...inPlaces(idIn)]),
-  ];
-}
-
-/** The table without entities whose IDs are public; `undefined` where it has none. */
-const viewOf = (table: CompiledTable): CompiledTable | undefined => {
-  const entities = new Map([...table.entities].filter(([, entity]) => entity.public === undefined));
-  if (entities.size === table.entities.size) return undefined;
-  const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
-  const own = [...table.layouts].filter(([, enabled]) => used.has(enabled));
-  const layouts = new Map(own.map(([name, enabled]) => [name, ownedByOthers(enabled)]));
-  return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
-};
-
-const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => {
-  const others = (owners: readonly Owner[]) => owners.filter(({ entity }) => entity.public === undefined);
-  const { mark, marked, unmarked } = enabled.owners;
-  const ofMarks = new Map([...marked].map(([number, of]) => [number, others(of)]));
-  return { ...enabled, owners: { mark, marked: ofMarks, unmarked: others(unmarked) } };
-};
+const headersRead = (table: CompiledTable, features: readonly TableParts[]): readonly string[] => [
+  ...features.flatMap((feature) => feature.headersRead?.(table) ?? []),
+  ...table.withoutId.entries.flatMap(({ sources }) =>
+    sources.flatMap((source) => {
+      if (source.kind === "headers") return source.conditions.map(({ header }) => header);
+      return "header" in source ? source.header : [];
+    }),
+  ),
+];
 
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   const entries = ids.flatMap(({ enabled: { layout, slices } }) => {
@@ -145,20 +93,19 @@ const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   return sent.size === 0 ? undefined : sent;
 };
 
-type PackRouteOf = (placement: PackPlacement) => PackRoute;
-
 /** Compiles the entities and the layouts, which refer to each other. */
 const compileEntities = (
-  { draft, routes, overrides }: Assembly,
+  { features: all, draft, routes, overrides }: Assembly,
   regions: Regions,
-  directories: CompiledTable["directories"],
-  packRouteOf: PackRouteOf,
+  features: ReadonlyMap<string, TableParts>,
 ) => {
-  const targets = targetsOf(draft, regions, directories);
+  const parts = [...features.values()];
+  const plain = all.flatMap((feature) => feature.plain ?? []);
+  const targets = targetsOf(draft, regions, (route) => firstOf(parts, ({ target }) => target?.(route)));
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, OwnersInMaking>();
-  for (const [name, { plan, indexes, packs }] of routes) {
+  for (const [name, { plan, indexes, searched }] of routes) {
     const owners: OwnersInMaking = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
     ownersByLayout.set(name, owners);
     const { layout, slices, window } = plan;
@@ -174,9 +121,9 @@ const compileEntities = (
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
-      const own = packs.filter((placement) => placement.ids.has(id)).map(packRouteOf);
-      // Without packs the index alone decides.
-      const find = own.length === 0 ? index.targetFinder(targets) : packFinder(index, own, targets);
+      const own = searched.filter(({ ids: taken }) => taken.has(id)).map((one) => searchOf(one, features));
+      // Without searches the index alone decides.
+      const find = own.length === 0 ? index.targetFinder(targets) : searchFinder(index, own, targets);
       const number = ownerKeyOf(id);
       const { mark } = enabled.owners;
       const takes = mark === undefined || number === undefined ? layout.fits : fitsWith(layout, mark, number);
@@ -188,27 +135,37 @@ const compileEntities = (
   for (const [name, declared] of draft.entities) {
     const ids = idsByEntity.get(name) ?? [];
     const patterns = patternsOf(declared.path);
-    const entity: Entity = Object.freeze({
-      ...forwardingOf(name, declared, draft),
+    const core = {
       paths: patterns.map(({ pattern }) => pattern),
       pathHints: hintsOf(patterns, layouts),
       closedPaths: closedOf(patterns),
       conditions: conditionsOf(declared),
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
-      directory: declared.directory === undefined ? undefined : directories?.get(declared.directory),
-      regionsInstead: declared.regionsInstead && new Map(Object.entries(declared.regionsInstead)),
       any: declared.any ?? "proxy",
-      public: publicKindOf(declared.public),
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
       sentSlices: sentSlicesOf(ids),
-      copies: copiesOf(declared.readCopies, regions),
-      idIn: placesOf(declared.idIn, name),
-    });
+      plain,
+    };
+    const entity = entityOf(name, declared, draft, core, membersOf(parts, name, declared, declared));
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });
   }
   return { layouts, entities };
+};
+
+const firstOf = <Item, Value>(items: readonly Item[], of: (item: Item) => Value | undefined): Value | undefined => {
+  for (const item of items) {
+    const value = of(item);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+};
+
+const searchOf = (searched: Searched, features: ReadonlyMap<string, TableParts>): Search => {
+  const find = features.get(searched.feature)?.find?.(searched);
+  if (find === undefined) throw new Error(`${searched.feature} does not search`);
+  return { ordinal: searched.ordinal, find };
 };
 
 const closedOf = (patterns: readonly DeclaredPattern[]): Entity["closedPaths"] => {

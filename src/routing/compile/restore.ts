@@ -1,13 +1,14 @@
-import { type Deciding, decidedBy } from "../../features/directory/table/compile.ts";
-import { type PackPlacement, placementOf } from "../../features/packs/table/route.ts";
+import { TABLE_FEATURES } from "../../features/compiling.ts";
+import { type Deciding, decidedBy, searchesOf, type TableFeature } from "../feature.ts";
 import { type IdPlan, type LayoutPlan, planLayouts } from "../layouts/plan.ts";
 import { IdIndex, NO_ROUTE, type SegmentIndex, Segments, WordsMap } from "../lookup/id-index.ts";
+import type { Searched } from "../lookup/searched.ts";
 import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
 import type { DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 import { OVERRIDE_PARTS } from "../schema/validate.ts";
 import type { CompiledTable } from "../table.ts";
 import { type Assembly, assemble } from "./assemble.ts";
-import type { RoutePlan } from "./route-plans.ts";
+import type { RoutePlan, Searching } from "./route-plans.ts";
 
 /**
  * A table with the indexes that take longest to build, as `store.ts` writes it: a JSON text and numbers. One version of the code
@@ -50,17 +51,21 @@ export interface StoredLayout {
   readonly indexes: readonly (readonly [first: number, slots: readonly number[], root: number])[];
   /** The places of each ID's indexes, in the order of the plan's IDs. */
   readonly ids: readonly (readonly number[])[];
-  readonly packs: readonly (readonly [ordinal: number, pack: string, ids: readonly number[]])[];
+  readonly searched: readonly (readonly [ordinal: number, ids: readonly number[]])[];
 }
 
 /** The compiled table; `undefined` for a form that is not as this version writes them. */
-export const restoreTable = (form: StoredForm, revision: number): CompiledTable | undefined => {
+export const restoreTable = (
+  form: StoredForm,
+  revision: number,
+  features: readonly TableFeature[] = TABLE_FEATURES,
+): CompiledTable | undefined => {
   try {
     const stored: StoredTable = JSON.parse(form.text);
     const numbers = new Numbers(form.numbers, stored.doubles * 8);
     const draft = draftIn(stored, numbers);
     const [served, verified] = stored.plans.map((plans, at) =>
-      assemblyIn(plans, draft, at === 0 ? "serve" : "verify", numbers),
+      assemblyIn(plans, draft, at === 0 ? "serve" : "verify", numbers, features),
     );
     numbers.end();
     if (served === undefined) return undefined;
@@ -134,8 +139,14 @@ const sizedAs = (draft: Draft, routeCount: number): Draft => {
   return draft;
 };
 
-const assemblyIn = (stored: StoredPlans, whole: Draft, deciding: Deciding, numbers: Numbers): Assembly => {
-  const draft = decidedBy(whole, deciding);
+const assemblyIn = (
+  stored: StoredPlans,
+  whole: Draft,
+  deciding: Deciding,
+  numbers: Numbers,
+  features: readonly TableFeature[],
+): Assembly => {
+  const draft = decidedBy(whole, deciding, features);
   const plans = planLayouts(draft);
   if (plans.size !== stored.layouts.length) throw new Error("the number of layouts is another");
   const planOf = (name: string): LayoutPlan => {
@@ -144,7 +155,10 @@ const assemblyIn = (stored: StoredPlans, whole: Draft, deciding: Deciding, numbe
     return plan;
   };
   const routes = new Map(
-    stored.layouts.map((layout) => [layout.name, routePlanIn(layout, planOf(layout.name), draft, numbers)]),
+    stored.layouts.map((layout) => [
+      layout.name,
+      routePlanIn(layout, planOf(layout.name), { draft, searches: searchesOf(features) }, numbers),
+    ]),
   );
   const overrideCount = OVERRIDE_PARTS.reduce((sum, part) => sum + draft[part].entries.length, 0);
   const byForm = stored.forms.map(([name, ...sizes]) => {
@@ -152,10 +166,11 @@ const assemblyIn = (stored: StoredPlans, whole: Draft, deciding: Deciding, numbe
     return [layout.table.text, mapIn(sizes, overrideCount, numbers)] as const;
   });
   const byShort = mapIn(stored.short, overrideCount, numbers);
-  return { draft, routes, overrides: { byForm: new Map(byForm), byShort, isDistinct: true } };
+  return { features, draft, routes, overrides: { byForm: new Map(byForm), byShort, isDistinct: true } };
 };
 
-const routePlanIn = (stored: StoredLayout, plan: LayoutPlan, draft: Draft, numbers: Numbers): RoutePlan => {
+const routePlanIn = (stored: StoredLayout, plan: LayoutPlan, searching: Searching, numbers: Numbers): RoutePlan => {
+  const { draft, searches } = searching;
   const routeCount = draft.routes.length;
   const segments = segmentsIn(stored.segments, routeCount, numbers);
   const indexes = stored.indexes.map(([first, slots, root]): SegmentIndex => {
@@ -170,14 +185,15 @@ const routePlanIn = (stored: StoredLayout, plan: LayoutPlan, draft: Draft, numbe
     const own = places.map((place) => itemAt(indexes, place));
     return [itemAt(plan.ids, at), new IdIndex(plan.dimensions, own, values)] as const;
   });
-  const packs = stored.packs.map(([ordinal, pack, ids]): PackPlacement => {
-    const declared = draft.packs.get(pack);
+  const searched = stored.searched.map(([ordinal, ids]): Searched => {
+    const route = itemAt(draft.routes, ordinal);
     const own = ids.map((place): IdPlan => itemAt(plan.ids, place));
-    const placed = declared && placementOf(plan, within(ordinal, routeCount), pack, declared, own);
-    if (placed === undefined) throw new Error("the pack is another");
+    const search = searches.find((each) => each.takes(route.route));
+    const placed = search?.placeFor(plan, route, own, draft);
+    if (placed === undefined) throw new Error("a searched route is another");
     return placed;
   });
-  return { plan, indexes: new Map(ofIds), packs };
+  return { plan, indexes: new Map(ofIds), searched };
 };
 
 /** Each segments stand after those that they lead to. `depth`: how many dimensions they have at most. */

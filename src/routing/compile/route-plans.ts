@@ -1,9 +1,10 @@
-import { type PackPlacement, placePack } from "../../features/packs/table/route.ts";
+import type { RouteSearch } from "../feature.ts";
 import type { IdPlan, LayoutPlan, LayoutPlans } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { type Box, boxOf, buildIndexes, type PlacedRoute, takesId } from "../lookup/build-index.ts";
 import { IdIndex } from "../lookup/id-index.ts";
 import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
+import type { Searched } from "../lookup/searched.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import type { Conditions } from "./conditions.ts";
 
@@ -47,8 +48,8 @@ class OneBox implements BoxesById {
 export interface RoutePlan {
   readonly plan: LayoutPlan;
   readonly indexes: ReadonlyMap<IdPlan, IdIndex>;
-  /** Routes to packs, in the order of the table. They are in no index. */
-  readonly packs: readonly PackPlacement[];
+  /** Routes that are searched, in the order of the table. They are in no index. */
+  readonly searched: readonly Searched[];
 }
 
 export type RoutePlans = ReadonlyMap<string, RoutePlan>;
@@ -58,27 +59,33 @@ export interface PlacedRoutes {
   readonly plan: LayoutPlan;
   /** By the ordinals of the routes, in rising order. A route that takes no ID of the layout has none. */
   readonly placements: Map<number, Placement>;
-  readonly packs: PackPlacement[];
+  readonly searched: Searched[];
 }
 
 export type Placed = ReadonlyMap<string, PlacedRoutes>;
 
 export const noPlacements = (plans: LayoutPlans): Placed =>
-  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), searched: [] }]));
 
 type ReadRoute = DraftRoute & { readonly conditions: Conditions };
 
+/** Routes that are searched, and the draft that they read. */
+export interface Searching {
+  readonly draft: Draft;
+  readonly searches: readonly RouteSearch[];
+}
+
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
-export const placeRoute = (layouts: Placed, packs: Draft["packs"], read: ReadRoute, budget: Budget) => {
+export const placeRoute = (layouts: Placed, { draft, searches }: Searching, read: ReadRoute, budget: Budget) => {
   const { index, route, conditions } = read;
   let takesSome = false;
   const own = conditions.layouts && [...conditions.layouts].flatMap((name) => layouts.get(name) ?? []);
-  const pack = route.pack === undefined ? undefined : packs.get(route.pack);
-  for (const { plan, placements, packs: placed } of own ?? layouts.values()) {
-    if (route.pack !== undefined) {
-      const found = pack && placePack(plan, index, conditions, route.pack, pack);
+  const search = searches.find((each) => each.takes(route));
+  for (const { plan, placements, searched } of own ?? layouts.values()) {
+    if (search !== undefined) {
+      const found = search.place(plan, read, conditions, draft);
       if (found === undefined || !budget.spend(ID_CELLS * found.ids.size)) continue;
-      placed.push(found);
+      searched.push(found);
       takesSome = true;
       continue;
     }
@@ -147,8 +154,8 @@ export const flattenRoutes = (layouts: Placed, budget: Budget): RoutePlans | und
 };
 
 /** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
-const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
-  const { shared, own } = partRoutes({ plan, placements, packs });
+const flattenLayout = ({ plan, placements, searched }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
+  const { shared, own } = partRoutes({ plan, placements });
   const common = buildIndexes(shared, plan.dimensions, budget);
   if (common === undefined) return undefined;
   const indexes = new Map<IdPlan, IdIndex>();
@@ -158,11 +165,11 @@ const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget
     if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
     indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
   }
-  return { plan, indexes, packs };
+  return { plan, indexes, searched };
 };
 
 /** The routes that treat all entities alike, and those of each entity; both in the order of the table. */
-const partRoutes = ({ plan, placements }: PlacedRoutes) => {
+const partRoutes = ({ plan, placements }: Pick<PlacedRoutes, "plan" | "placements">) => {
   const shared: PlacedRoute[] = [];
   const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
   for (const [ordinal, placement] of placements) {

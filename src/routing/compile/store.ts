@@ -1,4 +1,5 @@
-import { hasVerified } from "../../features/directory/table/compile.ts";
+import { TABLE_FEATURES } from "../../features/compiling.ts";
+import { hasVerified } from "../feature.ts";
 import type { IdPlan } from "../layouts/plan.ts";
 import type { SegmentIndex, Segments, WordsMap } from "../lookup/id-index.ts";
 import { draftOf } from "../schema/draft.ts";
@@ -14,7 +15,7 @@ export const storeTable = (declared: DeclaredTable): StoredForm => {
   const numbers: NumbersInMaking = { doubles: [], integers: [] };
   const parts = partsOf(declared, numbers);
   const plans = [plansOf(planChecked(declared), numbers)];
-  if (hasVerified(draftOf(declared))) plans.push(plansOf(planChecked(declared, "verify"), numbers));
+  if (hasVerified(draftOf(declared), TABLE_FEATURES)) plans.push(plansOf(planChecked(declared, "verify"), numbers));
   const doubles = numbers.doubles.reduce((sum, { length }) => sum + length, 0);
   const stored: StoredTable = { ...parts, routeCount: declared.routes.length, plans, doubles };
   return { text: JSON.stringify(stored), numbers: joined([...numbers.doubles, ...numbers.integers]) };
@@ -29,13 +30,13 @@ const addIntegers = ({ integers }: NumbersInMaking, values: Iterable<number>): v
   integers.push(Uint32Array.from(values));
 };
 
-/** The rest of a table whose conditions are in indexes. Lists read conditions and IDs again, to know their regions. */
+/** The rest of a table whose conditions are in indexes. Some features read conditions and IDs again. */
 const partsOf = (
   declared: DeclaredTable,
   numbers: NumbersInMaking,
 ): Pick<StoredTable, "declared" | "routes" | "overrides"> => {
-  const hasLists = Object.values(declared.entities ?? {}).some(({ list }) => list !== undefined);
-  if (hasLists) return { declared, routes: undefined, overrides: [] };
+  if (TABLE_FEATURES.some(({ readsRoutes }) => readsRoutes?.(declared)))
+    return { declared, routes: undefined, overrides: [] };
   const { moved, moves, gone, ...rest } = declared;
   const routes = kindsOf(
     declared.routes.map(({ when: _, ...route }) => route),
@@ -76,7 +77,7 @@ const plansOf = ({ routes, overrides }: Assembly, numbers: NumbersInMaking): Sto
   short: mapOf(overrides.byShort, numbers),
 });
 
-const layoutOf = (name: string, { plan, indexes, packs }: RoutePlan, numbers: NumbersInMaking): StoredLayout => {
+const layoutOf = (name: string, { plan, indexes, searched }: RoutePlan, numbers: NumbersInMaking): StoredLayout => {
   const segments = new Map<Segments, number>();
   const places = new Map<SegmentIndex, number>();
   const stored: StoredLayout["indexes"][number][] = [];
@@ -95,11 +96,7 @@ const layoutOf = (name: string, { plan, indexes, packs }: RoutePlan, numbers: Nu
     segments: segments.size,
     indexes: stored,
     ids,
-    packs: packs.map(({ ordinal, pack, ids: own }) => [
-      ordinal,
-      pack,
-      [...own.keys()].map((id) => numberOf.get(id) ?? -1),
-    ]),
+    searched: searched.map(({ ordinal, ids: own }) => [ordinal, [...own.keys()].map((id) => numberOf.get(id) ?? -1)]),
   };
 };
 

@@ -1,14 +1,13 @@
-import { fieldPathsOf } from "../../features/public-ids/table/entities.ts";
+import type { ForwardedAs } from "../feature.ts";
 import type { RouteTargets } from "../lookup/id-index.ts";
 import { readSplit } from "../resolve/match.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
-import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines, DeclaredPack } from "../schema/parts.ts";
-import type { DeclaredEntity, DeclaredRegion } from "../schema/table.ts";
-import type { DeclaredWithoutId } from "../schema/without-id.ts";
+import type { DeclaredBreaker, DeclaredCanary, DeclaredDeadlines } from "../schema/parts.ts";
+import type { DeclaredRegion, DeclaredRoute } from "../schema/table.ts";
 import type {
   BreakerPolicy,
-  CompiledTable,
   Deadlines,
+  Entity,
   Found,
   Gone,
   Region,
@@ -19,11 +18,11 @@ import type {
   Target,
 } from "../table.ts";
 
-/** One frozen target for each route with a region, a few for each split, and one for the default. */
+/** One frozen target for each route with a region, a few for each split, and one for the default. `own`: those of features. */
 export const targetsOf = (
   draft: Draft,
   regions: Regions,
-  directories: CompiledTable["directories"],
+  own: (route: DeclaredRoute) => Found | undefined,
 ): RouteTargets<Found | undefined> => {
   // Rules first, so that the targets, which every look-up reads, are adjacent in memory.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
@@ -33,12 +32,8 @@ export const targetsOf = (
         targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part }));
       return Object.freeze({ region: undefined, rule: SPLIT, parts: readSplit(route.split).regions.map(partOf) });
     }
-    const plan = route.directory === undefined ? undefined : directories?.get(route.directory);
-    if (plan !== undefined) {
-      return Object.freeze({ region: undefined, rule: { kind: "directory", directory: plan.name } as const, plan });
-    }
-    // IDs that a pack does not contain go on to the next routes.
-    if (route.region === undefined) return undefined;
+    // IDs that a search does not find go on to the next routes.
+    if (route.region === undefined) return own(route);
     const shadow = route.shadow && shareOf(route.shadow, regions);
     const canary = route.canary && canaryOf(route.canary, index, regions, shadow);
     return targetOf(regionNamed(regions, route.region), rules[at] as Rule, { canary, shadow });
@@ -47,12 +42,6 @@ export const targetsOf = (
   const last =
     fallback === undefined ? undefined : targetOf(regionNamed(regions, fallback), Object.freeze({ kind: "default" }));
   return { byOrdinal, fallback: last };
-};
-
-/** The targets of a route to a pack, by the numbers of the pack's regions. */
-export const packTargets = (index: number, pack: string, declared: DeclaredPack, regions: Regions) => {
-  const rule: Rule = Object.freeze({ kind: "route", index, pack });
-  return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
 /** The target of each override, in the order of `overridesIn`. Overrides with equal content share one. */
@@ -131,20 +120,25 @@ export const regionOf = (name: string, declared: DeclaredRegion): Region => {
 };
 
 /** Properties that an entity and an entry without an ID share. */
-export const forwardingOf = (name: string, declared: DeclaredEntity | DeclaredWithoutId, { fields }: Draft) => {
-  const paths = fieldPathsOf(name, declared);
-  if (!paths.ok) throw new Error(`the fields of ${name} were not checked: ${paths.error.reason}`);
-  return {
-    name,
-    publicFields: paths.value,
-    otherBodies: declared.otherBodies ?? "pass",
-    deadlines: deadlinesOf(declared.deadlines),
-    wholeAnswers: declared.wholeAnswers,
-    replayBytesMax: declared.replayBytesMax ?? 0,
-    fields: declared.fields ?? fields ?? "standard",
-    removePrefix: declared.removePrefix,
-  };
-};
+const forwardingOf = (name: string, declared: ForwardedAs, { fields }: Draft) => ({
+  name,
+  deadlines: deadlinesOf(declared.deadlines),
+  wholeAnswers: declared.wholeAnswers,
+  replayBytesMax: declared.replayBytesMax ?? 0,
+  fields: declared.fields ?? fields ?? "standard",
+  removePrefix: declared.removePrefix,
+});
+
+type Forwarding = ReturnType<typeof forwardingOf>;
+
+/** An entity, or a stand-in. All have their members in one order, which keeps look-ups fast. */
+export const entityOf = (
+  name: string,
+  declared: ForwardedAs,
+  draft: Draft,
+  core: Omit<Entity, keyof Forwarding>,
+  features: readonly Partial<Entity>[],
+): Entity => Object.freeze({ ...forwardingOf(name, declared, draft), ...core, ...Object.assign({}, ...features) });
 
 const NO_DEADLINES: Deadlines = Object.freeze({ firstByteMs: undefined, idleMs: undefined, totalMs: undefined });
 

@@ -1,4 +1,4 @@
-import { placesOf } from "../../features/places/table/compile.ts";
+import type { ForwardedAs, TableParts } from "../feature.ts";
 import { groupBy } from "../layouts/plan.ts";
 import { conditionsOf } from "../lookup/choice.ts";
 import { indexExactPaths, respellings } from "../lookup/path-index.ts";
@@ -8,6 +8,7 @@ import { nameTest } from "../lookup/values.ts";
 import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
+import type { DeclaredEntity } from "../schema/table.ts";
 import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
 import type {
   Asked,
@@ -20,9 +21,14 @@ import type {
   WithoutIdIndex,
 } from "../table.ts";
 import { listOf } from "./conditions.ts";
-import { forwardingOf, targetOf } from "./targets.ts";
+import { entityOf, targetOf } from "./targets.ts";
 
-export const indexWithoutId = (draft: Draft, regions: Regions, entities: readonly Entity[]): WithoutIdIndex => {
+export const indexWithoutId = (
+  draft: Draft,
+  regions: Regions,
+  entities: readonly Entity[],
+  features: readonly TableParts[],
+): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named = namedRegions(regions.keys());
@@ -36,7 +42,7 @@ export const indexWithoutId = (draft: Draft, regions: Regions, entities: readonl
   const isShared = (pattern: string): boolean =>
     (counts.get(pattern) ?? 0) > 1 || rankOf(pattern, patterns) === "shared";
   const entries = [...draft.withoutId].map(([name, declared]) =>
-    entryOf(name, declared, draft, named, shared, isShared),
+    entryOf(name, declared, { draft, named, shared, isShared, features }),
   );
   return { entries, ...matcherOf(entries, patterns), targets };
 };
@@ -92,48 +98,64 @@ const entriesOf = ({ match, matchRead }: PathIndex<PathsOfEntry>) => ({
 /** The stand-in entity of requests whose path names none. */
 export const entityWithoutIds = (
   name: string,
-  declared: Parameters<typeof forwardingOf>[1],
+  declared: ForwardedAs,
   draft: Draft,
   paths: readonly string[],
+  features: readonly TableParts[],
 ): Entity =>
-  Object.freeze({
-    ...forwardingOf(name, declared, draft),
-    paths,
-    pathHints: new Map(),
-    closedPaths: undefined,
-    conditions: conditionsOf(declared),
-    ids: [],
-    readers: [],
-    directory: undefined,
-    regionsInstead: undefined,
-    any: "proxy",
-    public: undefined,
-    // A 421 says nothing about the next request.
-    rememberMovedSeconds: 0,
-    sentSlices: undefined,
-    copies: undefined,
-    idIn: undefined,
-  });
+  entityOf(
+    name,
+    declared,
+    draft,
+    {
+      paths,
+      pathHints: new Map(),
+      closedPaths: undefined,
+      conditions: conditionsOf(declared),
+      ids: [],
+      readers: [],
+      any: "proxy",
+      // A 421 says nothing about the next request.
+      rememberMovedSeconds: 0,
+      sentSlices: undefined,
+      plain: [],
+    },
+    membersOf(features, name, declared, undefined),
+  );
+
+/** Members of an entity that features add. Each feature adds the same ones always. */
+export const membersOf = (
+  features: readonly TableParts[],
+  name: string,
+  declared: ForwardedAs,
+  entity: DeclaredEntity | undefined,
+): readonly Partial<Entity>[] =>
+  features.flatMap((feature) => [feature.forwarding?.(name, declared) ?? {}, feature.entity?.(name, entity) ?? {}]);
+
+interface Entries {
+  readonly draft: Draft;
+  readonly named: RegionByValue;
+  readonly shared: readonly RegionSource[];
+  readonly isShared: (pattern: string) => boolean;
+  readonly features: readonly TableParts[];
+}
 
 const entryOf = (
   name: string,
   declared: DeclaredWithoutId,
-  draft: Draft,
-  named: RegionByValue,
-  shared: readonly RegionSource[],
-  isShared: (pattern: string) => boolean,
+  { draft, named, shared, isShared, features }: Entries,
 ): WithoutId => {
   const sources = declared.sources?.map((source) => sourceOf(source, named)) ?? shared;
   const { sticky } = declared;
   const paths = pathsOf(declared.path).map(({ pattern }) => pattern);
-  const entity = entityWithoutIds(name, declared, draft, paths);
+  const entity = entityWithoutIds(name, declared, draft, paths, features);
   return Object.freeze({
     entity,
     methods: entity.conditions?.methods,
     isShared: entity.conditions?.hosts !== undefined || entity.paths.some(isShared),
     sources: sticky === undefined ? sources : withSticky(sources, sticky, named),
     sticky,
-    idIn: placesOf(declared.idIn, undefined),
+    ...Object.assign({}, ...features.map((feature) => feature.withoutId?.(declared))),
   });
 };
 

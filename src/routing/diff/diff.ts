@@ -1,5 +1,8 @@
-import type { PackContents } from "../../features/packs/table/diff.ts";
-import { type Planned, planChecked } from "../compile/compile.ts";
+import { TABLE_CHECKS } from "../../features/checking.ts";
+import { TABLE_FEATURES } from "../../features/compiling.ts";
+import type { DiffContents, FeatureDiff } from "../check/feature.ts";
+import type { Planned } from "../compile/assemble.ts";
+import { planChecked } from "../compile/compile.ts";
 import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
 import type { DeclaredTable } from "../schema/table.ts";
 import type { KeyChange } from "./key-changes.ts";
@@ -19,25 +22,27 @@ export interface TableDiff extends Parts {
   readonly keys: readonly KeyChange[];
 }
 
-/** Compares checked tables. Without the `contents` of its packs, a change of one is one of all its keys. `nowMs`: Unix ms. */
+/** Compares checked tables. `contents`: of files that they name. `nowMs`: Unix ms. */
 export const diffTables = (
   before: DeclaredTable,
   after: DeclaredTable,
-  contents: PackContents = () => undefined,
+  contents: DiffContents = {},
   nowMs = Number.POSITIVE_INFINITY,
 ): TableDiff => {
   const left = planChecked(before);
   const right = planChecked(after);
   const parts = diffParts(wholeDraft(before, left), wholeDraft(after, right));
-  const keys = diffKeys(left, right, contents);
+  const keys = diffKeys(left, right, TABLE_CHECKS, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
   const overrides = diffOverrides(parts, left, right, nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
 
-/** With what directories do not decide yet. */
+/** With what does not decide yet. */
 const wholeDraft = (declared: DeclaredTable, { draft }: Planned): Draft =>
-  draft.directories.size === 0 ? draft : draftOf(declared);
+  TABLE_FEATURES.some(({ decided }) => decided !== undefined && decided(draftOf(declared), "serve") !== draft)
+    ? draftOf(declared)
+    : draft;
 
 type Parts = Readonly<ReturnType<typeof diffParts>>;
 
@@ -51,9 +56,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   countries: diffPart(before.countries, after.countries),
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
-  /** Their entries in the table. Packs with other digests have other ranges. */
-  packs: diffPart(before.packs, after.packs),
-  directory: diffPart(before.directories, after.directories),
+  ...(Object.assign({}, ...TABLE_CHECKS.map(({ diff }) => diff?.(before, after))) as FeatureDiff),
   /** By ID, as the two that follow. */
   moved: diffPart(entriesOf(before.moved), entriesOf(after.moved)),
   moves: diffPart(entriesOf(before.moves), entriesOf(after.moves)),
@@ -62,8 +65,6 @@ const diffParts = (before: Draft, after: Draft) => ({
   default: diffValue(before.fallback, after.fallback),
   /** The header fields that the gateway adds, where no entity says otherwise. */
   fields: diffValue(before.fields, after.fields),
-  cors: diffValue(before.cors, after.cors),
-  graphql: diffValue(before.graphql, after.graphql),
   /** Requests without an ID, and the sources of a region that those without any of their own have. */
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
@@ -77,18 +78,8 @@ const diffParts = (before: Draft, after: Draft) => ({
   },
 });
 
-const anyChange = ({
-  hosts,
-  epochFloor,
-  default: fallback,
-  fields,
-  cors,
-  graphql,
-  sources,
-  routes: _,
-  ...parts
-}: Parts) =>
-  [hosts, epochFloor, fallback, fields, cors, graphql, sources].some((changed) => changed !== undefined) ||
-  Object.values(parts).some((part) =>
-    [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
-  );
+const anyChange = ({ routes: _, ...parts }: Parts): boolean =>
+  Object.values(parts).some((part) => {
+    if (part === undefined || !("added" in part)) return part !== undefined;
+    return [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0);
+  });

@@ -1,5 +1,5 @@
 import { isoTime } from "../../ids/index.ts";
-import type { Planned } from "../compile/compile.ts";
+import type { Planned } from "../compile/assemble.ts";
 import type { RoutePlan } from "../compile/route-plans.ts";
 import { fieldDimensionName, ownerKeyField } from "../layouts/fields.ts";
 import { type Dimension, groupBy, type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";

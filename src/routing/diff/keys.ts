@@ -1,31 +1,45 @@
-import type { KnownPacks, PackContents, PackedCounter } from "../../features/packs/table/diff.ts";
-import { expandPacks, packedCounter, packName, packsOf, slicesOfPacks } from "../../features/packs/table/diff.ts";
 import type { Field } from "../../ids/index.ts";
-import type { Planned } from "../compile/compile.ts";
-import { type RoutePlan, routesById } from "../compile/route-plans.ts";
+import type { DiffContents, SearchedComparison, SearchedDiff, TableChecks } from "../check/feature.ts";
+import type { Planned } from "../compile/assemble.ts";
+import { routesById } from "../compile/route-plans.ts";
 import { fieldDimensionName, keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
 import type { Box } from "../lookup/build-index.ts";
 import type { Ranges } from "../lookup/ranges.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { DeclaredRoute } from "../schema/table.ts";
-import type { Claims, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
+import type { Claims, CountedChange, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
 import { isKey, pairOwners, sameLayout, toKeyChanges } from "./key-changes.ts";
-import { canonical, compareOutcomes, keySegmentsOf, type SpaceSide, slicesIn, spreadKey } from "./key-space.ts";
+import {
+  canonical,
+  compareOutcomes,
+  type KeySegment,
+  keySegmentsOf,
+  type SpaceSide,
+  slicesIn,
+  spreadKey,
+} from "./key-space.ts";
 import { type RouteOutcome, routeOutcome } from "./outcome.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
-export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {
+export const diffKeys = (
+  before: Planned,
+  after: Planned,
+  features: readonly TableChecks[],
+  contents: DiffContents,
+): readonly KeyChange[] => {
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
-  const count = packedCounter();
+  const diffs: Diffs = new Map(
+    features.flatMap(({ name, diffSearched }) => (diffSearched ? [[name, diffSearched(contents)]] : [])),
+  );
   return [...layouts].flatMap((name) => {
     const sides: Sides = [layoutSide(before, name), layoutSide(after, name)];
     const [left, right] = sides;
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
     const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
     if (plan === undefined || !isComparable) return [];
-    const packs = packsOf(sides, contents);
-    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, sides, packs, count));
+    const comparisons = [...diffs.values()].map(({ compare }) => compare(sides));
+    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, sides, diffs, comparisons));
   });
 };
 
@@ -35,6 +49,9 @@ const layoutSide = (planned: Planned, layout: string): LayoutSide => {
   return { planned, routePlan: planned.routes.get(layout), routesOf };
 };
 
+/** By the name of the feature that searches. */
+type Diffs = ReadonlyMap<string, SearchedDiff>;
+
 type Sides = readonly [before: LayoutSide, after: LayoutSide];
 
 interface Side {
@@ -43,17 +60,27 @@ interface Side {
   readonly routes: readonly { readonly id: IdPlan; readonly box: Box; readonly outcome: RouteOutcome }[];
 }
 
-const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined => {
+const sideOf = (
+  { planned, routePlan, routesOf }: LayoutSide,
+  ids: readonly IdPlan[],
+  diffs: Diffs,
+): Side | undefined => {
   if (routePlan === undefined) return undefined;
-  const { plan } = routePlan;
+  const { plan, searched } = routePlan;
+  const searchesOf = (id: IdPlan, index: number) =>
+    searched
+      .filter(({ ordinal, ids: taken }) => ordinal < index && taken.has(id))
+      .map((each) => diffs.get(each.feature)?.nameOf(each) ?? `${each.feature} ${each.ordinal}`);
   const everything: Box = plan.dimensions.map(() => undefined);
   const fallback = routeOutcome(planned.draft.fallback, undefined);
   const routes = ids.flatMap((id) => [
     ...routesOf(id).flatMap(({ ordinal, box }) => {
       const route = planned.draft.routes[ordinal]?.route;
-      return route === undefined ? [] : [{ id, box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
+      return route === undefined
+        ? []
+        : [{ id, box, outcome: behindSearches(outcomeOf(route), searchesOf(id, ordinal)) }];
     }),
-    { id, box: everything, outcome: behindPacks(fallback, routePlan, id, Number.POSITIVE_INFINITY) },
+    { id, box: everything, outcome: behindSearches(fallback, searchesOf(id, Number.POSITIVE_INFINITY)) },
   ]);
   return { plan, routes };
 };
@@ -63,35 +90,46 @@ const outcomeOf = ({ region, canary, split, directory }: DeclaredRoute): RouteOu
   return split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
 };
 
-/** Keys in a pack go where it says; all others come to the routes behind it. */
-const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, index: number): RouteOutcome => {
-  const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
-  if (before.length === 0) return outcome;
-  return { ...outcome, packs: before.map(packName) };
-};
+/** Keys that a search finds go where it says; all others come to the routes behind it. */
+const behindSearches = (outcome: RouteOutcome, names: readonly string[]): RouteOutcome =>
+  names.length === 0 ? outcome : { ...outcome, packs: names };
 
 const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
   (outcome?.region ?? outcome?.split ?? outcome?.directory ?? outcome?.packs) !== undefined;
 
 const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => box);
 
-const diffClaims = (plan: LayoutPlan, own: Claims, [left, right]: Sides, packs: KnownPacks, count: PackedCounter) => {
-  const before = sideOf(left, own.before);
-  const after = sideOf(right, own.after);
+const diffClaims = (
+  plan: LayoutPlan,
+  own: Claims,
+  [left, right]: Sides,
+  diffs: Diffs,
+  comparisons: readonly SearchedComparison[],
+) => {
+  const before = sideOf(left, own.before, diffs);
+  const after = sideOf(right, own.after, diffs);
   const sides = [before, after].flatMap((side) => side ?? []);
-  const space = spaceOf(plan, own.mark, sides, packs);
+  const cuts = comparisons.flatMap((each) => each.cuts);
+  const space = spaceOf(plan, own.mark, sides, cuts);
   const outcomes = outcomeCache();
   const changes = compareOutcomes(space.spans, layOutSide(before, space, outcomes), layOutSide(after, space, outcomes));
   const countries = { before: left.planned.draft.countries, after: right.planned.draft.countries };
-  return changes
-    .flatMap((change) => expandPacks(change, packs, plan, space, count))
+  const expand = (all: readonly CountedChange[], { expand: by }: SearchedComparison) =>
+    all.flatMap((change) => by(change, plan, space));
+  return comparisons
+    .reduce(expand, changes)
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
     .flatMap((change) => toKeyChanges(change, plan, own.mark, space, countries));
 };
 
-const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {
+const spaceOf = (
+  plan: LayoutPlan,
+  mark: number | undefined,
+  sides: readonly Side[],
+  own: readonly KeySegment[],
+): Space => {
   const key = keyFieldOf(plan.layout);
-  const cuts = [...sides.flatMap((side) => slicesIn(side.plan, boxesOf(side))), ...slicesOfPacks(packs)];
+  const cuts = [...sides.flatMap((side) => slicesIn(side.plan, boxesOf(side))), ...own];
   const atoms = key === undefined ? [] : keySegmentsOf(key.bits, cuts);
   const minted = mintedIn(sides);
   const constrained = new Set(sides.flatMap(constrainedIn));

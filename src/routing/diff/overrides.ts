@@ -1,5 +1,4 @@
-import { assemble } from "../compile/assemble.ts";
-import type { Planned } from "../compile/compile.ts";
+import { assemble, type Planned } from "../compile/assemble.ts";
 import { groupBy } from "../layouts/plan.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.ts";

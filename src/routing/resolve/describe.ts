@@ -6,7 +6,7 @@ import { keyFieldOf, ownerKeyField, ownersOf, type Reading, readingsOf } from ".
 import { sliceReader } from "../layouts/plan.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { patternFor } from "../lookup/paths.ts";
-import type { Candidate, CompiledTable, EnabledLayout, Entity, NeedsPage, Owner, TargetOrNone } from "../table.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Entity, Owner, TargetOrNone } from "../table.ts";
 import {
   allOwners,
   canaryPlace,
@@ -196,13 +196,6 @@ export const unknownIdError = (table: CompiledTable, text: string, nowMs: number
     ? malformed(hintedIn(table, hint), text)
     : { reason: "unknown-id", id: text, candidates };
 };
-
-/** The page that says where the ID goes is not in memory. */
-export const needsPage = ({ missing }: NeedsPage): RoutingError => ({
-  reason: "table-unavailable",
-  why: `${missing.page === undefined ? "the header" : `page ${missing.page}`} of pack ${missing.pack} is not loaded`,
-  missing,
-});
 
 /** No route and no default takes the ID: what it carries, so that a route can be written for it. */
 export const unassigned = (

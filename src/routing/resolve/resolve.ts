@@ -1,5 +1,3 @@
-import { plainCopies } from "../../features/copies/table/compile.ts";
-import { needsKey } from "../../features/directory/table/compile.ts";
 import {
   formatShortKey,
   fromSql,
@@ -27,11 +25,9 @@ import type {
   Entity,
   EntityId,
   FormReader,
-  Move,
-  NeedsKey,
-  NeedsPage,
+  Load,
   PathMatch,
-  Rule,
+  PlainDecision,
   Target,
   TargetOrNone,
 } from "../table.ts";
@@ -41,7 +37,6 @@ import {
   describeShort,
   faultsOf,
   malformed,
-  needsPage,
   shortKeyOwners,
   unassigned,
   unknownIdError,
@@ -150,8 +145,8 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
   // A target that is not known yet may be the same or not.
-  const unknown = [target, ...rest].find(isWithoutPage);
-  if (unknown !== undefined) return err(needsPage(unknown));
+  const unknown = [target, ...rest].find(isUnloaded);
+  if (unknown !== undefined) return err(unknown.error());
   const isOne = others.every(({ entity }, at) => entity === first.entity && sameTarget(rest[at], target));
   if (isOne && isOneId(readings)) return decide(table, first, text);
   const candidates = readings.map((owner) => describeOwner(table, owner, nowMs));
@@ -166,27 +161,28 @@ const isOneId = (readings: readonly OwnerReading[]): boolean =>
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
-export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => target?.rule.kind === "unloaded";
+const isLoad = (target: TargetOrNone): target is Load => target !== undefined && "isByDecision" in target;
 
-/** A directory's answers about two texts may differ. */
+/** Before it is loaded, nothing can be said of the ID. */
+export const isUnloaded = (target: TargetOrNone): target is Load => isLoad(target) && !target.isByDecision;
+
+const isLookedUp = (target: TargetOrNone): target is Load => isLoad(target) && target.isByDecision;
+
+/** Look-ups of two texts may find different regions. */
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
-  a?.region === b?.region && (a === undefined) === (b === undefined) && !needsLookup(a) && !needsLookup(b);
-
-const needsLookup = (target: TargetOrNone): target is NeedsKey =>
-  target?.region === undefined && target?.rule.kind === "directory";
+  a?.region === b?.region && (a === undefined) === (b === undefined) && !isLookedUp(a) && !isLookedUp(b);
 
 const decide = (table: CompiledTable, reading: OwnerReading, text: string): Resolution => {
   const { entity, id, form, words } = reading;
   const { layout, hasOtherWords } = id.enabled;
   const target = targetOf(table, id, words);
-  if (target?.region === undefined && !needsLookup(target)) return err(nowhere(reading, text, target, layout.name));
+  if (target?.region === undefined && !isLookedUp(target)) return err(nowhere(reading, text, target, layout.name));
   const identity = hasOtherWords ? identityWords(layout.name, words) : words;
   // Most requests carry the canonical text: it need not be written again.
   const isCanonical = form === layout.table.text && isWrittenAsRead(form, text);
   const canonical = isCanonical ? text : layout.format(words);
   if (target.region === undefined) {
-    const decision = { entity, layout: layout.name, id: text, words, identity, canonical };
-    return err(needsKey({ plan: target.plan, key: canonical, decision }));
+    return err(target.error({ entity, layout: layout.name, id: text, words, identity, canonical }));
   }
   return { ok: true, value: { entity, layout: layout.name, id: text, words, identity, canonical, target } };
 };
@@ -201,8 +197,8 @@ type Owned = Omit<OwnerReading, "form">;
 type NoTarget = Exclude<TargetOrNone, Target>;
 
 const nowhere = ({ entity, id, words }: Owned, text: string, target: NoTarget, layout: string): RoutingError => {
-  if (target === undefined || needsLookup(target)) return unassigned(entity, id.enabled, layout, text, words);
-  return isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name };
+  if (target === undefined || isLookedUp(target)) return unassigned(entity, id.enabled, layout, text, words);
+  return isUnloaded(target) ? target.error() : { reason: "entity-gone", id: text, entity: entity.name };
 };
 
 /** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
@@ -215,8 +211,8 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
     return err(malformed(readers, text, first !== undefined));
   }
   const [target, ...others] = groups.map((owner) => shortTargetOf(table, owner, primaryKey));
-  const unknown = [target, ...others].find(isWithoutPage);
-  if (unknown !== undefined) return err(needsPage(unknown));
+  const unknown = [target, ...others].find(isUnloaded);
+  if (unknown !== undefined) return err(unknown.error());
   if (!others.every((other) => sameTarget(other, target))) {
     const candidates = groups.map((owner) => describeShort(table, owner, primaryKey, true));
     return err({ reason: "ambiguous-id", id: text, candidates });
@@ -252,20 +248,7 @@ export interface TextFormOf {
   readonly text: string;
 }
 
-export interface PlainDecision {
-  readonly entity: string;
-  readonly layout: string;
-  readonly region: string;
-  readonly rule: Rule;
-  readonly move?: Move;
-  /** Where a share of the reads is sent as well; no client sees its answers. */
-  readonly shadow?: { readonly region: string; readonly percent: number };
-  /** The regions that some clients read it from, and how far they may be behind. */
-  readonly readCopies?: { readonly regions: readonly string[]; readonly lagSeconds: number };
-  readonly path: string;
-}
-
-/** Reads a text in every way, or in that of a hint. Unix ms. While a reading needs a page, the error names it. `where`: by default that of `/any`. */
+/** Reads a text in every way, or in that of a hint. Unix ms. While a reading needs something loaded, the error says so. `where`: by default that of `/any`. */
 export const explain = (
   table: CompiledTable,
   text: string,
@@ -273,7 +256,7 @@ export const explain = (
   hint?: LayoutHint,
   where = resolveAny(table, text, nowMs, hint),
 ): Explanation => {
-  const missing = missingPage(table, text, nowMs, hint);
+  const missing = unloadedError(table, text, nowMs, hint);
   const resolved = missing === undefined ? where : err(missing);
   const layouts = hintedIn(table, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
@@ -323,7 +306,6 @@ export const plainDecision = (decision: Decision, text = decision.id): PlainDeci
     layout,
     target: { region, rule, move, shadow },
   } = decision;
-  const readCopies = plainCopies(decision);
   return {
     entity: entity.name,
     layout,
@@ -331,18 +313,18 @@ export const plainDecision = (decision: Decision, text = decision.id): PlainDeci
     rule,
     ...(move === undefined ? {} : { move }),
     ...(shadow === undefined ? {} : { shadow: { region: shadow.region.name, percent: percentOf(shadow.share) } }),
-    ...(readCopies === undefined ? {} : { readCopies }),
+    ...Object.assign({}, ...entity.plain.map((of) => of(decision))),
     path: pathWithId(primaryPattern(entity, layout) ?? "", text),
   };
 };
 
-/** The error for the first page that some reading of the text needs. */
-const missingPage = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {
-  if (table.packs.size === 0 || text.length > ID_LENGTH_MAX) return undefined;
+/** The error for the first thing to load that some reading of the text needs. */
+const unloadedError = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {
+  if (text.length > ID_LENGTH_MAX) return undefined;
   const primaryKey = readShortKey(text, 0, text.length);
   const owners = primaryKey === undefined ? [] : shortKeyOwners(table);
   const short = owners.map((owner) => shortTargetOf(table, owner, primaryKey as number));
   const targets = allOwners(table, text, nowMs, hint).map(({ id, words }) => targetOf(table, id, words));
-  const target = [...targets, ...short].find(isWithoutPage);
-  return target && needsPage(target);
+  const target = [...targets, ...short].find(isUnloaded);
+  return target?.error();
 };

@@ -1,5 +1,6 @@
-import { decidedBy } from "../../features/directory/table/compile.ts";
+import { TABLE_FEATURES } from "../../features/compiling.ts";
 import { compileTable } from "../compile/compile.ts";
+import { decidedBy } from "../feature.ts";
 import { draftOf } from "../schema/draft.ts";
 import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 
@@ -14,7 +15,7 @@ export interface Taken {
 /** Takes a checked table; `undefined` where its default takes every ID. */
 export function takenIn(declared: DeclaredTable, revision: number): Taken | undefined {
   if (declared.default !== undefined) return undefined;
-  const { routes, idleRoutes, entities } = decidedBy(draftOf(declared), "serve");
+  const { routes, idleRoutes, entities } = decidedBy(draftOf(declared), "serve", TABLE_FEATURES);
   const hasIds = (name: string): boolean => (entities.get(name)?.ids.length ?? 0) > 0;
   const deciding = routes.filter(({ index }) => !idleRoutes.has(index));
   const texts = new Set(deciding.flatMap(({ route }) => conditionsText(route, hasIds) ?? []));

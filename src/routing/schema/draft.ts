@@ -1,4 +1,5 @@
 import { knownLayouts } from "../layouts/declared.ts";
+import type { TableSchemas } from "./compose.ts";
 import type { Report } from "./faults.ts";
 import type {
   DeclaredEntity,
@@ -55,13 +56,15 @@ const mapOf = <Entry>(part: Readonly<Record<string, Entry>> = {}): ReadonlyMap<s
 /** The draft of a table that fits the schema. `declared`: the table with those entries that do not. */
 export const draftOf = (
   table: DeclaredTable,
-  declared: Json = table,
+  declared: Json = { ...table },
   routes: DraftRoutes = table.routes.map((route, index) => ({ index, route })),
 ) => {
   const layouts = mapOf(table.layouts);
-  const namesOf = (part: keyof DeclaredTable): ReadonlySet<string> =>
-    new Set(entriesOf(declared[part]).map(([key]) => key));
+  const namesOf = (part: keyof DeclaredTable): ReadonlySet<string> => namesIn(declared, part);
   return {
+    /** The table itself, for the members of features. */
+    table,
+    declared,
     hosts: table.gateway?.hosts ?? [],
     regions: mapOf(table.regions),
     countries: mapOf(table.countries),
@@ -69,8 +72,6 @@ export const draftOf = (
     layouts,
     /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
     known: knownLayouts(layouts),
-    packs: mapOf(table.packs),
-    directories: mapOf(table.directory),
     routes,
     /** Routes, by index, whose directory does not decide yet: no ID is theirs. */
     idleRoutes: NONE,
@@ -80,24 +81,26 @@ export const draftOf = (
     epochFloor: table.epochFloor,
     fallback: table.default,
     fields: table.fields,
-    cors: table.cors,
-    graphql: table.graphql,
     withoutId: mapOf(table.withoutId),
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,
-    /** Neither an entity nor a path without an ID is declared, faulty ones included. */
-    isEmpty: ["entities", "withoutId", "graphql"].every((part) => isNothing(declared[part])),
     /** Every declared name. A reference to an entry that does not fit the schema is not a second fault. */
     names: {
       regions: namesOf("regions"),
       countries: namesOf("countries"),
       entities: namesOf("entities"),
       layouts: namesOf("layouts"),
-      packs: namesOf("packs"),
-      directories: namesOf("directory"),
     },
   };
 };
+
+/** The names of a part, those of entries that do not fit the schema as well. */
+export const namesIn = (declared: Json, part: string): ReadonlySet<string> =>
+  new Set(entriesOf(declared[part]).map(([key]) => key));
+
+/** Whether none of the parts is declared. */
+export const hasNone = ({ declared }: Draft, parts: readonly string[]): boolean =>
+  parts.every((part) => isNothing(declared[part]));
 
 const isNothing = (part: unknown): boolean => part === undefined || (isRecord(part) && Object.keys(part).length === 0);
 
@@ -114,16 +117,15 @@ const NONE: ReadonlySet<number> = new Set();
 const EMPTY: DeclaredTable = { regions: {}, routes: [] };
 
 /** Validates any value, reports what does not fit the schema, and keeps what does. `declared`: `undefined` when it does not fit. */
-export const readDraft = (value: unknown, report: Report) => {
-  const isShort = checkSizes(value, report);
+export const readDraft = (value: unknown, report: Report, schemas: TableSchemas) => {
+  const isShort = checkSizes(value, report, schemas);
   if (isShort) checkShape(value, report);
-  const fitting = isShort ? keepFitting(value, report) : undefined;
-  if (fitting === undefined) return { draft: { ...draftOf(EMPTY), isEmpty: false }, declared: undefined };
+  const fitting = isShort ? keepFitting(value, report, schemas) : undefined;
+  if (fitting === undefined) return { draft: draftOf(EMPTY), declared: undefined, isRead: false };
   const { routes, isWhole } = fitting;
   // The kept parts have passed the schema.
   const table = fitting.table as DeclaredTable;
   const draft = draftOf(table, isRecord(value) ? value : {}, routes);
   // A value that is no object at all is the fault.
-  const isEmpty = draft.isEmpty && isRecord(value);
-  return { draft: { ...draft, isEmpty }, declared: isWhole ? table : undefined };
+  return { draft, declared: isWhole ? table : undefined, isRead: isRecord(value) };
 };

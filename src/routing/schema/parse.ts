@@ -1,11 +1,7 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { CONDITION_VALUES_MAX, ROUTES_MAX, TABLE_BYTES_MAX } from "../limits.ts";
-import { loadTable } from "../load.ts";
-import type { CompiledTable } from "../table.ts";
 import { type Fault, pointerTo } from "./faults.ts";
 import { duplicateKey, JsonScanner, parseJson } from "./json-scanner.ts";
-import { type DeclaredPack, packsSchema } from "./parts.ts";
 
 /** Limits of a table's text, checked before parsing: a parsed value takes thirty times the memory of its text. */
 
@@ -70,23 +66,6 @@ export const parseTableText = (text: string): Result<unknown, readonly Fault[]> 
   if (twice === undefined) return ok(value);
   return err([syntax(`The key ${JSON.stringify(twice)} is duplicated in one object; remove one of them.`)]);
 };
-
-/** Checks and compiles a table's text as the given revision. */
-export const loadTableText = (text: string, revision: number): Result<CompiledTable, readonly Fault[]> => {
-  const declared = parseTableText(text);
-  return declared.ok ? loadTable(declared.value, revision) : declared;
-};
-
-/** The packs that a text declares, without checking the rest; none where the text is not a table. */
-export const declaredPacks = (text: string): readonly (readonly [name: string, pack: DeclaredPack])[] => {
-  // Most tables have none, and need not be parsed again.
-  const mayHave = text.includes('"packs"') || text.includes("\\u");
-  if (!mayHave || excessOf(text) !== undefined) return [];
-  const table = v.safeParse(WITH_PACKS, parseJson(text), { abortEarly: true });
-  return table.success ? Object.entries(table.output.packs) : [];
-};
-
-const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
 

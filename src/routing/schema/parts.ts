@@ -1,10 +1,4 @@
 import * as v from "valibot";
-import {
-  FIELD_BITS_MAX,
-  PACK_BYTES_MAX,
-  PACK_RANGES_MAX,
-  PACK_REGIONS_MAX,
-} from "../../features/packs/table/format.ts";
 import * as limits from "../limits.ts";
 
 /** Schemas that several parts of the declared table share. */
@@ -15,6 +9,9 @@ export const described = <const Schema extends v.GenericSchema>(schema: Schema, 
 
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
   v.exactOptional(described(schema, description));
+
+/** The type of an object with these members. */
+export type MembersOutput<Members extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSchema<Members, undefined>>;
 
 /** A text of one form; the sentence says which. */
 export const matching = (form: RegExp, sentence: string) => v.pipe(v.string(), v.regex(form, sentence));
@@ -60,18 +57,6 @@ export const numbers = oneOrMore(v.union([wholeNumber, numberText]));
 
 const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
 export const time = matching(TIME, "Write a time with its offset, such as 2026-06-01T00:00:00Z.");
-
-export const jsonPath = described(
-  v.string(),
-  "JSON pointer in which `*` is any one name or index and `**` any number of them: /items/*/orderId.",
-);
-
-export const fieldEntity = described(name, "The public entity whose ID is there.");
-
-export const otherBodies = described(
-  v.picklist(["pass", "refuse"]),
-  "Bodies that are not JSON and cannot be searched for IDs: passed on (the default) or refused.",
-);
 
 export type DeclaredNumbers = v.InferOutput<typeof numbers>;
 
@@ -188,25 +173,7 @@ export type DeclaredCanary = v.InferOutput<typeof canarySchema>;
 export type DeclaredHealth = v.InferOutput<typeof healthSchema>;
 export type DeclaredBreaker = v.InferOutput<typeof breakerSchema>;
 
-/** Destinations of a route other than one region: the ranges of a pack, or the parts of a split. */
-
-export const packSchema = v.strictObject({
-  sha256: described(
-    matching(/^[0-9a-f]{64}$/, "A digest is 64 hexadecimal digits in lower case."),
-    "SHA-256 of the pack's header, which has those of its pages.",
-  ),
-  bytes: described(integer(1, PACK_BYTES_MAX), "Bytes of the file."),
-  ranges: described(integer(1, PACK_RANGES_MAX), "Number of ranges."),
-  bits: described(integer(1, FIELD_BITS_MAX), "Width of the field of the ranges."),
-  field: optional(name, "The field; without a field and a slice: the layout's key."),
-  slice: optional(name, "The slice of the layout's key, instead of a field."),
-  regions: described(list(name, PACK_REGIONS_MAX), "The regions that it names, in the order of their numbers."),
-});
-
-export const packsSchema = described(
-  named(packSchema, limits.PACKS_MAX),
-  "Ranges in separate files, by name; written by `waybill table pack`.",
-);
+/** The parts of a split: destinations of a route other than one region. */
 
 export const splitSchema = v.strictObject({
   by: described(v.literal("hash"), "A hash of the entity's identity: the same for every text of its ID."),
@@ -217,5 +184,4 @@ export const splitSchema = v.strictObject({
   ),
 });
 
-export type DeclaredPack = v.InferOutput<typeof packSchema>;
 export type DeclaredSplit = v.InferOutput<typeof splitSchema>;

@@ -1,11 +1,4 @@
 import * as v from "valibot";
-import { readCopiesSchema } from "../../features/copies/table/schema.ts";
-import { corsSchema } from "../../features/cors/table.ts";
-import { createSchema } from "../../features/create/table/schema.ts";
-import { directoriesSchema } from "../../features/directory/table/schema.ts";
-import { graphqlSchema } from "../../features/graphql/table/schema.ts";
-import { listSchema } from "../../features/lists/table/schema.ts";
-import { placesSchema } from "../../features/places/table/schema.ts";
 import * as limits from "../limits.ts";
 import { layoutSchema } from "./layout.ts";
 import {
@@ -14,13 +7,12 @@ import {
   deadlinesSchema,
   described,
   epochFloorSchema,
-  fieldEntity,
   fieldsSchema,
   goneSchema,
   healthSchema,
   integer,
-  jsonPath,
   list,
+  type MembersOutput,
   movedSchema,
   moveSchema,
   name,
@@ -28,8 +20,6 @@ import {
   numbers,
   oneOrMore,
   optional,
-  otherBodies,
-  packsSchema,
   rememberSchema,
   replaySchema,
   shadowSchema,
@@ -40,9 +30,12 @@ import {
   wholeNumber,
 } from "./parts.ts";
 import { conditionMembers, entityPath } from "./path.ts";
-import { sourcesSchema, withoutIdSchema } from "./without-id.ts";
+import { type DeclaredWithoutId, sourcesSchema } from "./without-id.ts";
 
-/** The declared routing table: the source of its types and its JSON Schema. Rules about more than one value are in `check/`. */
+/**
+ * The core's part of the declared routing table: the source of its types and its JSON Schema. Features add their members in
+ * `compose.ts`, and declare their types beside their schemas. Rules about more than one value are in `check/`.
+ */
 
 const origin = v.strictObject({
   url: described(text, "http or https, host, optional port and base path; no query, fragment or password."),
@@ -84,55 +77,20 @@ const entityId = v.strictObject({
   group: optional(wholeNumber, "LUUID group number, instead of a class."),
 });
 
-const publicSchema = v.union([
-  v.literal(true),
-  v.strictObject({
-    as: described(
-      v.picklist(["sealed", "ulong", "long", "decimal", "guid", "uint128"]),
-      "`sealed` is Waybill's own form for 128-bit IDs; the others are those of Architect.Identities.",
-    ),
-    form: optional(
-      v.picklist(["uuid", "base62", "hex"]),
-      "Text form of the compatible kinds; base62 if absent. Sealed IDs have one.",
-    ),
-  }),
-]);
-
-export const entitySchema = v.strictObject({
+export const entityMembers = {
   path: entityPath,
   ...conditionMembers,
   ids: described(
     v.optional(v.pipe(v.array(entityId), v.maxLength(limits.IDS_PER_ENTITY_MAX)), []),
     "The layouts that IDs of this entity may have. An entity needs one, or a directory.",
   ),
-  directory: optional(name, "The directory of the text keys that stand in place of IDs."),
-  regionsInstead: optional(
-    v.pipe(v.record(name, name), v.minEntries(1, "Name a region, or remove this."), v.maxEntries(limits.REGIONS_MAX)),
-    "Regions in place of those that the directory says: the same keys, and other origins.",
-  ),
   any: optional(v.picklist(["proxy", "redirect"]), "What /any/:id does: proxy (the default) or redirect with 307."),
-  public: optional(
-    publicSchema,
-    "Clients see public IDs only; `true` is { as: sealed }. Keys are a secret of the deployment.",
-  ),
-  publicFields: optional(
-    v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: fieldEntity })])),
-    "Where IDs of public entities are in JSON responses; a bare path means this entity's own ID.",
-  ),
-  otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
   wholeAnswers: v.exactOptional(wholeAnswersSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),
   fields: v.exactOptional(fieldsSchema),
-  readCopies: optional(readCopiesSchema, "Reads go to the copy that is nearest to the client; writes go to the owner."),
-  idIn: optional(
-    placesSchema,
-    "Where else requests on its paths carry IDs. All of one request must lead to one region.",
-  ),
-  create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key."),
-  list: optional(listSchema, "GET on the collection asks all regions and merges their lists."),
-});
+};
 
 const when = v.strictObject({
   layout: optional(oneOrMore(name), "Layouts of IDs."),
@@ -149,15 +107,13 @@ const when = v.strictObject({
   mintedBefore: optional(time, "Minted earlier than this time."),
 });
 
-export const routeSchema = v.strictObject({
+export const routeMembers = {
   when: described(when, "All conditions must hold; none means every ID."),
   region: optional(name, "The region of the IDs. A route has this, a directory, a split or a pack."),
-  directory: optional(name, "The directory that says each ID's region."),
   split: optional(splitSchema, "The IDs go to several regions, in equal parts: for a load too high for one region."),
-  pack: optional(name, "The pack's ranges decide; other IDs continue with the next routes."),
   canary: v.exactOptional(canarySchema),
   shadow: v.exactOptional(shadowSchema),
-});
+};
 
 const gatewaySchema = v.strictObject({
   hosts: described(v.pipe(v.array(text), v.maxLength(100)), "Host names of the gateway itself; no origin may be one."),
@@ -167,7 +123,16 @@ const gatewaySchema = v.strictObject({
 const overridesOf = <const Entry extends v.GenericSchema>(entry: Entry, description: string) =>
   optional(v.pipe(v.record(v.string(), entry), v.maxEntries(limits.MOVED_MAX)), description);
 
-export const tableSchema = v.strictObject({
+/** `entity`, `withoutId`, `route`: with the members of features. */
+export const tableMembers = <
+  const Entity extends v.GenericSchema,
+  const WithoutId extends v.GenericSchema,
+  const Route extends v.GenericSchema,
+>(
+  entity: Entity,
+  withoutId: WithoutId,
+  route: Route,
+) => ({
   $schema: optional(v.string(), "Where editors find this schema: ./src/routing/routing-table.schema.json."),
   gateway: optional(gatewaySchema, "The gateway itself."),
   regions: described(
@@ -180,21 +145,17 @@ export const tableSchema = v.strictObject({
   ),
   countries: optional(v.record(name, countrySchema), "iUID country number by ISO 3166-1 alpha-2 code."),
   entities: optional(
-    named(entitySchema, limits.ENTITIES_MAX),
+    named(entity, limits.ENTITIES_MAX),
     "Entities: one entry per type. A table of requests without an ID needs none.",
   ),
   fields: v.exactOptional(fieldsSchema),
-  graphql: optional(graphqlSchema, "GraphQL: operations go to the regions of the IDs in them."),
-  cors: optional(corsSchema, "Web pages that may read what the gateway itself answers. Origins answer for themselves."),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
-    named(withoutIdSchema, limits.WITHOUT_ID_MAX),
+    named(withoutId, limits.WITHOUT_ID_MAX),
     "Requests without an ID, by name, such as lists and logins: `sources` give their region.",
   ),
   layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),
-  packs: v.exactOptional(packsSchema),
-  directory: v.exactOptional(directoriesSchema),
-  routes: described(v.pipe(v.array(routeSchema), v.maxLength(limits.ROUTES_MAX)), "Routes; the first match wins."),
+  routes: described(v.pipe(v.array(route), v.maxLength(limits.ROUTES_MAX)), "Routes; the first match wins."),
   moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left their ID's region."),
   moves: overridesOf(moveSchema, "Moves in progress by canonical ID: `waybill move` writes them."),
   gone: overridesOf(goneSchema, "Entities that were removed from every region, by canonical ID; the answer is 410."),
@@ -202,14 +163,19 @@ export const tableSchema = v.strictObject({
   default: optional(name, "Region of IDs that no route matches. Without it they are errors."),
 });
 
-/** The table as it is in `routing-table.json`. */
-export type DeclaredTable = v.InferOutput<typeof tableSchema>;
+type Core = MembersOutput<ReturnType<typeof tableMembers>>;
+
+/** The table as it is in `routing-table.json`. Features add their members to this interface and to those of its parts. */
+export interface DeclaredTable extends Omit<Core, "entities" | "withoutId" | "routes"> {
+  entities?: Record<string, DeclaredEntity>;
+  withoutId?: Record<string, DeclaredWithoutId>;
+  routes: DeclaredRoute[];
+}
 export type DeclaredRegion = v.InferOutput<typeof regionSchema>;
-export type DeclaredEntity = v.InferOutput<typeof entitySchema>;
+export interface DeclaredEntity extends MembersOutput<typeof entityMembers> {}
 export type DeclaredEntityId = v.InferOutput<typeof entityId>;
 export type { DeclaredLayout, DeclaredRow, DeclaredSlice } from "./layout.ts";
-export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
+export interface DeclaredRoute extends MembersOutput<typeof routeMembers> {}
 export type DeclaredConditions = v.InferOutput<typeof when>;
-export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
-export type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredNumbers, DeclaredPack } from "./parts.ts";
+export type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredNumbers } from "./parts.ts";
 export type { DeclaredSource } from "./without-id.ts";

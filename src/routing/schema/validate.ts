@@ -1,10 +1,9 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
+import type { TableSchemas } from "./compose.ts";
 import { nearest, type Place, type Report } from "./faults.ts";
-import { layoutSchema } from "./layout.ts";
-import { goneSchema, movedSchema, moveSchema, name, packSchema } from "./parts.ts";
-import { countrySchema, type DeclaredRoute, entitySchema, regionSchema, routeSchema, tableSchema } from "./table.ts";
-import { withoutIdSchema } from "./without-id.ts";
+import { name } from "./parts.ts";
+import type { DeclaredRoute } from "./table.ts";
 
 /** Keys with a meaning for JavaScript objects. As names they would allow prototype pollution. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -20,23 +19,6 @@ export const entriesOf = (value: unknown): readonly [string, unknown][] =>
 
 /** Parts with an entry for each override. They share one index and one limit. */
 export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
-
-/** Parts with named entries: the most entries, their schemas, and a valid value that stands in for the part. */
-export const PARTS = {
-  regions: { max: limits.REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
-  countries: { max: Number.POSITIVE_INFINITY, entry: countrySchema, standIn: {} },
-  entities: {
-    max: limits.ENTITIES_MAX,
-    entry: entitySchema,
-    standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } },
-  },
-  layouts: { max: limits.LAYOUTS_MAX, entry: layoutSchema, standIn: {} },
-  packs: { max: limits.PACKS_MAX, entry: packSchema, standIn: {} },
-  withoutId: { max: limits.WITHOUT_ID_MAX, entry: withoutIdSchema, standIn: {} },
-  moved: { max: limits.MOVED_MAX, entry: movedSchema, standIn: {} },
-  moves: { max: limits.MOVED_MAX, entry: moveSchema, standIn: {} },
-  gone: { max: limits.MOVED_MAX, entry: goneSchema, standIn: {} },
-} as const;
 
 /** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
 const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
@@ -54,9 +36,9 @@ const isMapPlace = (place: Place): boolean => MAP_KEYS.has(place.at(-1)) && type
 const isObjectPlace = (place: Place) => OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
 
 /** Reports parts with more entries than the limit; their entries are then not checked. */
-export const checkSizes = (value: unknown, report: Report): boolean => {
+export const checkSizes = (value: unknown, report: Report, schemas: TableSchemas): boolean => {
   if (typeof value !== "object" || value === null) return true;
-  const parts = Object.entries({ ...PARTS, routes: { max: limits.ROUTES_MAX } });
+  const parts = Object.entries({ ...schemas.parts, routes: { max: limits.ROUTES_MAX } });
   const large = parts.filter(([part, { max }]) => countIn(value, part) > max);
   for (const [part, { max }] of large) {
     report("size", [part], `At most ${max} entries are allowed here; there are ${countIn(value, part)}.`);
@@ -140,8 +122,9 @@ const checkPart = (value: unknown, place: Place, key: string | number, report: R
 export const reportIssue = (
   issue: v.BaseIssue<unknown>,
   report: Report,
-  schema: object = tableSchema,
+  schema: object,
   prefix: Place = [],
+  strange: StrangeKey = () => undefined,
 ): void => {
   const inner = innerIssues(issue);
   for (const each of inner) {
@@ -157,8 +140,31 @@ export const reportIssue = (
       Object.keys(parent ?? {}).find((name) => !known.includes(name) && nearest(name, known) === key);
     const kind = SIZE_TYPES.has(each.type) ? "size" : "schema";
     if (typo) report("schema", [...above, typo], strangeKey(typo, known));
-    else report(kind, place, isStrange(each) ? strangeKey(key, known) : sentenceOf(each));
+    else report(kind, place, isStrange(each) ? (strange(place) ?? strangeKey(key, known)) : sentenceOf(each));
   }
+};
+
+/** Why a key that the schema does not have is none; `undefined` if nothing more is known of it. */
+type StrangeKey = (place: Place) => string | undefined;
+
+/** Features that the build leaves out have their members nevertheless: they are no misspelling. */
+const leftOut =
+  ({ owners }: TableSchemas): StrangeKey =>
+  (place) => {
+    const [part, , member] = place;
+    const level = LEVELS[String(part)];
+    const [at, key] = place.length === 1 ? (["table", part] as const) : ([level, member] as const);
+    const owner = at === undefined || place.length === 2 || place.length > 3 ? undefined : owners[at][String(key)];
+    return (
+      owner &&
+      `${JSON.stringify(key)} is of the feature ${owner}, which this build leaves out; remove it, or build with ${owner}.`
+    );
+  };
+
+const LEVELS: Readonly<Record<string, "entity" | "withoutId" | "route">> = {
+  entities: "entity",
+  withoutId: "withoutId",
+  routes: "route",
 };
 
 /** Where the type of a value selects an arm of a union, the issues of that arm say more than "none of these". */
@@ -228,22 +234,24 @@ const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, plac
  * The parts and entries that fit the schema. Routes keep their places in the declared list. `undefined` where there are
  * more faults than a report lists. Overrides and most routes are not copied: there may be 100,000.
  */
-export const keepFitting = (value: unknown, report: Report) => {
+export const keepFitting = (value: unknown, report: Report, schemas: TableSchemas) => {
   const given = isRecord(value) ? value : {};
   let found = 0;
+  const strange = leftOut(schemas);
   const parse = <Schema extends v.GenericSchema>(schema: Schema, part: unknown, place: Place) => {
     const quick = v.safeParse(schema, part, { abortEarly: true });
     if (quick.success) return quick;
     const isListed = countValues(part, LISTED_VALUES_MAX) <= LISTED_VALUES_MAX;
     const issues = isListed ? v.safeParse(schema, part).issues : quick.issues;
     found += issues?.length ?? 0;
-    for (const issue of issues ?? []) reportIssue(issue, report, tableSchema, place);
+    for (const issue of issues ?? []) reportIssue(issue, report, schemas.table, place, strange);
     return { success: false, issues, output: undefined } as const;
   };
-  const rest = parse(tableSchema, isRecord(value) ? withStandIns(value) : value, []);
-  const table: Record<string, unknown> = rest.success ? { ...rest.output } : soundRest(given, rest.issues ?? []);
-  for (const [part, row] of Object.entries(PARTS)) {
-    const entry: v.GenericSchema = row.entry;
+  const rest = parse(schemas.table, isRecord(value) ? withStandIns(value, schemas) : value, []);
+  const table: Record<string, unknown> = rest.success
+    ? { ...rest.output }
+    : soundRest(given, rest.issues ?? [], schemas);
+  for (const [part, { entry }] of Object.entries(schemas.parts)) {
     const entries = given[part];
     if (!isRecord(entries)) continue;
     const isOverride = OVERRIDE_PARTS.some((each) => each === part);
@@ -267,27 +275,29 @@ export const keepFitting = (value: unknown, report: Report) => {
   const routes: { index: number; route: DeclaredRoute }[] = [];
   for (const [index, route] of Array.isArray(given["routes"]) ? given["routes"].entries() : []) {
     if (found >= limits.FAULTS_MAX) return undefined;
-    const parsed = parse(routeSchema, route, ["routes", index]);
+    const parsed = parse(schemas.route, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
-    const { canary, shadow, split, pack, directory } = parsed.output ?? {};
-    const isSimple = (canary ?? shadow ?? split ?? pack ?? directory) === undefined;
+    const { when: _, region: __, ...more } = parsed.output ?? {};
+    const isSimple = Object.keys(more).length === 0;
     if (parsed.success) routes.push({ index, route: isSimple ? route : parsed.output });
   }
   return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
 };
 
 /** The parts beside the entries, of a table in which something does not fit. */
-const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record<string, unknown> => {
+const soundRest = (
+  given: Json,
+  issues: readonly v.BaseIssue<unknown>[],
+  { parts, whole }: TableSchemas,
+): Record<string, unknown> => {
   const places = issues.map(({ path = [] }) => path.map(({ key }) => String(key)).join("/"));
   const isBroken = (place: string): boolean => places.some((each) => `${each}/`.startsWith(`${place}/`));
   const sound = (part: string): unknown => (isBroken(part) ? undefined : given[part]);
   return {
-    ...Object.fromEntries(Object.keys(PARTS).map((part) => [part, {}])),
+    ...Object.fromEntries(Object.keys(parts).map((part) => [part, {}])),
+    ...Object.fromEntries(whole.map((member) => [member, sound(member)])),
     epochFloor: sound("epochFloor"),
     default: sound("default"),
-    cors: isBroken("cors") ? undefined : given["cors"],
-    directory: sound("directory"),
-    graphql: isBroken("graphql") ? undefined : given["graphql"],
     gateway: places.includes("gateway") || isBroken("gateway/hosts") ? undefined : given["gateway"],
     // Absent, it would be a fault of each entry without sources of its own.
     sources: isBroken("sources") ? [] : given["sources"],
@@ -295,9 +305,9 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
 };
 
 /** The value with valid entries in place of those that are validated one by one. */
-const withStandIns = (value: Json): Json => {
+const withStandIns = (value: Json, schemas: TableSchemas): Json => {
   const parts: Record<string, unknown> = { ...value };
-  for (const [part, { standIn }] of Object.entries(PARTS)) {
+  for (const [part, { standIn }] of Object.entries(schemas.parts)) {
     const entries = parts[part];
     if (isRecord(entries) && Object.keys(entries).length > 0) parts[part] = standIn;
   }

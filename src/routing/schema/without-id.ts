@@ -1,21 +1,18 @@
 import * as v from "valibot";
-import { placesSchema } from "../../features/places/table/schema.ts";
 import * as limits from "../limits.ts";
 import type { Place } from "./faults.ts";
 import {
   claim,
   deadlinesSchema,
   described,
-  fieldEntity,
   fieldsSchema,
   integer,
-  jsonPath,
   list,
+  type MembersOutput,
   matching,
   name,
   oneOrMore,
   optional,
-  otherBodies,
   replaySchema,
   text,
   token,
@@ -125,31 +122,19 @@ const stickySchema = v.strictObject({
   maxAgeSeconds: described(integer(1, limits.STICKY_SECONDS_MAX), "Its lifetime."),
 });
 
-export const withoutIdSchema = v.strictObject({
+export const withoutIdMembers = {
   path: pathsWithoutId,
   ...conditionMembers,
-  idIn: optional(
-    placesSchema,
-    "Where these requests carry IDs: they go where these belong, and only without any by `sources`.",
-  ),
   sources: optional(
     v.pipe(v.array(sourceSchema), v.maxLength(limits.SOURCES_MAX)),
     "Sources of their region; the first that gives one decides. Beside `idIn` an empty list refuses requests without an ID.",
   ),
   sticky: optional(stickySchema, "Keeps a client in the region that its location or the last resort chose."),
-  publicFields: optional(
-    v.pipe(
-      v.array(v.strictObject({ path: jsonPath, entity: fieldEntity })),
-      v.minLength(1, "Name a field, or remove this."),
-    ),
-    "Where IDs of public entities are in JSON responses.",
-  ),
-  otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
   wholeAnswers: v.exactOptional(wholeAnswersSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   fields: v.exactOptional(fieldsSchema),
-});
+};
 
 /** A map of values in a source. */
 export type DeclaredValues = Readonly<Record<string, string | readonly string[]>>;
@@ -172,4 +157,5 @@ export const valuesOf = (map: DeclaredValues = {}): readonly DeclaredValue[] => 
 };
 
 export type DeclaredSource = v.InferOutput<typeof sourceSchema>;
-export type DeclaredWithoutId = v.InferOutput<typeof withoutIdSchema>;
+/** Features add their members. */
+export interface DeclaredWithoutId extends MembersOutput<typeof withoutIdMembers> {}

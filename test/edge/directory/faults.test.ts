@@ -7,7 +7,7 @@ import { copyStore, kvCopies } from "../../../src/features/directory/edge/copies
 import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
 import { CopyBuilder } from "../../../src/features/directory/table/copy-builder.ts";
-import type { DirectoryPlan } from "../../../src/routing/table.ts";
+import type { DirectoryPlan } from "../../../src/features/directory/table/types.ts";
 import { faultyKv, READ_FAULTS } from "../faulty-kv.ts";
 
 /** The whole chain over the real KV and the real objects, of which each fails in every way. */

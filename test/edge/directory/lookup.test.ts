@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
 import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
 import type { CopyAnswer, DirectoryEntry } from "../../../src/features/directory/port.ts";
+import type { DirectoryPlan } from "../../../src/features/directory/table/types.ts";
 import { err, ok } from "../../../src/ids/result.ts";
-import type { DirectoryPlan } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 
 const PLAN: DirectoryPlan = {

@@ -1,8 +1,8 @@
 import type { PackRange } from "../../../src/features/packs/table/format.ts";
 import { type EncodedPack, encodePack } from "../../../src/features/packs/table/format.ts";
 import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
+import type { DeclaredPack } from "../../../src/features/packs/table/schema.ts";
 import type { Sha256 } from "../../../src/routing/bytes.ts";
-import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 
 const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 

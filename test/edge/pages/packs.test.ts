@@ -6,10 +6,11 @@ import { TableGate } from "../../../src/edge/table/table-gate.ts";
 import { kvPacks, type PackFailure, packHeaders } from "../../../src/features/packs/edge/packs.ts";
 import type { Packs } from "../../../src/features/packs/port.ts";
 import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
+import { slotsOf } from "../../../src/features/packs/table/route.ts";
+import type { DeclaredPack } from "../../../src/features/packs/table/schema.ts";
 import { ok } from "../../../src/ids/result.ts";
 import type { Clock, ServedCanary, ServedTable, Tables } from "../../../src/ports/gateway.ts";
 import { type CompiledTable, loadTable } from "../../../src/routing/index.ts";
-import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./files.ts";
 
@@ -62,7 +63,7 @@ function setUp(options: { chunkBytesMax?: number; chunkDeadlineMs?: number; cach
 }
 
 const slotOf = (table: CompiledTable) => {
-  const slot = table.packs.get("shards");
+  const slot = slotsOf(table).get("shards");
   if (slot === undefined) throw new Error("the table has no pack");
   return slot;
 };

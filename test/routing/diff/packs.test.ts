@@ -4,9 +4,10 @@ import { countPackedKeys } from "../../../src/features/packs/table/diff.ts";
 import type { PackRange } from "../../../src/features/packs/table/format.ts";
 import { encodePack } from "../../../src/features/packs/table/format.ts";
 import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/features/packs/table/pack.ts";
+import type { DeclaredPack } from "../../../src/features/packs/table/schema.ts";
 import type { KeyOutcome } from "../../../src/routing/diff/key-changes.ts";
 import { diffTables } from "../../../src/routing/index.ts";
-import type { DeclaredPack, DeclaredTable } from "../../../src/routing/schema/table.ts";
+import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "../packs/pack-cases.ts";
 import { sampleTable } from "../tables.ts";
@@ -47,7 +48,7 @@ const BEHIND: DeclaredTable["routes"] = [{ when: { layout: "hotguid" }, region: 
 
 /** Each way with its number of keys. */
 const waysOf = (before: DeclaredTable, after: DeclaredTable) =>
-  diffTables(before, after, contents)
+  diffTables(before, after, { packs: contents })
     .keys.filter(({ layout }) => layout === "hotguid")
     .map(({ before: from, after: to, keys, where }) => [from?.region, to?.region, keys, where]);
 
@@ -105,7 +106,7 @@ describe("a change of packs", () => {
       },
       BEHIND,
     );
-    const { keys } = diffTables(before, after, contents);
+    const { keys } = diffTables(before, after, { packs: contents });
     const parcel = (region: string): KeyOutcome => ({ entity: "parcel", region });
     const change = { layout: "hotguid", where: {}, percentOfSpace: expect.any(Number), byPacks: true };
     expect(keys.filter(({ layout }) => layout === "hotguid")).toEqual([
@@ -136,7 +137,7 @@ describe("a change of packs", () => {
       ["eu", "us", "5", {}],
     ]);
     const whole = await make([{ from: 0, to: 2 ** 32 - 1, region: "eu" }]);
-    const [change] = diffTables(tableWith({}, BEHIND), tableWith({ whole }, BEHIND), contents).keys.filter(
+    const [change] = diffTables(tableWith({}, BEHIND), tableWith({ whole }, BEHIND), { packs: contents }).keys.filter(
       ({ layout }) => layout === "hotguid",
     );
     expect(change).toMatchObject({ keys: String(2 ** 32), after: { region: "eu" } });
@@ -163,7 +164,7 @@ describe("a change of packs", () => {
     const parts = await make([{ from: 0, to: 9, region: "eu" }], 22, { slice: "partition" });
     const all = [["ap", "ap", String(2 ** 32)]];
     const ways = (after: DeclaredTable, known: typeof contents) =>
-      diffTables(tableWith({}, BEHIND), after, known)
+      diffTables(tableWith({}, BEHIND), after, { packs: known })
         .keys.filter(({ layout }) => layout === "hotguid")
         .map(({ before, after: next, keys }) => [before?.region, next?.region, keys]);
     expect(ways(tableWith({ shards }, BEHIND), () => undefined)).toEqual(all);

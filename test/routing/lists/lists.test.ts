@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { List } from "../../../src/features/lists/table/types.ts";
 import { iuid } from "../../../src/ids/index.ts";
 import { resolvePath } from "../../../src/routing/index.ts";
-import type { CompiledTable, List } from "../../../src/routing/table.ts";
+import type { CompiledTable } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { faultsOf, load, NOW_MS, sampleTable } from "../tables.ts";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { diffTables } from "../../../src/routing/index.ts";
+import { WHOLE_BUILD } from "../../../src/routing/load.ts";
 import { PLAIN_READ } from "../../../src/routing/lookup/choice.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
-import { withoutIdSchema } from "../../../src/routing/schema/without-id.ts";
 import { WITHOUT_ID_CASES } from "../check/without-id-cases.ts";
 import { faultsOf, load, sampleTable } from "../tables.ts";
 
@@ -210,7 +210,7 @@ describe("docs/reference/routing-table.md", () => {
   });
 
   test("names every member of an entry and every kind of fault", () => {
-    for (const member of Object.keys(withoutIdSchema.entries)) expect(page).toContain(`\`${member}\``);
+    for (const member of Object.keys(WHOLE_BUILD.schemas.withoutId.entries)) expect(page).toContain(`\`${member}\``);
     const kinds = WITHOUT_ID_CASES.flatMap(([, , faults]) => faults.map((fault) => fault.split(" ", 1)[0]));
     for (const kind of new Set(kinds)) {
       if (kind !== "size" && kind !== "public-ids") expect(page).toContain(`\`${kind}\``);

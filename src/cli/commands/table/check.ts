@@ -1,6 +1,6 @@
-import { publicCodec } from "../../../features/public-ids/table/codec.ts";
+import { parsePublicKeys, publicCodec } from "../../../features/public-ids/table/codec.ts";
 import type { CompiledTable, Hint, LayoutAmbiguity } from "../../../routing/index.ts";
-import { findAmbiguities, parsePublicKeys } from "../../../routing/index.ts";
+import { findAmbiguities } from "../../../routing/index.ts";
 import { command, option } from "../../command.ts";
 import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
 import { idlePacks, readServable, type TableFile } from "../../lib/table-file.ts";

@@ -201,7 +201,7 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const compiled = log === undefined ? [] : [before, after].map(({ table }) => compileTable(table, 0));
     const tables = [before, after].map(({ name, table }, at) => ({ name, table: compiled[at] ?? withSlots(table) }));
     const { missing, contents } = await openPackFiles([fileOf(beforePath), fileOf(afterPath)], tables, runtime);
-    const found = diffTables(before.table, after.table, contents, runtime.nowMs());
+    const found = diffTables(before.table, after.table, { packs: contents }, runtime.nowMs());
     const [left, right] = compiled;
     const isReplayed = log !== undefined && left !== undefined && right !== undefined;
     const traffic = isReplayed ? await replayLog(log, left, right, runtime, { isQuiet: json, format }) : undefined;

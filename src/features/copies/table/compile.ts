@@ -1,51 +1,9 @@
-import { checkRegion } from "../../../routing/check/names.ts";
-import { checkRegions } from "../../../routing/check/sources.ts";
-import type { Draft } from "../../../routing/schema/draft.ts";
-import type { Place, Report } from "../../../routing/schema/faults.ts";
+import type { TableFeature } from "../../../routing/feature.ts";
 import { type DeclaredValues, valuesOf } from "../../../routing/schema/without-id.ts";
-import type { Decision, Region, Regions, Rule } from "../../../routing/table.ts";
+import type { Decision, PlainDecision, Region, Regions, Rule } from "../../../routing/table.ts";
 import type { DeclaredReadCopies, ReadCopies } from "./schema.ts";
 
-/** Every region that is named must be there, and some client must be able to read from a copy. */
-export const checkCopies = (draft: Draft, report: Report): void => {
-  for (const [entity, { readCopies }] of draft.entities) {
-    if (readCopies === undefined) continue;
-    const place: Place = ["entities", entity, "readCopies"];
-    const { clientCountry, clientContinent, owners = [] } = readCopies;
-    checkRegions(draft, readCopies, place, report);
-    for (const [at, owner] of owners.entries()) {
-      checkRegion(draft, owner, [...place, "owners", at], report);
-      if (owners.indexOf(owner) < at) {
-        report("schema", [...place, "owners", at], `${JSON.stringify(owner)} is duplicated; remove one of them.`);
-      }
-    }
-    if (readCopies.countryHeader !== undefined && clientCountry === undefined) {
-      report(
-        "schema",
-        [...place, "countryHeader"],
-        "No country has a region here; add `clientCountry`, or remove this.",
-      );
-    }
-    const copies = new Set(
-      [clientCountry, clientContinent].flatMap((map) => valuesOf(map).map(({ region }) => region)),
-    );
-    if (clientCountry === undefined && clientContinent === undefined) {
-      report("schema", place, "No client reads from a copy; add `clientCountry` or `clientContinent`.");
-    } else if (isAlone(copies, owners.length === 0 ? [...draft.names.regions] : owners)) {
-      const message =
-        "The only copy is in the only region that owns these entities; name another region, or remove this.";
-      report("same-region", place, message);
-    }
-  }
-};
-
-const isAlone = (copies: ReadonlySet<unknown>, owners: readonly string[]): boolean =>
-  owners.length === 1 && copies.size === 1 && copies.has(owners[0]);
-
-export const copiesOf = (
-  declared: DeclaredReadCopies | undefined,
-  regions: Regions,
-): ReadCopies<Region> | undefined => {
+const copiesOf = (declared: DeclaredReadCopies | undefined, regions: Regions): ReadCopies | undefined => {
   if (declared === undefined) return undefined;
   const { clientCountry = {}, clientContinent = {}, countryHeader, lagSeconds, owners, afterWriteCookie } = declared;
   const known = new Map<string, Region>();
@@ -81,12 +39,12 @@ export const mayReadCopy = ({ entity: { copies }, target: { region, rule, move }
   copies !== undefined && move === undefined && hasCopies(rule) && copies.owners?.has(region.name) !== false;
 
 /** For people: the regions that an entity may be read from beside its owner. */
-export const plainCopies = (decision: Decision) => {
+const plainCopies = (decision: Decision): Partial<PlainDecision> => {
   const { copies } = decision.entity;
-  if (copies === undefined || !mayReadCopy(decision)) return undefined;
+  if (copies === undefined || !mayReadCopy(decision)) return {};
   const all = [...copies.byCountry.values(), ...copies.byContinent.values()].map(({ name }) => name);
   const regions = [...new Set(all)].filter((name) => name !== decision.target.region.name);
-  return regions.length === 0 ? undefined : { regions, lagSeconds: copies.lagSeconds };
+  return regions.length === 0 ? {} : { readCopies: { regions, lagSeconds: copies.lagSeconds } };
 };
 
 /** The copy that is nearest to a client; `undefined` where it is the owner, or not known. */
@@ -101,3 +59,20 @@ export const nearestCopy = (
   const nearest = byCountry ?? copies.byContinent.get(continent() ?? "");
   return nearest?.name === decision.target.region.name ? undefined : nearest;
 };
+
+export const copiesTable: TableFeature = {
+  name: "copies",
+  plain: plainCopies,
+  compile: ({ regions }) => ({ entity: (_, declared) => ({ copies: copiesOf(declared?.readCopies, regions) }) }),
+};
+
+declare module "../../../routing/table.ts" {
+  interface Entity {
+    /** `undefined`: all reads go to the owner. */
+    readonly copies?: ReadCopies | undefined;
+  }
+  interface PlainDecision {
+    /** The regions that some clients read it from, and how far they may be behind. */
+    readonly readCopies?: { readonly regions: readonly string[]; readonly lagSeconds: number };
+  }
+}

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import * as limits from "../../../routing/limits.ts";
 import { described, integer, list, name, optional, token } from "../../../routing/schema/parts.ts";
 import { regionBy, regionByContinent } from "../../../routing/schema/without-id.ts";
+import type { Region } from "../../../routing/table.ts";
 
 /** Read copies of an entity in the declared table. */
 export const readCopiesSchema = v.strictObject({
@@ -31,7 +32,7 @@ export const readCopiesSchema = v.strictObject({
 export type DeclaredReadCopies = v.InferOutput<typeof readCopiesSchema>;
 
 /** Read copies, compiled. */
-export interface ReadCopies<Region> {
+export interface ReadCopies {
   readonly byCountry: ReadonlyMap<string, Region>;
   readonly byContinent: ReadonlyMap<string, Region>;
   /** In lower case. */
@@ -40,4 +41,10 @@ export interface ReadCopies<Region> {
   /** `undefined`: all regions. */
   readonly owners: ReadonlySet<string> | undefined;
   readonly cookie: string | undefined;
+}
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredEntity {
+    readCopies?: DeclaredReadCopies;
+  }
 }

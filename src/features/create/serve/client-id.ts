@@ -6,8 +6,9 @@ import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { ANY_PREFIX, segmentsOf } from "../../../routing/lookup/paths.ts";
-import type { CompiledTable, Create, Decision, Entity } from "../../../routing/table.ts";
+import type { CompiledTable, Decision, Entity } from "../../../routing/table.ts";
 import { textAt } from "../table/request.ts";
+import type { Create } from "../table/types.ts";
 
 /** IDs that clients make themselves: they are held to the clock when an entity is created, and never again. */
 

@@ -1,5 +1,6 @@
 import type { ServedTable } from "../../../ports/gateway.ts";
-import type { CompiledTable, Create } from "../../../routing/table.ts";
+import type { CompiledTable } from "../../../routing/table.ts";
+import type { Create } from "../table/types.ts";
 
 /** A collection that a request is posted to, and the table that says so. */
 export interface Creation {

@@ -6,8 +6,8 @@ import { decodeUtf8, keepRequestBody } from "../../../proxy/body.ts";
 import { codedDetail } from "../../../proxy/codings.ts";
 import { pump } from "../../../proxy/pump.ts";
 import { duplicateKey, parseJson } from "../../../routing/index.ts";
-import type { Create } from "../../../routing/table.ts";
 import { countOf } from "../table/request.ts";
+import type { Create } from "../table/types.ts";
 import { type Digest, DigestCheck, isImpossible, readContentDigest } from "./content-digest.ts";
 
 /** The body of a create, as far as it was read. */

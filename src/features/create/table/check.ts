@@ -1,4 +1,5 @@
 import { clientIdWindowFault, type Layout } from "../../../ids/index.ts";
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
 import { keyFieldOf, ownerKeyField } from "../../../routing/layouts/fields.ts";
@@ -6,13 +7,14 @@ import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { optional } from "../../../routing/schema/parts.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { mintingOf, requiredFields } from "../../mint/table/plan.ts";
 import { collectionOf } from "./compile.ts";
-import type { DeclaredCreate, DeclaredKeySource } from "./schema.ts";
+import { createSchema, type DeclaredCreate, type DeclaredKeySource } from "./schema.ts";
 
 /** Every field of a new ID needs a source, and every collection a path of its own. */
-export const checkCreates = (draft: Draft, report: Report): void => {
+const checkCreates = (draft: Draft, report: Report): void => {
   const owners = new Map<string, string>();
   const entityPaths = indexPaths(
     [...draft.entities].map(([name, { path }]) => ({ name, paths: patternsOf(path).map(({ pattern }) => pattern) })),
@@ -210,3 +212,11 @@ function checkParent(draft: Draft, collection: string | undefined, field: string
     }
   }
 }
+
+export const createChecks: TableChecks = {
+  name: "create",
+  schema: {
+    entity: { create: optional(createSchema, "POST to the collection mints an ID and goes to the region of its key.") },
+  },
+  requests: checkCreates,
+};

@@ -1,12 +1,13 @@
 import { listOf } from "../../../routing/compile/conditions.ts";
+import type { TableFeature } from "../../../routing/feature.ts";
 import { indexExactPaths } from "../../../routing/lookup/path-index.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
-import type { Create, CreateIndex, Entity } from "../../../routing/table.ts";
+import type { Entity } from "../../../routing/table.ts";
 import type { DeclaredCreate, DeclaredKeySource } from "./schema.ts";
-import type { KeySource } from "./types.ts";
+import type { Create, CreateIndex, KeySource } from "./types.ts";
 
 /** The path before `/:id`, unless the table says otherwise. */
 export const collectionOf = (entity: DeclaredEntity, { collection }: DeclaredCreate): string | undefined =>
@@ -16,7 +17,7 @@ export const collectionOf = (entity: DeclaredEntity, { collection }: DeclaredCre
     ?.pattern.slice(0, -"/:id".length);
 
 /** `undefined` where no entity is created through the gateway. */
-export const indexCreates = (draft: Draft, entities: ReadonlyMap<string, Entity>): CreateIndex | undefined => {
+const indexCreates = (draft: Draft, entities: ReadonlyMap<string, Entity>): CreateIndex | undefined => {
   const byEntity = new Map<string, Create>();
   for (const [name, declared] of draft.entities) {
     const entity = entities.get(name);
@@ -104,3 +105,16 @@ function sourceOf(declared: DeclaredKeySource): KeySource {
   if (parent !== undefined) return { kind: "parent", label: `${parent} of the parent's ID`, field: parent, values };
   return { kind: "value", label: "a fixed value", value: String(value), values: undefined };
 }
+
+const headersOf = ({ key, clientId }: Create): readonly string[] => [
+  ...[...key.values()].flat().flatMap((source) => ("header" in source ? source.header : [])),
+  ...[clientId?.header, clientId?.createFlag, clientId?.clock?.header].filter((name) => name !== undefined),
+];
+
+export const createTable: TableFeature = {
+  name: "create",
+  compile: ({ draft }) => ({
+    table: ({ entities }) => ({ creates: indexCreates(draft, entities) }),
+    headersRead: ({ creates }) => [...(creates?.byEntity.values() ?? [])].flatMap(headersOf),
+  }),
+};

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
-import type { CompiledTable, Create } from "../../../routing/table.ts";
+import type { CompiledTable } from "../../../routing/table.ts";
 import type { MintRequest } from "../../mint/table/request.ts";
-import type { KeySource } from "./types.ts";
+import type { Create, KeySource } from "./types.ts";
 
 /** The parts of a create; each is read only when a source needs it. */
 export interface CreateSays {

@@ -100,3 +100,9 @@ export const createSchema = v.strictObject({
 
 export type DeclaredCreate = v.InferOutput<typeof createSchema>;
 export type DeclaredKeySource = v.InferOutput<typeof source>;
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredEntity {
+    create?: DeclaredCreate;
+  }
+}

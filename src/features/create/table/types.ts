@@ -1,3 +1,5 @@
+import type { Entity } from "../../../routing/table.ts";
+
 /** How entities are created, compiled. */
 
 /** Where the value of one field of a new ID comes from. `label` is how a problem names it. */
@@ -11,7 +13,7 @@ export type KeySource = { readonly label: string; readonly values: ReadonlyMap<s
 );
 
 /** How entities of one kind are created. */
-export interface Create<Entity> {
+export interface Create {
   readonly entity: Entity;
   /** Its collection's path, with `:id` for one below an entity. */
   readonly collection: string;
@@ -42,12 +44,19 @@ export interface ClientIdRules {
   readonly clock: { readonly header: string; readonly skewMs: number } | undefined;
 }
 
-export interface CreateIndex<Entity> {
+export interface CreateIndex {
   /** `path`: the raw path of the request without the query. */
   readonly match: (
     path: string,
-  ) => { readonly entity: Create<Entity>; readonly idStart: number; readonly idEnd: number } | undefined;
+  ) => { readonly entity: Create; readonly idStart: number; readonly idEnd: number } | undefined;
   /** As servers may read it that are less exact, see `PathIndex`. */
-  readonly matchRead: CreateIndex<Entity>["match"];
-  readonly byEntity: ReadonlyMap<string, Create<Entity>>;
+  readonly matchRead: CreateIndex["match"];
+  readonly byEntity: ReadonlyMap<string, Create>;
+}
+
+declare module "../../../routing/table.ts" {
+  interface CompiledTable {
+    /** Collections that are posted to; `undefined` where there are none. */
+    readonly creates?: CreateIndex | undefined;
+  }
 }

@@ -4,7 +4,6 @@ import { periodCounts, setLast, withTimeout } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Counters } from "../../../ports/gateway.ts";
 import { clientNetwork } from "../../../proxy/addresses/client-network.ts";
-import type { DirectoryPlan } from "../../../routing/table.ts";
 import type {
   CopyAnswer,
   CopyLayer,
@@ -16,6 +15,7 @@ import type {
   LookupOutcome,
 } from "../port.ts";
 import { shardOf } from "../table/shard.ts";
+import type { DirectoryPlan } from "../table/types.ts";
 
 export interface LookupOptions extends LocationOptions {
   readonly truth: Pick<DirectoryTruth, "get">;

@@ -6,13 +6,13 @@ import { ENTITY_TAG, malformed, readJson, wholeNumber } from "../../../../routes
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError, RequestError } from "../../../problems/index.ts";
-import type { DirectoryPlan } from "../../../routing/table.ts";
 import type { DirectoryEntry, DirectoryKey } from "../port.ts";
 import { type ClaimAction, changeKey, claimKeys, type KeyChange } from "../serve/claims.ts";
 import { keyOf, newKeyOf } from "../table/compile.ts";
 import { decodeSegment } from "../table/normalise.ts";
 import { ownerSchema as owner } from "../table/row.ts";
 import { DIRECTORY_SHARDS } from "../table/shard.ts";
+import type { DirectoryPlan } from "../table/types.ts";
 
 const PREFIX = "/-/directory";
 

@@ -6,11 +6,11 @@ import type { OriginResponse } from "../../../proxy/attempt.ts";
 import type { CompiledTable, Decision } from "../../../routing/index.ts";
 import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 import { splitOutsideQuotes, unescaped } from "../../../routing/lookup/values.ts";
-import type { DirectoryPlan } from "../../../routing/table.ts";
 import type { ClaimOutcome } from "../port.ts";
 import { isFilled, newKeyOf, regionInDirectory } from "../table/compile.ts";
 import { decodeSegment } from "../table/normalise.ts";
 import { isOwner } from "../table/row.ts";
+import type { DirectoryPlan } from "../table/types.ts";
 import { TEXT_KEY } from "../table/types.ts";
 
 /** A forwarded request's work for directories: moves that origins tell of, keys that they register, comparisons. */

@@ -1,15 +1,21 @@
+import * as v from "valibot";
 import { luuid } from "../../../ids/index.ts";
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkRegion } from "../../../routing/check/names.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
+import { diffPart, type PartDiff } from "../../../routing/diff/parts.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
-import type { Draft } from "../../../routing/schema/draft.ts";
+import { type Draft, namesIn } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import type { DeclaredEntity, DeclaredRoute } from "../../../routing/schema/table.ts";
+import { declaredIn } from "./compile.ts";
+import { type DeclaredDirectory, directoriesSchema, entityMembers, routeMembers } from "./schema.ts";
 import { TEXT_KEY } from "./types.ts";
 
 /** Every directory that is named must be declared, for keys of the kind that is looked up there. */
-export const checkDirectories = (draft: Draft, report: Report): void => {
-  for (const [name, { key, onFailure, unknown }] of draft.directories) {
+const checkDirectories = (draft: Draft, report: Report): void => {
+  const directories = declaredIn(draft);
+  for (const [name, { key, onFailure, unknown }] of directories) {
     const place: Place = ["directory", name];
     if ("layout" in key) {
       const at = [...place, "key", "layout"];
@@ -21,7 +27,7 @@ export const checkDirectories = (draft: Draft, report: Report): void => {
     if (unknown !== undefined) checkRegion(draft, unknown, [...place, "unknown"], report);
     if (typeof onFailure === "object") checkRegion(draft, onFailure.region, [...place, "onFailure", "region"], report);
   }
-  if (draft.directories.size > 0 && draft.names.layouts.has(TEXT_KEY)) {
+  if (directories.size > 0 && draft.names.layouts.has(TEXT_KEY)) {
     report(
       "name-clash",
       ["layouts", TEXT_KEY],
@@ -35,9 +41,9 @@ export const checkDirectories = (draft: Draft, report: Report): void => {
 };
 
 const find = (draft: Draft, name: string, place: Place, report: Report) => {
-  const names = draft.names.directories;
+  const names = namesIn(draft.declared, "directory");
   if (!names.has(name)) reportUnknown("directory", name, names, place, report);
-  return draft.directories.get(name);
+  return declaredIn(draft).get(name);
 };
 
 function checkEntity(draft: Draft, name: string, entity: DeclaredEntity, report: Report): void {
@@ -115,5 +121,23 @@ function checkRoute(draft: Draft, route: DeclaredRoute, name: string, place: Pla
   if (hidden !== undefined) {
     const message = `${JSON.stringify(hidden)} has public IDs, which are not looked up; name the other entities in \`entity\`.`;
     report("public-ids", [...place, "directory"], message);
+  }
+}
+
+export const directoryChecks: TableChecks = {
+  name: "directory",
+  schema: {
+    table: { directory: v.exactOptional(directoriesSchema) },
+    entity: entityMembers,
+    route: routeMembers,
+    destination: ["directory", 1],
+  },
+  names: checkDirectories,
+  diff: (before, after) => ({ directory: diffPart(declaredIn(before), declaredIn(after)) }),
+};
+
+declare module "../../../routing/check/feature.ts" {
+  interface FeatureDiff {
+    readonly directory: PartDiff<DeclaredDirectory>;
   }
 }

@@ -1,30 +1,30 @@
 import type { Layout } from "../../../ids/layout/layout.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { RoutingError } from "../../../routing/errors.ts";
+import type { Deciding, TableFeature } from "../../../routing/feature.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
-import type {
-  Decision,
-  DirectoryPlan,
-  Entity,
-  KeyLookup,
-  PathMatch,
-  Regions,
-  Rule,
-  Target,
-} from "../../../routing/table.ts";
+import type { Decision, Entity, Load, PathMatch, Regions, Rule, Target, Undecided } from "../../../routing/table.ts";
 import { decodeSegment, type KeyFault, normaliseKey, unreachable } from "./normalise.ts";
 import type { DeclaredDirectory } from "./schema.ts";
-import { type Directories, type KeyTargets, TEXT_KEY } from "./types.ts";
+import {
+  type Directories,
+  type DirectoryPlan,
+  type KeyLookup,
+  type KeyTargets,
+  type KeyUnavailable,
+  TEXT_KEY,
+} from "./types.ts";
 
 /** The directories of a table by name; `undefined` where it has none. */
-export const planDirectories = (
-  { directories, known }: Draft,
+const planDirectories = (
+  { table: { directory = {} }, known }: Draft,
   regions: Regions,
   targetOf: (region: string, rule: Rule) => Target,
-): Directories<Target> | undefined => {
-  if (directories.size === 0) return undefined;
+): Directories | undefined => {
+  const directories = Object.entries(directory);
+  if (directories.length === 0) return undefined;
   const layoutOf = ({ key }: DeclaredDirectory) => ("layout" in key ? known.get(key.layout) : undefined);
-  const plans = [...directories].map(([name, declared]) =>
+  const plans = directories.map(([name, declared]) =>
     planOf(name, declared, layoutOf(declared), [...regions.keys()], targetOf),
   );
   const fills = plans.some(isFilled);
@@ -49,7 +49,7 @@ const planOf = (
     default: Object.freeze({ kind: "directory", directory: name, state: "default" } as const),
     unknown: Object.freeze({ kind: "directory", directory: name, state: "unknown" } as const),
   };
-  const targetsOf = (region: string): KeyTargets<Target> => ({
+  const targetsOf = (region: string): KeyTargets => ({
     fresh: targetOf(region, rules.fresh),
     stale: targetOf(region, rules.stale),
     default: targetOf(region, rules.default),
@@ -72,14 +72,15 @@ const planOf = (
   });
 };
 
-/** Directories that decide: those that serve, or those to be verified as well. */
-export type Deciding = "serve" | "verify";
+export const declaredIn = ({ table: { directory = {} } }: Draft): ReadonlyMap<string, DeclaredDirectory> =>
+  new Map(Object.entries(directory));
 
 /** The draft without what directories that do not decide would: the rest of the table does, as if it was not there. */
-export const decidedBy = (draft: Draft, deciding: Deciding): Draft => {
-  if (draft.directories.size === 0) return draft;
+const decidedBy = (draft: Draft, deciding: Deciding): Draft => {
+  const directories = declaredIn(draft);
+  if (directories.size === 0) return draft;
   const isIdle = (name: string | undefined): boolean => {
-    const mode = name === undefined ? undefined : (draft.directories.get(name)?.mode ?? "serve");
+    const mode = name === undefined ? undefined : (directories.get(name)?.mode ?? "serve");
     return mode === "write-only" || (mode === "verify" && deciding === "serve");
   };
   const idle = new Set([...draft.entities].flatMap(([name, { directory }]) => (isIdle(directory) ? [name] : [])));
@@ -92,8 +93,7 @@ export const decidedBy = (draft: Draft, deciding: Deciding): Draft => {
   };
 };
 
-export const hasVerified = ({ directories }: Draft): boolean =>
-  [...directories.values()].some(({ mode }) => mode === "verify");
+const hasVerified = (draft: Draft): boolean => [...declaredIn(draft).values()].some(({ mode }) => mode === "verify");
 
 /** The answer of a look-up; `found`: `source` is `stale` or `default` where no layer could say for certain. */
 export type KeyAnswer =
@@ -135,7 +135,7 @@ export const regionInDirectory = ({ regionsInstead }: Entity, region: string): s
 };
 
 /** The error until the key of a decision is looked up. */
-export const needsKey = (lookup: KeyLookup): RoutingError => ({
+const needsKey = (lookup: KeyLookup): KeyUnavailable & { readonly lookup: KeyLookup } => ({
   reason: "directory-unavailable",
   directory: lookup.plan.name,
   retryAfterSeconds: 2,
@@ -178,8 +178,38 @@ export const readTextKey = (
 };
 
 /** `words`: the key's UTF-16 units, so that no two keys are one for what is chosen or remembered by them. */
-const keyDecision = (entity: Entity, id: string, key: string): KeyLookup["decision"] => {
+const keyDecision = (entity: Entity, id: string, key: string): Undecided => {
   const words = Array.from({ length: key.length }, (_, at) => key.charCodeAt(at));
   // Header fields are ASCII.
   return { entity, layout: TEXT_KEY, id, words, identity: words, canonical: encodeURIComponent(key) };
+};
+
+/** A route's IDs are looked up by their canonical texts. */
+const loadOf = (plan: DirectoryPlan): Load =>
+  Object.freeze({
+    region: undefined,
+    rule: Object.freeze({ kind: "directory", directory: plan.name }),
+    isByDecision: true,
+    error: (decision?: Undecided) => {
+      if (decision === undefined) throw new Error(`no ID is looked up in ${plan.name}`);
+      return needsKey({ plan, key: decision.canonical, decision });
+    },
+  });
+
+export const directoryTable: TableFeature = {
+  name: "directory",
+  decided: decidedBy,
+  verifies: hasVerified,
+  compile: ({ draft, regions, targetIn }) => {
+    const directories = planDirectories(draft, regions, targetIn);
+    const loads = new Map([...(directories ?? [])].map(([name, plan]) => [name, loadOf(plan)]));
+    return {
+      target: ({ directory }) => (directory === undefined ? undefined : loads.get(directory)),
+      entity: (_, declared) => ({
+        directory: declared?.directory === undefined ? undefined : directories?.get(declared.directory),
+        regionsInstead: declared?.regionsInstead && new Map(Object.entries(declared.regionsInstead)),
+      }),
+      table: () => ({ directories }),
+    };
+  },
 };

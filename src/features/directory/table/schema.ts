@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { described, integer, name, named, optional } from "../../../routing/schema/parts.ts";
+import { REGIONS_MAX } from "../../../routing/limits.ts";
+import { described, integer, type MembersOutput, name, named, optional } from "../../../routing/schema/parts.ts";
 import { KEY_FORMS } from "./normalise.ts";
 
 /** A week: what every cache still has after such an outage is of no use. */
@@ -61,3 +62,30 @@ export const directoriesSchema = described(
 );
 
 export type DeclaredDirectory = v.InferOutput<typeof directorySchema>;
+
+const regionsInstead = v.pipe(
+  v.record(name, name),
+  v.minEntries(1, "Name a region, or remove this."),
+  v.maxEntries(REGIONS_MAX),
+);
+
+export const entityMembers = {
+  directory: optional(name, "The directory of the text keys that stand in place of IDs."),
+  regionsInstead: optional(
+    regionsInstead,
+    "Regions in place of those that the directory says: the same keys, and other origins.",
+  ),
+};
+
+export const routeMembers = { directory: optional(name, "The directory that says each ID's region.") };
+
+type OfEntity = MembersOutput<typeof entityMembers>;
+type OfRoute = MembersOutput<typeof routeMembers>;
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredTable {
+    directory?: Record<string, DeclaredDirectory>;
+  }
+  interface DeclaredEntity extends OfEntity {}
+  interface DeclaredRoute extends OfRoute {}
+}

@@ -4,10 +4,11 @@ import type { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
 import { remembered } from "../../../proxy/deliver.ts";
-import type { CompiledTable, Decision, Graphql } from "../../../routing/table.ts";
+import type { CompiledTable, Decision } from "../../../routing/table.ts";
 import { readGlobalId } from "../document/global-id.ts";
 import type { FoundId } from "../document/ids.ts";
 import type { FieldFailure, Place, RootField } from "../document/plan.ts";
+import type { Graphql } from "../table/types.ts";
 
 /** Where the IDs of an operation are. */
 

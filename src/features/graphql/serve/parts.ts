@@ -9,13 +9,14 @@ import { decodedBody } from "../../../proxy/codings.ts";
 import { deliver } from "../../../proxy/deliver.ts";
 import { SESSION_COOKIE } from "../../../proxy/headers.ts";
 import type { ProxyRequest } from "../../../proxy/origin-request.ts";
-import type { FieldSet, Graphql } from "../../../routing/table.ts";
+import type { FieldSet } from "../../../routing/table.ts";
 import { GRAPHQL_RESPONSE, JSON_RESPONSE } from "../document/answer.ts";
 import type { Operation } from "../document/document.ts";
 import { type Answered, readAnswer } from "../document/merge.ts";
 import type { Part, Plan } from "../document/plan.ts";
 import type { GraphqlRequest } from "../document/request.ts";
 import { partBody } from "../document/split.ts";
+import type { Graphql } from "../table/types.ts";
 import { failureOf, type Located } from "./locate.ts";
 
 /** Header fields of answers that the client of several parts gets too. */

@@ -11,7 +11,6 @@ import { codedDetail } from "../../../proxy/codings.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { duplicateKey } from "../../../routing/index.ts";
-import type { Graphql } from "../../../routing/table.ts";
 import { type Operation, readDocument } from "../document/document.ts";
 import { mergeAnswers } from "../document/merge.ts";
 import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../document/plan.ts";
@@ -24,6 +23,7 @@ import {
   readQuery,
   requestFault,
 } from "../document/request.ts";
+import type { Graphql } from "../table/types.ts";
 import { answerOf, asGraphql, mediaTypeFor, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
 import { askParts, commonRefusal } from "./parts.ts";

@@ -1,22 +1,25 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkRegion } from "../../../routing/check/names.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { checkSources } from "../../../routing/check/sources.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
+import { type Changed, diffValue } from "../../../routing/diff/parts.ts";
 import { GRAPHQL_RESULT_BYTES_MAX } from "../../../routing/limits.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { optional } from "../../../routing/schema/parts.ts";
 import { collectionOf } from "../../create/table/compile.ts";
 import { GRAPHQL_NAME } from "./compile.ts";
-import type { DeclaredGraphql } from "./schema.ts";
+import { type DeclaredGraphql, graphqlSchema } from "./schema.ts";
 
 const AT: Place = ["graphql"];
 
 /** The endpoint has a path of its own, its IDs are of known entities, and each registered document has its hash. */
-export const checkGraphql = (graphql: DeclaredGraphql, draft: Draft, report: Report): void => {
+const checkGraphql = (graphql: DeclaredGraphql, draft: Draft, report: Report): void => {
   checkPath(graphql, draft, report);
   if (draft.names.entities.has(GRAPHQL_NAME) || draft.withoutId.has(GRAPHQL_NAME)) {
     const message = 'Logs and metrics call GraphQL "graphql", so nothing else has that name; rename the other.';
@@ -91,3 +94,18 @@ const checkRules = ({ ids = [] }: DeclaredGraphql, draft: Draft, report: Report)
 const checkEntity = (draft: Draft, entity: string, place: Place, report: Report): void => {
   if (!draft.names.entities.has(entity)) reportUnknown("entity", entity, draft.names.entities, place, report);
 };
+
+export const graphqlChecks: TableChecks = {
+  name: "graphql",
+  schema: { table: { graphql: optional(graphqlSchema, "GraphQL: operations go to the regions of the IDs in them.") } },
+  requests: (draft, report) => {
+    if (draft.table.graphql !== undefined) checkGraphql(draft.table.graphql, draft, report);
+  },
+  diff: (before, after) => ({ graphql: diffValue(before.table.graphql, after.table.graphql) }),
+};
+
+declare module "../../../routing/check/feature.ts" {
+  interface FeatureDiff {
+    readonly graphql: Changed<DeclaredGraphql | undefined> | undefined;
+  }
+}

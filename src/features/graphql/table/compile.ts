@@ -1,9 +1,9 @@
 import { listOf } from "../../../routing/compile/conditions.ts";
-import { entityWithoutIds, namedRegions, sourceOf } from "../../../routing/compile/without-id.ts";
-import type { Draft } from "../../../routing/schema/draft.ts";
-import type { Entity, Graphql } from "../../../routing/table.ts";
+import { namedRegions, sourceOf } from "../../../routing/compile/without-id.ts";
+import type { CompileContext, TableFeature } from "../../../routing/feature.ts";
+import type { Entity } from "../../../routing/table.ts";
 import type { DeclaredGraphql } from "./schema.ts";
-import type { GraphqlGlobalIds, GraphqlIdRule } from "./types.ts";
+import type { Graphql, GraphqlGlobalIds, GraphqlIdRule } from "./types.ts";
 
 /** In logs and metrics; no entity may have it. */
 export const GRAPHQL_NAME = "graphql";
@@ -14,13 +14,13 @@ const NODE_RULES: readonly GraphqlIdRule[] = [
   { argument: "ids", fields: new Set(["nodes"]), type: undefined, entity: undefined, isPlural: true },
 ];
 
-export const compileGraphql = (declared: DeclaredGraphql, draft: Draft): Graphql => {
+const compileGraphql = (declared: DeclaredGraphql, { draft, standIn }: CompileContext): Graphql => {
   const { path, ids = [], globalId, introspection, queryType = "Query", persisted, limits = {} } = declared;
   const named = namedRegions(draft.regions.keys());
   return Object.freeze({
     path,
     spelling: spellingOf(path),
-    entity: entityOf(declared, draft),
+    entity: entityOf(declared, standIn),
     rules: [...ids.map(ruleOf), ...NODE_RULES],
     globalIds: globalId && globalIdsOf(globalId),
     introspection,
@@ -55,10 +55,13 @@ const spellingOf = (path: string): RegExp => {
   return new RegExp(`^${texts.join("")}${SLASH}*${PARAMETERS}$`, "i");
 };
 
-const entityOf = ({ path, deadlines, wholeAnswers, fields }: DeclaredGraphql, draft: Draft): Entity => {
+const entityOf = (
+  { path, deadlines, wholeAnswers, fields }: DeclaredGraphql,
+  standIn: CompileContext["standIn"],
+): Entity => {
   const whole = wholeAnswers === undefined ? {} : { wholeAnswers };
   const own = { path, ...whole, ...(deadlines && { deadlines }), ...(fields && { fields }) };
-  return entityWithoutIds(GRAPHQL_NAME, own, draft, [path]);
+  return standIn(GRAPHQL_NAME, own, [path]);
 };
 
 const ruleOf = ({ argument, field, type, entity, plural = false }: NonNullable<DeclaredGraphql["ids"]>[number]) => ({
@@ -73,3 +76,12 @@ const globalIdsOf = ({ form, types }: NonNullable<DeclaredGraphql["globalId"]>):
   form: form === "base64" || form === "gid" ? { form } : { form: "prefix", isCoded: form === "prefix-base64url" },
   entities: new Map(Object.entries(types)),
 });
+
+export const graphqlTable: TableFeature = {
+  name: "graphql",
+  serves: ["graphql"],
+  compile: (context) => {
+    const { graphql } = context.draft.table;
+    return { table: () => ({ graphql: graphql && compileGraphql(graphql, context) }) };
+  },
+};

@@ -103,3 +103,9 @@ export const graphqlSchema = v.strictObject({
 });
 
 export type DeclaredGraphql = v.InferOutput<typeof graphqlSchema>;
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredTable {
+    graphql?: DeclaredGraphql;
+  }
+}

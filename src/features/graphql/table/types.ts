@@ -1,7 +1,8 @@
 import type { RegionSource } from "../../../routing/resolve/region-sources.ts";
+import type { Entity } from "../../../routing/table.ts";
 
 /** How GraphQL is served, compiled. */
-export interface Graphql<Entity> {
+export interface Graphql {
   readonly path: string;
   /** Matches paths that an origin may read as this one. */
   readonly spelling: RegExp;
@@ -48,4 +49,11 @@ export interface GraphqlLimits {
   readonly regionsMax: number;
   /** Limit of one region's answer, where several are put together. */
   readonly answerBytesMax: number;
+}
+
+declare module "../../../routing/table.ts" {
+  interface CompiledTable {
+    /** `undefined`: no path is one of GraphQL. */
+    readonly graphql?: Graphql | undefined;
+  }
 }

@@ -6,7 +6,8 @@ import { NO_BODY } from "../../../proxy/body.ts";
 import { type CodingError, decodedBody } from "../../../proxy/codings.ts";
 import { deliver } from "../../../proxy/deliver.ts";
 import type { ProxyRequest } from "../../../proxy/origin-request.ts";
-import type { List, Target } from "../../../routing/table.ts";
+import type { Target } from "../../../routing/table.ts";
+import type { List } from "../table/types.ts";
 import { nextIn, type Page, type RegionFault, readPage } from "./page.ts";
 
 /** One list request, with the state that its requests to regions share. */

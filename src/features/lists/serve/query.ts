@@ -5,7 +5,8 @@ import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { ambiguousCookie, cookieValues } from "../../../routing/lookup/values.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
-import type { List, Target } from "../../../routing/table.ts";
+import type { Target } from "../../../routing/table.ts";
+import type { List } from "../table/types.ts";
 import { timeMs } from "./time.ts";
 
 /** A client's request for a list. */

@@ -1,16 +1,18 @@
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Place, Report } from "../../../routing/schema/faults.ts";
+import { optional } from "../../../routing/schema/parts.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { CURSOR_QUERY, ITEMS, LIMIT, listPathOf, PAGE_BYTES, PAGE_SIZE, pageCursorMaxOf } from "./compile.ts";
 import { PAGE_CURSOR_MIN, PAGES_BYTES_MAX } from "./limits.ts";
-import type { DeclaredList } from "./schema.ts";
+import { type DeclaredList, listSchema } from "./schema.ts";
 
 /** Every list has a path of its own, fits into memory, and can be put in order. */
-export const checkLists = (draft: Draft, report: Report): void => {
+const checkLists = (draft: Draft, report: Report): void => {
   const owners = new Map<string, string>();
   const entityPaths = indexPaths(
     [...draft.entities].map(([name, { path }]) => ({ name, paths: patternsOf(path).map(({ pattern }) => pattern) })),
@@ -30,7 +32,8 @@ export const checkLists = (draft: Draft, report: Report): void => {
       continue;
     }
     checkSegments(path, segmentsOf(path), at, report);
-    const owner = (draft.graphql?.path === path ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
+    const owner =
+      (draft.table.graphql?.path === path ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
     if (owner !== undefined) {
       report("path-collision", at, `${path} is already a path of ${JSON.stringify(owner)}; change one of them.`);
     }
@@ -115,3 +118,9 @@ const checkOwnRegion = (draft: Draft, path: string, place: Place, report: Report
 
 /** Sources of a region that are not assumed. */
 const OWN_WORDS = ["header", "headers", "cookie", "jwtClaim", "query", "host", "hostLabel"];
+
+export const listsChecks: TableChecks = {
+  name: "lists",
+  schema: { entity: { list: optional(listSchema, "GET on the collection asks all regions and merges their lists.") } },
+  requests: checkLists,
+};

@@ -1,16 +1,17 @@
 import { DECIMAL } from "../../../ids/text/alphabets.ts";
 import { targetOf } from "../../../routing/compile/targets.ts";
+import type { TableFeature } from "../../../routing/feature.ts";
 import type { LayoutPlans } from "../../../routing/layouts/plan.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
-import type { Entity, List, Regions } from "../../../routing/table.ts";
+import type { Entity, Regions } from "../../../routing/table.ts";
 import { regionFilter } from "./filter.ts";
 import { CURSOR_CHARACTERS_MAX } from "./limits.ts";
 import type { DeclaredList } from "./schema.ts";
-import type { NextPage } from "./types.ts";
+import type { List, NextPage } from "./types.ts";
 
 /** The path before `/:id`, unless the table says otherwise. */
 export const listPathOf = (entity: DeclaredEntity, { path }: DeclaredList): string | undefined =>
@@ -20,7 +21,7 @@ export const listPathOf = (entity: DeclaredEntity, { path }: DeclaredList): stri
     ?.pattern.slice(0, -"/:id".length);
 
 /** By path; `undefined` where no collection is listed. */
-export const indexLists = (
+const indexLists = (
   draft: Draft,
   plans: LayoutPlans,
   entities: ReadonlyMap<string, Entity>,
@@ -126,3 +127,11 @@ const nextOf = ({ next }: DeclaredList): NextPage => {
 
 /** The names of a JSON pointer (RFC 6901 §3); none for the whole document. */
 const pathOf = (pointer: string): readonly string[] => (pointer === "" ? [] : keysOfPointer(pointer));
+
+export const listsTable: TableFeature = {
+  name: "lists",
+  readsRoutes: ({ entities = {} }) => Object.values(entities).some(({ list }) => list !== undefined),
+  compile: ({ draft, plans, regions }) => ({
+    table: ({ entities }) => ({ lists: indexLists(draft, plans, entities, regions) }),
+  }),
+};

@@ -113,10 +113,10 @@ const stepOf = (
 };
 
 /** The regions that a route may lead to: all regions for a route that does not name them. */
-const regionsIn = ({ packs, regions }: Draft, { region, split, pack, canary }: DeclaredRoute): readonly string[] => {
+const regionsIn = (draft: Draft, { region, split, pack, canary }: DeclaredRoute): readonly string[] => {
   if (split !== undefined) return readSplit(split).regions;
   if (region !== undefined) return canary === undefined ? [region] : [region, canary.region];
-  return (pack === undefined ? undefined : packs.get(pack)?.regions) ?? [...regions.keys()];
+  return (pack === undefined ? undefined : draft.table.packs?.[pack]?.regions) ?? [...draft.regions.keys()];
 };
 
 const keptIn = (draft: Draft, layouts: readonly LayoutPlan[]): readonly Kept[] => {

@@ -101,3 +101,9 @@ export const listSchema = v.strictObject({
 });
 
 export type DeclaredList = v.InferOutput<typeof listSchema>;
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredEntity {
+    list?: DeclaredList;
+  }
+}

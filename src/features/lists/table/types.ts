@@ -1,3 +1,5 @@
+import type { Entity, Target } from "../../../routing/table.ts";
+
 /** How a collection is listed over all regions, compiled. */
 
 export type NextPage =
@@ -26,7 +28,7 @@ export interface WantedIds {
 
 export type RegionFilter = (wanted: WantedIds) => ReadonlySet<string>;
 
-export interface List<Entity, Target> {
+export interface List {
   readonly entity: Entity;
   readonly path: string;
   readonly items: readonly string[];
@@ -58,4 +60,11 @@ export interface List<Entity, Target> {
   readonly targets: ReadonlyMap<string, Target>;
   /** Names of the regions that may own wanted IDs of the entity, and some more; `undefined`: any may. */
   readonly regionsOf: RegionFilter | undefined;
+}
+
+declare module "../../../routing/table.ts" {
+  interface CompiledTable {
+    /** Collections that are listed over all regions, by path; `undefined` where there are none. */
+    readonly lists?: ReadonlyMap<string, List> | undefined;
+  }
 }

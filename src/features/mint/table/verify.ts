@@ -4,7 +4,7 @@ import type { RoutingError } from "../../../routing/errors.ts";
 import { fixedBitsDiffer } from "../../../routing/layouts/overlap.ts";
 import { HORIZON_MS, ID_LENGTH_MAX } from "../../../routing/limits.ts";
 import { primaryPattern, segmentsOf } from "../../../routing/lookup/paths.ts";
-import { keysOf, needsPage } from "../../../routing/resolve/describe.ts";
+import { keysOf } from "../../../routing/resolve/describe.ts";
 import { applyRollout, isHinted, isInWindow } from "../../../routing/resolve/match.ts";
 import { resolveAny } from "../../../routing/resolve/resolve.ts";
 import type { CompiledTable, Decision, EnabledLayout, Entity, EntityId } from "../../../routing/table.ts";
@@ -47,9 +47,11 @@ export function regionsOfMinted(entity: Entity, enabled: EnabledLayout, minted: 
   for (const words of minted) {
     const id = entity.ids.find((one) => one.enabled === enabled && one.takes(words));
     const target = applyRollout(id?.find(words), enabled.layout.name, words);
-    // A key of a directory has a region once it is claimed.
-    if (target === undefined || "plan" in target) return err(unassigned(entity, enabled, words));
-    if (target.region === undefined) return err(needsPage(target));
+    if (target === undefined) return err(unassigned(entity, enabled, words));
+    if (target.region === undefined) {
+      // A claimed ID has a region; before that a look-up would find none.
+      return err(target.isByDecision ? unassigned(entity, enabled, words) : target.error());
+    }
     regions.push(target.region.name);
   }
   return ok(regions);

@@ -24,6 +24,7 @@ import {
   readHeader,
   readPage,
 } from "../table/pack.ts";
+import { slotsOf } from "../table/route.ts";
 
 export type PacksOptions = ChunkStoreOptions & { readonly report: (failure: PackFailure) => void };
 
@@ -34,7 +35,7 @@ const HEADERS_MAX = 64;
 
 /** A table is served once the header of each of its packs is verified. */
 export const packHeaders = (packs: Packs): TableOpener => ({
-  needs: (table) => table.packs.size > 0,
+  needs: (table) => slotsOf(table).size > 0,
   open: (table, waitMs) => packs.open(table, waitMs),
 });
 
@@ -94,11 +95,11 @@ export function kvPacks(options: PacksOptions): Packs {
 
   return {
     async open(table, waitMs) {
-      const opened = await Promise.all(Array.from(table.packs.values(), (slot) => attach(slot, waitMs)));
+      const opened = await Promise.all(Array.from(slotsOf(table).values(), (slot) => attach(slot, waitMs)));
       return opened.find((each) => !each.ok) ?? ok(undefined);
     },
     async load(table, { pack: name, page }: MissingPage) {
-      const slot = table.packs.get(name);
+      const slot = slotsOf(table).get(name);
       if (slot === undefined) return err({ reason: "table-unavailable", why: `the table has no pack ${name}` });
       const pack = await attach(slot);
       if (!pack.ok) return pack;

@@ -6,10 +6,10 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { PackReceipt } from "../../../ports/admin.ts";
 import type { Clock } from "../../../ports/gateway.ts";
 import type { PackChangeError, TableHistoryError } from "../../../problems/errors.ts";
-import type { DeclaredPack } from "../../../routing/schema/table.ts";
 import type { PackHeader } from "../table/decode.ts";
 import { formatPackFault, type PackFault } from "../table/format.ts";
 import { entryFault, formatEntryFault, packKey, pageKey, readHeader, readPage } from "../table/pack.ts";
+import type { DeclaredPack } from "../table/schema.ts";
 
 /** An evicted header is read from KV again when it is needed. */
 const HEADERS_MAX = 256;

@@ -1,13 +1,21 @@
+import * as v from "valibot";
+import type { TableChecks } from "../../../routing/check/feature.ts";
+import { checkRegion } from "../../../routing/check/names.ts";
+import type { Use } from "../../../routing/check/usage.ts";
 import type { RouteContext } from "../../../routing/compile/conditions.ts";
-import { PACKS_BYTES_MAX } from "../../../routing/limits.ts";
-import type { Draft, DraftRoute } from "../../../routing/schema/draft.ts";
-import type { Report } from "../../../routing/schema/faults.ts";
-import { dimensionOfPack } from "./route.ts";
+import { diffPart, type PartDiff } from "../../../routing/diff/parts.ts";
+import { PACKS_BYTES_MAX, PACKS_MAX } from "../../../routing/limits.ts";
+import { type Draft, type DraftRoute, namesIn } from "../../../routing/schema/draft.ts";
+import { type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { comparePacks } from "./diff.ts";
+import { PACK_RANGES_MAX } from "./format.ts";
+import { dimensionOfPack, packNamed, packsIn } from "./route.ts";
+import { type DeclaredPack, packSchema, packsSchema, routeMember } from "./schema.ts";
 
 /** Names and sizes of packs, without their contents. A pack without a route is allowed. */
-export const checkPacks = (draft: Draft, report: Report): void => {
+const checkPacks = (draft: Draft, report: Report): void => {
   let content = 0;
-  for (const [name, { bytes, regions, field, slice }] of draft.packs) {
+  for (const [name, { bytes, regions, field, slice }] of packsIn(draft)) {
     content += bytes;
     if (field !== undefined && slice !== undefined) {
       report("pack", ["packs", name, "slice"], "The ranges are of one field or of one slice; remove one of them.");
@@ -25,10 +33,10 @@ export const checkPacks = (draft: Draft, report: Report): void => {
 };
 
 /** A route to a pack may have conditions on one layout and on entities only. The layout needs the pack's field. */
-export const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index, route }: DraftRoute): boolean => {
+const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index, route }: DraftRoute): boolean => {
   const { when, pack } = route;
   if (pack === undefined) return true;
-  const declared = draft.packs.get(pack);
+  const declared = packNamed(draft, pack);
   // An unknown or broken pack is a fault of its own.
   if (declared === undefined) return false;
   const others = Object.keys(when).filter((key) => key !== "layout" && key !== "entity");
@@ -48,3 +56,53 @@ export const isSoundPackRoute = ({ draft, plans, report }: RouteContext, { index
   }
   return others.length === 0 && typeof when.layout === "string";
 };
+
+const checkNames = (draft: Draft, report: Report): void => {
+  const names = namesIn(draft.declared, "packs");
+  for (const { index, route } of draft.routes) {
+    if (route.pack !== undefined && !names.has(route.pack)) {
+      reportUnknown("pack", route.pack, names, ["routes", index, "pack"], report);
+    }
+  }
+  for (const [name, { regions }] of packsIn(draft)) {
+    for (const [at, region] of regions.entries()) checkRegion(draft, region, ["packs", name, "regions", at], report);
+  }
+};
+
+const useOf = (draft: Draft) => {
+  const packs = [...packsIn(draft).values()];
+  return {
+    packs: { used: packs.length, max: PACKS_MAX },
+    packBytes: { used: packs.reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_BYTES_MAX },
+    packRanges: { used: Math.max(0, ...packs.map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
+  };
+};
+
+export const packsChecks: TableChecks = {
+  name: "packs",
+  schema: {
+    table: { packs: v.exactOptional(packsSchema) },
+    route: { pack: routeMember },
+    parts: { packs: { max: PACKS_MAX, entry: packSchema, standIn: {} } },
+    destination: ["pack", 3],
+  },
+  names: checkNames,
+  routes: checkPacks,
+  isSoundRoute: isSoundPackRoute,
+  use: useOf,
+  diff: (before, after) => ({ packs: diffPart(packsIn(before), packsIn(after)) }),
+  diffSearched: ({ packs }) => comparePacks(packs),
+};
+
+declare module "../../../routing/check/feature.ts" {
+  /** `packRanges`: of the largest pack. */
+  interface FeatureUse {
+    readonly packs: Use;
+    readonly packBytes: Use;
+    readonly packRanges: Use;
+  }
+  interface FeatureDiff {
+    /** Their entries in the table. Packs with other digests have other ranges. */
+    readonly packs: PartDiff<DeclaredPack>;
+  }
+}

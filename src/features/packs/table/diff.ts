@@ -1,17 +1,26 @@
+import type { SearchedDiff } from "../../../routing/check/feature.ts";
 import type { Counted, CountedChange, KeyOutcome, LayoutSide, Space } from "../../../routing/diff/key-changes.ts";
 import { isKey } from "../../../routing/diff/key-changes.ts";
 import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "../../../routing/diff/key-space.ts";
 import { keyFieldOf } from "../../../routing/layouts/fields.ts";
 import type { LayoutPlan } from "../../../routing/layouts/plan.ts";
 import { countOf, firstNotBelow, pairsOf, type Ranges } from "../../../routing/lookup/ranges.ts";
-import type { DeclaredPack } from "../../../routing/schema/parts.ts";
+import type { Searched } from "../../../routing/lookup/searched.ts";
 import type { PackRanges } from "./pack.ts";
 import type { PackPlacement } from "./route.ts";
+import type { DeclaredPack } from "./schema.ts";
 
 /** Comparing what lists of packs hold, in one pass over their ranges. */
 
 /** The contents of a pack by its digest, as far as they are at hand. */
 export type PackContents = (sha256: string) => PackRanges | undefined;
+
+declare module "../../../routing/check/feature.ts" {
+  interface DiffContents {
+    /** Without the contents of a pack, a change of it is one of all its keys. */
+    readonly packs?: PackContents;
+  }
+}
 
 /**
  * Counts the keys of a set by where the packs of either side send them: `undefined` where no pack of a side holds them,
@@ -93,16 +102,18 @@ interface KnownPack {
 }
 
 /** By the name that outcomes have for them. */
-export type KnownPacks = ReadonlyMap<string, KnownPack>;
+type KnownPacks = ReadonlyMap<string, KnownPack>;
+
+const isPack = (searched: Searched): searched is PackPlacement => searched.feature === "packs";
 
 /** Two packs of one name and digest are one. */
-export const packName = ({ pack, declared }: Pick<PackPlacement, "pack" | "declared">): string =>
-  `${pack} ${declared.sha256}`;
+const packName = ({ pack, declared }: Pick<PackPlacement, "pack" | "declared">): string => `${pack} ${declared.sha256}`;
 
-export const packsOf = (sides: readonly LayoutSide[], contents: PackContents): KnownPacks => {
+const packsOf = (sides: readonly LayoutSide[], contents: PackContents): KnownPacks => {
   const known = new Map<string, KnownPack>();
   for (const { routePlan } of sides) {
-    for (const placement of routePlan?.packs ?? []) {
+    for (const placement of routePlan?.searched ?? []) {
+      if (!isPack(placement)) continue;
       const { declared, dimension } = placement;
       const ranges = contents(declared.sha256);
       if (ranges === undefined || routePlan === undefined) continue;
@@ -119,13 +130,12 @@ const runOf = ({ field, slice }: DeclaredPack, { layout, slices }: LayoutPlan): 
 };
 
 /** Where the key must be cut so that what a pack is of stands apart. */
-export const slicesOfPacks = (packs: KnownPacks): readonly KeySegment[] =>
-  [...packs.values()].flatMap(({ run }) => run ?? []);
+const slicesOfPacks = (packs: KnownPacks): readonly KeySegment[] => [...packs.values()].flatMap(({ run }) => run ?? []);
 
-export type PackedCounter = ReturnType<typeof packedCounter>;
+type PackedCounter = ReturnType<typeof packedCounter>;
 
 /** Many entities ask the same of the same packs. */
-export const packedCounter = () => {
+const packedCounter = () => {
   const counted = new Map<string, ReturnType<typeof countPackedKeys>>();
   return (names: readonly (readonly string[])[], set: Ranges, packs: KnownPacks) => {
     const key = JSON.stringify([names, set]);
@@ -139,13 +149,7 @@ export const packedCounter = () => {
 type Change = OutcomeChange<KeyOutcome>;
 
 /** A change behind packs becomes one for each way that its keys go, and none where the packs make no difference. */
-export const expandPacks = (
-  change: Change,
-  packs: KnownPacks,
-  plan: LayoutPlan,
-  space: Space,
-  count: PackedCounter,
-) => {
+const expandPacks = (change: Change, packs: KnownPacks, plan: LayoutPlan, space: Space, count: PackedCounter) => {
   const names = [change.before?.packs ?? [], change.after?.packs ?? []] as const;
   const place = commonPlace(names.flat(), packs, plan, space);
   const set = place && valuesAt(change, place, space);
@@ -195,4 +199,16 @@ const valuesAt = ({ sets }: OutcomeChange<KeyOutcome>, { from, to }: Place, spac
   const atomsFrom = sets.length - space.atoms.length;
   const widths = space.atoms.slice(Math.max(0, from - atomsFrom), Math.max(0, to - atomsFrom)).map(({ bits }) => bits);
   return to - from === 1 ? sets[from] : joinDigits(sets.slice(from, to), widths, PAIRS_MAX);
+};
+
+export const comparePacks = (contents: PackContents = () => undefined): SearchedDiff => {
+  const count = packedCounter();
+  return {
+    nameOf: (searched) => packName(searched as PackPlacement),
+    compare: (sides) => {
+      const packs = packsOf(sides, contents);
+      const cuts = slicesOfPacks(packs);
+      return { cuts, expand: (change, plan, space) => expandPacks(change, packs, plan, space, count) };
+    },
+  };
 };

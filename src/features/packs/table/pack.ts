@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type Bytes, hexOf, type Sha256 } from "../../../routing/bytes.ts";
-import type { DeclaredPack } from "../../../routing/schema/parts.ts";
 import type { PackHeader, PackPage, PageInfo } from "./decode.ts";
 import { decodeHeader, decodePage, headerBytesOf, NOT_FOUND, NOT_LOADED, wrongLength } from "./decode.ts";
 import type { Keys, PackFault } from "./format.ts";
+import type { DeclaredPack } from "./schema.ts";
 
 export { NOT_LOADED };
 

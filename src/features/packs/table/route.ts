@@ -1,52 +1,56 @@
 import type { Words } from "../../../ids/index.ts";
-import type { Conditions } from "../../../routing/compile/conditions.ts";
+import type { CompileContext, TableFeature } from "../../../routing/feature.ts";
 import { fieldDimensionName, keyFieldOf } from "../../../routing/layouts/fields.ts";
 import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "../../../routing/layouts/plan.ts";
 import type { Box } from "../../../routing/lookup/build-index.ts";
-import { type IdIndex, NO_ROUTE, type RouteTargets } from "../../../routing/lookup/id-index.ts";
-import type { DeclaredPack } from "../../../routing/schema/parts.ts";
-import type { Found, NeedsPage, Target } from "../../../routing/table.ts";
+import type { Searched } from "../../../routing/lookup/searched.ts";
+import type { Draft } from "../../../routing/schema/draft.ts";
+import type { CompiledTable, Found, Load, Rule, Target } from "../../../routing/table.ts";
 import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
-import type { PackSlot } from "./pack.ts";
+import { type MissingPage, PackSlot } from "./pack.ts";
+import type { DeclaredPack } from "./schema.ts";
 
-export interface PackRoute {
-  readonly ordinal: number;
-  readonly slot: PackSlot;
-  readonly read: Dimension["read"];
-  readonly targets: readonly Target[];
+const UNLOADED = Object.freeze({ kind: "unloaded" });
+
+/** A page that is not in memory says where the ID goes. */
+class PageLoad implements Load {
+  readonly region = undefined;
+  readonly rule = UNLOADED;
+  readonly isByDecision = false;
+  readonly missing: MissingPage;
+
+  constructor(missing: MissingPage) {
+    this.missing = missing;
+  }
+
+  error(): MissingPageError {
+    const { missing } = this;
+    const what = missing.page === undefined ? "the header" : `page ${missing.page}`;
+    return { reason: "table-unavailable", why: `${what} of pack ${missing.pack} is not loaded`, missing };
+  }
 }
 
-/** Packs before the matching route are searched first. A page not in memory ends the search: any later route would be a guess. */
-export const packFinder = (index: IdIndex, packs: readonly PackRoute[], targets: RouteTargets<Found | undefined>) => {
-  const { byOrdinal, fallback } = targets;
-  const sorted = packs.toSorted((a, b) => a.ordinal - b.ordinal);
-  const ordinalOf = index.targetFinder({ byOrdinal: byOrdinal.map((_, ordinal) => ordinal), fallback: NO_ROUTE });
-  return (words: Words): Found | undefined => {
-    const ordinal = ordinalOf(words) ?? NO_ROUTE;
-    for (let at = 0; at < sorted.length; at++) {
-      const { ordinal: own, slot, read, targets } = sorted[at] as PackRoute;
-      if (own > ordinal) break;
-      const key = read(words);
-      const number = slot.find(key);
-      if (number === NOT_FOUND) continue;
-      if (number !== NOT_LOADED) return targets[number];
-      return { region: undefined, rule: UNLOADED, missing: slot.missing(key) };
-    }
-    return ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal];
+const finderIn =
+  (slot: PackSlot, read: Dimension["read"], targets: readonly Target[]) =>
+  (words: Words): Found | undefined => {
+    const key = read(words);
+    const number = slot.find(key);
+    if (number === NOT_FOUND) return undefined;
+    return number === NOT_LOADED ? new PageLoad(slot.missing(key)) : targets[number];
   };
+
+/** The targets of a route to a pack, by the numbers of the pack's regions. */
+const targetsOf = ({ ordinal, pack, declared }: PackPlacement, targetIn: CompileContext["targetIn"]) => {
+  const rule: Rule = Object.freeze({ kind: "route", index: ordinal, pack });
+  return declared.regions.map((name) => targetIn(name, rule));
 };
 
-const UNLOADED: NeedsPage["rule"] = Object.freeze({ kind: "unloaded" });
-
 /** A route to a pack. Keys that are not in the pack go on to the routes behind it. */
-export interface PackPlacement {
-  readonly ordinal: number;
+export interface PackPlacement extends Searched {
   readonly pack: string;
   readonly declared: DeclaredPack;
   /** The part of an ID that is the key of the ranges. */
   readonly dimension: Dimension;
-  /** The entities that it applies to. Their boxes have no bounds. */
-  readonly ids: ReadonlyMap<IdPlan, Box>;
 }
 
 /** The field or slice that is the key of a pack; `undefined` for a layout without one of that name and width. */
@@ -58,20 +62,8 @@ export const dimensionOfPack = ({ layout, slices, dimensions }: LayoutPlan, { fi
   return dimensions.find((dimension) => dimension.name === name);
 };
 
-/** `undefined` if the route takes no ID of the layout. */
-export const placePack = (
-  plan: LayoutPlan,
-  ordinal: number,
-  { entities }: Conditions,
-  pack: string,
-  declared: DeclaredPack,
-): PackPlacement | undefined => {
-  const own = plan.ids.filter(({ entity }) => entities === undefined || entities.has(entity));
-  return own.length === 0 ? undefined : placementOf(plan, ordinal, pack, declared, own);
-};
-
 /** `undefined` if the layout has no field or slice for the key of the pack. */
-export const placementOf = (
+const placementOf = (
   plan: LayoutPlan,
   ordinal: number,
   pack: string,
@@ -80,5 +72,71 @@ export const placementOf = (
 ): PackPlacement | undefined => {
   const dimension = dimensionOfPack(plan, declared);
   const everything: Box = plan.dimensions.map(() => undefined);
-  return dimension && { ordinal, pack, declared, dimension, ids: new Map(ids.map((id) => [id, everything])) };
+  const { regions } = declared;
+  const own = new Map(ids.map((id) => [id, everything]));
+  return dimension && { feature: "packs", ordinal, regions, pack, declared, dimension, ids: own };
 };
+
+export const packsIn = ({ table: { packs = {} } }: Draft): ReadonlyMap<string, DeclaredPack> =>
+  new Map(Object.entries(packs));
+
+/** `undefined` for a pack that is not declared, or has a fault of its own. */
+export const packNamed = ({ table: { packs = {} } }: Draft, name: string): DeclaredPack | undefined =>
+  Object.hasOwn(packs, name) ? packs[name] : undefined;
+
+/** The function keeps nothing of the table's draft in memory. */
+const findersIn =
+  (slots: ReadonlyMap<string, PackSlot>, targetIn: CompileContext["targetIn"]) => (searched: Searched) => {
+    const placement = searched as PackPlacement;
+    const slot = slots.get(placement.pack);
+    if (slot === undefined) throw new Error(`pack ${placement.pack} was not checked`);
+    return finderIn(slot, placement.dimension.read, targetsOf(placement, targetIn));
+  };
+
+export const packsTable: TableFeature = {
+  name: "packs",
+  search: {
+    takes: ({ pack }) => pack !== undefined,
+    place: (plan, { index, route: { pack = "" } }, { entities }, draft) => {
+      const declared = packNamed(draft, pack);
+      const own = plan.ids.filter(({ entity }) => entities === undefined || entities.has(entity));
+      return declared && own.length > 0 ? placementOf(plan, index, pack, declared, own) : undefined;
+    },
+    placeFor: (plan, { index, route: { pack = "" } }, ids, draft) => {
+      const declared = packNamed(draft, pack);
+      return declared && placementOf(plan, index, pack, declared, ids);
+    },
+  },
+  compile: ({ draft, targetIn }) => {
+    const packs = new Map([...packsIn(draft)].map(([name, declared]) => [name, new PackSlot(name, declared)]));
+    return { find: findersIn(packs, targetIn), table: () => ({ packs }) };
+  },
+};
+
+const NO_PACKS: ReadonlyMap<string, PackSlot> = new Map();
+
+/** The packs of a table, by name. */
+export const slotsOf = ({ packs = NO_PACKS }: Pick<CompiledTable, "packs">): ReadonlyMap<string, PackSlot> => packs;
+
+interface MissingPageError {
+  readonly reason: "table-unavailable";
+  readonly why: string;
+  readonly missing: MissingPage;
+}
+
+declare module "../../../routing/table.ts" {
+  interface CompiledTable {
+    /** By name. An ID whose page is not in memory must be loaded first. */
+    readonly packs?: ReadonlyMap<string, PackSlot>;
+  }
+  interface RouteRule {
+    readonly pack?: string;
+  }
+  interface LoadRules {
+    readonly packs: { readonly kind: "unloaded" };
+  }
+  interface LoadErrors {
+    /** The decision needs a page that is not in memory: load it and try again. */
+    readonly packs: MissingPageError;
+  }
+}

@@ -1,12 +1,14 @@
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { optional } from "../../../routing/schema/parts.ts";
 import { isInBody } from "./compile.ts";
-import type { DeclaredPlace } from "./schema.ts";
+import { type DeclaredPlace, placesSchema } from "./schema.ts";
 
 const KINDS = ["query", "header", "cookie", "json", "form", "jwtClaim"] as const;
 
 /** Every place is of one kind, is read for one entity, and is named once. */
-export const checkIdPlaces = (draft: Draft, report: Report): void => {
+const checkIdPlaces = (draft: Draft, report: Report): void => {
   for (const [name, { idIn }] of draft.entities) checkPlaces(draft, idIn, name, ["entities", name, "idIn"], report);
   for (const [name, { idIn }] of draft.withoutId) {
     checkPlaces(draft, idIn, undefined, ["withoutId", name, "idIn"], report);
@@ -47,3 +49,22 @@ function checkPlaces(
     }
   }
 }
+
+export const placesChecks: TableChecks = {
+  name: "places",
+  schema: {
+    entity: {
+      idIn: optional(
+        placesSchema,
+        "Where else requests on its paths carry IDs. All of one request must lead to one region.",
+      ),
+    },
+    withoutId: {
+      idIn: optional(
+        placesSchema,
+        "Where these requests carry IDs: they go where these belong, and only without any by `sources`.",
+      ),
+    },
+  },
+  requests: checkIdPlaces,
+};

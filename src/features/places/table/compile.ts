@@ -1,3 +1,4 @@
+import type { TableFeature } from "../../../routing/feature.ts";
 import { nameTest, nearTest } from "../../../routing/lookup/values.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
 import type { DeclaredPlace } from "./schema.ts";
@@ -6,10 +7,7 @@ import type { IdPlace, IdPlaces } from "./types.ts";
 const PEEK_BYTES = 16_384;
 
 /** `undefined` where nothing is declared: such requests pay for nothing. `owner`: the entity that declares the places. */
-export const placesOf = (
-  declared: readonly DeclaredPlace[] | undefined,
-  owner: string | undefined,
-): IdPlaces | undefined => {
+const placesOf = (declared: readonly DeclaredPlace[] | undefined, owner: string | undefined): IdPlaces | undefined => {
   if (declared === undefined) return undefined;
   const places = declared.map((place) => placeOf(place, owner));
   const inBody = declared.filter(isInBody);
@@ -45,3 +43,16 @@ function placeOf(declared: DeclaredPlace, owner: string | undefined): IdPlace {
   const label = json === "" ? "the body" : `member ${json} of the body`;
   return { ...of, kind: "json", label, path: json === "" ? [] : claimPathOf(json) };
 }
+
+const headersOf = (places: IdPlaces | undefined): readonly string[] =>
+  (places?.places ?? []).flatMap((place) => (place.kind === "header" ? place.name : []));
+
+export const placesTable: TableFeature = {
+  name: "places",
+  compile: () => ({
+    entity: (name, declared) => ({ idIn: placesOf(declared?.idIn, name) }),
+    withoutId: ({ idIn }) => ({ idIn: placesOf(idIn, undefined) }),
+    headersRead: ({ entities, withoutId }) =>
+      [...entities.values(), ...withoutId.entries].flatMap(({ idIn }) => headersOf(idIn)),
+  }),
+};

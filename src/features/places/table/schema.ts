@@ -31,3 +31,15 @@ const place = v.strictObject({
 export const placesSchema = list(place, PLACES_MAX, "Name a place, or remove this.");
 
 export type DeclaredPlace = v.InferOutput<typeof place>;
+
+declare module "../../../routing/schema/table.ts" {
+  interface DeclaredEntity {
+    idIn?: DeclaredPlace[];
+  }
+}
+
+declare module "../../../routing/schema/without-id.ts" {
+  interface DeclaredWithoutId {
+    idIn?: DeclaredPlace[];
+  }
+}

@@ -23,3 +23,14 @@ export interface IdPlaces {
   /** Whether bodies of types that no place reads are passed on. */
   readonly passesOtherTypes: boolean;
 }
+
+declare module "../../../routing/table.ts" {
+  interface Entity {
+    /** Where else requests on its paths carry IDs; `undefined`: nowhere. */
+    readonly idIn?: IdPlaces | undefined;
+  }
+  interface WithoutId {
+    /** IDs in these places decide before any source. */
+    readonly idIn?: IdPlaces | undefined;
+  }
+}

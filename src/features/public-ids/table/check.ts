@@ -1,3 +1,4 @@
+import type { TableChecks } from "../../../routing/check/feature.ts";
 import { type Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { listNames, type Place, type Report } from "../../../routing/schema/faults.ts";
@@ -5,9 +6,10 @@ import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import type { DeclaredWithoutId } from "../../../routing/schema/without-id.ts";
 import { fieldPathsOf, incompatibility, publicKindOf } from "./entities.ts";
 import type { FieldPathError } from "./field-paths.ts";
+import { entityMembers, withoutIdMembers } from "./schema.ts";
 
 /** A public entity has one layout that fits its kind of public ID; each public field names one public entity. */
-export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
+const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
   const checkFields = (name: string, declared: DeclaredEntity | DeclaredWithoutId, whole: Place): void => {
     for (const [index, field] of (declared.publicFields ?? []).entries()) {
       const named = typeof field === "string" ? name : field.entity;
@@ -57,4 +59,10 @@ const sentenceOf = (error: FieldPathError): string => {
     case "too-complex":
       return `With these fields, checking and compiling the table would take more than ${COMPLEXITY_MAX} cells; use fewer of them, or fewer \`**\`.`;
   }
+};
+
+export const publicIdsChecks: TableChecks = {
+  name: "public-ids",
+  schema: { entity: entityMembers, withoutId: withoutIdMembers },
+  entities: checkPublic,
 };

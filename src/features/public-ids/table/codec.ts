@@ -7,7 +7,8 @@ import { formatPublicText, parseBase62, parsePublicText } from "../../../ids/pub
 import { canBeLater } from "../../../routing/compile/overrides.ts";
 import { readingsOf } from "../../../routing/layouts/fields.ts";
 import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
-import type { Entity, PublicKind } from "../../../routing/table.ts";
+import type { Entity } from "../../../routing/table.ts";
+import type { PublicKind } from "./entities.ts";
 
 /** The digits of base64 (RFC 4648 §4). Every start reads this secret, so it loads no library for three lines. */
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,12 +1,17 @@
 import { err, type Layout, ok, type Result } from "../../../ids/index.ts";
 import { wordsToBig } from "../../../ids/layout/words.ts";
-import { PUBLIC_ID_MAX } from "../../../ids/public/public-id.ts";
+import { PUBLIC_ID_MAX, type PublicType } from "../../../ids/public/public-id.ts";
 import { Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
-import type { DeclaredEntity, DeclaredPublic } from "../../../routing/schema/table.ts";
-import type { PublicKind } from "../../../routing/table.ts";
+import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { compileFieldPaths, type FieldPathError, type FieldPaths, type PublicField } from "./field-paths.ts";
+import type { DeclaredPublic } from "./schema.ts";
 
 /** Public IDs of a declared table, in the terms of the compiled one. */
+
+/** How clients see an entity's IDs: sealed, or as a kind and text form of Architect.Identities. */
+export type PublicKind =
+  | { readonly as: "sealed" }
+  | { readonly as: PublicType; readonly form: "uuid" | "base62" | "hex" };
 
 export const publicKindOf = (declared: DeclaredPublic | undefined): PublicKind | undefined => {
   if (declared === undefined) return undefined;

@@ -1,0 +1,24 @@
+/** Members that features add to the core's types of a table, for the configurations of compilers that read them. */
+import "./copies/table/compile.ts";
+import "./copies/table/schema.ts";
+import "./cors/table/check.ts";
+import "./cors/table/compile.ts";
+import "./cors/table/schema.ts";
+import "./create/table/schema.ts";
+import "./create/table/types.ts";
+import "./directory/table/check.ts";
+import "./directory/table/schema.ts";
+import "./directory/table/types.ts";
+import "./graphql/table/check.ts";
+import "./graphql/table/schema.ts";
+import "./graphql/table/types.ts";
+import "./lists/table/schema.ts";
+import "./lists/table/types.ts";
+import "./packs/table/check.ts";
+import "./packs/table/diff.ts";
+import "./packs/table/route.ts";
+import "./packs/table/schema.ts";
+import "./places/table/schema.ts";
+import "./places/table/types.ts";
+import "./public-ids/table/compile.ts";
+import "./public-ids/table/schema.ts";
