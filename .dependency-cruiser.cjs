@@ -10,6 +10,8 @@ const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
 const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
 /** Those of the features that tables have. */
 const TABLE_LISTS = "^src/features/((checking|compiling|members)\\.ts|table-types\\.d\\.ts)$";
+/** Errors of a feature, and the problem of each. */
+const PROBLEMS = "^src/features/[^/]+/problems\\.ts$";
 /** Handlers of a feature: they answer requests, or change them. */
 const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
 /** The lists of features. The files that compose read them. */
@@ -43,9 +45,15 @@ const ZONES = [
     why: "the part of a table that a feature owns is pure, as the table is",
   },
   {
+    name: "feature-problems",
+    from: PROBLEMS,
+    may: ["^src/(problems|routing|ids)/", TABLE],
+    why: "errors and their texts are data",
+  },
+  {
     name: "feature-serve",
     from: SERVE,
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS, packages("@scure/base")],
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, PROBLEMS, TABLE, ...PORTS, packages("@scure/base")],
     why: "the handlers of a feature stand on the gateway, and know no binding",
   },
   {
@@ -55,6 +63,7 @@ const ZONES = [
       "^src/(edge|control-plane|formats|ids|routing|proxy|problems)/",
       FEATURE_EDGE,
       SERVE,
+      PROBLEMS,
       TABLE,
       ...PORTS,
       packages("jose", "valibot"),
@@ -70,6 +79,7 @@ const ZONES = [
       "^src/(formats|ids|routing|proxy|problems|gateway)/",
       PAGES,
       SERVE,
+      PROBLEMS,
       TABLE,
       ...PORTS,
       packages("hono", "valibot"),
@@ -85,7 +95,11 @@ const ZONES = [
   {
     name: "feature-lists",
     from: LISTS,
-    may: ["^src/features/[^/]+/", "^src/routing/(check/feature|feature|schema/compose)\\.ts$"],
+    may: [
+      "^src/features/[^/]+/",
+      "^src/routing/(check/feature|feature|schema/compose)\\.ts$",
+      "^src/problems/feature\\.ts$",
+    ],
     why: "a list has a line for each feature, and no code",
   },
   {
@@ -103,19 +117,19 @@ const ZONES = [
   {
     name: "gateway",
     from: "^src/gateway/",
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, TABLE, ...PORTS],
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, PROBLEMS, TABLE, ...PORTS],
     why: "one request from arrival to answer knows no binding",
   },
   {
     name: "problems",
     from: "^src/problems/",
-    may: ["^src/(problems|ids|routing|proxy)/", SERVE, TABLE],
+    may: ["^src/(problems|ids|routing|proxy)/", "^src/features/problems\\.ts$"],
     why: "problems are made of the core's errors",
   },
   {
     name: "ports",
     from: PORTS,
-    may: ["^src/(ids|routing|problems|formats)/", "^src/proxy/(errors|signature)\\.ts$", TABLE, ...PORTS],
+    may: ["^src/(ids|routing|problems|formats)/", "^src/proxy/(errors|signature)\\.ts$", PROBLEMS, TABLE, ...PORTS],
     why: "ports speak in the core's types",
   },
   {
@@ -141,6 +155,7 @@ const ZONES = [
       "^src/(formats|ids|routing|proxy|problems|gateway)/",
       PAGES,
       SERVE,
+      PROBLEMS,
       TABLE,
       LISTS,
       ...PORTS,
@@ -187,6 +202,7 @@ const ZONES = [
     may: [
       "^src/cli/",
       "^src/(export|formats|ids|routing|problems)/",
+      PROBLEMS,
       TABLE,
       "^src/gateway/(decide|explain-id)\\.ts$",
       "^src/features/(public-ids/serve/public-ids|replay/(serve|log-lines)|places/serve/explain)\\.ts$",
@@ -250,7 +266,11 @@ module.exports = {
       comment: "problems and ports name the core's types; they run none of its code",
       severity: "error",
       from: { path: ["^src/problems/", ...PORTS] },
-      to: { path: "^src/", pathNot: "^src/problems/", dependencyTypesNot: ["type-only"] },
+      to: {
+        path: "^src/",
+        pathNot: ["^src/problems/", "^src/features/problems\\.ts$"],
+        dependencyTypesNot: ["type-only"],
+      },
     },
     {
       name: "no-cycle",

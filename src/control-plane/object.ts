@@ -3,6 +3,7 @@ import type { ControlPlaneRpc, Env } from "../edge/env.ts";
 import { systemClock } from "../edge/platform.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
 import { PackUploads } from "../features/packs/edge/uploads.ts";
+import type { PackChangeError } from "../features/packs/port.ts";
 import { declaredPacks } from "../features/packs/table/schema.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
@@ -17,7 +18,7 @@ import type {
   TableStatus,
 } from "../ports/admin.ts";
 import type { Clock } from "../ports/gateway.ts";
-import type { PackChangeError, TableChangeError, TableHistoryError } from "../problems/errors.ts";
+import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector, Fault } from "../routing/index.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";

@@ -1,6 +1,7 @@
 import { answerName, type FoundKeys, readTextKey, settleKey } from "../features/directory/table/compile.ts";
 import type { KeyLookup } from "../features/directory/table/types.ts";
 import type { MissingPage } from "../features/packs/table/pack.ts";
+import type { PublicIdsError } from "../features/public-ids/problems.ts";
 import {
   entityOf,
   openOnPath,
@@ -9,7 +10,7 @@ import {
   readId,
 } from "../features/public-ids/serve/public-ids.ts";
 import { err, ok, type Result } from "../ids/result.ts";
-import type { GatewayError, PublicIdsError, RequestError } from "../problems/index.ts";
+import type { GatewayError, RequestError } from "../problems/index.ts";
 import {
   type CompiledTable,
   type Decision,

@@ -1,14 +1,8 @@
+import type { PackChangeError } from "../features/packs/port.ts";
 import type { Pointer, PointerCanary } from "../formats/kv.ts";
 import type { AuditEntry, StoredPack, TableRevision, TableSource } from "../formats/table-api.ts";
 import type { Result } from "../ids/result.ts";
-import type {
-  AuthError,
-  PackChangeError,
-  RequestError,
-  TableChangeError,
-  TableError,
-  TableHistoryError,
-} from "../problems/errors.ts";
+import type { AuthError, RequestError, TableChangeError, TableError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector } from "../routing/resolve/table-canary.ts";
 import type { Fault } from "../routing/schema/faults.ts";
 import type { CompiledTable, Decision } from "../routing/table.ts";

@@ -1,16 +1,12 @@
-export interface ProblemType {
-  readonly status: number;
-  readonly title: string;
-  readonly meaning: string;
-  readonly remedy: string;
-}
+import { FEATURE_PROBLEMS } from "../features/problems.ts";
+import type { ProblemType } from "./feature.ts";
 
 type Texts = Pick<ProblemType, "meaning" | "remedy">;
 
 const problem = (status: number, title: string, texts: Texts): ProblemType => ({ status, title, ...texts });
 
-/** Every problem type (RFC 9457). Slugs are stable: clients switch on them. `meaning` and `remedy` are its page. */
-export const CATALOGUE = {
+/** The problem types of the core. Slugs are stable: clients switch on them. `meaning` and `remedy` are its page. */
+const CORE = {
   "malformed-request": problem(400, "Malformed request", {
     meaning: "The request's host, target, body or a header does not have the form that this endpoint requires.",
     remedy: "Fix the field named in `detail`. Sending the same request again gives the same response.",
@@ -24,26 +20,6 @@ export const CATALOGUE = {
     meaning:
       "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region. `unlisted` has the values that were read and that the table does not list.",
     remedy: "Send what one of the `sources` reads.",
-  }),
-  "create-key-missing": problem(400, "No key for the new ID", {
-    meaning:
-      "None of the sources that the routing table declares for a field of the new ID's key says anything. Nothing was created.",
-    remedy: "Send what one of the `sources` reads.",
-  }),
-  "create-key-invalid": problem(400, "Invalid key for the new ID", {
-    meaning:
-      "A source of the new ID's key says something that is no value of the field: a country that the routing table does not have, or no decimal number. Nothing was created.",
-    remedy: "Correct what `source` names.",
-  }),
-  "create-count": problem(400, "Not so many entities at once", {
-    meaning:
-      "The body is a list where the collection creates one entity, or the list that it declares is absent, empty or too long. Nothing was created.",
-    remedy: "Send one entity a request, or as many as `max` says.",
-  }),
-  "list-cursor-invalid": problem(400, "Invalid cursor", {
-    meaning:
-      "The cursor is not one of this gateway, has expired, or belongs to another list, other filters or another caller. `why` says which.",
-    remedy: "Start again without a cursor.",
   }),
   unauthenticated: problem(401, "Authentication required", {
     meaning:
@@ -75,11 +51,6 @@ export const CATALOGUE = {
     meaning: "Paths below `/-/` belong to the gateway itself, and it has no endpoint at this one.",
     remedy: "`GET /-/openapi.json` lists all endpoints.",
   }),
-  "create-regions": problem(409, "The new entity would be in several regions", {
-    meaning:
-      "The IDs of one request belong to several regions, or the entity above the collection is in another region than the key of the new ID. Nothing was created.",
-    remedy: "Send a request for each region; below a moved entity, create with a key of its region.",
-  }),
   "method-not-allowed": problem(405, "Method not allowed", {
     meaning: "This endpoint does not support the method; the `allow` header lists those it supports.",
     remedy: "Use one of the methods listed.",
@@ -105,40 +76,6 @@ export const CATALOGUE = {
     meaning: "The revision does not exist, or its text is no longer stored: the last 1,000 revisions are.",
     remedy: "Check `GET /-/table/revisions`. For older texts, check the version control of their publisher.",
   }),
-  "malformed-key": problem(400, "Malformed key", {
-    meaning:
-      "The text is no key of its directory: its percent-encoding, its characters or its length are not those of the declared form. No origin was contacted.",
-    remedy: "Correct what `detail` names. The routing table declares the form.",
-  }),
-  "unknown-key": problem(404, "Unknown key", {
-    meaning: "The directory has no such key, or its claim is not confirmed yet.",
-    remedy: "Check the key. A key that was claimed just now is known after the directory's `absentSeconds`.",
-  }),
-  "key-reserved": problem(409, "The key is reserved", {
-    meaning: "Another claim holds the key until its lease ends. Nothing was changed.",
-    remedy: "Retry after `retry-after`, or choose another key.",
-  }),
-  "claim-lost": problem(409, "The claim does not hold the key", {
-    meaning: "The key is not reserved by this operation any more: its lease ended, or it was released or taken over.",
-    remedy: "Undo what was to be named by the key, or reserve it again.",
-  }),
-  "key-taken": problem(412, "The key is taken", {
-    meaning: "The key is confirmed, for another owner or in another region. Nothing was changed.",
-    remedy: "Choose another key. A key that is yours is moved by `if-match`.",
-  }),
-  "stale-key": problem(412, "The key was changed by someone else", {
-    meaning: "`if-match` does not name the key's current version. Nothing was changed.",
-    remedy: "Get the key, and send the change with its `etag`.",
-  }),
-  "directory-unavailable": problem(503, "Directory unavailable", {
-    meaning:
-      "No layer of the directory could say where the key is, or too many unknown keys are asked for. The key does not count as absent.",
-    remedy: "Retry after `retry-after`. A claim may be sent again as it was.",
-  }),
-  "directory-full": problem(507, "The directory is full", {
-    meaning: "The Durable Object of the key has no room for another one. Keys that are there are served and changed.",
-    remedy: "Remove keys of the directory, or ask the operator.",
-  }),
   "stale-revision": problem(412, "The table was changed by someone else", {
     meaning: "The revision in `if-match` is not the latest one. Nothing was changed.",
     remedy: "Get the current table, make the change on it, and send it with its revision.",
@@ -147,35 +84,10 @@ export const CATALOGUE = {
     meaning: "Without `if-match`, two callers could overwrite each other's changes unnoticed.",
     remedy: "Send `if-match` with the `etag` of `GET /-/table`, or of the directory's key.",
   }),
-  "ids-disagree": problem(422, "The IDs lead to several regions", {
-    meaning:
-      "The request carries several IDs where the routing table reads them, and they belong to several regions. `ids` lists each with its place. No origin was contacted.",
-    remedy: "Send a request for each region.",
-  }),
-  "id-not-in-time": problem(422, "The ID comes too late in the body", {
-    meaning:
-      "The routing table reads an ID from the body, within `withinBytes` of its first bytes. They have been read, and the ID has not ended. No origin was contacted.",
-    remedy: "Send the member or field with the ID first.",
-  }),
-  "id-unreadable": problem(422, "No ID can be read there", {
-    meaning:
-      "Where the routing table reads an ID is something else: several values, an object, a fraction, or a body whose type or coding the gateway does not read. Passed over, it might lead to another region. No origin was contacted.",
-    remedy: "Send what `detail` asks for.",
-  }),
   "invalid-table": problem(422, "Invalid routing table", {
     meaning:
       "The text is not a valid routing table: each of the `faults` has a JSON pointer, a kind and a message. The first 100 are listed. `faultCount` is their number, with `more` a lower bound. Nothing was changed.",
     remedy: "Fix the table; `waybill table check` shows the line and column of each fault.",
-  }),
-  "unknown-pack": problem(404, "Unknown pack or page", {
-    meaning:
-      "A page was sent before the pack's header, or the pack has no page of this number. Without the header the bytes cannot be verified.",
-    remedy: "Send the header first: `PUT /-/table/packs/:sha256`. `waybill table upload-packs` does all of it.",
-  }),
-  "invalid-pack": problem(422, "Bytes do not match the pack", {
-    meaning:
-      "The digest of the header is not that in the path, the digest of the page is not that in the header, or the ranges are invalid. `part` names the part and `fault` the error. Nothing was stored.",
-    remedy: "Send the bytes again, cut at the offsets of the header; `waybill table check` verifies the file.",
   }),
   "control-plane-unavailable": problem(503, "Control plane unavailable", {
     meaning:
@@ -209,11 +121,6 @@ export const CATALOGUE = {
     meaning: "A value is negative, not whole, or larger than its field can hold. Values never wrap.",
     remedy: "Send a value from 0 to the `max` given.",
   }),
-  "stale-client-id": problem(422, "Stale client ID", {
-    meaning:
-      "The client made the ID too long before or after the clock. Both ends of `expected` are inclusive. For the `why` `clock-too-far` they are for the client's clock.",
-    remedy: "Correct the client's clock and make a new ID.",
-  }),
   "too-many-fields": problem(431, "Too many header fields", {
     meaning:
       "The request has over 256 header fields. An origin may drop some of so many, and with them the gateway's own.",
@@ -224,39 +131,10 @@ export const CATALOGUE = {
       "The request already passed this gateway (RFC 8586): an origin in the routing table points back to it. Or it passed another gateway with the same `GATEWAY_NAME`, which is `waybill` where it is not set.",
     remedy: "Correct the origin's URL in the routing table, or give each deployment a `GATEWAY_NAME` of its own.",
   }),
-  "idempotency-key-invalid": problem(400, "Invalid idempotency key", {
-    meaning: "`idempotency-key` is not one line of 1 to 255 visible ASCII characters, bare or as a quoted string.",
-    remedy: "Send one such key, for example a UUID. Nothing was done.",
-  }),
-  "idempotency-key-missing": problem(400, "Missing idempotency key", {
-    meaning: "The routing table requires `idempotency-key` for creates of this entity.",
-    remedy: "Send a new key for each create, and the same key with each retry.",
-  }),
-  "idempotency-key-in-use": problem(409, "Idempotency key in use", {
-    meaning: "Another request with the same key is in progress.",
-    remedy: "Retry with the same key after `retry-after`.",
-  }),
   "digest-mismatch": problem(400, "Content digest mismatch", {
     meaning:
       "The body of a create with an idempotency key does not have the `sha-256` or `sha-512` that `content-digest` says (RFC 9530). The origin did not get the whole body.",
     remedy: "Send the digest of the bytes that are sent. The key of a new request is free again.",
-  }),
-  "idempotency-key-mismatch": problem(422, "Idempotency key of another request", {
-    meaning: "The key was used with another method, target, content type or body.",
-    remedy: "Use a new key for a new request; repeat a request byte for byte.",
-  }),
-  "coding-not-accepted": problem(406, "Kept response in another coding", {
-    meaning:
-      "The request was done before. Its response was kept in the content coding that the first request asked for; `accept-encoding` refuses it now, and the gateway cannot undo it.",
-    remedy: "Retry with the same key and the first request's `accept-encoding`. Nothing was done again.",
-  }),
-  "idempotency-keys-exhausted": problem(429, "Too many idempotency keys", {
-    meaning: "Keys are kept until they expire. The caller, or all callers, reached the limit `max` of `which`.",
-    remedy: "Wait until keys expire. Nothing was done.",
-  }),
-  "idempotency-unavailable": problem(503, "Idempotency keys unavailable", {
-    meaning: "The Durable Object of the key did not respond. Without it a repeated request could act twice.",
-    remedy: "Retry with the same key.",
   }),
   "rate-limited": problem(429, "Too many requests", {
     meaning:
@@ -305,15 +183,6 @@ export const CATALOGUE = {
       "The region's origin reported after the body had been sent that the entity had moved. The body is larger than the replay buffer of this entity.",
     remedy: "Send the same request again: the new region is known now. The old one has not acted on it.",
   }),
-  "list-incomplete": problem(503, "List incomplete", {
-    meaning:
-      "Regions of the list gave no page that can be used, and the table wants all or nothing, or no region gave one. `regions` says what each lacked.",
-    remedy: "Retry with the same cursor.",
-  }),
-  "cursors-unavailable": problem(503, "No key for cursors", {
-    meaning: "Cursors of lists are sealed with a key of the deployment, and it has none that all its instances share.",
-    remedy: "Give the deployment `ORIGIN_SIGNING_KEYS` or `PUBLIC_ID_KEYS`.",
-  }),
   "table-unavailable": problem(503, "Routing table unavailable", {
     meaning: "No copy of the routing table could be loaded and verified, so nothing can be routed.",
     remedy: "Retry shortly; `/-/ready` shows the operator why.",
@@ -340,10 +209,6 @@ export const CATALOGUE = {
     meaning: "The clock is further behind the last minted ID than can be bridged without repeating IDs.",
     remedy: "Retry shortly; another instance may respond.",
   }),
-  "public-ids-unavailable": problem(503, "Public IDs unavailable", {
-    meaning: "The routing table makes an entity public, and this deployment has no key for its public IDs.",
-    remedy: "Give the deployment the secret `PUBLIC_ID_KEYS`. Internal IDs are never shown instead.",
-  }),
   "answer-too-large": problem(502, "Response too large for a list of many", {
     meaning: "An answer for many IDs has room for bodies up to a limit, one by one and together.",
     remedy: "Get this ID alone, or ask for fewer at once.",
@@ -354,28 +219,19 @@ export const CATALOGUE = {
     remedy:
       "Change the origin's response, or the entity's entry in the routing table. The origin has acted on the request.",
   }),
-  "sequence-unavailable": problem(503, "Sequence unavailable", {
-    meaning:
-      "Numbers for this group are reserved from a durable sequence, which did not respond. Or the setting `SEQUENCE_RANGE` is invalid.",
-    remedy: "Retry shortly; no number is ever given twice. The operator corrects the setting, which `/-/ready` lists.",
-  }),
-  "sequence-range-refused": problem(503, "Sequence counted in another way", {
-    meaning:
-      "`SEQUENCE_RANGE` does not go on from the keys that this deployment has given: it has no first key though the sequence began with one, or its first key is not above them.",
-    remedy: "The operator sets the former range again, or one `from` a key that no gateway has given. None was given.",
-  }),
-  "sequence-ahead": problem(503, "Numbers used up for now", {
-    meaning:
-      "IDs of this layout take their time and counter from a sequence, which is 60 s ahead of the clock. The refused request used none of it up.",
-    remedy: "Retry after `retry-after`, or ask for fewer IDs.",
-  }),
-  "sequence-exhausted": problem(503, "Sequence exhausted", {
-    meaning: "Every primary key that fits the field has been assigned.",
-    remedy: "Use another group for new entities.",
-  }),
 } as const;
 
-export type ProblemSlug = keyof typeof CATALOGUE;
+export type CoreSlug = keyof typeof CORE;
+
+export type ProblemSlug = CoreSlug | keyof typeof FEATURE_PROBLEMS;
+
+const typeOf = ({ status, title, meaning, remedy }: ProblemType): ProblemType => ({ status, title, meaning, remedy });
+
+/** Every problem type (RFC 9457): those of the core, then those of each feature. */
+export const CATALOGUE = {
+  ...CORE,
+  ...Object.fromEntries(Object.entries(FEATURE_PROBLEMS).map(([slug, problem]) => [slug, typeOf(problem)])),
+} as Readonly<Record<ProblemSlug, ProblemType>>;
 
 export const PROBLEM_SLUGS = Object.keys(CATALOGUE) as readonly ProblemSlug[];
 

@@ -1,12 +1,13 @@
+import { FEATURE_PROBLEMS, type FeatureError } from "../features/problems.ts";
 import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/errors.ts";
-import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
+import { CATALOGUE, type CoreSlug, type ProblemSlug, problemTypePath } from "./catalogue.ts";
 import type { PortError, RequestError } from "./errors.ts";
-import { staleDetail, staleMembers } from "./stale-client-id.ts";
+import { type FeatureProblem, type Members, shorten } from "./feature.ts";
 
 /** Every error that the gateway returns instead of the origin's response. */
-export type GatewayError = (RoutingError | MintError | ProxyError | RequestError | PortError) & {
+export type GatewayError = (RoutingError | MintError | ProxyError | RequestError | PortError | FeatureError) & {
   /** Where the ID is that the error is about, if not in the path. */
   readonly place?: string;
 };
@@ -22,10 +23,7 @@ export interface Problem {
 
 /** The only place where an error becomes a problem. Evidence goes into the extensions; origin addresses never do. */
 export function problemOf(error: GatewayError): Problem {
-  const { status, title } = CATALOGUE[error.reason];
-  // The tables below are typed by reason, which no lookup can carry over.
-  const detail = DETAILS[error.reason] as string | ((error: GatewayError) => string);
-  const members = (MEMBERS[error.reason] ?? []) as Members<GatewayError>;
+  const { status, title, detail, members = [] } = formOf(error.reason);
   const text = typeof detail === "string" ? detail : detail(error);
   const { place } = error;
   return {
@@ -38,9 +36,19 @@ export function problemOf(error: GatewayError): Problem {
   };
 }
 
+/** The tables are typed by reason, which no lookup can carry over. */
+function formOf(reason: ProblemSlug) {
+  const form = isCore(reason)
+    ? { ...CATALOGUE[reason], detail: DETAILS[reason], members: MEMBERS[reason] }
+    : FEATURE_PROBLEMS[reason];
+  return form as Omit<FeatureProblem<GatewayError>, "meaning" | "remedy">;
+}
+
+const isCore = (reason: ProblemSlug): reason is CoreSlug => Object.hasOwn(DETAILS, reason);
+
 type ErrorOf<Reason extends ProblemSlug> = Extract<GatewayError, { readonly reason: Reason }>;
 
-const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Reason>) => string) } = {
+const DETAILS: { readonly [Reason in CoreSlug]: string | ((error: ErrorOf<Reason>) => string) } = {
   "unrouted-path": ({ isRespelled, isOtherHost }) =>
     isOtherHost === true
       ? "The table has this path, for other hosts than the one that was asked for."
@@ -54,44 +62,16 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "layout-mismatch": ({ entity, layout, said }) =>
     `This path reads IDs of "${entity}" as ${layout}, but id-layout is ${said}.`,
   "wrong-entity": ({ id, entity }) => `"${id}" is not the ID of "${entity}".`,
-  "stale-client-id": ({ id, stale, isPublic }) => staleDetail(shorten(id), stale, isPublic),
   "unassigned-key": ({ layout, entity }) =>
     `No route matches this ${layout} of "${entity}", and the table declares no default.`,
   "key-out-of-range": ({ field, value, max }) => `${field} is ${value}; it must be a whole number from 0 to ${max}.`,
   "clock-behind": ({ behindMs, toleranceMs }) =>
     `The clock is ${behindMs} ms behind the last minted ID; up to ${toleranceMs} ms are bridged.`,
-  "sequence-exhausted": ({ name, max }) => `The sequence "${name}" has assigned every number up to ${max}.`,
-  "sequence-ahead": ({ name, retryAfterSeconds }) =>
-    `The sequence "${name}" has assigned the numbers of the next 60 s. In ${retryAfterSeconds} s it has as many as were asked for.`,
-  "sequence-range-refused": ({ name, least }) =>
-    `The sequence "${name}" was counted by another SEQUENCE_RANGE; a new one begins at ${least} or later.`,
-  "sequence-unavailable": ({ name, isRangeInvalid }) =>
-    isRangeInvalid === true
-      ? `SEQUENCE_RANGE of this deployment is invalid, so the sequence "${name}" gives nothing.`
-      : `The sequence "${name}" did not respond.`,
-  "public-ids-unavailable": ({ entity }) =>
-    entity === undefined
-      ? "This deployment has no key for public IDs that the response may contain."
-      : `This deployment has no key for the public IDs of "${entity}".`,
   "answer-withheld": ({ why }) => `The origin's response was withheld: ${why}.`,
   "table-unavailable": "No verified copy of the routing table is available.",
   "too-many-fields": "At most 256 header fields of a client are sent on.",
   "loop-detected":
     "The request's cdn-loop header already names this gateway. If it came from another one, give each deployment a name of its own by the setting GATEWAY_NAME.",
-  "malformed-key": ({ directory, why }) => `This is no key of the directory "${directory}". ${why}`,
-  "unknown-key": ({ id, directory }) => `The directory "${directory}" has no key "${shorten(id)}".`,
-  "key-reserved": ({ key, retryAfterSeconds }) =>
-    `"${shorten(key)}" is reserved by another claim for ${retryAfterSeconds} s at most.`,
-  "claim-lost": ({ key }) => `"${shorten(key)}" is not reserved by this operation.`,
-  "key-taken": ({ key }) => `"${shorten(key)}" is taken.`,
-  "stale-key": ({ version }) => `The current version of the key is "${version}".`,
-  "directory-unavailable": ({ directory, why }) =>
-    why === "busy"
-      ? `Too many keys of the directory "${directory}" are looked up that no cache has.`
-      : why === "unread"
-        ? `The directory "${directory}" says where this is; it was not asked.`
-        : `The directory "${directory}" did not respond.`,
-  "directory-full": ({ directory }) => `The directory "${directory}" has no room for this key.`,
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",
   "region-unknown": ({ unlisted = [] }) => {
@@ -100,22 +80,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     });
     return `Neither an ID nor any of the declared sources names the region of this request.${values.join("")}`;
   },
-  "create-key-missing": ({ entity, field }) => `Nothing says the ${field} of the new "${entity}".`,
-  "create-key-invalid": ({ field, source, value }) => `"${shorten(value)}" of ${source} is no ${field}.`,
-  "create-count": ({ entity, count, max }) =>
-    max === undefined
-      ? `A request creates one "${entity}".`
-      : `A request creates 1 to ${max} of "${entity}"; the body has ${count ?? "no such list"}.`,
-  "create-regions": ({ entity, regions }) => `The new "${entity}" would be in ${regions.join(" and ")}.`,
-  "ids-disagree": ({ ids }) =>
-    `The IDs of this request lead to ${[...new Set(ids.map(({ region }) => region))].join(" and ")}.`,
-  "id-not-in-time": ({ withinBytes }) =>
-    `No ID ends within the first ${withinBytes} bytes of the body, and the body goes on.`,
-  "id-unreadable": ({ detail }) => detail,
-  "list-cursor-invalid": ({ why }) => `${CURSOR_SENTENCES[why]} Start again without a cursor.`,
-  "list-incomplete": ({ regions }) => `The list lacks the items of ${Object.keys(regions).join(", ")}.`,
   "answer-too-large": ({ bytesMax }) => `The limit is ${bytesMax} bytes.`,
-  "cursors-unavailable": "This deployment has no key to seal cursors with.",
   "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
   "digest-mismatch": "The body does not have the digest of content-digest.",
   "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
@@ -123,13 +88,6 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
     limit === "failed-attempts"
       ? "Too many failed credentials from this network."
       : `The limit of requests per ${limit} was exceeded.`,
-  "idempotency-key-invalid": "The field idempotency-key must be one line of 1 to 255 visible ASCII characters.",
-  "idempotency-key-missing": ({ entity }) => `A create of "${entity}" needs the field idempotency-key.`,
-  "idempotency-key-in-use": "A request with this idempotency key is in progress.",
-  "idempotency-key-mismatch": "This idempotency key was used with another request.",
-  "coding-not-accepted": ({ coding }) => `The kept response has the content-encoding ${coding}.`,
-  "idempotency-keys-exhausted": ({ which, max }) => `At most ${max} ${which} are kept for idempotency keys.`,
-  "idempotency-unavailable": "The idempotency key can neither be looked up nor stored.",
   unauthenticated: "This endpoint requires a valid credential.",
   forbidden: (error) => (error.why === "scope" ? `This needs the scope "${error.needs}".` : FORBIDDEN[error.why]),
   "console-unavailable": ({ why }) =>
@@ -159,9 +117,6 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "unknown-revision": ({ revision, why }) => `Revision ${revision} is not available: ${why}.`,
   "invalid-table": ({ faults: { length } }) =>
     `The table has ${length < FAULTS_COUNTED_MAX ? length : "at least 1,000"} fault${length === 1 ? "" : "s"}.`,
-  "unknown-pack": ({ sha256, why }) => `Pack ${sha256}: ${why}.`,
-  "invalid-pack": ({ part, why }) =>
-    `${part === "header" ? "The header" : `Page ${part}`} does not match the pack: ${why}.`,
   "control-plane-unavailable": ({ why, outcome }) =>
     `The control plane did not respond: ${why}.${OUTCOME_SENTENCES[outcome ?? "read"]}`,
   "unknown-name": ({ what, name, source, known, more }) => {
@@ -175,13 +130,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "internal-error": "The gateway failed on a defect of its own.",
 };
 
-/** Names of evidence that a problem repeats, or what makes its members. */
-type Members<Error> =
-  | readonly (Error extends unknown ? keyof Error : never)[]
-  | ((error: Error) => Readonly<Record<string, unknown>>);
-
 /** The extensions of each problem, in this order. Unnamed members of an error stay inside. */
-const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } = {
+const MEMBERS: { readonly [Reason in CoreSlug]?: Members<ErrorOf<Reason>> } = {
   "unrouted-path": ["path"],
   "malformed-id": ["id", "faults"],
   "unknown-id": ["id", "candidates"],
@@ -191,24 +141,10 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   },
   "layout-mismatch": ({ id, entity, layout, said }) => ({ id: shorten(id), entity, layout, idLayout: said }),
   "wrong-entity": ["id", "entity", "candidates"],
-  "stale-client-id": ({ id, entity, stale, isPublic }) => ({
-    id: shorten(id),
-    entity,
-    ...staleMembers(stale, isPublic),
-  }),
   "unassigned-key": ["id", "entity", "layout", "key"],
   "key-out-of-range": ["field", "value", "max"],
   "clock-behind": ["behindMs"],
-  "public-ids-unavailable": ["entity"],
   "answer-withheld": ["region"],
-  "malformed-key": ["directory"],
-  "unknown-key": ["id", "entity", "directory"],
-  "key-reserved": ["key", "directory"],
-  "claim-lost": ["key", "directory"],
-  "key-taken": ["key", "directory"],
-  "stale-key": ["version", "directory"],
-  "directory-unavailable": ["directory"],
-  "directory-full": ["directory"],
   "entity-gone": ["id", "entity"],
   "region-unknown": ({ path, sources, unlisted }) => ({
     path: shorten(path),
@@ -217,20 +153,9 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
       unlisted: unlisted.map((each) => (each.value === undefined ? each : { ...each, value: shorten(each.value) })),
     }),
   }),
-  "create-key-missing": ["field", "sources"],
-  "create-key-invalid": ["field", "source"],
-  "create-count": ["count", "max"],
-  "create-regions": ["regions"],
-  "ids-disagree": ["ids"],
-  "id-not-in-time": ["withinBytes"],
-  "list-cursor-invalid": ["why"],
-  "list-incomplete": ["regions"],
   "answer-too-large": ["bytesMax"],
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
-  "idempotency-key-missing": ["entity"],
-  "coding-not-accepted": ["coding"],
-  "idempotency-keys-exhausted": ["which", "max"],
   forbidden: ["needs", "host"],
   "origin-open-circuit": ["region"],
   "origins-disagree": ["region"],
@@ -250,8 +175,6 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
     ...(faults.length >= FAULTS_COUNTED_MAX ? { more: true } : {}),
     faults: faults.slice(0, FAULTS_SHOWN_MAX),
   }),
-  "unknown-pack": ["sha256"],
-  "invalid-pack": ["part", "fault"],
   "control-plane-unavailable": ["outcome"],
   "unknown-name": ["name", "known", "more"],
 };
@@ -274,13 +197,6 @@ const OUTCOME_SENTENCES = {
   read: "",
   unknown: " Whether the change was or will be made is unknown.",
   none: " Nothing was changed.",
-} as const;
-
-const CURSOR_SENTENCES = {
-  malformed: "The cursor is not one that this gateway made.",
-  expired: "The cursor has expired.",
-  "other-list": "The cursor belongs to another list, or to one with other parameters.",
-  "other-caller": "The cursor belongs to another caller.",
 } as const;
 
 const UNDONE = {
@@ -319,8 +235,3 @@ const FAULTS_COUNTED_MAX = 1_000;
 
 /** More are of no use: such a table is wrong throughout. */
 const FAULTS_SHOWN_MAX = 100;
-
-const ECHO_CHARACTERS_MAX = 128;
-
-const shorten = (text: string) =>
-  text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;

@@ -48,8 +48,8 @@ export const loggedEvents = (): Record<string, string[]> => {
       const lines = membersOf(checker, checker.getTypeAtLocation(object), node, "");
       found.push([event.initializer.getText(), lines]);
     }
-    // Events of `src/edge/log.ts`: what they hold beside their name and time.
-    const [name, what] = ts.isCallExpression(node) && node.expression.getText() === "write" ? node.arguments : [];
+    // Events by `writeEvent` of `src/edge/log.ts`: what they hold beside their name and time.
+    const [name, what] = ts.isCallExpression(node) && node.expression.getText() === "writeEvent" ? node.arguments : [];
     if (name !== undefined && what !== undefined && (ts.isStringLiteral(name) || ts.isTemplateExpression(name))) {
       const lines = membersOf(checker, checker.getTypeAtLocation(what), node, "");
       found.push([name.getText(), [...lines, ".event  string", ".time  string"].toSorted()]);

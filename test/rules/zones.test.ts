@@ -38,6 +38,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["gateway", "src/gateway/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
   ["feature-table", "src/features/cors/table/planted.ts", 'export type { Fetch } from "../../../ports/gateway.ts";'],
   ["feature-table", "src/features/cors/table/planted.ts", 'export { Hono } from "hono";'],
+  ["feature-problems", "src/features/create/problems.ts", 'export type { Fetch } from "../../ports/gateway.ts";'],
   ["feature-serve", "src/features/cors/serve/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["feature-serve", "src/features/cors/serve/planted.ts", 'export { Hono } from "hono";'],
   ["feature-edge", "src/features/packs/edge/planted.ts", 'export { Hono } from "hono";'],

@@ -1,3 +1,4 @@
+import { expectedOf } from "../../features/create/problems.ts";
 import {
   type ClientIdClock,
   type ClientIdTolerance,
@@ -12,7 +13,7 @@ import {
   recognise,
   type Words,
 } from "../../ids/index.ts";
-import { expectedOf, problemOf } from "../../problems/index.ts";
+import { problemOf } from "../../problems/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { command, type OptionsOf, option } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";

@@ -1,5 +1,5 @@
 import type { Result } from "../../ids/result.ts";
-import type { IdempotencyError } from "../../problems/errors.ts";
+import type { IdempotencyError } from "./problems.ts";
 
 declare module "../../ports/gateway.ts" {
   interface Gateway {

@@ -3,7 +3,7 @@ import type { WordRows } from "../../ids/mint/mint.ts";
 import type { Result } from "../../ids/result.ts";
 import type { KeyRange } from "../../ids/tools/key-range.ts";
 import type { Authenticate } from "../../ports/admin.ts";
-import type { SequenceError } from "../../problems/errors.ts";
+import type { SequenceError } from "./problems.ts";
 import type { MintOrder } from "./table/plan.ts";
 
 declare module "../../ports/gateway.ts" {

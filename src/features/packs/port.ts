@@ -1,6 +1,7 @@
 import type { Result } from "../../ids/result.ts";
-import type { TableError } from "../../problems/errors.ts";
+import type { TableError, TableHistoryError } from "../../problems/errors.ts";
 import type { CompiledTable } from "../../routing/table.ts";
+import type { PackError } from "./problems.ts";
 import type { MissingPage } from "./table/pack.ts";
 
 declare module "../../ports/gateway.ts" {
@@ -8,6 +9,9 @@ declare module "../../ports/gateway.ts" {
     readonly packs: Packs;
   }
 }
+
+/** Why a part of a pack was not stored. */
+export type PackChangeError = TableHistoryError | PackError;
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {

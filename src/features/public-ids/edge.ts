@@ -1,8 +1,8 @@
 import type { PlatformFeature } from "../../edge/feature.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
-import type { PublicIdsError } from "../../problems/errors.ts";
 import type { CompiledTable, Entity } from "../../routing/index.ts";
 import type { PublicIds } from "./port.ts";
+import type { PublicIdsError } from "./problems.ts";
 import { hasPublicForm, type PublicCodec, type PublicKeys, publicCodec } from "./table/codec.ts";
 
 export const publicIds = {

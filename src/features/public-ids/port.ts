@@ -1,6 +1,6 @@
 import type { Result } from "../../ids/result.ts";
-import type { PublicIdsError } from "../../problems/errors.ts";
 import type { CompiledTable, Entity } from "../../routing/table.ts";
+import type { PublicIdsError } from "./problems.ts";
 
 declare module "../../ports/gateway.ts" {
   interface Gateway {

@@ -1,7 +1,7 @@
 import { callObject } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { IdempotencyError } from "../../../problems/errors.ts";
 import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../port.ts";
+import type { IdempotencyError } from "../problems.ts";
 
 declare module "../../../edge/env.ts" {
   interface Env {

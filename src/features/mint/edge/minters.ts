@@ -32,8 +32,8 @@ import { mintHotguids, withShardKey } from "../../../ids/mint/hotguid.ts";
 import { mintIuids } from "../../../ids/mint/iuid.ts";
 import { randomBits, rowsOf, type WordRows, wordsIn } from "../../../ids/mint/mint.ts";
 import type { KeyRange } from "../../../ids/tools/key-range.ts";
-import type { SequenceError } from "../../../problems/errors.ts";
 import type { Minters } from "../port.ts";
+import type { SequenceError } from "../problems.ts";
 import { type MintOrder, mintingOf } from "../table/plan.ts";
 import { type MinterPorts, mintNumbered, sampleNumbered } from "./numbered-minter.ts";
 

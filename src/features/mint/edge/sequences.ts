@@ -1,8 +1,8 @@
 import { waitUntil } from "cloudflare:workers";
 import { err, ok } from "../../../ids/result.ts";
 import type { Interleaved } from "../../../ids/tools/key-range.ts";
-import type { SequenceError } from "../../../problems/errors.ts";
 import type { SequenceBounds, Sequences } from "../port.ts";
+import type { SequenceError } from "../problems.ts";
 import { type Block, ReservedNumbers } from "./reserved-numbers.ts";
 
 declare module "../../../edge/env.ts" {

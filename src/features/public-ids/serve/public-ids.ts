@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { PublicIdsError } from "../../../problems/index.ts";
 import {
   type CompiledTable,
   type Decision,
@@ -11,6 +10,7 @@ import {
   resolvePath,
 } from "../../../routing/index.ts";
 import type { Asked } from "../../../routing/table.ts";
+import type { PublicIdsError } from "../problems.ts";
 
 /** Opens public IDs with the deployment's keys. */
 export interface PublicIdOpener {
