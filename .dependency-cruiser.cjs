@@ -98,7 +98,7 @@ const ZONES = [
     may: [
       "^src/features/[^/]+/",
       "^src/routing/(check/feature|feature|schema/compose)\\.ts$",
-      "^src/problems/feature\\.ts$",
+      "^src/(problems|control-plane)/feature\\.ts$",
     ],
     why: "a list has a line for each feature, and no code",
   },

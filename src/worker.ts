@@ -27,6 +27,7 @@ import { edgeTables } from "./edge/table/isolate-table.ts";
 import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "./features/platform.ts";
+import { PART_CALLS } from "./features/stored-parts.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
@@ -48,27 +49,32 @@ export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
   { report: true, totals: true, history: true, scheduleChecks: true, alarm: true },
 ) {}
 
+const PART_METHODS = Object.fromEntries(Object.keys(PART_CALLS).map((name) => [name, true])) as {
+  readonly [Name in keyof typeof PART_CALLS]: true;
+};
+
 /** Revision 0 is the table of the build. */
 export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
   "control-plane-object",
   async () => {
     const module = await import("./control-plane/object.ts");
-    return (context, env) => new module.ControlPlane(context, env, { bundled: bundledTable });
+    return (context, env) =>
+      new module.ControlPlane(context, env, { bundled: bundledTable }) as InstanceType<typeof module.ControlPlane> &
+        ControlPlaneRpc;
   },
   {
     text: true,
     revisions: true,
     audit: true,
     status: true,
-    packFaults: true,
+    partFaults: true,
     publish: true,
     rollback: true,
     startCanary: true,
     promote: true,
     abort: true,
     recordRejection: true,
-    packStatus: true,
-    putPackPart: true,
+    ...PART_METHODS,
     alarm: true,
   },
 ) {}

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
+import { STORED_PARTS } from "../../src/features/stored-parts.ts";
 import {
   endCanarySchema,
   PAGE_ENTRIES_DEFAULT,
@@ -56,9 +57,9 @@ export const table = (gateway: Gateway) => {
       if (!body.ok) return respond(c, body);
       const checked = checkTable(body.value.json, ownPortIn(contextOf(c)));
       if (!checked.ok) return respond(c, invalidTable(checked.error));
-      // Without packs the control plane is not needed.
-      const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
-      const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);
+      // A table that is all in its text does not need the control plane.
+      const isStored = STORED_PARTS.some((part) => part.isIn(checked.value));
+      const faults = isStored ? await controlPlane.partFaults(body.value.bytes) : ok<readonly Fault[]>([]);
       return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
         jsonResponse({ faults: [] }),
       );

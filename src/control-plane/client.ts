@@ -1,8 +1,10 @@
 import type { ControlPlaneRpc } from "../edge/env.ts";
 import { callObject } from "../edge/platform.ts";
+import { PART_CALLS } from "../features/stored-parts.ts";
 import { err, type Result } from "../ids/result.ts";
 import type { ControlPlaneApi, RejectedChange } from "../ports/admin.ts";
 import type { TableHistoryError } from "../problems/errors.ts";
+import type { CallRule } from "./feature.ts";
 
 /** One object has all revisions of a deployment. */
 const NAME = "table";
@@ -16,30 +18,26 @@ export const CALL_DEADLINES = {
   read: 5_000,
   /** Checking the largest table takes seconds, and so does reading thousands of pages of packs from KV. */
   check: 30_000,
-  /** KV takes two parts in turn, or lists all of a pack. */
-  pack: 10_000,
+  /** KV takes two parts in turn, or lists all parts of one. */
+  part: 10_000,
 };
 
 const READ = { deadline: "read", isIdempotent: true } as const;
 const CHANGE = { deadline: "check", isIdempotent: false } as const;
-/** Storing a part twice changes nothing. */
-const PACK = { deadline: "pack", isIdempotent: true } as const;
-
 const CALLS = {
   text: READ,
   revisions: READ,
   audit: READ,
   status: READ,
-  packFaults: { deadline: "check", isIdempotent: true },
+  partFaults: { deadline: "check", isIdempotent: true },
   publish: CHANGE,
   rollback: CHANGE,
   startCanary: CHANGE,
   promote: CHANGE,
   abort: CHANGE,
   recordRejection: { deadline: "read", isIdempotent: false },
-  packStatus: PACK,
-  putPackPart: PACK,
-} as const satisfies Record<keyof ControlPlaneApi, object>;
+  ...PART_CALLS,
+} as const satisfies Record<keyof ControlPlaneApi, CallRule>;
 
 type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>;
 

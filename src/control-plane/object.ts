@@ -1,25 +1,23 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ControlPlaneRpc, Env } from "../edge/env.ts";
+import type { Env } from "../edge/env.ts";
 import { systemClock } from "../edge/platform.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
-import { PackUploads } from "../features/packs/edge/uploads.ts";
-import type { PackChangeError } from "../features/packs/port.ts";
-import { declaredPacks } from "../features/packs/table/schema.ts";
+import { PART_STORES } from "../features/part-stores.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type {
   ChangeRequest,
-  PackPartRequest,
-  PackReceipt,
   PageQuery,
   RejectedChange,
   RevisionContent,
   TableAction,
+  TableHistory,
   TableStatus,
 } from "../ports/admin.ts";
 import type { Clock } from "../ports/gateway.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector, Fault } from "../routing/index.ts";
+import type { PartStore } from "./feature.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
@@ -33,9 +31,12 @@ export interface ControlPlaneDeps {
   readonly kvDeadlines?: KvDeadlines;
 }
 
-/** A deployment's control plane. Isolates route by KV and never wait for it. Every call reads KV first; the alarm repeats writes. */
-export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc {
-  readonly #packs: PackUploads;
+/**
+ * A deployment's control plane. Isolates route by KV and never wait for it. Every call reads KV first; the alarm repeats writes.
+ * Calls of features are members of each object.
+ */
+export class ControlPlane extends DurableObject<Env> implements TableHistory {
+  readonly #parts: readonly PartStore[];
   readonly #wakeAt: (atMs: number) => Promise<void>;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
@@ -47,7 +48,9 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     const { storage } = context;
     const { bundled, kvDeadlines, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
     const kv = env.TABLE_KV;
-    this.#packs = new PackUploads({ storage, kv, clock });
+    const record = (entry: Parameters<RevisionLog["record"]>[0]) => this.#log.record(entry);
+    this.#parts = PART_STORES.map((feature) => feature.open({ storage, kv, clock, record }));
+    Object.assign(this, ...this.#parts.map(({ calls }) => calls));
     this.#wakeAt = wakeAt;
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
@@ -93,30 +96,30 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     });
   }
 
-  async packFaults(bytes: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
-    return ok(await this.#packFaults(bytes));
+  async partFaults(bytes: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
+    return ok(await this.#partFaults(bytes));
   }
 
   async publish(request: ChangeRequest, bytes: Uint8Array) {
     const digest = await sha256(bytes);
-    return this.#made("publish", request, await this.#packFaults(bytes), () =>
+    return this.#made("publish", request, await this.#partFaults(bytes), () =>
       ok({ kind: "publish", digest, bytes, basedOn: request.expectedRevision }),
     );
   }
 
   async rollback(request: ChangeRequest, to: number) {
-    return this.#made("rollback", request, await this.#faultsOfPacks(to), () => this.#log.repeat("rollback", to));
+    return this.#made("rollback", request, await this.#faultsOfParts(to), () => this.#log.repeat("rollback", to));
   }
 
   async startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
     const digest = await sha256(bytes);
-    return this.#made("canary", request, await this.#packFaults(bytes), () =>
+    return this.#made("canary", request, await this.#partFaults(bytes), () =>
       ok({ kind: "canary", digest, bytes, basedOn: this.#log.current().revision, audience }),
     );
   }
 
   async promote(request: ChangeRequest) {
-    const known = await this.#faultsOfPacks(this.#log.canary()?.revision);
+    const known = await this.#faultsOfParts(this.#log.canary()?.revision);
     return this.#made("promote", request, known, (canary) =>
       canary === undefined ? err({ reason: "no-canary" }) : this.#log.repeat("promote", canary.revision),
     );
@@ -131,37 +134,15 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return ok(undefined);
   }
 
-  packStatus(sha256: string) {
-    return this.#packs.status(sha256);
-  }
-
-  async putPackPart(
-    request: PackPartRequest,
-    bytes: Uint8Array<ArrayBuffer>,
-  ): Promise<Result<PackReceipt, PackChangeError>> {
-    const { sha256: pack, part, author } = request;
-    const put = await (part === "header" ? this.#packs.putHeader(pack, bytes) : this.#packs.putPage(pack, part, bytes));
-    const outcome = put.ok ? put.value.completes && "done" : put.error.reason;
-    if (outcome) this.#log.record({ author, action: "pack", outcome, pack });
-    return put;
-  }
-
-  /** A pack must be in KV, complete and verified, before its table comes into force. One that cannot be read is a fault too. */
-  async #packFaults(bytes: Uint8Array): Promise<readonly Fault[]> {
+  async #partFaults(bytes: Uint8Array): Promise<readonly Fault[]> {
     const text = tableText(bytes);
-    const faults: Fault[] = [];
-    for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
-      const why = await this.#packs.faultOf(declared);
-      if (why !== undefined) {
-        faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
-      }
-    }
-    return faults;
+    if (!text.ok) return [];
+    return (await Promise.all(this.#parts.map((part) => part.faultsOf(text.value)))).flat();
   }
 
-  async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
+  async #faultsOfParts(revision: number | undefined): Promise<readonly Fault[]> {
     const text = revision === undefined ? undefined : this.#log.text(revision);
-    return text?.ok ? this.#packFaults(text.value.bytes) : [];
+    return text?.ok ? this.#partFaults(text.value.bytes) : [];
   }
 
   /** Reads or changes after KV was compared with the log. `refuse`: answers when it cannot be. */

@@ -1,6 +1,5 @@
-import type { PackChangeError } from "../features/packs/port.ts";
 import type { Pointer, PointerCanary } from "../formats/kv.ts";
-import type { AuditEntry, StoredPack, TableRevision, TableSource } from "../formats/table-api.ts";
+import type { AuditEntry, TableRevision, TableSource } from "../formats/table-api.ts";
 import type { Result } from "../ids/result.ts";
 import type { AuthError, RequestError, TableChangeError, TableError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector } from "../routing/resolve/table-canary.ts";
@@ -76,15 +75,15 @@ export type PageQuery = Readonly<{ before: number | undefined; limit: number }>;
 type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
 type Change = Promise<Result<TableRevision, TableChangeError>>;
 
-/** The revisions of the table, with optimistic concurrency (see `ChangeRequest`), and the upload of packs. */
-export interface ControlPlaneApi {
+/** The revisions of the table, with optimistic concurrency (see `ChangeRequest`). */
+export interface TableHistory {
   /** The text of a revision, byte for byte; by default the current one. */
   text(revision?: number): Promise<Result<RevisionContent, TableChangeError>>;
   revisions(pageQuery: PageQuery): Answer<readonly TableRevision[]>;
   audit(pageQuery: PageQuery): Answer<readonly AuditEntry[]>;
   status(): Answer<TableStatus>;
-  /** Faults of the packs of a table in KV; none for a text that is not a table. */
-  packFaults(bytes: Uint8Array): Answer<readonly Fault[]>;
+  /** Faults of parts of a table that are stored apart from its text; none for a text that is not a table. */
+  partFaults(bytes: Uint8Array): Answer<readonly Fault[]>;
   publish(request: ChangeRequest, bytes: Uint8Array): Change;
   rollback(request: ChangeRequest, to: number): Change;
   startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector): Change;
@@ -94,22 +93,12 @@ export interface ControlPlaneApi {
   abort(request: ChangeRequest): Change;
   /** For the audit. */
   recordRejection(refused: RejectedChange): Answer<undefined>;
-  packStatus(sha256: string): Answer<StoredPack>;
-  putPackPart(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
 }
+
+/** The control plane. A feature adds calls of its own, such as uploads. */
+export interface ControlPlaneApi extends TableHistory {}
 
 export type RevisionContent = Readonly<{ revision: TableRevision; bytes: Uint8Array }>;
-
-/** `isNew`: something was stored that was not there before; `completes`: nothing else was missing. */
-export type PackReceipt = Readonly<{ pack: StoredPack; isNew: boolean; completes: boolean }>;
-
-/** An upload. `sha256`: of the pack's header, in lower-case hex. */
-export interface PackPartRequest {
-  readonly sha256: string;
-  /** A page by its number. The header comes first: pages are verified by it. */
-  readonly part: "header" | number;
-  readonly author: string;
-}
 
 /**
  * `support` looks IDs up, `viewer` sees all of the gateway's own pages, `operator` changes them. `mint` mints IDs, and `directory`

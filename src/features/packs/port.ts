@@ -1,3 +1,4 @@
+import type { StoredPack } from "../../formats/table-api.ts";
 import type { Result } from "../../ids/result.ts";
 import type { TableError, TableHistoryError } from "../../problems/errors.ts";
 import type { CompiledTable } from "../../routing/table.ts";
@@ -10,6 +11,16 @@ declare module "../../ports/gateway.ts" {
   }
 }
 
+declare module "../../ports/admin.ts" {
+  interface ControlPlaneApi {
+    packStatus(sha256: string): Promise<Result<StoredPack, TableHistoryError>>;
+    putPackPart(
+      request: PackPartRequest,
+      bytes: Uint8Array<ArrayBuffer>,
+    ): Promise<Result<PackReceipt, PackChangeError>>;
+  }
+}
+
 /** Why a part of a pack was not stored. */
 export type PackChangeError = TableHistoryError | PackError;
 
@@ -19,4 +30,15 @@ export interface Packs {
   open(table: CompiledTable, waitMs?: number): Promise<Result<undefined, TableError>>;
   /** Fetches what a look-up was lacking, within a deadline. */
   load(table: CompiledTable, missing: MissingPage): Promise<Result<undefined, TableError>>;
+}
+
+/** `isNew`: something was stored that was not there before; `completes`: nothing else was missing. */
+export type PackReceipt = Readonly<{ pack: StoredPack; isNew: boolean; completes: boolean }>;
+
+/** An upload. `sha256`: of the pack's header, in lower-case hex. */
+export interface PackPartRequest {
+  readonly sha256: string;
+  /** A page by its number. The header comes first: pages are verified by it. */
+  readonly part: "header" | number;
+  readonly author: string;
 }

@@ -95,7 +95,7 @@ describe("/-/table", () => {
 
   it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
     const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
-    const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
+    const calls = { text: gone, publish: gone, status: gone, partFaults: gone, revisions: gone, audit: gone };
     const controlPlane = {
       ...calls,
       rollback: gone,

@@ -1,3 +1,4 @@
+import type { CallRule, StoredParts } from "../../../control-plane/feature.ts";
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import type { Gateway } from "../../../ports/gateway.ts";
@@ -18,3 +19,12 @@ export const packs = {
   }),
   opener: (ports) => packHeaders(ports.packs),
 } satisfies PlatformFeature<Pick<Gateway, "packs">>;
+
+/** KV takes a part and the header behind it. Storing a part twice changes nothing. */
+const UPLOAD: CallRule = { deadline: "part", isIdempotent: true };
+
+export const storedPacks = {
+  name: "packs",
+  isIn: ({ packs = {} }) => Object.keys(packs).length > 0,
+  calls: { packStatus: UPLOAD, putPackPart: UPLOAD },
+} satisfies StoredParts;

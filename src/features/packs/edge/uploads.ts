@@ -1,16 +1,18 @@
+import type { PartStoreFeature } from "../../../control-plane/feature.ts";
 import { formatFailure } from "../../../edge/chunks/store.ts";
 import { subtleSha256 } from "../../../edge/platform.ts";
 import { KV_CACHE_SECONDS, within } from "../../../edge/table/kv.ts";
 import type { StoredPack } from "../../../formats/table-api.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { PackReceipt } from "../../../ports/admin.ts";
 import type { Clock } from "../../../ports/gateway.ts";
 import type { TableHistoryError } from "../../../problems/errors.ts";
-import type { PackChangeError } from "../port.ts";
+import type { Fault } from "../../../routing/index.ts";
+import type { PackChangeError, PackPartRequest, PackReceipt } from "../port.ts";
 import type { PackHeader } from "../table/decode.ts";
 import { formatPackFault, type PackFault } from "../table/format.ts";
 import { entryFault, formatEntryFault, packKey, pageKey, readHeader, readPage } from "../table/pack.ts";
 import type { DeclaredPack } from "../table/schema.ts";
+import { declaredPacks } from "../table/schema.ts";
 
 /** An evicted header is read from KV again when it is needed. */
 const HEADERS_MAX = 256;
@@ -49,6 +51,35 @@ export interface PackUploadsOptions extends Partial<typeof DEADLINES> {
   readonly kv: KVNamespace;
   readonly clock: Clock;
 }
+
+/** The packs of the tables of a deployment: a pack is in KV before its table comes into force. */
+export const packStore: PartStoreFeature = {
+  name: "packs",
+  open({ storage, kv, clock, record }) {
+    const uploads = new PackUploads({ storage, kv, clock });
+    return {
+      async faultsOf(text) {
+        const faults: Fault[] = [];
+        for (const [name, declared] of declaredPacks(text)) {
+          // A pack that cannot be read is a fault too.
+          const why = await uploads.faultOf(declared);
+          if (why === undefined) continue;
+          faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
+        }
+        return faults;
+      },
+      calls: {
+        packStatus: (sha256: string) => uploads.status(sha256),
+        async putPackPart({ sha256: pack, part, author }: PackPartRequest, bytes: Bytes) {
+          const put = await (part === "header" ? uploads.putHeader(pack, bytes) : uploads.putPage(pack, part, bytes));
+          const outcome = put.ok ? put.value.completes && "done" : put.error.reason;
+          if (outcome) record({ author, action: "pack", outcome, pack });
+          return put;
+        },
+      },
+    };
+  },
+};
 
 /** Parts are verified by the header on disk. KV gets the header after the last page: a reader that has it finds every page. */
 export class PackUploads {
