@@ -3,6 +3,13 @@
  * plants a violation of every rule, so that a rule that no longer bites is noticed.
  */
 
+const { readdirSync } = require("node:fs");
+const { join } = require("node:path");
+/** The features that each feature stands on. It may import these, the core, and itself. */
+const NEEDS = require("./src/features/needs.json");
+/** Imports that are still to be cut. The list may only shrink: `npm run zones` refuses a stale entry. */
+const KNOWN_TIES = require("./test/rules/known-ties.json");
+
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
 const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
@@ -244,9 +251,78 @@ const zoneRules = ZONES.map(({ name, from, may, to = {}, why }) => ({
   to: { pathNot: may, ...to },
 }));
 
+/** @param {string} text */
+const exactly = (text) => `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+
+/**
+ * An exception for a known import keeps the rule for all others of its file.
+ * @param {{ name: string, comment: string, from: string, to: string, toNot?: string }} rule
+ */
+const exceptKnown = ({ name, comment, from, to, toNot }) => {
+  const known = KNOWN_TIES.map((tie) => tie.split(" -> ")).filter(([file]) => new RegExp(from).test(file));
+  const files = [...new Set(known.map(([file]) => file))];
+  const rule = (path, pathNot, targets) => ({
+    name,
+    comment,
+    severity: "error",
+    from: { path, ...(pathNot.length > 0 && { pathNot }) },
+    to: { path: to, pathNot: [...(toNot === undefined ? [] : [toNot]), ...targets] },
+  });
+  return [
+    rule(from, files.map(exactly), []),
+    ...files.map((file) =>
+      rule(
+        exactly(file),
+        [],
+        known.flatMap(([of, target]) => (of === file ? [exactly(target)] : [])),
+      ),
+    ),
+  ];
+};
+
+/** Programs beside the gateway (command, console, export, demo, host, origins' library) may name features. */
+const CORE = "^(src/(ids|routing|proxy|gateway|problems|ports|formats|edge|control-plane)/|src/worker\\.ts$|routes/)";
+
+/** The files of the core that read the lists of features. */
+const COMPOSERS = [
+  "^src/worker\\.ts$",
+  "^routes/(app|pages|table/table)\\.ts$",
+  "^src/control-plane/(client|object)\\.ts$",
+  "^src/edge/config\\.ts$",
+  "^src/gateway/(handle|pages)\\.ts$",
+  "^src/problems/(catalogue|problem)\\.ts$",
+  "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|restore|store))\\.ts$",
+];
+
+const FEATURES = readdirSync(join(__dirname, "src/features"), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+
 module.exports = {
   forbidden: [
     ...zoneRules,
+    ...exceptKnown({
+      name: "core-names-no-feature",
+      comment: "the core loops over the lists of features and names none of them",
+      from: CORE,
+      to: "^src/features/[^/]+/",
+    }),
+    {
+      name: "lists-for-composers",
+      comment: "few files put features together; the rest of the core gets them as values",
+      severity: "error",
+      from: { path: CORE, pathNot: COMPOSERS },
+      to: { path: LISTS },
+    },
+    ...FEATURES.flatMap((feature) =>
+      exceptKnown({
+        name: "features-declare-needs",
+        comment: "a feature imports the core, itself, and what it needs by src/features/needs.json",
+        from: `^src/features/${feature}/`,
+        to: "^src/features/[^/]+/",
+        toNot: `^src/features/(${[feature, ...(NEEDS[feature] ?? [])].join("|")})/`,
+      }),
+    ),
     {
       name: "zone-of-its-own",
       comment: "every source file stands in a zone, so that some rule holds for it",
