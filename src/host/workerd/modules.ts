@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Plugin, rolldown } from "rolldown";
+import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import { loadTableText } from "../../routing/index.ts";
 import { digestOf } from "../publish/publish.ts";
 
@@ -52,7 +52,7 @@ export async function bundleWorker(options: BundleOptions): Promise<readonly Wor
     name: "routing-table",
     load: { filter: { id: /[\\/]routing-table\.json$/ }, handler: () => ({ code, moduleType: "js" }) },
   };
-  const bundle = await rolldown({
+  const input: InputOptions = {
     input: { worker: workerPath },
     platform: "browser",
     // An installation without the files of development builds the same.
@@ -67,26 +67,57 @@ export async function bundleWorker(options: BundleOptions): Promise<readonly Wor
         "globalThis.process": "undefined",
       },
     },
+    // No file of the project acts when it is imported: one that re-exports others needs none of them.
+    treeshake: { moduleSideEffects: [{ test: /[\\/](?:src|routes)[\\/]/, sideEffects: false }] },
     logLevel: "silent",
     plugins: [bundledTable],
-  });
-  try {
-    const { output } = await bundle.generate({
-      format: "esm",
-      entryFileNames: ENTRY_MODULE,
-      chunkFileNames: ({ facadeModuleId, moduleIds, name }) =>
-        name === CORE ? `${CORE}.js` : nameOf(facadeModuleId ?? moduleIds.at(-1) ?? name),
-      minify,
-      comments: false,
-      sourcemap: withMaps,
-      codeSplitting: { groups: [{ name: CORE, tags: ["$initial"], test: (id) => id !== workerPath }] },
-    });
-    const chunks = new Map(output.flatMap((each) => (each.type === "chunk" ? [[each.fileName, each] as const] : [])));
+  };
+  const output: OutputOptions = {
+    format: "esm",
+    entryFileNames: ENTRY_MODULE,
+    chunkFileNames: ({ facadeModuleId, moduleIds, name }) =>
+      name === CORE ? `${CORE}.js` : nameOf(facadeModuleId ?? moduleIds.at(-1) ?? name),
+    minify,
+    comments: false,
+    sourcemap: withMaps,
+  };
+  const used = await usedAtStart(input, workerPath);
+  for (;;) {
+    const groups = [{ name: CORE, test: (id: string) => used.has(id), includeDependenciesRecursively: false }];
+    const chunks = await generate(input, { ...output, codeSplitting: { groups } });
+    const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
     const first = new Set([ENTRY_MODULE]);
-    for (const name of first) for (const imported of chunks.get(name)?.imports ?? []) first.add(imported);
-    return [...chunks.values()]
+    for (const name of first) for (const imported of byName.get(name)?.imports ?? []) first.add(imported);
+    // A part may use more of a file of the core, which then imports more itself: that belongs to the core too.
+    const others = chunks.filter(({ fileName }) => first.has(fileName)).flatMap(({ moduleIds }) => moduleIds);
+    const added = others.filter((id) => id !== workerPath && !used.has(id));
+    for (const id of added) used.add(id);
+    if (added.length > 0) continue;
+    return chunks
       .map(({ fileName: name, code, map }) => ({ name, code, map: map?.toString(), isFirst: first.has(name) }))
       .toSorted((a, b) => Number(b.name === ENTRY_MODULE) - Number(a.name === ENTRY_MODULE));
+  }
+}
+
+/**
+ * The source files of which the entry uses something. A file that re-exports others is imported for one of them: following its
+ * imports would put into the core all that any part uses of it.
+ */
+async function usedAtStart(input: InputOptions, workerPath: string): Promise<Set<string>> {
+  const withoutParts: Plugin = {
+    name: "without-parts",
+    resolveDynamicImport: (id) => (typeof id === "string" ? { id, external: true } : null),
+  };
+  const [entry] = await generate({ ...input, plugins: [input.plugins, withoutParts] }, { format: "esm" });
+  const used = Object.entries(entry?.modules ?? {}).flatMap(([id, { code }]) => (code === null ? [] : [id]));
+  return new Set(used.filter((id) => id !== workerPath));
+}
+
+async function generate(input: InputOptions, options: OutputOptions): Promise<readonly OutputChunk[]> {
+  const bundle = await rolldown(input);
+  try {
+    const { output } = await bundle.generate(options);
+    return output.flatMap((each) => (each.type === "chunk" ? [each] : []));
   } finally {
     await bundle.close();
   }
