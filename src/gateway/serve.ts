@@ -1,19 +1,21 @@
-import { refuseStalePut } from "../features/create/serve/client-id.ts";
 import { findCreation, mayReadCollection } from "../features/create/serve/collection.ts";
-import { createEntity } from "../features/create/serve/create.ts";
 import type { FoundKeys } from "../features/directory/table/compile.ts";
-import { serveGraphql } from "../features/graphql/serve/serve.ts";
-import { answerList, findList } from "../features/lists/serve/list.ts";
-import { serveByPlaces } from "../features/places/serve/serve.ts";
 import type { ServedTable } from "../ports/gateway.ts";
+import { loadable } from "../problems/loadable.ts";
 import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import type { List } from "../routing/table.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
 import { decideLoading, type LoadFailure } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
+
+const create = loadable("create", () => import("../features/create/serve/create.ts"));
+const graphqlHandler = loadable("graphql", () => import("../features/graphql/serve/serve.ts"));
+const listHandler = loadable("lists", () => import("../features/lists/serve/list.ts"));
+const places = loadable("places", () => import("../features/places/serve/serve.ts"));
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
 export function serve(context: RequestContext): Response | Promise<Response> {
@@ -57,16 +59,16 @@ export function serveBy(
   const { path, gateway } = context;
   const isLookup = path.startsWith(ANY_PREFIX);
   const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
-  if (creation !== undefined) return createEntity(context, served, creation);
+  if (creation !== undefined) return create.run(({ createEntity }) => createEntity(context, served, creation));
   const { graphql } = served.table;
   if (graphql !== undefined && !isLookup && graphql.spelling.test(path)) {
-    return serveGraphql(context, served, graphql);
+    return graphqlHandler.run(({ serveGraphql }) => serveGraphql(context, served, graphql));
   }
   const { lists = served.canary?.table.lists } = served.table;
   const mayList = lists !== undefined && (lists.has(path) || served.canary !== undefined) && decided === undefined;
   if (mayList && !isLookup && (context.method === "GET" || context.method === "HEAD")) {
     const list = findList(served, path);
-    if (list !== undefined) return answerList(context, served, list);
+    if (list !== undefined) return listHandler.run(({ answerList }) => answerList(context, served, list));
   }
   const input = {
     tables: served,
@@ -83,7 +85,8 @@ export function serveBy(
     return decideLoading(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
   }
   if (context.method === "PUT" && (served.table.creates ?? served.canary?.table.creates) !== undefined) {
-    const stale = refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
+    if (create.loaded === undefined) return create.load().then(() => serveBy(context, served, decided));
+    const stale = create.loaded.refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
     if (stale !== undefined) return context.fail(stale);
   }
   if (context.method === "POST" && (outcome.kind === "region" || outcome.kind === "without-id")) {
@@ -97,21 +100,29 @@ export function serveBy(
       if (decision.entity.public === undefined) context.isPlainId = true;
       else context.entity = decision.entity.name;
       const { idIn } = decision.entity;
-      if (idIn !== undefined) return serveByPlaces(context, served, outcome, idIn);
+      if (idIn !== undefined) return places.run(({ serveByPlaces }) => serveByPlaces(context, served, outcome, idIn));
       return forward(context, decision, outcome.path + context.query);
     }
     case "redirect":
       return redirect(context, outcome.path + context.query, outcome.decision);
-    case "without-id":
-      if (outcome.entry.idIn !== undefined) {
-        return serveByPlaces(context, served, outcome, outcome.entry.idIn);
-      }
+    case "without-id": {
+      const { idIn } = outcome.entry;
+      if (idIn !== undefined) return places.run(({ serveByPlaces }) => serveByPlaces(context, served, outcome, idIn));
       return forwardWithoutId(context, outcome.entry);
+    }
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();
       context.entity = outcome.entity;
       return context.fail(refusalAt(served, path, context.method, outcome.error));
   }
+}
+
+/** The list at a raw path; by the canary's table for an entity that is all its own. */
+function findList({ table, canary }: ServedTable, path: string): List | undefined {
+  const byCanary = canary?.table.lists?.get(path);
+  if (byCanary !== undefined && canary?.ownsEntity(byCanary.entity.name) === true) return byCanary;
+  const list = table.lists?.get(path);
+  return list !== undefined && canary?.ownsEntity(list.entity.name) === true ? undefined : list;
 }
 
 const START_PAGE = {

@@ -4,6 +4,8 @@ export interface Loadable<Module> {
   readonly loaded: Module | undefined;
   /** Rejects with `ModuleUnavailable`. A later call tries again. */
   load(): Promise<Module>;
+  /** Uses the module, at once if it is loaded. */
+  run<Value>(use: (module: Module) => Value | Promise<Value>): Value | Promise<Value>;
 }
 
 /** A module of this build that is missing, damaged, or threw when it was evaluated. The error stays for the isolate's life. */
@@ -19,17 +21,19 @@ export class ModuleUnavailable extends Error {
 /** `module`: its name in logs and problems. */
 export function loadable<Module>(module: string, imported: () => Promise<Module>): Loadable<Module> {
   let loaded: Module | undefined;
+  const load = async (): Promise<Module> => {
+    try {
+      loaded ??= await imported();
+      return loaded;
+    } catch (error) {
+      throw new ModuleUnavailable(module, error);
+    }
+  };
   return {
     get loaded() {
       return loaded;
     },
-    async load() {
-      try {
-        loaded ??= await imported();
-        return loaded;
-      } catch (error) {
-        throw new ModuleUnavailable(module, error);
-      }
-    },
+    load,
+    run: (use) => (loaded === undefined ? load().then(use) : use(loaded)),
   };
 }

@@ -20,6 +20,8 @@ import { readContent } from "./content.ts";
 import { digestText } from "./content-digest.ts";
 import { createOnce } from "./once.ts";
 
+export { refuseStalePut } from "./client-id.ts";
+
 /**
  * Creates an entity: mints its ID, or checks the one that the client brings, and sends the request to the region of the
  * ID's key. With an idempotency key the ID and the region are written down before the origin is asked.

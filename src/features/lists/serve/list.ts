@@ -19,14 +19,6 @@ import { RegionList } from "./source.ts";
 
 /** Lists over all regions: one answer, merged from the pages of each. */
 
-/** The list at a raw path; by the canary's table for an entity that is all its own. */
-export function findList({ table, canary }: ServedTable, path: string): List | undefined {
-  const byCanary = canary?.table.lists?.get(path);
-  if (byCanary !== undefined && canary?.ownsEntity(byCanary.entity.name) === true) return byCanary;
-  const list = table.lists?.get(path);
-  return list !== undefined && canary?.ownsEntity(list.entity.name) === true ? undefined : list;
-}
-
 export async function answerList(context: RequestContext, served: ServedTable, list: List): Promise<Response> {
   const own = ownRegion(context, served);
   if (own !== undefined) return forwardWithoutId(context, own);
