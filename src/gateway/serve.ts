@@ -1,10 +1,10 @@
 import { findCreation, mayReadCollection } from "../features/create/serve/collection.ts";
 import type { FoundKeys } from "../features/directory/table/compile.ts";
+import type { List } from "../features/lists/table/types.ts";
 import type { ServedTable } from "../ports/gateway.ts";
 import { loadable } from "../problems/loadable.ts";
 import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import type { List } from "../routing/table.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
