@@ -1,6 +1,5 @@
 import { findCreation, mayReadCollection } from "../features/create/serve/collection.ts";
 import type { FoundKeys } from "../features/directory/table/compile.ts";
-import type { List } from "../features/lists/table/types.ts";
 import type { ServedTable } from "../ports/gateway.ts";
 import { loadable } from "../problems/loadable.ts";
 import type { Decision } from "../routing/index.ts";
@@ -118,7 +117,7 @@ export function serveBy(
 }
 
 /** The list at a raw path; by the canary's table for an entity that is all its own. */
-function findList({ table, canary }: ServedTable, path: string): List | undefined {
+function findList({ table, canary }: ServedTable, path: string) {
   const byCanary = canary?.table.lists?.get(path);
   if (byCanary !== undefined && canary?.ownsEntity(byCanary.entity.name) === true) return byCanary;
   const list = table.lists?.get(path);

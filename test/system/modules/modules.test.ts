@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningOrigin, startOrigins } from "../../../src/demo/origin.ts";
+import { tableWithOrigins } from "../../../src/demo/table.ts";
+import { type RunningGateway, serveWorker } from "../../../src/host/workerd/gateway.ts";
+import {
+  bundleWorker,
+  type ModuleFile,
+  readWorker,
+  type WorkerModule,
+  writeWorker,
+} from "../../../src/host/workerd/modules.ts";
+import { readDemoTable } from "../demo/demo.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-modules-"));
+let origins: readonly RunningOrigin[] = [];
+let tableText = "";
+let modules: readonly WorkerModule[] = [];
+let states = 0;
+
+beforeAll(async () => {
+  origins = await startOrigins(0);
+  tableText = JSON.stringify(tableWithOrigins(readDemoTable(), origins));
+  modules = await bundleWorker({ tableText, minify: true });
+  for (const { url } of origins) await fetch(url + ORDER, { method: "PUT", body: '{"item":"tea"}' });
+});
+afterAll(async () => {
+  await Promise.all(origins.map((origin) => origin.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = (worker: readonly ModuleFile[], stateFolder = join(folder, `${states++}`)): Promise<RunningGateway> =>
+  serveWorker(worker, { port: 0, tableText, stateFolder, openPages: true, vars: { REQUEST_LOG: "off" } });
+
+const ORDER = "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+const post = (body: object): RequestInit => ({ method: "POST", body: JSON.stringify(body) });
+
+/** A request of each kind, and the module without which it cannot be answered. */
+const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit | undefined, module: RegExp])[] = [
+  ["an entity", ORDER, undefined, /^core\.js$/],
+  ["a page", "/-/health", undefined, /^routes-pages\.js$/],
+  ["minting", "/mint", post({ entity: "order", country: "BR", service: 4 }), /mint-pages\.js$/],
+];
+
+describe("the modules of a build", () => {
+  it("have names of their own that stay the same, and the entry first", async () => {
+    expect(modules[0]?.name).toBe("worker.js");
+    expect(new Set(modules.map(({ name }) => name)).size).toBe(modules.length);
+    const again = await bundleWorker({ tableText, minify: true });
+    expect(again).toEqual(modules);
+    for (const { name } of modules) expect(name).toMatch(/^[\w.-]+\.js$/);
+  });
+
+  it("are read as they were written; a build of an earlier version has one", () => {
+    const build = join(folder, "build");
+    writeWorker(build, modules);
+    const read = readWorker(build);
+    expect(read[0]?.name).toBe("worker.js");
+    expect(new Map(read.map(({ name, code }) => [name, code]))).toEqual(
+      new Map(modules.map(({ name, code }) => [name, code])),
+    );
+    rmSync(join(build, "worker"), { recursive: true });
+    writeFileSync(join(build, "worker.js"), "export default {};");
+    expect(readWorker(build)).toEqual([{ name: "worker.js", code: "export default {};" }]);
+    expect(readWorker(join(folder, "nothing"))).toEqual([]);
+  });
+
+  it("can all be imported", async () => {
+    const names = modules.map(({ name }) => name).filter((name) => name !== "worker.js");
+    const workerPath = join(folder, "importer.ts");
+    writeFileSync(
+      workerPath,
+      `${["SequenceBlocks", "TrafficReports", "TableTruth", "IdempotencyKeys", "DirectoryKeys"].map((name) => `export class ${name} {}`).join("\n")}
+       const load = (name) => import(name).then(() => undefined, (error) => name + ": " + error);
+       export default { fetch: async () => Response.json((await Promise.all(${JSON.stringify(names)}.map((name) => load("./" + name)))).filter((error) => error !== undefined)) };`,
+    );
+    const [importer] = await bundleWorker({ tableText, workerPath });
+    const gateway = await start([...(importer === undefined ? [] : [importer]), ...modules.slice(1)]);
+    try {
+      expect(await (await fetch(gateway.url)).json()).toEqual([]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe("a module that cannot be loaded", () => {
+  const later = KINDS.slice(1);
+  const damages: readonly (readonly [string, (code: string) => string | undefined])[] = [
+    ["is missing", () => undefined],
+    ["is cut off", (code) => code.slice(0, code.length / 2)],
+    ["throws when it is evaluated", (code) => `${code}\nthrow new Error("broken");`],
+  ];
+
+  it.each(later.flatMap(([kind, , , module]) => damages.map(([how, damage]) => [kind, how, module, damage] as const)))(
+    "of %s that %s: 503 for what needs it, every time, and nothing else",
+    async (kind, _how, module, damage) => {
+      expect(modules.filter(({ name }) => module.test(name))).toHaveLength(1);
+      const damaged = modules.flatMap((each) => {
+        const code = module.test(each.name) ? damage(each.code) : each.code;
+        return code === undefined ? [] : [{ ...each, code }];
+      });
+      const gateway = await start(damaged);
+      try {
+        for (let round = 0; round < 2; round++) {
+          expect((await fetch(gateway.url + ORDER)).status).toBe(200);
+          const [, path = "", init] = KINDS.find(([name]) => name === kind) ?? [];
+          const response = await fetch(gateway.url + path, init);
+          expect([response.status, response.headers.get("content-type")]).toEqual([503, "application/problem+json"]);
+          expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
+          expect(await response.json()).toMatchObject({ type: "/-/problems/module-unavailable", status: 503 });
+        }
+        expect(gateway.lines.filter((line) => line.includes('"event":"module-unavailable"')).length).toBe(2);
+        expect((await fetch(gateway.url + ORDER)).status).toBe(200);
+      } finally {
+        await gateway.stop();
+      }
+    },
+  );
+
+  it("of an object: what needs the object is 503, with a line in the log, and all else is served", async () => {
+    const gateway = await start(modules.filter(({ name }) => !/control-plane-object/.test(name)));
+    try {
+      const response = await fetch(`${gateway.url}/-/table`);
+      expect(response.status).toBe(503);
+      expect(gateway.lines.join("\n")).toContain('"event":"module-unavailable"');
+      expect((await fetch(gateway.url + ORDER)).status).toBe(200);
+      expect((await fetch(`${gateway.url}/-/health`)).status).toBe(200);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe("Durable Objects whose implementation comes with the first call", () => {
+  const person = post({ entity: "person", count: 3 });
+  const minted = async (url: string): Promise<readonly string[]> => {
+    const response = await fetch(`${url}/mint`, person);
+    expect(response.status).toBe(201);
+    return ((await response.json()) as { readonly ids: readonly string[] }).ids;
+  };
+
+  it("answer ten first calls at once", async () => {
+    const gateway = await start(modules);
+    try {
+      const ids = (await Promise.all(Array.from({ length: 10 }, () => minted(gateway.url)))).flat();
+      expect(new Set(ids).size).toBe(30);
+      const statuses = await Promise.all(
+        Array.from({ length: 10 }, async () => (await fetch(`${gateway.url}/-/table/status`)).status),
+      );
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it("give nothing twice after SIGKILL in the middle of the first call", async () => {
+    const stateFolder = join(folder, "killed");
+    const ids: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const gateway = await start(modules, stateFolder);
+      const first = minted(gateway.url).then(
+        (some) => void ids.push(...some),
+        () => undefined,
+      );
+      await new Promise((resolve) => setTimeout(resolve, round * 8));
+      process.kill(gateway.pid, "SIGKILL");
+      await first;
+      await gateway.exited;
+    }
+    const gateway = await start(modules, stateFolder);
+    try {
+      ids.push(...(await minted(gateway.url)));
+      expect(new Set(ids).size).toBe(ids.length);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
