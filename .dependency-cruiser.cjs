@@ -16,7 +16,7 @@ const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
 /** The pure part of a feature. */
 const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
 /** Those of the features that tables have. */
-const TABLE_LISTS = "^src/features/((checking|compiling|members)\\.ts|table-types\\.d\\.ts)$";
+const TABLE_LISTS = "^src/features/((checking|compiling|members)\\.ts|needs\\.json|table-types\\.d\\.ts)$";
 /** Errors of a feature, and the problem of each. */
 const PROBLEMS = "^src/features/[^/]+/problems\\.ts$";
 /** Handlers of a feature: they answer requests, or change them. */

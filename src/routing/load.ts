@@ -1,6 +1,7 @@
 import { TABLE_CHECKS } from "../features/checking.ts";
 import { TABLE_FEATURES } from "../features/compiling.ts";
 import { MEMBERS } from "../features/members.ts";
+import needs from "../features/needs.json" with { type: "json" };
 import { err, ok, type Result } from "../ids/index.ts";
 import { checkCover } from "./check/coverage.ts";
 import { checkEntities } from "./check/entities.ts";
@@ -33,8 +34,9 @@ export interface Build {
   readonly schemas: TableSchemas;
 }
 
-/** `isIn`: whether a feature, by its name, is in the build. */
-export const buildWith = (isIn: (feature: string) => boolean): Build => {
+/** `has`: whether a feature, by its name, is in the build. One that needs another is left out with it. */
+export const buildWith = (has: (feature: string) => boolean): Build => {
+  const isIn = (feature: string): boolean => has(feature) && (NEEDS[feature] ?? []).every(isIn);
   const checks = TABLE_CHECKS.filter(({ name }) => isIn(name));
   const schemas = composeSchemas(
     checks.map(({ schema }) => schema),
@@ -42,6 +44,8 @@ export const buildWith = (isIn: (feature: string) => boolean): Build => {
   );
   return { features: TABLE_FEATURES.filter(({ name }) => isIn(name)), checks, schemas };
 };
+
+const NEEDS: Readonly<Record<string, readonly string[] | undefined>> = needs;
 
 export const WHOLE_BUILD = /* @__PURE__ */ buildWith(() => true);
 

@@ -67,6 +67,18 @@ test.each(uses)("$member of a $level is a fault that names $feature", ({ level, 
   });
 });
 
+test.each([
+  ["mint", ["create", "graphql"]],
+  ["idempotency", ["create", "graphql"]],
+  ["create", ["create", "graphql"]],
+  ["cors", ["cors"]],
+])("without %s, what needs it is left out too", (left, all) => {
+  const { checks, features } = buildWith((name) => name !== left);
+  const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
+  expect(FEATURES.filter((name) => !names(checks).includes(name)).toSorted()).toEqual(all);
+  expect(FEATURES.filter((name) => !names(features).includes(name)).toSorted()).toEqual(all);
+});
+
 test("a misspelled member is of no feature", () => {
   const [table] = tableUsing("table", "corz");
   const checked = checkTable(
