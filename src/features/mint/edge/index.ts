@@ -2,7 +2,7 @@ import { mintDoor } from "../../../edge/auth/access.ts";
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject } from "../../../edge/thin-object.ts";
-import { isolateMinters } from "./minters.ts";
+import { loadable } from "../../../problems/loadable.ts";
 import { durableSequences, type SequenceRpc } from "./sequences.ts";
 
 /** The implementation is loaded with the first object. */
@@ -25,8 +25,16 @@ export const mint = {
         if (isFirst) writeEvent("sequence-nearly-used", { sequence: name, percent, last, max });
       },
     });
+    // Most isolates mint nothing.
+    const minters = loadable("minters", async () => {
+      const { isolateMinters } = await import("./minters.ts");
+      return isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys });
+    });
     return {
-      minters: isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys }),
+      minters: {
+        mint: async (order, count) => minters.run((own) => own.mint(order, count)),
+        sample: async (order, count) => minters.run((own) => own.sample(order, count)),
+      },
       mintDoor: mintDoor(config.mint, authenticate, tokenKeys),
     };
   },
