@@ -114,7 +114,9 @@ it("shows both tables beside each other while it runs, and is promoted", { timeo
   await expectSound(own);
   await end(page, "Promote");
   expect(JSON.parse(await tableText()).routes[0].region).toBe("ap");
-  const answer = await fetch(`${stack.url}/orders/${ORDERS[1]}`, { headers: { "waybill-debug": "1" } });
+  const answer = await fetch(`${stack.url}/orders/${ORDERS[1]}`, {
+    headers: { "waybill-debug": `Bearer ${TOKENS.viewer}` },
+  });
   expect(answer.headers.get("waybill-table")).toContain(`rev=${revision + 1};`);
   await own.context.close();
 });
