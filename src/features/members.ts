@@ -1,19 +1,34 @@
 import type { MemberOwners } from "../routing/schema/compose.ts";
 
-/** The feature of each member of a table that is not the core's. A build that leaves the feature out names it to who uses it. */
+/**
+ * The feature of each member of a table that is not the core's, in their order. `before`: the core's member that it precedes. A build
+ * that leaves the feature out names it to those who use it.
+ */
 export const MEMBERS: MemberOwners = {
-  table: { cors: "cors", directory: "directory", graphql: "graphql", packs: "packs" },
-  entity: {
-    create: "create",
-    directory: "directory",
-    idIn: "places",
-    list: "lists",
-    otherBodies: "public-ids",
-    public: "public-ids",
-    publicFields: "public-ids",
-    readCopies: "copies",
-    regionsInstead: "directory",
+  table: {
+    graphql: { feature: "graphql", before: "sources" },
+    cors: { feature: "cors", before: "sources" },
+    packs: { feature: "packs", before: "routes" },
+    directory: { feature: "directory", before: "routes" },
   },
-  withoutId: { idIn: "places", otherBodies: "public-ids", publicFields: "public-ids" },
-  route: { directory: "directory", pack: "packs" },
+  entity: {
+    directory: { feature: "directory", before: "any" },
+    regionsInstead: { feature: "directory", before: "any" },
+    public: { feature: "public-ids", before: "deadlines" },
+    publicFields: { feature: "public-ids", before: "deadlines" },
+    otherBodies: { feature: "public-ids", before: "deadlines" },
+    readCopies: { feature: "copies" },
+    idIn: { feature: "places" },
+    create: { feature: "create" },
+    list: { feature: "lists" },
+  },
+  withoutId: {
+    idIn: { feature: "places", before: "sources" },
+    publicFields: { feature: "public-ids", before: "deadlines" },
+    otherBodies: { feature: "public-ids", before: "deadlines" },
+  },
+  route: {
+    directory: { feature: "directory", before: "split" },
+    pack: { feature: "packs", before: "canary" },
+  },
 };

@@ -21,7 +21,7 @@ type Level = (typeof FEATURE_LEVELS)[number];
 const LEVELS = Object.keys(MEMBERS) as Level[];
 
 const uses = LEVELS.flatMap((level) =>
-  Object.entries(MEMBERS[level]).map(([member, feature]) => ({ level, member, feature })),
+  Object.entries(MEMBERS[level]).map(([member, { feature }]) => ({ level, member, feature })),
 );
 
 /** A table with the member, whatever its value, and the pointer to it. */

@@ -32,8 +32,12 @@ export interface Part {
 
 export type TableSchemas = ReturnType<typeof composeSchemas>;
 
-/** By the member's level and name: the feature that has it. */
-export type MemberOwners = Readonly<Record<(typeof FEATURE_LEVELS)[number], Readonly<Record<string, string>>>>;
+type Level = (typeof FEATURE_LEVELS)[number];
+
+/** By the member's level and name: the feature that has it, and the core's member that it precedes. Without one it is among the last. */
+export type MemberOwners = Readonly<
+  Record<Level, Readonly<Record<string, { readonly feature: string; readonly before?: string }>>>
+>;
 
 const CORE_DESTINATIONS: readonly (readonly [member: string, place: number])[] = [
   ["region", 0],
@@ -42,11 +46,19 @@ const CORE_DESTINATIONS: readonly (readonly [member: string, place: number])[] =
 
 /** `owners`: members of all features, those that the build leaves out as well. */
 export const composeSchemas = (features: readonly FeatureSchema[], owners: MemberOwners) => {
-  const own = (level: (typeof FEATURE_LEVELS)[number]): Members =>
-    Object.assign({}, ...features.map((feature) => feature[level]));
-  const entity = v.strictObject({ ...entityMembers, ...own("entity") });
-  const withoutId = v.strictObject({ ...withoutIdMembers, ...own("withoutId") });
-  const route = v.strictObject({ ...routeMembers, ...own("route") });
+  const own = (level: Level): Members => Object.assign({}, ...features.map((feature) => feature[level]));
+  /** The order of members is that of faults and of the JSON Schema. */
+  const withOwn = <Core extends Members>(level: Level, core: Core): Core => {
+    const members = own(level);
+    const placed = Object.entries(owners[level]).filter(([member]) => Object.hasOwn(members, member));
+    const before = (key: string | undefined) =>
+      placed.flatMap(([member, { before: at }]) => (at === key ? [[member, members[member]]] : []));
+    const entries = Object.entries(core).flatMap(([key, schema]) => [...before(key), [key, schema]]);
+    return Object.fromEntries([...entries, ...before(undefined)]);
+  };
+  const entity = v.strictObject(withOwn("entity", entityMembers));
+  const withoutId = v.strictObject(withOwn("withoutId", withoutIdMembers));
+  const route = v.strictObject(withOwn("route", routeMembers));
   const parts: Readonly<Record<string, Part>> = {
     regions: { max: limits.REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
     countries: { max: Number.POSITIVE_INFINITY, entry: countrySchema, standIn: {} },
@@ -67,7 +79,7 @@ export const composeSchemas = (features: readonly FeatureSchema[], owners: Membe
     withoutId,
     route,
     parts,
-    table: v.strictObject({ ...tableMembers(entity, withoutId, route), ...own("table") }),
+    table: v.strictObject(withOwn("table", tableMembers(entity, withoutId, route))),
     /** Members of features that are read as a whole. */
     whole: Object.keys(own("table")).filter((member) => !Object.hasOwn(parts, member)),
     destinations: [CORE_DESTINATIONS, features.flatMap(({ destination }) => (destination ? [destination] : []))]

@@ -154,7 +154,8 @@ const leftOut =
     const [part, , member] = place;
     const level = LEVELS[String(part)];
     const [at, key] = place.length === 1 ? (["table", part] as const) : ([level, member] as const);
-    const owner = at === undefined || place.length === 2 || place.length > 3 ? undefined : owners[at][String(key)];
+    const owner =
+      at === undefined || place.length === 2 || place.length > 3 ? undefined : owners[at][String(key)]?.feature;
     return (
       owner &&
       `${JSON.stringify(key)} is of the feature ${owner}, which this build leaves out; remove it, or build with ${owner}.`
