@@ -96,16 +96,14 @@ const readKeys = async (
 ) => {
   const seen = new KeySet();
   const read: Read = {
-    ...{
-      seen,
-      shared: new KeySet(),
-      highest: new Map(),
-      counts: [],
-      faults: [],
-      faultCount: 0,
-      strays: [],
-      strayCount: 0,
-    },
+    seen,
+    shared: new KeySet(),
+    highest: new Map(),
+    counts: [],
+    faults: [],
+    faultCount: 0,
+    strays: [],
+    strayCount: 0,
   };
   for (const [at, source] of sources.entries()) {
     read.counts[at] = 0;
