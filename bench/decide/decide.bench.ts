@@ -10,7 +10,7 @@ import { NOW_MS } from "../misroute/subjects.ts";
 import { Dice } from "./dice.ts";
 import { OPERATOR_TOKEN, type RandomRequest, randomRequest } from "./requests.ts";
 import { canaryOf, type Declared, type RandomTable, randomTable } from "./tables.ts";
-import { environment, type MakeWorker, workerOf } from "./worker-in-node.ts";
+import { environment, type NodeWorker, storedTable, type WorkerModule, workerOf } from "./worker-in-node.ts";
 
 /** What the gateway of two checkouts makes of the same random requests on the same random tables. */
 
@@ -53,14 +53,14 @@ export const decideBench: Bench = {
 /** `checkTable`: of the checkout before, so that a table which no longer loads is a difference. */
 export interface Workers {
   readonly checkTable: typeof import("../../src/routing/index.ts").checkTable;
-  readonly before: MakeWorker;
-  readonly after: MakeWorker;
+  readonly before: NodeWorker["make"];
+  readonly after: NodeWorker["make"];
 }
 
 async function compare(against: string, options: BenchOptions): Promise<Section> {
   const { checkTable } = await sourceOf<typeof import("../../src/routing/index.ts")>(against, "routing/index.ts");
   const [before, after] = await Promise.all([workerOf(against), workerOf(OWN_CHECKOUT)]);
-  const { note, ...section } = await compareWorkers({ checkTable, before, after }, options);
+  const { note, ...section } = await compareWorkers({ checkTable, before: before.make, after: after.make }, options);
   return { ...section, note: `This checkout and ${against}. ${note}` };
 }
 
@@ -110,27 +110,14 @@ function audienceOf(dice: Dice, { entities }: RandomTable): object {
 
 type Stored = ReadonlyMap<string, string | Uint8Array<ArrayBuffer>>;
 
-/** As the control plane writes it. */
 function storedOf(
   declared: Declared,
   canary: { readonly declared: Declared; readonly audience: object } | undefined,
 ): Stored {
-  const stored = new Map<string, string | Uint8Array<ArrayBuffer>>();
-  const put = (table: object): string => {
-    const text = JSON.stringify(table);
-    const digest = createHash("sha256").update(text).digest("hex");
-    stored.set(`table.${digest}`, text);
-    return digest;
-  };
-  const pointer = {
-    revision: 1,
-    digest: put(declared),
-    publishedAt: new Date(NOW_MS).toISOString(),
-    ...(canary && { canary: { revision: 2, digest: put(canary.declared), audience: canary.audience } }),
-  };
-  stored.set("table.current", JSON.stringify(pointer));
-  for (const name of Object.keys(declared.packs ?? {}))
+  const stored = storedTable(declared, canary);
+  for (const name of Object.keys(declared.packs ?? {})) {
     for (const { key, bytes } of PACKS.get(name)?.parts ?? []) stored.set(key, bytes);
+  }
   return stored;
 }
 
@@ -153,12 +140,12 @@ function makeIssuer(): Issuer {
 
 /** One gateway with its table. */
 class Side {
-  readonly #worker: ReturnType<MakeWorker>["default"];
+  readonly #worker: WorkerModule["default"];
   readonly #env: object;
   #nowMs = NOW_MS;
   #sent: string[] = [];
 
-  constructor(make: MakeWorker, stored: Stored, regions: readonly string[], { jwks }: Issuer) {
+  constructor(make: NodeWorker["make"], stored: Stored, regions: readonly string[], { jwks }: Issuer) {
     this.#worker = make({
       nowMs: () => this.#nowMs,
       fetch: async (request) => {

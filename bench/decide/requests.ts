@@ -158,6 +158,7 @@ function onCollection(dice: Dice, table: RandomTable): Part {
   const headers = {
     "content-type": "application/json",
     ...dice.maybe(50, () => ({ "x-country": dice.pick(["KZ", "kz", "br", "ZZ"]) })),
+    ...dice.maybe(20, () => ({ "idempotency-key": '"k1"' })),
     ...dice.maybe(50, () => ({ "x-shard": dice.pick(["1", "1023", "x"]) })),
   };
   return { kind: "create", target: `/${name}`, method: "POST", laterMs: 0, headers, body };

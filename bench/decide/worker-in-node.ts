@@ -1,5 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { build, type Plugin } from "esbuild";
 
@@ -22,8 +23,14 @@ export interface WorkerModule {
   };
 }
 
-/** Evaluates the Worker anew; its compiled code is shared. */
-export type MakeWorker = (platform: Platform) => WorkerModule;
+export interface NodeWorker {
+  /** Evaluates the Worker anew; its compiled code is shared. */
+  readonly make: (platform: Platform) => WorkerModule;
+  /** Each module follows a line with its path. */
+  readonly code: string;
+  /** The name of the code, for the inspector. */
+  readonly url: string;
+}
 
 /** A table that no request should be decided by: the gateway falls back to it where it refuses the published one. */
 const TABLE_OF_BUILD = {
@@ -42,7 +49,7 @@ const BUILT_IN = [
   "IdentityTransformStream",
 ] as const;
 
-export async function workerOf(checkout: string): Promise<MakeWorker> {
+export async function workerOf(checkout: string): Promise<NodeWorker> {
   const contents = JSON.stringify(TABLE_OF_BUILD);
   const table: Plugin = {
     name: "routing-table",
@@ -62,16 +69,16 @@ export async function workerOf(checkout: string): Promise<MakeWorker> {
     plugins: [table],
   });
   const code = `(function (${[...BUILT_IN, "console", "require"].join(", ")}) { ${outputFiles[0]?.text}\nreturn worker; })`;
-  const evaluate = new Script(code, { filename: `${checkout}/worker.js` }).runInThisContext() as (
-    ...values: unknown[]
-  ) => WorkerModule;
-  return (platform) => {
+  const url = pathToFileURL(resolve(checkout, "worker.js")).href;
+  const evaluate = new Script(code, { filename: url }).runInThisContext() as (...values: unknown[]) => WorkerModule;
+  const make = (platform: Platform): WorkerModule => {
     const built = builtIn(platform);
     return evaluate(...BUILT_IN.map((name) => built[name]), SILENT, (name: string) => {
       if (name !== "cloudflare:workers") throw new Error(`a Worker imports ${name}`);
       return CLOUDFLARE_WORKERS;
     });
   };
+  return { make, code, url };
 }
 
 const SILENT = Object.fromEntries(["debug", "error", "info", "log", "warn"].map((name) => [name, () => undefined]));
@@ -192,6 +199,16 @@ export function environment({ stored, keyRegion, vars }: Bindings): object {
     noteChange: async () => undefined,
     learn: async () => undefined,
   };
+  /** Every key is new. */
+  const idempotency = {
+    begin: async ({ proposal }: { readonly proposal: unknown }) => ({
+      state: "started",
+      record: proposal,
+      isResumed: false,
+      untilMs: 0,
+    }),
+    finish: async () => undefined,
+  };
   return {
     ...vars,
     TABLE_KV: kv,
@@ -199,8 +216,30 @@ export function environment({ stored, keyRegion, vars }: Bindings): object {
     TABLE_TRUTH: objects({}),
     TRAFFIC: objects({}),
     SEQUENCES: objects({}),
-    IDEMPOTENCY: objects({}),
+    IDEMPOTENCY: objects(idempotency),
   };
+}
+
+/** What a control plane stores for a table, and for a canary of the whole table beside it. */
+export function storedTable(
+  declared: object,
+  canary?: { readonly declared: object; readonly audience: object },
+): Map<string, string | Uint8Array<ArrayBuffer>> {
+  const stored = new Map<string, string | Uint8Array<ArrayBuffer>>();
+  const put = (table: object): string => {
+    const text = JSON.stringify(table);
+    const digest = createHash("sha256").update(text).digest("hex");
+    stored.set(`table.${digest}`, text);
+    return digest;
+  };
+  const pointer = {
+    revision: 1,
+    digest: put(declared),
+    publishedAt: "2026-11-21T00:00:00.000Z",
+    ...(canary && { canary: { revision: 2, digest: put(canary.declared), audience: canary.audience } }),
+  };
+  stored.set("table.current", JSON.stringify(pointer));
+  return stored;
 }
 
 /** Durable Objects that all have the same methods; another one fails, as an object that is not there does. */

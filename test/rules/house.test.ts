@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { passedBy, WARM } from "./coverage.ts";
+import { EXCEPTIONS, UNMENDED_MAX } from "./function-exceptions.ts";
+import { functionFaults, INDIRECT_COMMENTS_MAX, indirectComments, spreadLiterals } from "./functions.ts";
 import {
   type File,
   FOLDER_FILES_MAX,
@@ -60,4 +63,84 @@ describe("the house", () => {
     ]);
     expect(privateWords([planted("src/a.ts", 1, "the bytes of what; octetOrder")])).toEqual([]);
   });
+
+  it("has no new function over its bounds, and no exception that is not needed", () => {
+    const faults = functionFaults(files);
+    expect(faults.filter((fault) => fault.endsWith("needs none"))).toEqual([]);
+    expect(faults.length, faults.join("\n")).toBeLessThanOrEqual(UNMENDED_MAX);
+  });
+
+  it.each([
+    ["50 lines", `function f() {\n${"go();\n".repeat(48)}}`, []],
+    ["52 lines", `function f() {\n${"go();\n".repeat(50)}}`, ["52 lines"]],
+    ["lines of a nested function", `const f = () => {\n${nested("go();\n", 40)}${nested("go();\n", 40)}};`, []],
+    ["5 parameters", "const f = (a, b, c, d, e) => a;", []],
+    ["6 parameters", "const f = (a, b, c, d, e, g) => a;", ["6 parameters"]],
+    ["6 parameters of a method", "class C { f(a, b, c, d, e, g) {} }", ["6 parameters"]],
+    ["8 returns", `function f() { ${"if (x) return;".repeat(8)} }`, []],
+    ["9 returns", `function f() { ${"if (x) return;".repeat(9)} }`, ["9 returns"]],
+    ["15 branches", `const f = () => ${"x ? 1 : ".repeat(5)}${"y && ".repeat(5)}${"(z ?? w) || ".repeat(2)}0;`, []],
+    [
+      "16 branches",
+      `const f = () => { ${"for (;;) {}".repeat(4)}${"while (x) {}".repeat(4)}${"if (x) {}".repeat(8)} };`,
+      ["16 branches"],
+    ],
+    [
+      "cases and a catch",
+      `function f() { try { switch (x) { ${"case 1: break;".repeat(15)} } } catch {} }`,
+      ["16 branches"],
+    ],
+    ["branches of a nested function", `function f() { ${nested("if (x) {}", 9)}${nested("if (x) {}", 9)} }`, []],
+  ])("counts %s", (_, text, faults) => {
+    const found = functionFaults([{ path: "src/a.ts", text }], {});
+    expect(found).toEqual(faults.map((fault) => `src/a.ts f has ${fault}`));
+  });
+
+  it("lists exceptions to the bounds of functions by name, as long as they are needed", () => {
+    const file = { path: "src/a.ts", text: "const f = (a, b, c, d, e, g) => a;" };
+    expect(functionFaults([file], { "src/a.ts f": "planted" })).toEqual([]);
+    expect(functionFaults([], { "src/a.ts f": "planted" })).toEqual(["src/a.ts f is an exception and needs none"]);
+    for (const reason of Object.values(EXCEPTIONS)) expect(reason).toMatch(/\w+ \w+/);
+  });
+
+  it("spreads no literal into another one", () => {
+    expect(spreadLiterals(files)).toEqual([]);
+    const text = "const a = {\n  ...{ b, c },\n  ...(d && { e }),\n  ...f,\n};";
+    expect(spreadLiterals([{ path: "src/a.ts", text }])).toEqual(["src/a.ts:2 spreads a literal"]);
+  });
+
+  it("passes few files and functions of the project for one warm request", async () => {
+    const passed = await passedBy(WARM.map(({ request }) => request));
+    for (const [at, { name, files: filesOf, functions }] of WARM.entries()) {
+      const own = passed[at];
+      expect(own?.files, name).toContain("src/worker.ts");
+      expect(own?.files.length, name).toBeLessThanOrEqual(filesOf.max);
+      if (functions !== undefined) expect(own?.functions.length, name).toBeLessThanOrEqual(functions.max);
+    }
+  });
+
+  it("begins comments with their subject", () => {
+    expect(indirectComments(files).length).toBeLessThanOrEqual(INDIRECT_COMMENTS_MAX);
+    const text = [
+      "/** What a client sends. */",
+      "const a = 1; // Of no use",
+      "// The first line",
+      "// What goes on is the same comment",
+      "/** Whatever begins otherwise. That is a second sentence. */",
+      'const b = "// What is in a text";',
+      "/**",
+      " * Who asks.",
+      " */",
+    ].join("\n");
+    expect(indirectComments([{ path: "routes/a.ts", text }])).toEqual([
+      "routes/a.ts:1 begins with What",
+      "routes/a.ts:2 begins with Of",
+      "routes/a.ts:7 begins with Who",
+    ]);
+  });
 });
+
+/** A function with so many of the same. */
+function nested(text: string, count: number): string {
+  return `const inner = () => {\n${text.repeat(count)}};\n`;
+}

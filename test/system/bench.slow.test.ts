@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compareWorkers } from "../../bench/decide/decide.bench.ts";
-import { type MakeWorker, workerOf } from "../../bench/decide/worker-in-node.ts";
+import { type NodeWorker, workerOf } from "../../bench/decide/worker-in-node.ts";
 import type { Report } from "../../bench/lib/report.ts";
 import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute/misroute.bench.ts";
 import { slowByPacksAndSplits } from "../../bench/misroute/oracle.ts";
@@ -69,8 +69,8 @@ describe("the benchmark", () => {
   });
 
   it("finds decisions that differ", async () => {
-    const before = await workerOf(ROOT);
-    const after: MakeWorker = (platform) => {
+    const { make: before } = await workerOf(ROOT);
+    const after: NodeWorker["make"] = (platform) => {
       const { default: worker } = before(platform);
       const answer = (request: Request) =>
         request.method === "HEAD" ? new Response(null, { status: 418 }) : undefined;
