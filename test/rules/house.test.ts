@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { passedBy, WARM } from "./coverage.ts";
 import { EXCEPTIONS, UNMENDED_MAX } from "./function-exceptions.ts";
-import { functionFaults, INDIRECT_COMMENTS_MAX, indirectComments, spreadLiterals } from "./functions.ts";
+import { functionFaults, spreadLiterals } from "./functions.ts";
 import {
   type File,
   FOLDER_FILES_MAX,
@@ -117,26 +117,6 @@ describe("the house", () => {
       expect(own?.files.length, name).toBeLessThanOrEqual(filesOf.max);
       if (functions !== undefined) expect(own?.functions.length, name).toBeLessThanOrEqual(functions.max);
     }
-  });
-
-  it("begins comments with their subject", () => {
-    expect(indirectComments(files).length).toBeLessThanOrEqual(INDIRECT_COMMENTS_MAX);
-    const text = [
-      "/** What a client sends. */",
-      "const a = 1; // Of no use",
-      "// The first line",
-      "// What goes on is the same comment",
-      "/** Whatever begins otherwise. That is a second sentence. */",
-      'const b = "// What is in a text";',
-      "/**",
-      " * Who asks.",
-      " */",
-    ].join("\n");
-    expect(indirectComments([{ path: "routes/a.ts", text }])).toEqual([
-      "routes/a.ts:1 begins with What",
-      "routes/a.ts:2 begins with Of",
-      "routes/a.ts:7 begins with Who",
-    ]);
   });
 });
 
