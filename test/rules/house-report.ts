@@ -1,12 +1,6 @@
 import { passedBy, WARM } from "./coverage.ts";
-import { EXCEPTIONS } from "./function-exceptions.ts";
-import {
-  FUNCTION_MAX,
-  functionFaults,
-  functionSizes,
-  type Measure,
-  spreadLiterals,
-} from "./functions.ts";
+import { EXCEPTIONS } from "./functions/exceptions.ts";
+import { FUNCTION_MAX, functionFaults, functionSizes, type Measure, spreadLiterals } from "./functions/sizes.ts";
 import {
   filesPerFolder,
   fullFolders,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { passedBy, WARM } from "./coverage.ts";
-import { EXCEPTIONS, UNMENDED_MAX } from "./function-exceptions.ts";
-import { functionFaults, spreadLiterals } from "./functions.ts";
+import { EXCEPTIONS, UNMENDED_MAX } from "./functions/exceptions.ts";
+import { functionFaults, spreadLiterals } from "./functions/sizes.ts";
 import {
   type File,
   FOLDER_FILES_MAX,

@@ -1,6 +1,6 @@
 import ts from "typescript";
-import { EXCEPTIONS } from "./function-exceptions.ts";
-import type { File } from "./house.ts";
+import type { File } from "../house.ts";
+import { EXCEPTIONS } from "./exceptions.ts";
 
 /** The bounds on functions, counted in the syntax tree of TypeScript. */
 
