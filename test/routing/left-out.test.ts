@@ -173,3 +173,13 @@ describe.each(TABLES)("%s", (_, table) => {
     }
   });
 });
+
+test("entities and stand-ins have the same members in one order, whatever they use", () => {
+  const shapes = TABLES.flatMap(([, table]) => {
+    const { entities, withoutId, graphql } = load(table);
+    const all = [...entities.values(), ...withoutId.entries.map(({ entity }) => entity), graphql?.entity];
+    return all.flatMap((entity) => (entity === undefined ? [] : Object.keys(entity).join()));
+  });
+  expect(new Set(shapes).size).toBe(1);
+  expect(new Set(TABLES.map(([, table]) => Object.keys(load(table)).join())).size).toBe(1);
+});
