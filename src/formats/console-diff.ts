@@ -18,7 +18,7 @@ export const formatPercent = (percent: number): string => {
 export interface NamedPart {
   readonly name: string;
   /** A part with entries by name, or a part as a whole. */
-  readonly entries?: PartDiff<unknown>;
+  readonly entries?: PartDiff<unknown> | undefined;
   readonly whole?: Changed<unknown> | undefined;
 }
 
@@ -29,8 +29,8 @@ export const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "countries", entries: diff.countries },
   { name: "entities", entries: diff.entities },
   { name: "layouts", entries: diff.layouts },
-  { name: "packs", entries: diff.packs },
-  { name: "directory", entries: diff.directory },
+  { name: "packs", entries: entriesOf(diff, "packs") },
+  { name: "directory", entries: entriesOf(diff, "directory") },
   { name: "moved", entries: diff.moved },
   { name: "moves", entries: diff.moves },
   { name: "gone", entries: diff.gone },
@@ -38,10 +38,15 @@ export const partsOf = (diff: TableDiff): readonly NamedPart[] => [
   { name: "default", whole: diff.default },
   { name: "fields", whole: diff.fields },
   { name: "without ID", entries: diff.withoutId },
-  { name: "cors", whole: diff.cors },
-  { name: "graphql", whole: diff.graphql },
+  { name: "cors", whole: wholeOf(diff, "cors") },
+  { name: "graphql", whole: wholeOf(diff, "graphql") },
   { name: "sources", whole: diff.sources },
 ];
+
+/** Parts of features: a build without the feature has no such member. */
+const partOf = (diff: TableDiff, name: string): unknown => (diff as unknown as Readonly<Record<string, unknown>>)[name];
+const entriesOf = (diff: TableDiff, name: string) => partOf(diff, name) as NamedPart["entries"];
+const wholeOf = (diff: TableDiff, name: string) => partOf(diff, name) as NamedPart["whole"];
 
 /** Effects of undone steps of moves. */
 export const UNDONE: Readonly<Record<Undone, string>> = {

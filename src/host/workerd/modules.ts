@@ -127,7 +127,9 @@ async function generate(input: InputOptions, options: OutputOptions): Promise<re
 const nameOf = (sourcePath: string): string =>
   `${relative(ROOT, sourcePath)
     .replace(/^(?:src|node_modules)[\\/]|\.\w+$/g, "")
-    .replaceAll(/[^\w.]+/g, "-")}.js`;
+    .replaceAll(/[^\w.]+/g, "-")
+    // A Worker of another folder, such as a copy.
+    .replace(/^[.-]+/, "")}.js`;
 
 /** Writes the modules as the whole contents of `worker/` in a folder: it has all of one build, or is not there. */
 export function writeWorker(folder: string, modules: readonly ModuleFile[]): void {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** The imports of the source, by the rules of `.dependency-cruiser.cjs`, and those of features that are still to be cut. */
 
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export interface Violation {
   readonly rule: string;
@@ -50,7 +50,7 @@ export function readZones(folder: string): Zones {
   if (!stdout.startsWith("{")) throw new Error(stderr);
   const { modules, summary }: Report = JSON.parse(stdout);
   const violations = summary.violations.map(({ from, to, rule }) => ({ rule: rule.name, from, to }));
-  const known: readonly string[] = JSON.parse(readFileSync(join(folder, "test/rules/known-ties.json"), "utf8"));
+  const known: readonly string[] = JSON.parse(readFileSync(join(folder, "test/rules/zones/known-ties.json"), "utf8"));
   const imports = new Set(
     modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => `${source} -> ${resolved}`)),
   );

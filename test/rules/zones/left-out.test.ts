@@ -1,0 +1,53 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { bundleWorker } from "../../../src/host/workerd/modules.ts";
+import { brokenImports, copyWithout, FEATURES, goneWith, TIED, withoutLines } from "./left-out.ts";
+import { ROOT } from "./zones.ts";
+
+/** Each feature left out: nothing else imports it. Whole gateways without one run in `../../system/left-out.slow.test.ts`. */
+
+const copies: string[] = [];
+afterAll(() => {
+  for (const copy of copies) rmSync(copy, { recursive: true });
+});
+
+describe("without a feature", () => {
+  it.each(FEATURES.filter((feature) => !TIED.includes(feature)))(
+    "%s: every import leads to a file, and the Worker builds",
+    async (feature) => {
+      const copy = copyWithout(goneWith(feature));
+      copies.push(copy);
+      expect(brokenImports(copy)).toEqual([]);
+      const tableText = readFileSync(join(ROOT, "routing-table.json"), "utf8");
+      const modules = await bundleWorker({ tableText, workerPath: join(copy, "src/worker.ts") });
+      expect(modules.map(({ name }) => name)).toContain("worker.js");
+    },
+  );
+
+  it.each(TIED)("%s: something still imports it, so it is rightly not among those above", (feature) => {
+    const copy = copyWithout(goneWith(feature));
+    copies.push(copy);
+    expect(brokenImports(copy)).not.toEqual([]);
+  });
+});
+
+it("what stands on a feature goes with it", () => {
+  expect(goneWith("idempotency").toSorted()).toEqual(["create", "graphql", "idempotency", "mint"]);
+  expect(goneWith("cors")).toEqual(["cors"]);
+});
+
+it.each([
+  ["an array", "const A = [a, b];", "const A = [ b];"],
+  ["the last of an array", "const A = [b, a];", "const A = [b,];"],
+  ["an object", "const A = { x: a, ...b };", "const A = { ...b };"],
+  ["an entry of several words", 'const A = [{ name: "a", part: a }, b];', "const A = [ b];"],
+  ["a union", "type A =\n  | a\n  | b;", "type A =\n  | b;"],
+  ["exports", 'export { C } from "./one/c.ts";', ""],
+])("a list loses the lines of a feature: %s", (_, before, after) => {
+  const imports = 'import { a } from "./one/x.ts";\nimport { b } from "./two/x.ts";\n';
+  const lines = withoutLines(imports + before, ["one"]);
+  expect(lines.trim().split("\n").slice(1).join("\n").replaceAll(/\s+/g, " ").trim()).toBe(
+    after.replaceAll(/\s+/g, " ").trim(),
+  );
+});

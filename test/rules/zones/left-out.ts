@@ -1,0 +1,114 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, normalize, relative } from "node:path";
+import ts from "typescript";
+import { ROOT } from "./zones.ts";
+
+/** The product without a feature: a copy of its source, in which the feature's folder and its lines in the lists are gone. */
+
+const FEATURES_FOLDER = "src/features";
+
+/** Features of the build, by name of their folder. */
+export const FEATURES: readonly string[] = readdirSync(join(ROOT, FEATURES_FOLDER), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+const NEEDS: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(join(ROOT, FEATURES_FOLDER, "needs.json"), "utf8"),
+);
+
+const KNOWN_TIES: readonly string[] = JSON.parse(readFileSync(join(ROOT, "test/rules/zones/known-ties.json"), "utf8"));
+
+/** A feature, and those that cannot be without it. */
+export function goneWith(feature: string): readonly string[] {
+  const gone = new Set([feature]);
+  for (const one of gone) {
+    for (const [other, needs] of Object.entries(NEEDS)) if (needs.includes(one)) gone.add(other);
+  }
+  return [...gone];
+}
+
+/** Features that code outside of their folders still imports: they cannot be left out yet. */
+export const TIED: readonly string[] = FEATURES.filter((feature) =>
+  goneWith(feature).some((gone) =>
+    KNOWN_TIES.some((tie) => {
+      const [from = "", to = ""] = tie.split(" -> ");
+      const isInside = goneWith(feature).some((one) => from.startsWith(`${FEATURES_FOLDER}/${one}/`));
+      return to.startsWith(`${FEATURES_FOLDER}/${gone}/`) && !isInside;
+    }),
+  ),
+);
+
+/** A copy of the product without some features, in a folder of its own. To be removed by the caller. */
+export function copyWithout(features: readonly string[]): string {
+  const copy = mkdtempSync(join(tmpdir(), "waybill-without-"));
+  for (const name of ["src", "routes", "routing-table.json", "tsconfig.base.json", "package.json"]) {
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  for (const feature of features) rmSync(join(copy, FEATURES_FOLDER, feature), { recursive: true });
+  for (const entry of readdirSync(join(copy, FEATURES_FOLDER), { withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
+    const path = join(copy, FEATURES_FOLDER, entry.name);
+    writeFileSync(path, withoutLines(readFileSync(path, "utf8"), features));
+  }
+  return copy;
+}
+
+/** The text of a list without the lines of features. */
+export function withoutLines(text: string, features: readonly string[]): string {
+  const file = ts.createSourceFile("list.ts", text, ts.ScriptTarget.Latest, true);
+  const gone = new Set<string>();
+  const cuts: [from: number, to: number][] = [];
+  for (const statement of file.statements) {
+    const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+    const from =
+      isLink && statement.moduleSpecifier !== undefined ? statement.moduleSpecifier.getText().slice(1, -1) : "";
+    if (!features.some((feature) => from.startsWith(`./${feature}/`))) continue;
+    cuts.push([statement.getFullStart(), statement.end]);
+    const bindings = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : undefined;
+    if (bindings !== undefined && ts.isNamedImports(bindings))
+      for (const { name } of bindings.elements) gone.add(name.text);
+  }
+  const isGone = (node: ts.Node): boolean =>
+    (ts.isIdentifier(node) && gone.has(node.text)) || (ts.forEachChild(node, isGone) ?? false);
+  /** A member of a list goes with the comma behind it, or with the bar before it. */
+  const cut = (members: readonly ts.Node[], isUnion: boolean): void => {
+    for (const member of members) {
+      if (!isGone(member)) continue;
+      const before = isUnion ? text.lastIndexOf("|", member.getStart()) : member.getFullStart();
+      const comma = isUnion ? null : /^\s*,/.exec(text.slice(member.end));
+      cuts.push([before, member.end + (comma?.[0].length ?? 0)]);
+    }
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isArrayLiteralExpression(node)) cut(node.elements, false);
+    else if (ts.isObjectLiteralExpression(node)) cut(node.properties, false);
+    else if (ts.isUnionTypeNode(node)) cut(node.types, true);
+    else ts.forEachChild(node, visit);
+  };
+  for (const statement of file.statements) if (!ts.isImportDeclaration(statement)) visit(statement);
+  return cuts.toSorted(([a], [b]) => b - a).reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
+}
+
+/** Imports of the copy that lead to files which are not there. */
+export function brokenImports(copy: string): readonly string[] {
+  const broken: string[] = [];
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      const isCore = !/src\/(?:cli|console|export|demo|host)$/.test(path);
+      if (entry.isDirectory() && isCore) visit(path);
+      if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
+      for (const [, specifier = ""] of readFileSync(path, "utf8").matchAll(
+        /(?:from|import\(|import|module) ?"(\.[^"]+)"/g,
+      )) {
+        const target = normalize(join(dirname(path), specifier));
+        if (!ts.sys.fileExists(target)) broken.push(`${relative(copy, path)} -> ${relative(copy, target)}`);
+      }
+    }
+  };
+  visit(join(copy, "src"));
+  visit(join(copy, "routes"));
+  return broken;
+}

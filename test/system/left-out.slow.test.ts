@@ -1,0 +1,98 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { MEMBERS } from "../../src/features/members.ts";
+import { startGateway } from "../../src/host/workerd/gateway.ts";
+import { copyWithout, FEATURES, goneWith, TIED } from "../rules/zones/left-out.ts";
+import { ROOT } from "../rules/zones/zones.ts";
+import { idWith } from "./hostile/gateway.ts";
+import { startRecordingOrigins } from "./stack.ts";
+
+/** The product without one feature: types hold, IDs are routed, and a table that uses the feature is refused with its name. */
+
+const TABLE = {
+  countries: {},
+  entities: { parcel: { ids: [{ layout: "hotguid" }], path: "/parcels/:id" } },
+  routes: [{ when: { layout: "hotguid", shardKey: "1" }, region: "eu" }],
+  moved: {},
+};
+
+/** Tables with one member of a feature each. */
+const tablesWith = (feature: string, table: object): readonly object[] => {
+  const own = (level: keyof typeof MEMBERS) =>
+    Object.entries(MEMBERS[level] ?? {}).flatMap(([member, owner]) => (owner.feature === feature ? [member] : []));
+  const { parcel } = TABLE.entities;
+  return [
+    ...own("table").map((member) => ({ ...table, [member]: {} })),
+    ...own("entity").map((member) => ({ ...table, entities: { parcel: { ...parcel, [member]: {} } } })),
+    ...own("route").map((member) => ({ ...table, routes: [...TABLE.routes, { when: {}, [member]: "x" }] })),
+  ];
+};
+
+/** Files that still read a member of another feature's, by the feature. The list may only shrink. */
+const KNOWN: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(join(ROOT, "test/rules/zones/known-member-ties.json"), "utf8"),
+);
+
+/** A module that is gone is an import: `npm run zones` counts those. */
+const MODULE_GONE = "TS2307";
+
+it.each(FEATURES)("without %s types hold, but for files that are known to read its members", (feature) => {
+  const copy = copyWithout(goneWith(feature));
+  try {
+    const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+    const { stdout } = spawnSync(process.execPath, [tsc, "--build", "src"], { cwd: copy, encoding: "utf8" });
+    const errors = stdout.matchAll(/^(\S+)\(\d+,\d+\): error (TS\d+)/gm);
+    const files = new Set(Array.from(errors, ([, file, code]) => (code === MODULE_GONE ? "" : file)));
+    files.delete("");
+    expect([...files].toSorted()).toEqual(KNOWN[feature] ?? []);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});
+
+describe.each(FEATURES.filter((feature) => !TIED.includes(feature)))("without %s", (feature) => {
+  const gone = goneWith(feature);
+
+  it("IDs go to their region, and a table that uses it is refused with its name", async () => {
+    const copy = copyWithout(gone);
+    const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
+    const { declared, recorded, stop } = await startRecordingOrigins();
+    const table = { ...TABLE, regions: declared.regions };
+    const gateway = await startGateway({
+      port: 0,
+      tableText: JSON.stringify(table),
+      workerPath: join(copy, "src/worker.ts"),
+      stateFolder,
+      openPages: true,
+      vars: { REQUEST_LOG: "off" },
+    });
+    try {
+      const got = await fetch(`${gateway.url}/parcels/${idWith(1)}`);
+      expect([got.status, await got.text()]).toEqual([200, "eu"]);
+      expect(recorded.map(({ region }) => region)).toEqual(["eu"]);
+      const unknown = await fetch(`${gateway.url}/parcels/${idWith(2)}`);
+      expect(unknown.status).toBe(404);
+      const check = async (body: object) => {
+        const response = await fetch(`${gateway.url}/-/table/check`, { method: "POST", body: JSON.stringify(body) });
+        return { status: response.status, text: await response.text() };
+      };
+      expect(await check(table)).toMatchObject({ status: 200 });
+      for (const lost of gone) {
+        for (const using of tablesWith(lost, table)) {
+          const answer = await check(using);
+          expect([answer.status, answer.text]).toEqual([
+            422,
+            expect.stringContaining(`is of the feature ${lost}, which this build leaves out`),
+          ]);
+        }
+      }
+    } finally {
+      await gateway.stop();
+      await stop();
+      for (const folder of [copy, stateFolder]) rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
