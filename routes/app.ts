@@ -1,8 +1,8 @@
 import { FRONT_FEATURES } from "../src/features/front.ts";
 import type { FrontFeature } from "../src/gateway/front.ts";
+import { serve } from "../src/gateway/handle.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
-import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { loadable, ModuleUnavailable } from "../src/problems/loadable.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";

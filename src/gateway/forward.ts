@@ -1,10 +1,7 @@
-import { forwardNearest } from "../features/copies/serve.ts";
-import { compareVerified, learningGateway, markState, registerKeys } from "../features/directory/serve/forward.ts";
-import { mirrorToShadow } from "../features/shadow/serve.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
-import { deliver } from "../proxy/deliver.ts";
+import { type Delivery, deliver } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { withoutPrefix } from "../proxy/path-prefix.ts";
 import type { BodyCheck } from "../proxy/pump.ts";
@@ -12,6 +9,7 @@ import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from 
 import { takesMethod } from "../routing/lookup/choice.ts";
 import { clientHash } from "./caller.ts";
 import { noRegion } from "./decide.ts";
+import { type CoreSteps, featuresOf, type Respond } from "./feature.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { RequestContext } from "./request.ts";
 import { respond } from "./respond.ts";
@@ -57,11 +55,10 @@ export async function forward(
   if (!isEmpty) context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
-  // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
-  const isRewritten = entity.public !== undefined || entity.publicFields !== undefined;
-  if (isRewritten && !gateway.publicIds.covers(table)) {
-    return context.fail({ reason: "public-ids-unavailable", why: "no-keys" }, decision);
-  }
+  const features = featuresOf(context);
+  const steps = features.steps(table, entity, CORE_STEPS);
+  const refused = steps?.refuse?.(context, table);
+  if (refused !== undefined) return context.fail(refused, decision);
   // An origin must not get unsigned what its operator wanted signed.
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
@@ -76,12 +73,6 @@ export async function forward(
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const { client } = context;
-  const { directories } = table;
-  // Keys are registered by whole answers.
-  const mayRegister = directories !== undefined && (method === "POST" || method === "PUT");
-  // Whether the answer may change a directory, or has to say how its region was found.
-  const isKeyed =
-    mayRegister || (directories !== undefined && (decision.target.rule.kind === "directory" || directories.fills));
   const proxied: ProxyRequest = {
     request: options?.request ?? request,
     method,
@@ -94,9 +85,9 @@ export async function forward(
     waitUntil: context.waitUntil,
     watchClient: () => context.watchClient(),
     trustsForwarded: gateway.trustsForwarded,
-    asksReadable: entity.publicFields !== undefined,
+    asksReadable: steps?.readsAnswers === true,
     hidesAuthorization: context.hidesAuthorization,
-    passesBody: !(isRewritten || mayRegister || options?.isKept === true),
+    passesBody: !(steps?.holdsAnswer(context) === true || options?.isKept === true),
     body,
     target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
     decision,
@@ -109,16 +100,32 @@ export async function forward(
   };
   context.watchClientLater();
   context.noteForwarded();
-  if (table.verified !== undefined) context.waitUntil(compareVerified(context, table.verified, decision));
-  const ports = isKeyed ? learningGateway(context, table, decision) : gateway;
-  if (entity.copies !== undefined) return forwardNearest(context, proxied, ports, isKeyed ? respondKeyed : respond);
-  const delivered = await deliver(proxied, ports);
+  if (table.verified !== undefined) features.verify(context, table.verified, decision);
+  if (steps !== undefined) return steps.send(context, proxied);
+  return passOn(context, proxied, await deliver(proxied, gateway), respond);
+}
+
+/** Passes the origin's answer on, or says why there is none. */
+function passOn(
+  context: RequestContext,
+  proxied: ProxyRequest,
+  delivered: Delivery,
+  respondWith: Respond,
+): Response | Promise<Response> {
+  const { decision } = proxied;
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
-  if (decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
-  return (isKeyed ? respondKeyed : respond)(context, table, decision, delivered.value);
+  if (decision.target.shadow !== undefined) featuresOf(context).mirror(proxied, delivered.value, context.gateway);
+  return respondWith(context, context.table as CompiledTable, decision, delivered.value);
 }
+
+const CORE_STEPS: CoreSteps = {
+  deliver: (_, proxied, ports) => deliver(proxied, ports),
+  respond: (steps) => (context, table, decision, answer) => respond(context, table, decision, answer, steps),
+  send: (deliverWith, respondWith) => async (context, proxied) =>
+    passOn(context, proxied, await deliverWith(context, proxied, context.gateway), respondWith),
+};
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
 
@@ -132,12 +139,6 @@ const BODY_ERRORS: Readonly<Record<Exclude<BodyError, "late">, GatewayError>> = 
   "too-large": { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX },
   coded: { reason: "transfer-coding-unsupported" },
 };
-
-/** For a table with directories. */
-async function respondKeyed(...[context, table, decision, answer]: Parameters<typeof respond>): Promise<Response> {
-  await registerKeys(context, table, decision, answer);
-  return markState(decision, await respond(context, table, decision, answer));
-}
 
 /** Forwards a request on a path that no entity owns, to the region that the table's sources name. */
 export async function forwardWithoutId(

@@ -56,6 +56,9 @@ export class RequestContext {
   /** Value of `waybill-table` for it. */
   declare tableLabel: string | undefined;
 
+  /** Read by `featuresOf`; before the request is served there are none. */
+  declare features: object | undefined;
+
   // The log line and the metrics show these.
   declare entity: string | undefined;
   declare layout: string | undefined;
@@ -119,7 +122,7 @@ export class RequestContext {
     this.isLogged = false;
     this.isWatched = false;
     this.place = -1;
-    this.served = this.table = undefined;
+    this.served = this.table = this.features = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
     this.originMs = this.keyUntilMs = this.unwanted = this.directory = undefined;

@@ -1,12 +1,12 @@
+import type { Respond, Send, ServeFeature } from "../../gateway/feature.ts";
 import type { RequestContext } from "../../gateway/request.ts";
 import type { Fetch, Gateway } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
-import { deliver, discard, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
+import { discard, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
 import { asksUpgrade, type ProxyRequest } from "../../proxy/origin-request.ts";
 import { type CompiledTable, type Decision, stickyCookie } from "../../routing/index.ts";
 import { cookieValues } from "../../routing/lookup/values.ts";
 import type { Region } from "../../routing/table.ts";
-import { mirrorToShadow } from "../shadow/serve.ts";
 import { nearestCopy } from "./table/compile.ts";
 import type { ReadCopies } from "./table/schema.ts";
 
@@ -32,32 +32,32 @@ const COPY_OF_FIELD = "waybill-copy-of";
 /** For clients. */
 const COPY_FIELD = "waybill-copy";
 
-/** How an answer is passed on. */
-type Respond = (
-  context: RequestContext,
-  table: CompiledTable,
-  decision: Decision,
-  answer: OriginResponse,
-) => Response | Promise<Response>;
+export const copies: ServeFeature = {
+  name: "copies",
+  steps: (_, { copies: declared }) =>
+    declared && {
+      send: (toOwner, respond) => (context, proxied) => sendNearest(context, proxied, toOwner, respond),
+    },
+};
 
-/** In place of `deliver`, for an entity with copies. `ports`: for the owner. */
-export async function forwardNearest(
+/** To the nearest copy, or to the owner. */
+async function sendNearest(
   context: RequestContext,
   proxied: ProxyRequest,
-  ports: Gateway,
+  toOwner: Send,
   respond: Respond,
 ): Promise<Response> {
   const { gateway, request } = context;
   const { decision, client } = proxied;
-  const copies = decision.entity.copies as ReadCopies;
+  const declared = decision.entity.copies as ReadCopies;
   const said = request.headers.get(READ_FIELD);
   if (said !== null && said !== OWNER) {
     const detail = `${READ_FIELD} can only be \`${OWNER}\`; leave it out to read from the nearest copy.`;
     return context.fail({ reason: "malformed-request", detail }, decision);
   }
   const isWrite = !SAFE.has(proxied.method);
-  const mayCopy = said === null && !hasWritten(request, copies) && proxied.hasOthers !== true && isRead(proxied);
-  const region = mayCopy ? nearestCopy(decision, countryOf(context, copies), () => client.continent) : undefined;
+  const mayCopy = said === null && !hasWritten(request, declared) && proxied.hasOthers !== true && isRead(proxied);
+  const region = mayCopy ? nearestCopy(decision, countryOf(context, declared), () => client.continent) : undefined;
   const answer =
     region === undefined || (await isKnownToMove(proxied, gateway))
       ? undefined
@@ -67,19 +67,14 @@ export async function forwardNearest(
     note(context, proxied);
     const response = changeable(await respond(context, table, copied(decision, answer.region), answer), decision);
     if (context.outcome !== "answered") return response;
-    response.headers.set(COPY_FIELD, `of=${decision.target.region.name}; lag=${copies.lagSeconds}`);
+    response.headers.set(COPY_FIELD, `of=${decision.target.region.name}; lag=${declared.lagSeconds}`);
     return response;
   }
-  const delivered = await deliver(proxied, ports);
-  note(context, proxied);
-  if (delivered.ok && decision.target.shadow !== undefined) mirrorToShadow(proxied, delivered.value, gateway);
-  const response = delivered.ok
-    ? await respond(context, table, decision, delivered.value)
-    : context.fail(delivered.error, decision);
-  if (copies.cookie === undefined || !isWrite || response.status === 101) return response;
+  const response = await toOwner(context, proxied);
+  if (declared.cookie === undefined || !isWrite || response.status === 101) return response;
   // A write whose answer was lost may have been made.
   const marked = changeable(response, decision);
-  const sticky = { cookie: copies.cookie, maxAgeSeconds: copies.lagSeconds };
+  const sticky = { cookie: declared.cookie, maxAgeSeconds: declared.lagSeconds };
   marked.headers.append("set-cookie", stickyCookie(sticky, OWNER, proxied.scheme === "https"));
   return marked;
 }

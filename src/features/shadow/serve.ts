@@ -1,3 +1,4 @@
+import type { ServeFeature } from "../../gateway/feature.ts";
 import type { ProxyPorts } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
 import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "../../proxy/origin-request.ts";
@@ -65,6 +66,8 @@ function locationShape(value: string): string {
 
 /** A slower shadow has shown enough; no client waits for it. */
 const SHADOW_DEADLINE_MS = 5_000;
+
+export const shadow: ServeFeature = { name: "shadow", mirror: (...all) => mirrorToShadow(...all) };
 
 /**
  * Sends a sample of reads to their route's shadow too, once the client's answer is on its way. To be called with the

@@ -1,4 +1,5 @@
 import { type DecideInput, decideAny, decidePath } from "../../../gateway/decide.ts";
+import type { Deliver, Respond, ServeFeature } from "../../../gateway/feature.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../../ports/gateway.ts";
@@ -14,6 +15,37 @@ import type { DirectoryPlan } from "../table/types.ts";
 import { TEXT_KEY } from "../table/types.ts";
 
 /** A forwarded request's work for directories: moves that origins tell of, keys that they register, comparisons. */
+
+export const directory: ServeFeature = {
+  name: "directory",
+  steps: ({ directories }) =>
+    directories && { holdsAnswer: mayRegister, deliver: deliverLearning, respond: respondKeyed },
+  verify: compareVerified,
+};
+
+/** Keys are registered by whole answers. */
+const mayRegister = ({ method }: Pick<RequestContext, "method">): boolean => method === "POST" || method === "PUT";
+
+/** Whether the answer may change a directory, or has to say how its region was found. */
+const isKeyed = (context: RequestContext, { target }: Decision): boolean =>
+  mayRegister(context) || target.rule.kind === "directory" || context.table?.directories?.fills === true;
+
+function deliverLearning(next: Deliver): Deliver {
+  return (context, proxied, ports) => {
+    const { decision } = proxied;
+    const table = context.table as CompiledTable;
+    return next(context, proxied, isKeyed(context, decision) ? learningGateway(context, table, decision) : ports);
+  };
+}
+
+function respondKeyed(next: Respond): Respond {
+  return (context, table, decision, answer) => {
+    if (!isKeyed(context, decision)) return next(context, table, decision, answer);
+    return registerKeys(context, table, decision, answer)
+      .then(() => next(context, table, decision, answer))
+      .then((response) => markState(decision, response));
+  };
+}
 
 type Plans = NonNullable<CompiledTable["directories"]>;
 
@@ -34,7 +66,7 @@ function planBehind(directories: Plans, { target: { rule }, layout, entity }: De
  * The gateway for a request with a key of a directory: a 421 that is followed is told to the directory too. One that does not
  * serve yet is filled so, with the ID as the key's owner.
  */
-export function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
+function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
   const { gateway } = context;
   const { canonical, entity, layout, target } = decision;
   const plan = table.directories && planBehind(table.directories, decision);
@@ -114,7 +146,7 @@ const decodeOwner = (text: string): string | undefined => {
 };
 
 /** Registers the origin's keys before the client has the answer, so that a key is known when it is used. */
-export async function registerKeys(
+async function registerKeys(
   { gateway, method }: RequestContext,
   { directories }: CompiledTable,
   { canonical, entity }: Decision,
@@ -150,7 +182,7 @@ export async function registerKeys(
 }
 
 /** Marks an answer whose region no layer of the directory could say for certain, or whose key it has not. */
-export function markState({ target: { rule } }: Decision, answer: Response): Response {
+function markState({ target: { rule } }: Decision, answer: Response): Response {
   if (rule.kind !== "directory" || rule.state === undefined || answer.status === 101) return answer;
   const marked = new Response(answer.body, answer);
   marked.headers.set(STATE_FIELD, rule.state);
@@ -158,7 +190,7 @@ export function markState({ target: { rule } }: Decision, answer: Response): Res
 }
 
 /** The decision of the directories to verify, beside the region that the request goes to. */
-export async function compareVerified(
+async function compareVerified(
   context: RequestContext,
   verified: CompiledTable,
   { target: { region } }: Decision,

@@ -1,8 +1,8 @@
 import { decideAny, decidePath } from "../../../gateway/decide.ts";
 import { fieldsOfPart, hasShare, Load, streamTexts, takeShare } from "../../../gateway/fan-out.ts";
+import { serveBy } from "../../../gateway/handle.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import { RequestContext } from "../../../gateway/request.ts";
-import { serveBy } from "../../../gateway/serve.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
 import { ID_LENGTH_MAX } from "../../../routing/limits.ts";

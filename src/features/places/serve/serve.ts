@@ -1,5 +1,5 @@
 import { claimsOf } from "../../../gateway/caller.ts";
-import type { Outcome } from "../../../gateway/decide.ts";
+import type { Placed } from "../../../gateway/feature.ts";
 import { bodyError, forward, forwardWithoutId } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
@@ -17,8 +17,6 @@ import { peekBody } from "./peek.ts";
 import { type BodyHead, type BodyType, bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
 /** Requests whose table reads IDs beside the path. */
-
-type Placed = Extract<Outcome, { readonly kind: "region" | "without-id" }>;
 
 /** Reads every ID of the request, and sends it where all of them belong. */
 export async function serveByPlaces(
@@ -65,11 +63,26 @@ export async function serveByPlaces(
   return forward(context, decision, context.path + context.query, options);
 }
 
-/** An entity, forwarded as the path says that its ID was sent on. */
-const asDeclared = (entity: Entity, own: Entity): Entity => {
+const declaredAs = new WeakMap<Entity, WeakMap<Entity, Entity>>();
+
+/** An entity, forwarded as the path says that its ID was sent on. One for each pair: steps are chosen once for it. */
+function asDeclared(entity: Entity, own: Entity): Entity {
+  const ofEntity = declaredAs.get(entity) ?? new WeakMap<Entity, Entity>();
+  declaredAs.set(entity, ofEntity);
   const { deadlines, wholeAnswers, replayBytesMax, fields, publicFields, otherBodies, copies } = own;
-  return { ...entity, deadlines, wholeAnswers, replayBytesMax, fields, publicFields, otherBodies, copies };
-};
+  const declared = ofEntity.get(own) ?? {
+    ...entity,
+    deadlines,
+    wholeAnswers,
+    replayBytesMax,
+    fields,
+    publicFields,
+    otherBodies,
+    copies,
+  };
+  ofEntity.set(own, declared);
+  return declared;
+}
 
 interface ReadRequest {
   readonly ids: readonly FoundId[];

@@ -1,20 +1,17 @@
-import { findCreation, mayReadCollection } from "../features/create/serve/collection.ts";
-import type { FoundKeys } from "../features/directory/table/compile.ts";
+import { SERVE_FEATURES } from "../features/serving.ts";
 import type { ServedTable } from "../ports/gateway.ts";
-import { loadable } from "../problems/loadable.ts";
+import type { GatewayError } from "../problems/index.ts";
 import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
-import { decideAny, decidePath, isStartPage, type Outcome, type PageNeed, refusalAt } from "./decide.ts";
+import { type DecideInput, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
+import { type Decided, type Gate, ServeFeatures } from "./feature.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
-import { decideLoading, type LoadFailure } from "./pages.ts";
+import { decideLoading } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 
-const create = loadable("create", () => import("../features/create/serve/create.ts"));
-const graphqlHandler = loadable("graphql", () => import("../features/graphql/serve/serve.ts"));
-const listHandler = loadable("lists", () => import("../features/lists/serve/list.ts"));
-const places = loadable("places", () => import("../features/places/serve/serve.ts"));
+const SERVING = new ServeFeatures(SERVE_FEATURES);
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
 export function serve(context: RequestContext): Response | Promise<Response> {
@@ -50,24 +47,15 @@ async function serveLater(
 }
 
 /** Serves a request that is open and within its limits. `decided`: once what the decision needs is loaded. */
-export function serveBy(
-  context: RequestContext,
-  served: ServedTable,
-  decided?: Exclude<Outcome, PageNeed> | LoadFailure,
-): Response | Promise<Response> {
+export function serveBy(context: RequestContext, served: ServedTable, decided?: Decided): Response | Promise<Response> {
+  context.features = SERVING;
   const { path, gateway } = context;
-  const isLookup = path.startsWith(ANY_PREFIX);
-  const creation = context.method === "POST" && decided === undefined ? findCreation(served, path) : undefined;
-  if (creation !== undefined) return create.run(({ createEntity }) => createEntity(context, served, creation));
-  const { graphql } = served.table;
-  if (graphql !== undefined && !isLookup && graphql.spelling.test(path)) {
-    return graphqlHandler.run(({ serveGraphql }) => serveGraphql(context, served, graphql));
-  }
-  const { lists = served.canary?.table.lists } = served.table;
-  const mayList = lists !== undefined && (lists.has(path) || served.canary !== undefined) && decided === undefined;
-  if (mayList && !isLookup && (context.method === "GET" || context.method === "HEAD")) {
-    const list = findList(served, path);
-    if (list !== undefined) return listHandler.run(({ answerList }) => answerList(context, served, list));
+  const { endpoints, gates } = SERVING.of(served);
+  if (decided === undefined) {
+    for (const endpoint of endpoints) {
+      const answer = endpoint(context, served);
+      if (answer !== undefined) return answer;
+    }
   }
   const input = {
     tables: served,
@@ -76,52 +64,57 @@ export function serveBy(
     nowMs: context.arrivedAtMs,
     asked: context,
   };
-  const decide = isLookup ? decideAny : decidePath;
+  const decide = path.startsWith(ANY_PREFIX) ? decideAny : decidePath;
   const outcome = decided ?? decide(input, path);
   if (outcome.kind === "page") {
     context.watchClient();
-    const decideWith = (found?: FoundKeys) => decide({ ...input, found }, path);
+    const decideWith = (found: DecideInput["found"]) => decide({ ...input, found }, path);
     return decideLoading(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
   }
-  if (context.method === "PUT" && (served.table.creates ?? served.canary?.table.creates) !== undefined) {
-    if (create.loaded === undefined) return create.load().then(() => serveBy(context, served, decided));
-    const stale = create.loaded.refuseStalePut(context, served, outcome, (nowMs) => decide({ ...input, nowMs }, path));
-    if (stale !== undefined) return context.fail(stale);
-  }
-  if (context.method === "POST" && (outcome.kind === "region" || outcome.kind === "without-id")) {
-    const sent = outcome.kind === "region" ? outcome.path : path;
-    if (mayReadCollection(served, sent)) return context.fail({ reason: "unrouted-path", path });
-  }
+  if (gates.length === 0) return answerOutcome(context, served, outcome);
+  const again = (nowMs: number) => decide({ ...input, nowMs }, path);
+  return passGates(gates, context, served, outcome, again);
+}
+
+/** Features refuse before anything is sent. */
+function passGates(
+  gates: readonly Gate[],
+  context: RequestContext,
+  served: ServedTable,
+  outcome: Decided,
+  again: (nowMs: number) => Outcome,
+): Response | Promise<Response> {
+  const [gate, ...others] = gates;
+  if (gate === undefined) return answerOutcome(context, served, outcome);
+  const goOn = (error: GatewayError | undefined) =>
+    error === undefined ? passGates(others, context, served, outcome, again) : context.fail(error);
+  const refused = gate(context, served, outcome, again);
+  return refused instanceof Promise ? refused.then(goOn) : goOn(refused);
+}
+
+function answerOutcome(context: RequestContext, served: ServedTable, outcome: Decided): Response | Promise<Response> {
+  const { path } = context;
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {
     case "region": {
       const { decision } = outcome;
       if (decision.entity.public === undefined) context.isPlainId = true;
       else context.entity = decision.entity.name;
-      const { idIn } = decision.entity;
-      if (idIn !== undefined) return places.run(({ serveByPlaces }) => serveByPlaces(context, served, outcome, idIn));
+      const handler = SERVING.placed(decision.entity);
+      if (handler !== undefined) return handler(context, served, outcome);
       return forward(context, decision, outcome.path + context.query);
     }
     case "redirect":
       return redirect(context, outcome.path + context.query, outcome.decision);
     case "without-id": {
-      const { idIn } = outcome.entry;
-      if (idIn !== undefined) return places.run(({ serveByPlaces }) => serveByPlaces(context, served, outcome, idIn));
-      return forwardWithoutId(context, outcome.entry);
+      const handler = SERVING.placed(outcome.entry);
+      return handler === undefined ? forwardWithoutId(context, outcome.entry) : handler(context, served, outcome);
     }
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();
       context.entity = outcome.entity;
       return context.fail(refusalAt(served, path, context.method, outcome.error));
   }
-}
-
-/** The list at a raw path; by the canary's table for an entity that is all its own. */
-function findList({ table, canary }: ServedTable, path: string) {
-  const byCanary = canary?.table.lists?.get(path);
-  if (byCanary !== undefined && canary?.ownsEntity(byCanary.entity.name) === true) return byCanary;
-  const list = table.lists?.get(path);
-  return list !== undefined && canary?.ownsEntity(list.entity.name) === true ? undefined : list;
 }
 
 const START_PAGE = {
