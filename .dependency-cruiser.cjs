@@ -124,7 +124,14 @@ const ZONES = [
   {
     name: "gateway",
     from: "^src/gateway/",
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", "^src/features/serving\\.ts$", SERVE, PROBLEMS, TABLE, ...PORTS],
+    may: [
+      "^src/(gateway|proxy|problems|routing|ids)/",
+      "^src/features/serving\\.ts$",
+      SERVE,
+      PROBLEMS,
+      TABLE,
+      ...PORTS,
+    ],
     why: "one request from arrival to answer knows no binding",
   },
   {

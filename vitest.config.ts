@@ -22,9 +22,6 @@ const workerd = () =>
     },
   });
 
-/** The modules of its other build name each other without an extension, which workerd does not resolve. */
-const RESOLVED = { alias: { "jsonc-parser": "jsonc-parser/lib/umd/main.js" } };
-
 // `worker` folders hold what needs workerd: streams, and pages from real bindings.
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
@@ -47,7 +44,14 @@ const onNode = {
   isolate: false,
   setupFiles: ["test/setup/properties.ts"],
 } as const;
-const onWorkerd = { ...timeouts, isolate: false, setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"] };
+/** Its modules import each other without the ending of their files, which workerd does not resolve: Vite bundles it. */
+const optimizer = { ssr: { enabled: true, include: ["jsonc-parser"] } };
+const onWorkerd = {
+  ...timeouts,
+  deps: { optimizer },
+  isolate: false,
+  setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"],
+};
 
 const SEED = 20261122;
 const once = { propertyRuns: 1, propertySeed: SEED };
@@ -87,7 +91,6 @@ export default defineConfig({
       },
       {
         plugins: [workerd()],
-        resolve: RESOLVED,
         test: {
           ...onWorkerd,
           name: "worker",
@@ -141,7 +144,6 @@ export default defineConfig({
       },
       {
         plugins: [workerd()],
-        resolve: RESOLVED,
         test: {
           ...onWorkerd,
           ...slowTimeouts,

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { openRequest } from "../src/gateway/request.ts";
 import { startPage } from "../src/gateway/handle.ts";
+import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { isKnown } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";

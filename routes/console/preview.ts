@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { EntityPreview } from "../../src/formats/console-api.ts";
 import { decideAny, decidePath } from "../../src/gateway/decide.ts";
+import { serve } from "../../src/gateway/handle.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
 import { openRequest, RequestContext } from "../../src/gateway/request.ts";
-import { serve } from "../../src/gateway/handle.ts";
 import type { ServedTable } from "../../src/ports/admin.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";
 import { parseTableText, primaryPattern, type Taken, takenIn } from "../../src/routing/index.ts";
