@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import { chooseType } from "../src/gateway/negotiate.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
+import { describeProblem } from "../src/problems/texts.ts";
 import { jsonResponse } from "./lib/http.ts";
 
 const TYPES = ["text/html", "application/json"] as const;
@@ -17,7 +18,7 @@ export const problems = () =>
       if (!isSlug(slug)) return problemResponse({ reason: "not-found", path: c.req.path });
       const type = chooseType(c.req.raw.headers.get("accept"), TYPES);
       if (type !== "text/html") return jsonResponse(describe(slug), VARIED);
-      const { title, status, meaning, remedy } = CATALOGUE[slug];
+      const { title, status, meaning, remedy } = describeProblem(slug);
       // The text changes with a deployment alone.
       c.header("cache-control", "no-cache");
       c.header("vary", VARIED.vary);
@@ -40,7 +41,7 @@ function isSlug(text: string): text is ProblemSlug {
   return Object.hasOwn(CATALOGUE, text);
 }
 
-const describe = (slug: ProblemSlug) => ({ type: problemTypePath(slug), slug, ...CATALOGUE[slug] });
+const describe = (slug: ProblemSlug) => ({ type: problemTypePath(slug), slug, ...describeProblem(slug) });
 
 /** The catalogue writes code between backticks, as the document of the problems does. */
 const withCode = (text: string) =>

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
+import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
+import { describeProblem } from "../../src/problems/texts.ts";
 import { problemsPage } from "../rules/generators/problems-page.ts";
 
 /** Statuses defined by RFC 9110 §15 for the gateway's own responses. */
@@ -10,7 +11,7 @@ const STATUSES = [
 
 describe("the catalogue of problems", () => {
   it.each(PROBLEM_SLUGS)("%s has a status, and sentences for people", (slug) => {
-    const { status, title, meaning, remedy } = CATALOGUE[slug];
+    const { status, title, meaning, remedy } = describeProblem(slug);
     expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(STATUSES).toContain(status);
     expect(title).toMatch(/^[A-Z].*[^.]$/);
