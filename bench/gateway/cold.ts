@@ -6,7 +6,7 @@ import { serveWorker } from "../../src/host/workerd/gateway.ts";
 import { bundleWorker } from "../../src/host/workerd/modules.ts";
 import { CONFIG_FILE, startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { exactProcessorMs } from "../lib/process-usage.ts";
-import type { BenchOptions, Section } from "../lib/report.ts";
+import type { BenchOptions, Cell, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
 
 export interface ColdSubject {
@@ -15,8 +15,10 @@ export interface ColdSubject {
   readonly tableText: string;
 }
 
-interface Start {
+export interface Start {
   readonly firstMs: number;
+  /** Processor time from the start of the process to its first answer. */
+  readonly firstProcessorMs: number;
   /** Processor time of a request, of the second to the hundredth. */
   readonly nextUs: number;
 }
@@ -24,13 +26,20 @@ interface Start {
 /** Starts more often than it takes turns elsewhere: a start is short. */
 const STARTS_PER_ROUND = 2;
 
+export interface ColdMeasured {
+  readonly section: Section;
+  /** By name of the subject, in the order of rounds. */
+  readonly starts: ReadonlyMap<string, readonly Start[]>;
+}
+
 /** Fresh processes, from their start to the first answer, and what the next requests cost. The first one is the reference. */
 export async function measureCold(
+  title: string,
   subjects: readonly ColdSubject[],
   paths: readonly string[],
   originUrl: string,
   { rounds, progress }: BenchOptions,
-): Promise<Section> {
+): Promise<ColdMeasured> {
   const folders: string[] = [];
   try {
     const prepared = [];
@@ -47,27 +56,40 @@ export async function measureCold(
       prepared,
       rounds * STARTS_PER_ROUND,
       ({ configPath }) => start(configPath, paths),
-      (round) => progress(`Cold starts: round ${round} of ${rounds * STARTS_PER_ROUND}`),
+      (round) => progress(`${title}: round ${round} of ${rounds * STARTS_PER_ROUND}`),
     );
     const reference = starts.get(subjects[0]?.name ?? "") ?? [];
-    const first = (of: readonly Start[]) => of.map(({ firstMs }) => firstMs);
-    const next = (of: readonly Start[]) => of.map(({ nextUs }) => nextUs);
-    return {
-      title: "Cold starts",
-      note: "From the start of a fresh process to its first answer, all modules declared, and processor time of requests 2 to 100.",
-      columns: ["what", "first answer ms", "over bare ms", "requests 2-100 us", "x bare"],
-      rows: [...starts].map(([name, own]) => [
-        name,
-        spread(first(own)),
-        spread(first(own).map((ms, round) => ms - (first(reference)[round] ?? Number.NaN))),
-        spread(next(own)),
-        spread(ratios(next(own), next(reference))),
+    const rows = [...starts].map(([name, own]): Cell[] => [
+      name,
+      ...(["firstMs", "firstProcessorMs"] as const).flatMap((key) => [
+        spread(own.map((each) => each[key])),
+        spread(over(own, reference, key)),
       ]),
-    };
+      spread(own.map(({ nextUs }) => nextUs)),
+      spread(nextRatios(own, reference)),
+    ]);
+    const note =
+      "From the start of a fresh process to its first answer, all modules declared: wall time and processor time, and processor " +
+      "time of requests 2 to 100.";
+    const first = ["first answer ms", "over bare ms", "processor ms", "over bare ms"];
+    return { section: { title, note, columns: ["what", ...first, "requests 2-100 us", "x bare"], rows }, starts };
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** What a start takes more than the reference in the same round. */
+export const over = (
+  own: readonly Start[] = [],
+  reference: readonly Start[] = [],
+  key: "firstMs" | "firstProcessorMs",
+): number[] => own.map((each, round) => each[key] - (reference[round]?.[key] ?? Number.NaN));
+
+export const nextRatios = (own: readonly Start[] = [], reference: readonly Start[] = []): number[] =>
+  ratios(
+    own.map(({ nextUs }) => nextUs),
+    reference.map(({ nextUs }) => nextUs),
+  );
 
 async function start(configPath: string, paths: readonly string[]): Promise<Start> {
   const startedMs = performance.now();
@@ -84,7 +106,7 @@ async function start(configPath: string, paths: readonly string[]): Promise<Star
     const others = paths.slice(1, 100);
     for (const path of others) await ask(path);
     const nextUs = (((exactProcessorMs(running.pid) ?? Number.NaN) - before) * 1000) / others.length;
-    return { firstMs, nextUs };
+    return { firstMs, firstProcessorMs: before, nextUs };
   } finally {
     await running.stop();
   }

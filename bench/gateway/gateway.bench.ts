@@ -3,6 +3,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { iuid } from "../../src/ids/index.ts";
 import { asOneProcess, installedEngines, startEngine } from "../../test/export/engines.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
+import { pinToOneCore } from "../lib/process-usage.ts";
 import { startOrigin } from "../lib/processes.ts";
 import { needed, randomFields } from "../lib/random.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
@@ -12,6 +13,7 @@ import {
   column,
   type Load,
   processorUsOf,
+  ratiosOf,
   startLoad,
   TURN_PER_SAMPLE,
   type Turn,
@@ -19,7 +21,8 @@ import {
   verdict,
 } from "../lib/turns.ts";
 import { startWorker, type WorkerOptions } from "../lib/workerd.ts";
-import { measureCold } from "./cold.ts";
+import { type ColdMeasured, measureCold, nextRatios, over } from "./cold.ts";
+import { type Measurement, TARGETS, type Target, targetSection } from "./targets.ts";
 
 const REQUESTS = 2_000;
 
@@ -27,6 +30,8 @@ const BARE = "bare pass-through Worker";
 const BY_HAND = "by hand: Hono, regex, Map, hono/proxy";
 const AGAIN = "the same again";
 const STATIC = "static answer";
+const WAYBILL = "Waybill";
+const MINIMAL = "Waybill, minimal fields";
 
 interface Subject {
   readonly name: string;
@@ -42,22 +47,22 @@ interface Shape {
   readonly query: string;
   /** Bytes of the request's body. */
   readonly upload?: number;
-  /** Share of what the bare Worker carried in the first shape; absent: as many requests as go. */
+  /** Share of what the gateway carried in the first shape; absent: as many requests as go. */
   readonly load?: number;
 }
 
 const SMALL = { connections: 64, fields: 12, query: "limit=20" };
 
-const SHAPES: readonly Shape[] = [
-  { ...SMALL, title: "Gateway, 64 connections, 12 header fields, small responses" },
-  { ...SMALL, title: "Gateway, 64 connections, 1 header field, small responses", fields: 1 },
-  { ...SMALL, title: "Gateway, 64 connections, 40 header fields, small responses", fields: 40 },
-  { ...SMALL, title: "Gateway, 64 connections, responses of 64 KiB", query: "response=64k" },
-  { ...SMALL, title: "Gateway, 16 connections, responses of 1 MiB", connections: 16, query: "response=1m" },
-  { ...SMALL, title: "Gateway, 16 connections, uploads of 1 MiB", connections: 16, upload: 1024 * 1024 },
-  { ...SMALL, title: "Gateway, 1 connection, small responses", connections: 1 },
-  { ...SMALL, title: "Gateway, 64 connections, a quarter of what the bare Worker carries", load: 0.25 },
-];
+const SHAPES = {
+  fields12: { ...SMALL, title: "Gateway, 64 connections, 12 header fields, small responses" },
+  fields1: { ...SMALL, title: "Gateway, 64 connections, 1 header field, small responses", fields: 1 },
+  fields40: { ...SMALL, title: "Gateway, 64 connections, 40 header fields, small responses", fields: 40 },
+  answers64k: { ...SMALL, title: "Gateway, 64 connections, responses of 64 KiB", query: "response=64k" },
+  answers1m: { ...SMALL, title: "Gateway, 16 connections, responses of 1 MiB", connections: 16, query: "response=1m" },
+  uploads1m: { ...SMALL, title: "Gateway, 16 connections, uploads of 1 MiB", connections: 16, upload: 1024 * 1024 },
+  oneConnection: { ...SMALL, title: "Gateway, 1 connection, small responses", connections: 1 },
+  half: { ...SMALL, title: "Gateway, 64 connections, half of what the gateway carries", load: 0.5 },
+} as const satisfies Record<string, Shape>;
 
 /** The gateway against a pass-through Worker and a hand-written one, all on the same workerd. */
 export const gatewayBench: Bench = {
@@ -68,19 +73,27 @@ export const gatewayBench: Bench = {
       const origin = await startOrigin();
       stops.push(origin.stop);
       const subjects = await startSubjects(origin.url, options.against, stops);
+      const isPinned = subjects.map(({ pid }) => pinToOneCore(pid)).every(Boolean);
+      const pinned = isPinned
+        ? "All but cold starts are pinned to one core."
+        : "NOT PINNED to one core: `taskset` failed.";
       const load = startLoad();
       stops.push(load.stop);
       const sections: Section[] = [];
-      let bareRate = 0;
-      for (const shape of SHAPES) {
-        const perSecond = shape.load === undefined ? undefined : bareRate * shape.load;
-        const candidates = [{ name: "origin itself", ...origin }, ...subjects.filter(({ name }) => name !== STATIC)];
-        const { section, ratePerSecond } = await measure(shape, candidates, load, { ...options, perSecond });
-        sections.push(section);
-        if (shape === SHAPES[0]) bareRate = ratePerSecond;
+      const candidates = [{ name: "origin itself", ...origin }, ...subjects.filter(({ name }) => name !== STATIC)];
+      const turns = new Map<string, Turns>();
+      for (const [key, shape] of Object.entries<Shape>(SHAPES)) {
+        const full = turns.get("fields12")?.get(WAYBILL) ?? [];
+        const perSecond = shape.load && spread(full.map((one) => one.perSecond)).median * shape.load;
+        const measured = await measure(shape, candidates, load, { ...options, perSecond });
+        sections.push(measured.section);
+        turns.set(key, measured.turns);
       }
       for (const count of [1, 1000]) sections.push(await measureMint(count, subjects, load, options));
-      sections.push(await measureStarts(origin.url, options));
+      const few = await measureStarts(2, origin.url, options);
+      const many = await measureStarts(COUNTRY_COUNT, origin.url, options);
+      sections.push(few.section, many.section);
+      sections.push(targetSection([...turnTargets(turns), ...startTargets(few.starts, many.starts)], pinned));
       return sections;
     } finally {
       await Promise.all(stops.map((stop) => stop()));
@@ -101,10 +114,10 @@ async function startSubjects(
     [BARE]: { worker: new URL("bare.worker.ts", import.meta.url) },
     // The difference of two identical Workers is the noise of the run.
     [AGAIN]: { worker: new URL("bare.worker.ts", import.meta.url) },
-    Waybill: {},
+    [WAYBILL]: {},
     ...(against === undefined ? {} : { [`Waybill of ${against}`]: { worker: workerOf(against) } }),
     "Waybill, full fields": { tableText: withFields("full") },
-    "Waybill, minimal fields": { tableText: withFields("minimal") },
+    [MINIMAL]: { tableText: withFields("minimal") },
     [BY_HAND]: { worker: new URL("by-hand.worker.ts", import.meta.url) },
     [STATIC]: { worker: new URL("static.worker.ts", import.meta.url) },
   };
@@ -126,25 +139,77 @@ async function startSubjects(
   return subjects;
 }
 
-/** By a table of a thousand routes. */
-function measureStarts(originUrl: string, options: BenchOptions): Promise<Section> {
-  const tableText = JSON.stringify(countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl));
+/** A row for each figure of the turns that has a target. */
+function turnTargets(turns: ReadonlyMap<string, Turns>): Measurement[] {
+  const row = (
+    target: Measurement["target"],
+    shape: keyof typeof SHAPES,
+    read: (turn: Turn) => number | undefined,
+    { own = WAYBILL, reference = BARE, of }: { own?: string; reference?: string; of?: string } = {},
+  ): Measurement => {
+    const taken = turns.get(shape);
+    const noise = Math.abs(spread(ratiosOf(taken?.get(AGAIN), taken?.get(BARE), read)).median - 1);
+    return {
+      target,
+      ...(of === undefined ? {} : { of }),
+      noise,
+      figures: ratiosOf(taken?.get(own), taken?.get(reference), read),
+    };
+  };
+  const small = [
+    { shape: "fields1", of: "1 field" },
+    { shape: "fields12", of: "12 fields" },
+  ] as const;
+  const rate = (turn: Turn) => turn.perSecond;
+  return [
+    ...small.map(({ shape, of }) => row(TARGETS.standardRate, shape, rate, { reference: BY_HAND, of })),
+    ...small.map(({ shape, of }) => row(TARGETS.standardProcessor, shape, processorUsOf, { of })),
+    ...small.map(({ shape, of }) => row(TARGETS.minimalRate, shape, rate, { own: MINIMAL, reference: BY_HAND, of })),
+    row(TARGETS.answers64k, "answers64k", processorUsOf),
+    row(TARGETS.answers1m, "answers1m", processorUsOf),
+    row(TARGETS.uploads1m, "uploads1m", processorUsOf),
+    row(TARGETS.p99, "half", (turn) => turn.p99Ms),
+  ];
+}
+
+type Starts = ColdMeasured["starts"];
+
+function startTargets(few: Starts, many: Starts): Measurement[] {
+  const processor = (target: Target) => ({ name: `${target.name}, processor time` });
+  const cases = [
+    { target: TARGETS.firstOf10, of: "ten routes", starts: few },
+    { target: TARGETS.firstOf1000, of: "1,000 routes", starts: many },
+  ];
+  const first = cases.flatMap(({ target, starts }) => [
+    { target, figures: over(starts.get(WAYBILL), starts.get(BARE), "firstMs") },
+    { target: processor(target), figures: over(starts.get(WAYBILL), starts.get(BARE), "firstProcessorMs") },
+  ]);
+  const next = cases.map(({ of, starts }) => {
+    return { target: TARGETS.nextRequests, of, figures: nextRatios(starts.get(WAYBILL), starts.get(BARE)) };
+  });
+  return [...first, ...next];
+}
+
+/** By a table of five services in some countries, a route each. */
+function measureStarts(countryCount: number, originUrl: string, options: BenchOptions): Promise<ColdMeasured> {
+  const tableText = JSON.stringify(countryServiceTable(countryCount, SERVICE_COUNT, originUrl));
   const subjects = [
     { name: BARE, workerPath: fileURLToPath(new URL("bare.worker.ts", import.meta.url)), tableText },
-    { name: "Waybill", workerPath: undefined, tableText },
+    { name: WAYBILL, workerPath: undefined, tableText },
     { name: BY_HAND, workerPath: fileURLToPath(new URL("by-hand.worker.ts", import.meta.url)), tableText },
   ];
   // The Worker by hand reads an ID only with more path behind it.
-  const paths = randomPaths(100).map((path) => `${path}/events`);
-  return measureCold(subjects, paths, originUrl, options);
+  const paths = randomPaths(100, countryCount).map((path) => `${path}/events`);
+  return measureCold(`Cold starts, ${countryCount * SERVICE_COUNT} routes`, subjects, paths, originUrl, options);
 }
 
 const workerOf = (checkout: string): URL => pathToFileURL(resolve(checkout, "src/worker.ts"));
 
+type Turns = ReadonlyMap<string, readonly Turn[]>;
+
 interface Measured {
   readonly section: Section;
-  /** What the bare Worker carried. */
-  readonly ratePerSecond: number;
+  readonly turns: Turns;
 }
 
 async function measure(
@@ -169,7 +234,7 @@ async function measure(
     `Processor time is user and kernel time of the process.${verdict(turns.get(AGAIN), bare, "the bare Worker")}`;
   const columns = ["what", "requests/s", "x", "processor us", "x", "p50 ms", "p99 ms"];
   const rows = [...turns].map(([name, own]) => [name, ...cells(own, bare)]);
-  return { section: { title, note, columns, rows }, ratePerSecond: spread(bare.map((one) => one.perSecond)).median };
+  return { section: { title, note, columns, rows }, turns };
 }
 
 /** A minted ID costs a request; a thousand cost the text of a thousand. */
@@ -180,7 +245,7 @@ async function measureMint(count: number, subjects: readonly Subject[], load: Lo
   const bytes = 60 + count * 39;
   const requests = (name: string) => [message(name === STATIC ? `/?${bytes}` : "/mint")];
   const shape = { title: `POST /mint of ${count}, 64 connections`, connections: 64, fields: 3, query: "" };
-  const two = subjects.filter(({ name }) => name === STATIC || name === "Waybill");
+  const two = subjects.filter(({ name }) => name === STATIC || name === WAYBILL);
   return (await measure(shape, two, load, { ...options, perSecond: undefined }, requests, STATIC)).section;
 }
 
@@ -225,11 +290,11 @@ function requestsOf({ query, fields, upload }: Pick<Shape, "query" | "fields" | 
   );
 }
 
-function randomPaths(count: number): string[] {
+function randomPaths(count: number, countryCount = COUNTRY_COUNT): string[] {
   const word = () => Math.floor(Math.random() * 2 ** 32);
   return Array.from({ length: count }, () => {
     const service = word() % SERVICE_COUNT;
-    const keys = { mintedAt: Date.now(), country: word() % COUNTRY_COUNT, service };
+    const keys = { mintedAt: Date.now(), country: word() % countryCount, service };
     const id = iuid.format(needed(iuid.encode({ ...randomFields(iuid, word), ...keys })));
     return kindPath(service).replace(":id", id);
   });

@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 
 /** Resources that another process uses. `undefined` on systems without `/proc`. */
 
@@ -35,4 +37,10 @@ function statusBytes(pid: number, name: string): number | undefined {
     .split("\n")
     .find((each) => each.startsWith(`${name}:`));
   return line === undefined ? undefined : Number.parseInt(line.slice(name.length + 1), 10) * 1024;
+}
+
+/** Leaves the last core to a process, as far as the system allows: threads of one that moves disturb each other. */
+export function pinToOneCore(pid: number): boolean {
+  const core = String(availableParallelism() - 1);
+  return spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", core, String(pid)]).status === 0;
 }

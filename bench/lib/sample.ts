@@ -91,11 +91,16 @@ export const ratios = (own: readonly number[], reference: readonly number[]): nu
   own.map((figure, round) => figure / (reference[round] ?? Number.NaN));
 
 export function spread(figures: readonly number[]): Spread {
+  return { median: quantile(figures, 0.5), min: quantile(figures, 0), max: quantile(figures, 1) };
+}
+
+/** The figure that a share of the others is below, in proportion between the two beside it. */
+export function quantile(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((a, b) => a - b);
-  const half = (sorted.length - 1) / 2;
-  const below = sorted[Math.floor(half)] ?? Number.NaN;
-  const above = sorted[Math.ceil(half)] ?? Number.NaN;
-  return { median: (below + above) / 2, min: sorted.at(0) ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+  const at = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(at)] ?? Number.NaN;
+  const above = sorted[Math.ceil(at)] ?? Number.NaN;
+  return below === above ? below : below + (above - below) * (at - Math.floor(at));
 }
 
 /** The number of runs that takes about `sampleMs`. Also warms up the compiler. */

@@ -31,14 +31,20 @@ export const column = <Figure>(turns: readonly Turn[], read: (turn: Turn) => Fig
   turns.map(read).filter((figure) => figure !== undefined);
 export const processorUsOf = (turn: Turn) => turn.processorUs;
 
+/** Of the same round; none if the system does not report the figure. */
+export const ratiosOf = (
+  own: readonly Turn[] = [],
+  reference: readonly Turn[] = [],
+  read: (turn: Turn) => number | undefined,
+): number[] => ratios(column(own, read), column(reference, read));
+
 /** The median of processor time of the same against itself differs by no more on a quiet machine. */
 const NOISE_MAX = 0.05;
 
 /** The reference against itself: what differs less than that is no finding. */
 export function verdict(again: readonly Turn[] | undefined, reference: readonly Turn[], name: string): string {
   if (again === undefined) return "";
-  const { median } = spread(ratios(column(again, processorUsOf), column(reference, processorUsOf)));
-  const noise = Math.abs(median - 1);
-  if (!(noise > NOISE_MAX)) return "";
+  const { median } = spread(ratiosOf(again, reference, processorUsOf));
+  if (!(Math.abs(median - 1) > NOISE_MAX)) return "";
   return ` THE MACHINE IS TOO BUSY for a verdict: ${name} takes ${median.toFixed(2)} of its own processor time.`;
 }

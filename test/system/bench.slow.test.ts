@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compareWorkers } from "../../bench/decide/decide.bench.ts";
 import { type NodeWorker, workerOf } from "../../bench/decide/worker-in-node.ts";
+import { TARGETS } from "../../bench/gateway/targets.ts";
 import type { Report } from "../../bench/lib/report.ts";
 import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute/misroute.bench.ts";
 import { slowByPacksAndSplits } from "../../bench/misroute/oracle.ts";
@@ -79,6 +80,34 @@ describe("the benchmark", () => {
     const options = { rounds: 1, sampleMs: 1, count: 300, progress: () => undefined };
     const { failure } = await compareWorkers({ checkTable, before, after }, options);
     expect(failure).toMatch(/^\d+ decisions differ:\n.*"method":"HEAD".*"status":418/s);
+  });
+
+  it("reports each target of the gateway, undecided after one round", () => {
+    const { status, stdout, stderr } = bench("gateway", "--rounds", "1", "--sample-ms", "1", "--json");
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    const titles = sections.map(({ title }) => title);
+    expect(titles).toEqual(expect.arrayContaining(["Cold starts, 10 routes", "Cold starts, 1000 routes"]));
+    const { rows = [], note } = sections.at(-1) ?? {};
+    expect(note).toMatch(/pinned to one core/i);
+    const names = rows.map(([name]) => String(name));
+    expect(names).toHaveLength(new Set(names).size);
+    for (const { name, target, stretch } of Object.values(TARGETS)) {
+      const own = rows.filter((row) => /^[≥≤] /.test(String(row[5])) && String(row[0]).split("; ")[0] === name);
+      expect(own, name).not.toEqual([]);
+      for (const row of own) {
+        expect(row[1], name).toHaveProperty("median");
+        expect(row.slice(5)).toEqual([
+          expect.stringContaining(String(target)),
+          "not decided",
+          expect.stringContaining(String(stretch)),
+          "not decided",
+        ]);
+      }
+    }
+    for (const routes of ["ten", "1,000"]) {
+      expect(names).toContain(`first answer, ${routes} routes: ms over bare, processor time`);
+    }
   });
 
   it("reports how often a create calls the object of its key", () => {
