@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import {
   writeWorker,
 } from "../../../src/host/workerd/modules.ts";
 import { readDemoTable } from "../demo/demo.ts";
+import { rawRequest } from "../stack.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-modules-"));
 let origins: readonly RunningOrigin[] = [];
@@ -33,6 +35,18 @@ afterAll(async () => {
 
 const start = (worker: readonly ModuleFile[], stateFolder = join(folder, `${states++}`)): Promise<RunningGateway> =>
   serveWorker(worker, { port: 0, tableText, stateFolder, openPages: true, vars: { REQUEST_LOG: "off" } });
+
+/** Without a set of modules. Callers need credentials. */
+const startClosed = (without: RegExp, vars: Readonly<Record<string, string>>): Promise<RunningGateway> => {
+  const worker = modules.filter(({ name }) => !without.test(name));
+  expect(worker).toHaveLength(modules.length - 1);
+  return serveWorker(worker, {
+    port: 0,
+    tableText,
+    stateFolder: join(folder, `${states++}`),
+    vars: { REQUEST_LOG: "off", ...vars },
+  });
+};
 
 const ORDER = "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
 const post = (body: object): RequestInit => ({ method: "POST", body: JSON.stringify(body) });
@@ -131,6 +145,46 @@ describe("a module that cannot be loaded", () => {
       expect(gateway.lines.join("\n")).toContain('"event":"module-unavailable"');
       expect((await fetch(gateway.url + ORDER)).status).toBe(200);
       expect((await fetch(`${gateway.url}/-/health`)).status).toBe(200);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe("credentials whose module is missing", () => {
+  const UNAVAILABLE = { type: "/-/problems/module-unavailable", status: 503 };
+  const problemOf = ({ body }: { readonly body: string }): unknown => JSON.parse(body);
+
+  it("of tokens of an issuer: 503 for those who send one, never another answer", async () => {
+    const issuer = { issuer: "https://issuer.test", audience: "waybill", keys: "https://issuer.test/keys" };
+    const gateway = await startClosed(/^edge-auth-jwt\.js$/, { MINT: JSON.stringify(issuer) });
+    try {
+      const { port } = gateway;
+      const mint = (fields: readonly string[]) => rawRequest(port, "POST", "/mint", [...fields, "content-length: 0"]);
+      expect((await mint([])).status).toBe(401);
+      for (let round = 0; round < 2; round++) {
+        expect(problemOf(await mint(["authorization: Bearer a.b.c"]))).toMatchObject(UNAVAILABLE);
+      }
+      expect((await fetch(gateway.url + ORDER)).status).toBe(200);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it("of sessions of the console: 503 for those who send one, and tokens are still read", async () => {
+    const token = "t".repeat(43);
+    const sha256 = createHash("sha256").update(token).digest("hex");
+    const gateway = await startClosed(/^edge-console-sessions\.js$/, {
+      CONSOLE_HOST: "gw.test",
+      ADMIN_TOKENS: JSON.stringify([{ name: "ops", scope: "viewer", sha256 }]),
+    });
+    try {
+      const ask = (field: string) =>
+        rawRequest(gateway.port, "GET", "/-/table/status", [field, "sec-fetch-site: same-origin"]);
+      expect(problemOf(await ask("cookie: __Host-waybill-session=ops.abc"))).toMatchObject(UNAVAILABLE);
+      expect(problemOf(await ask("cookie: theme=dark"))).toMatchObject({ status: 401 });
+      expect((await ask(`authorization: Bearer ${token}`)).status).toBe(200);
+      expect((await fetch(gateway.url + ORDER)).status).toBe(200);
     } finally {
       await gateway.stop();
     }
