@@ -1,6 +1,6 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
-import { controlPlane, deploymentName } from "./control-plane/client.ts";
+import { controlPlane, deploymentName, formRequests } from "./control-plane/client.ts";
 import { clientClaims } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
@@ -12,7 +12,7 @@ import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "./edge/metrics/isolates.ts";
 import { durableMetrics, type MetricsRpc, scheduleChecks } from "./edge/metrics/store.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
-import { hmacSigner } from "./edge/origins/signer.ts";
+import { hmacSigner, signingKeysOf } from "./edge/origins/signer.ts";
 import {
   bindingWatch,
   clientReader,
@@ -23,6 +23,8 @@ import {
   systemPause,
 } from "./edge/platform.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
+import { readBuilt } from "./edge/table/built.ts";
+import { formSeal } from "./edge/table/form-seal.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
 import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
@@ -35,16 +37,22 @@ import { retryBudget } from "./proxy/origins.ts";
 
 export * from "./features/objects.ts";
 
-/** Defined by a build that has checked the bundled table: the digest of its text. */
-declare const CHECKED_DIGEST: string;
-const checkedDigest = typeof CHECKED_DIGEST === "undefined" ? undefined : CHECKED_DIGEST;
+/** Defined by a build (host/workerd/table-code.ts). A Worker of sources checks every table. */
+declare const BUILT_TABLE: Parameters<typeof readBuilt>[0];
+const { version, table: built } = readBuilt(typeof BUILT_TABLE === "undefined" ? undefined : BUILT_TABLE);
+
+const vouchedTables = (env: Env) => ({
+  bundled: bundledTable,
+  built,
+  seal: formSeal(version, signingKeysOf(env), crypto.subtle),
+});
 
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
   "traffic-object",
   async () => {
     const module = await import("./edge/metrics/object.ts");
-    return (context, env) => new module.TrafficReports(context, env, { bundled: bundledTable, checkedDigest });
+    return (context, env) => new module.TrafficReports(context, env, vouchedTables(env));
   },
   { report: true, totals: true, history: true, scheduleChecks: true, alarm: true },
 ) {}
@@ -59,8 +67,10 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
   async () => {
     const module = await import("./control-plane/object.ts");
     return (context, env) =>
-      new module.ControlPlane(context, env, { bundled: bundledTable }) as InstanceType<typeof module.ControlPlane> &
-        ControlPlaneRpc;
+      new module.ControlPlane(context, env, {
+        ...vouchedTables(env),
+        reportForm: log.reportFormFailure,
+      }) as InstanceType<typeof module.ControlPlane> & ControlPlaneRpc;
   },
   {
     text: true,
@@ -74,6 +84,7 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
     promote: true,
     abort: true,
     recordRejection: true,
+    renewForm: true,
     ...PART_METHODS,
     alarm: true,
   },
@@ -131,8 +142,8 @@ function compose(env: Env) {
     namespace,
     clock,
     entropy,
-    bundled: bundledTable,
-    checkedDigest,
+    ...vouchedTables(env),
+    requestForm: formRequests(env.TABLE_TRUTH, systemPause),
     refreshMs: config.tableRefreshMs,
     report: log.reportLoadFailure,
     openers: features.openers,

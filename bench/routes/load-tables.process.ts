@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { loadTableBytes } from "../../src/edge/table/kv.ts";
+import { loadTableBytes } from "../../src/edge/table/compile-text.ts";
 import type { LoadedTables } from "./largest-tables.ts";
 import { retainedBytes } from "./memory.ts";
 

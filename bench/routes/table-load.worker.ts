@@ -1,4 +1,4 @@
-import { loadTableBytes } from "../../src/edge/table/kv.ts";
+import { loadTableBytes } from "../../src/edge/table/compile-text.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import { needed } from "../lib/random.ts";
 

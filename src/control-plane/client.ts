@@ -24,6 +24,18 @@ export const CALL_DEADLINES = {
 
 const READ = { deadline: "read", isIdempotent: true } as const;
 const CHANGE = { deadline: "check", isIdempotent: false } as const;
+/** After the first answers of an isolate: on one machine the object would start beside them. */
+const FORM_DELAY_MS = 1_000;
+
+/** Asks for the stored form of a table; without an answer the isolate goes on with what it compiled. */
+export const formRequests =
+  (namespace: DurableObjectNamespace<ControlPlaneRpc>, pause: (ms: number) => Promise<void>) =>
+  async (digest: string): Promise<void> => {
+    await pause(FORM_DELAY_MS);
+    const ask = () => namespace.get(namespace.idFromName(NAME)).renewForm(digest);
+    await callObject(ask, CALL_DEADLINES.check, true).catch(() => undefined);
+  };
+
 const CALLS = {
   text: READ,
   revisions: READ,

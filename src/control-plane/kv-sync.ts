@@ -1,4 +1,5 @@
-import { compileBody, type LoadFailure, readBody, readPointer, within } from "../edge/table/kv.ts";
+import { compileBody } from "../edge/table/compile-text.ts";
+import { type LoadFailure, readBody, readPointer, within } from "../edge/table/kv.ts";
 import { bodyKey, formatPointer, POINTER_KEY, type Pointer } from "../formats/kv.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports/gateway.ts";
@@ -16,6 +17,7 @@ import {
   type Step,
 } from "./publication.ts";
 import type { RevisionLog } from "./revisions.ts";
+import type { StoredForms } from "./stored-forms.ts";
 
 const DEADLINES = {
   /** A caller waits for reads. */
@@ -26,11 +28,22 @@ const DEADLINES = {
 
 export type KvDeadlines = typeof DEADLINES;
 
+export interface KvSyncOptions {
+  readonly deadlines?: KvDeadlines | undefined;
+  /** `undefined`: isolates compile tables themselves. */
+  readonly forms?: StoredForms | undefined;
+}
+
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
 export type KvSnapshot = Readonly<{ pointer: Pointer | undefined; askedAtMs: number; failure: string | undefined }>;
 
 /** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
-export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines = DEADLINES) {
+export function kvSync(
+  log: RevisionLog,
+  kv: KVNamespace,
+  clock: Clock,
+  { deadlines = DEADLINES, forms }: KvSyncOptions,
+) {
   const save = (publication: Publication): void => log.save({ ...log.state(), publication });
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
@@ -131,7 +144,10 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
     const value = step.do === "put-body" ? log.body(step.digest) : formatPointer(pointer);
     if (value === undefined) throw new Error("the text of a revision in force is gone");
     const key = step.do === "put-body" ? bodyKey(step.digest) : POINTER_KEY;
+    // A reader of the pointer finds the form, unless it could not be written.
+    const form = step.do === "put-body" ? forms?.write(step.digest) : undefined;
     const put = await within(() => kv.put(key, value), deadlines.writeMs);
+    await form;
     return put.ok ? { kind: "done" } : failed(put.error);
   }
 

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
 import { systemClock } from "../edge/platform.ts";
+import type { FormSeal } from "../edge/table/form-seal.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
 import type { TableRevision } from "../formats/table-api.ts";
@@ -21,6 +22,7 @@ import type { PartStore } from "./feature.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
+import { type StoredForms, storedForms } from "./stored-forms.ts";
 
 export interface ControlPlaneDeps {
   /** The table that was deployed with the code: revision 0. */
@@ -29,6 +31,9 @@ export interface ControlPlaneDeps {
   /** Schedules `alarm`, Unix ms. */
   readonly wakeAt?: (atMs: number) => Promise<void>;
   readonly kvDeadlines?: KvDeadlines;
+  /** Vouches for checked tables; `undefined`: isolates check and compile them. */
+  readonly seal?: FormSeal | undefined;
+  readonly reportForm?: (why: string) => void;
 }
 
 /**
@@ -40,6 +45,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #wakeAt: (atMs: number) => Promise<void>;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
+  #forms: StoredForms | undefined;
   /** The platform delivers no call before; tests await it. */
   readonly ready: Promise<void>;
 
@@ -47,6 +53,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     super(context, env);
     const { storage } = context;
     const { bundled, kvDeadlines, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
+    const { seal, reportForm: report = () => undefined } = deps;
     const kv = env.TABLE_KV;
     const record = (entry: Parameters<RevisionLog["record"]>[0]) => this.#log.record(entry);
     this.#parts = PART_STORES.map((feature) => feature.open({ storage, kv, clock, record }));
@@ -59,7 +66,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
       if (state.publication?.isHeld === false)
         log.save({ ...state, publication: markUncertain(state.publication, clock.nowMs()) });
       this.#log = log;
-      this.#sync = kvSync(log, kv, clock, kvDeadlines);
+      this.#forms = seal && storedForms({ log, kv, clock, seal, report });
+      this.#sync = kvSync(log, kv, clock, { deadlines: kvDeadlines, forms: this.#forms });
     });
   }
 
@@ -132,6 +140,13 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   async recordRejection(refused: RejectedChange): Promise<Result<undefined, never>> {
     this.#log.record(refused);
     return ok(undefined);
+  }
+
+  /** An isolate found no form of this version for the table of a digest. */
+  async renewForm(digest: string): Promise<void> {
+    // The table may be one that another publisher wrote.
+    await this.#reconciled(() => ok(undefined));
+    await this.#forms?.renew(digest);
   }
 
   async #partFaults(bytes: Uint8Array): Promise<readonly Fault[]> {

@@ -1,5 +1,6 @@
 import { setLast } from "../edge/platform.ts";
-import { type Bytes, loadTableBytes, sha256, tableNames } from "../edge/table/kv.ts";
+import { loadTableBytes } from "../edge/table/compile-text.ts";
+import { type Bytes, sha256, tableNames } from "../edge/table/kv.ts";
 import type { Pointer } from "../formats/kv.ts";
 import type { AuditEntry, TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
@@ -45,6 +46,11 @@ export class RevisionLog extends RevisionStore {
     super(storage);
     this.#clock = clock;
     this.#bundled = bundled;
+  }
+
+  /** Whether a text passes the check of this version. */
+  isSound(digest: string, bytes: Bytes): boolean {
+    return this.#validate(digest, bytes).length === 0;
   }
 
   current(): TableRevision {

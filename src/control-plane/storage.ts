@@ -2,6 +2,9 @@ import type { AuditEntry, TableRevision } from "../formats/table-api.ts";
 import type { PageQuery, RunningCanary } from "../ports/admin.ts";
 import type { Publication } from "./publication.ts";
 
+/** A stored form in KV, and when it was written, Unix ms. */
+export type WrittenForm = Readonly<{ key: string; atMs: number }>;
+
 /** State beside the revisions, as JSON on disk. A former version of the code may read it: only add members. */
 export interface ControlPlaneState {
   /** Whether KV was ever read. Before that the current revision is unknown. */
@@ -11,6 +14,8 @@ export interface ControlPlaneState {
   /** The highest number in KV that could not be imported; the next revision must be above it. */
   readonly foreign: number;
   readonly publication: Publication | undefined;
+  /** In KV by this object's word, for the sweep. */
+  readonly forms?: readonly WrittenForm[];
 }
 
 const NEW_STATE = { isBegun: false, change: 0, canary: undefined, foreign: 0, publication: undefined };

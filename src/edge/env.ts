@@ -3,7 +3,10 @@ import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
 
 /** The Durable Object, as those who call it know it. */
-export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {}
+export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {
+  /** For an isolate that had to check a table: writes its form to KV, if it is in force and there is none. */
+  renewForm(digest: string): Promise<void>;
+}
 
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */
 export interface Env extends Settings {

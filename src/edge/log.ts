@@ -28,6 +28,9 @@ export function writeRequestLine({ atMs, isElsewhere: _, isOwn: __, ...line }: R
   console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 
+/** A form of a published table that the control plane could not write: isolates check and compile the table. */
+export const reportFormFailure = (why: string): void => writeEvent("table-form-failed", { why });
+
 export const reportLoadFailure = (failure: LoadFailure): void => writeEvent("table-load-failed", failure);
 
 /** A breaker of this isolate: it leaves an origin alone from now on, or sends it requests again. */

@@ -4,10 +4,12 @@ import { canarySelectorSchema, REVISION_MAX } from "../routing/index.ts";
 
 /**
  * A published table in KV: `table.current` is the pointer, the only value ever overwritten; `table.<digest>` is a body. Bodies
- * are written first, so a reader of the pointer finds them. `features/packs/table/pack.ts` names the keys of packs.
+ * are written first, so a reader of the pointer finds them; `table.<digest>.<version>` is what a version of the code checked and
+ * compiled of a body (edge/table/form-seal.ts), and may be missing. `features/packs/table/pack.ts` names the keys of packs.
  */
 export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;
+export const formKey = (digest: string, version: string): string => `table.${digest}.${version}`;
 
 const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(REVISION_MAX));
 export const digestSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));

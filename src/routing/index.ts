@@ -1,5 +1,6 @@
 export { ownPortOf } from "./check/regions.ts";
 export { compileTable } from "./compile/compile.ts";
+export { storeTable } from "./compile/store.ts";
 export { diffTables, type TableDiff } from "./diff/diff.ts";
 export type { LayoutFault, RoutingError } from "./errors.ts";
 export { LUUID_SHORT } from "./identity.ts";

@@ -9,7 +9,7 @@ import { type Config, readConfig } from "../config.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure } from "../log.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
-import type { BundledTable } from "../table/fetch.ts";
+import type { VouchedTables } from "../table/fetch.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
@@ -64,7 +64,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   #checksDueMs: number;
   #hasChecks = true;
 
-  constructor(context: DurableObjectState, env: Env, bundled: BundledTable) {
+  constructor(context: DurableObjectState, env: Env, tables: VouchedTables) {
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
@@ -81,7 +81,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
       namespace: deploymentName(env.TABLE_TRUTH),
-      ...bundled,
+      ...tables,
       clock: systemClock,
       entropy: this.#entropy,
       refreshMs: this.#config.tableRefreshMs,

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Clock, Sign } from "../../ports/gateway.ts";
 import { formatSignature, isKeyId, KEY_BYTES_MIN, SIGNING_ALGORITHM, signedText } from "../../proxy/signature.ts";
-import { readSecret } from "../settings.ts";
+import { readSecret, type Settings, textOf } from "../settings.ts";
 
 /** The first key signs; origins are to know both. */
 export type SigningKeys = readonly Readonly<{ id: string; key: Uint8Array<ArrayBuffer> }>[];
@@ -27,6 +27,12 @@ const SECRET = v.pipe(
 
 /** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` if invalid, without a reason: they are secret. */
 export const parseSigningKeys = (text: string): SigningKeys | undefined => readSecret(SECRET, text);
+
+/** Without its fault, which `readConfig` reports. */
+export function signingKeysOf(env: Settings): SigningKeys {
+  const text = textOf("ORIGIN_SIGNING_KEYS", env);
+  return (text.ok && text.value !== undefined ? parseSigningKeys(text.value) : undefined) ?? NO_SIGNING_KEYS;
+}
 
 type Subtle = typeof crypto.subtle;
 

@@ -1,11 +1,14 @@
-import { bodyKey, type Pointer, type PointerCanary } from "../../formats/kv.ts";
+import { bodyKey, formKey, type Pointer, type PointerCanary } from "../../formats/kv.ts";
 import type { TableSource } from "../../formats/table-api.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, type Ok, ok, type Result } from "../../ids/result.ts";
 import type { ServedCanary, ServedTable } from "../../ports/admin.ts";
-import { type CompiledTable, loadTable, selectorTest, servesEntity } from "../../routing/index.ts";
+import { loadable } from "../../problems/loadable.ts";
+import { restoreTable, type StoredForm } from "../../routing/compile/restore.ts";
+import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
 import { raceCacheAndKv, setLast } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
-import { compileBody, type LoadFailure, readBody, verified } from "./kv.ts";
+import type { FormSeal, OpenedForm } from "./form-seal.ts";
+import { KV_CACHE_SECONDS, type LoadFailure, readBody, verified, within } from "./kv.ts";
 
 export interface LoadedTable {
   readonly table: CompiledTable;
@@ -68,21 +71,48 @@ export function withLabels(
   };
 }
 
-export interface BundledTable {
+/** Tables that are loaded without a check here. */
+export interface VouchedTables {
   /** The declared table that was deployed with the code. */
   readonly bundled: unknown;
-  /** SHA-256 of its text, if the build checked it. A writer of KV can name this digest, and gets this table; others are checked here. */
-  readonly checkedDigest?: string | undefined;
+  /** Its digest and its stored form, if the build checked it. Who writes KV can name this digest, and gets this table. */
+  readonly built?: BuiltTable | undefined;
+  /** Of the control plane; `undefined`: only the build vouches for a table. */
+  readonly seal?: FormSeal | undefined;
 }
 
-export interface TableFetchOptions extends BundledTable {
+export interface BuiltTable {
+  /** SHA-256 of its text. */
+  readonly digest: string;
+  /** `undefined`: too large to be deployed with the code. */
+  readonly form: (() => StoredForm) | undefined;
+}
+
+export interface TableFetchOptions extends VouchedTables {
   readonly kv: KVNamespace;
   readonly cache: TableCache;
   readonly report: (failure: LoadFailure) => void;
   readonly deadlineMs: number;
   /** Lets a put outlive the request. */
   readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Asks the control plane for the form of a table that had to be checked here. */
+  readonly requestForm?: ((digest: string) => Promise<void>) | undefined;
 }
+
+const compiler = loadable("table-compiler", () => import("./compile-text.ts"));
+
+/** The table of the build. Its check and the compiler are loaded only for want of its stored form. */
+export async function compileBuilt({ bundled, built }: VouchedTables, revision: number) {
+  const table = built?.form && restoreTable(built.form(), revision);
+  if (table !== undefined) return ok(table);
+  const { compileBundled } = compiler.loaded ?? (await compiler.load());
+  return compileBundled(bundled, revision, built !== undefined);
+}
+
+type Fetched = Pick<LoadedTable, "table" | "source">;
+
+const formRefused = (digest: string, { version }: FormSeal, why: string) =>
+  ({ reason: "form-refused", digest, version, why }) as const;
 
 type Body = Readonly<{ bytes: ArrayBuffer; source: TableSource }>;
 
@@ -92,37 +122,96 @@ const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Res
 /** Cached failures: of the table, its canary and those before. */
 const REFUSED_MAX = 8;
 
+type FoundForm = OpenedForm & { readonly bytes: ArrayBuffer; readonly source: "edge" | "kv" };
+
+/** Reads what the control plane vouched for to this version; an error if it did not, or if that cannot be read. */
+function formFetcher({ kv, cache, report, deadlineMs }: TableFetchOptions, seal: FormSeal) {
+  return async (digest: string): Promise<Result<FoundForm, LoadFailure>> => {
+    const key = formKey(digest, seal.version);
+    const open = async (bytes: ArrayBuffer, source: FoundForm["source"]): Promise<Result<FoundForm, LoadFailure>> => {
+      const opened = await seal.open(digest, bytes);
+      return opened === undefined ? err(formRefused(digest, seal, SIGNATURE_FAULT)) : ok({ ...opened, bytes, source });
+    };
+    return raceCacheAndKv(
+      cache.part(key, (bytes) => open(bytes, "edge")),
+      async () => {
+        const read = await within(() => kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS }), deadlineMs);
+        if (!read.ok) return read;
+        if (read.value === null) return err({ reason: "not-published" });
+        const opened = await open(read.value, "kv");
+        if (!opened.ok) report(opened.error);
+        return opened;
+      },
+    );
+  };
+}
+
+const SIGNATURE_FAULT = "no key of this deployment has signed it";
+
 /** Loads the tables of a pointer. `undefined` if the table cannot be loaded; a canary that cannot be loaded is left out. */
 export function tableFetcher(options: TableFetchOptions) {
-  const { kv, cache, report, deadlineMs, waitUntil } = options;
+  const { kv, cache, report, deadlineMs, waitUntil, seal, requestForm } = options;
   /** A body never changes, so a faulty one is not read again. */
   const refused = new Map<string, LoadFailure>();
+  const fetchForm = seal && formFetcher(options, seal);
 
   const fetchBody = (digest: string): Promise<Result<Body, LoadFailure>> => {
     const near = cache.part(bodyKey(digest), async (found) => from("edge", await verified(found, digest)));
     return raceCacheAndKv(near, async () => from("kv", await readBody(kv, digest, deadlineMs)));
   };
 
-  const fetchTable = async (
-    { digest, revision }: Pick<Pointer, "digest" | "revision">,
-    held: LoadedTable | undefined,
-  ): Promise<Result<Pick<LoadedTable, "table" | "source">, LoadFailure>> => {
-    const same = tableInMemory(digest, held);
-    if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
-    const built = digest === options.checkedDigest ? loadTable(options.bundled, revision, true) : undefined;
-    if (built?.ok) return ok({ table: built.value, source: "memory" });
-    const known = refused.get(digest);
-    if (known !== undefined) return err(known);
+  /** Restores the table, or compiles its text without a check. `undefined`: it must be checked. */
+  const fetchVouched = async (digest: string, revision: number): Promise<Ok<Fetched> | undefined> => {
+    const opened = await fetchForm?.(digest);
+    if (seal === undefined || !opened?.ok) return undefined;
+    const { form, source, bytes } = opened.value;
+    if (source === "kv") waitUntil(cache.putPart(formKey(digest, seal.version), bytes));
+    const table = form && restoreTable(form, revision);
+    if (table !== undefined) return ok({ table, source });
+    if (form !== undefined) report(formRefused(digest, seal, "it does not fit"));
+    const compiled = await fetchText(digest, revision, true);
+    return compiled.ok ? compiled : undefined;
+  };
+
+  const fetchText = async (
+    digest: string,
+    revision: number,
+    isChecked: boolean,
+  ): Promise<Result<Fetched, LoadFailure>> => {
     const body = await fetchBody(digest);
     if (!body.ok) return body;
     const { bytes, source } = body.value;
-    const table = compileBody(bytes, digest, revision);
+    const { compileBody } = compiler.loaded ?? (await compiler.load());
+    const table = compileBody(bytes, digest, revision, isChecked);
     if (!table.ok) {
       setLast(refused, digest, table.error, REFUSED_MAX);
       return table;
     }
     if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), bytes));
     return ok({ table: table.value, source });
+  };
+
+  const fetchTable = async (
+    { digest, revision }: Pick<Pointer, "digest" | "revision">,
+    held: LoadedTable | undefined,
+  ): Promise<Result<Fetched, LoadFailure>> => {
+    const same = tableInMemory(digest, held);
+    if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
+    if (digest === options.built?.digest) {
+      const built = await compileBuilt(options, revision);
+      if (built.ok) return ok({ table: built.value, source: "memory" });
+    }
+    const known = refused.get(digest);
+    if (known !== undefined) return err(known);
+    if (seal === undefined) return fetchText(digest, revision, false);
+    // Without a voucher that can be read the table is checked.
+    const vouched = fetchVouched(digest, revision).catch(() => undefined);
+    return raceCacheAndKv(vouched, async () => {
+      const checked = await fetchText(digest, revision, false);
+      // The form may be late; it is asked for only if there is none.
+      if (checked.ok) waitUntil(vouched.then((found) => (found === undefined ? requestForm?.(digest) : undefined)));
+      return checked;
+    });
   };
 
   const fetchCanary = async (named: PointerCanary, stable: CompiledTable, held: LoadedTable | undefined) => {

@@ -3,16 +3,23 @@ import type { Pointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
 import type { TableError } from "../../problems/errors.ts";
-import { loadTable } from "../../routing/index.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
-import { type BundledTable, isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
+import {
+  compileBuilt,
+  isOlder,
+  type LoadedTable,
+  nextLabelMs,
+  tableFetcher,
+  type VouchedTables,
+  withLabels,
+} from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { TableGate, type TableOpener } from "./table-gate.ts";
 
 /** The bundled table is the last resort. */
-export interface IsolateTableOptions extends LocationOptions, BundledTable {
+export interface IsolateTableOptions extends LocationOptions, VouchedTables {
   readonly kv: KVNamespace;
   readonly entropy: Entropy;
   readonly refreshMs: number;
@@ -21,6 +28,7 @@ export interface IsolateTableOptions extends LocationOptions, BundledTable {
   /** Without them tables are served before parts outside their text are known. */
   readonly openers?: readonly TableOpener[];
   readonly onServed?: (served: ServedTable) => void;
+  readonly requestForm?: (digest: string) => Promise<void>;
 }
 
 /** The longest that a cold isolate's first requests wait for a table and its parts together. */
@@ -53,6 +61,7 @@ export class IsolateTable implements Tables {
   /** Ends with the first table, or when there is none. */
   #coldStart: Promise<void> | undefined;
   #onFirst = (): void => undefined;
+  #bundled: Promise<Result<LoadedTable, TableError>> | undefined;
   /** The last result of `peek`, and the time in which nothing of it changes. */
   #peeked: ServedTable | undefined;
   #sameFromMs = 0;
@@ -87,7 +96,8 @@ export class IsolateTable implements Tables {
     const deadlineMs = clock.nowMs() + COLD_DEADLINE_MS;
     // Each request has its own timer: the request that began the cold start may end, and its reads with it.
     if (this.#loaded === undefined) await withTimeout(this.#startCold(), COLD_DEADLINE_MS, () => undefined);
-    const loaded: Result<LoadedTable, TableError> = this.#loaded === undefined ? this.#useBundled() : ok(this.#loaded);
+    const loaded: Result<LoadedTable, TableError> =
+      this.#loaded === undefined ? await this.#useBundled() : ok(this.#loaded);
     if (!loaded.ok) return loaded;
     const named = withLabels(loaded.value, loaded.value.source, clock.nowMs());
     const served = this.#gate === undefined ? named : await this.#gate.load(named, deadlineMs - clock.nowMs());
@@ -174,9 +184,18 @@ export class IsolateTable implements Tables {
     if (!isOlder(seen.pointer, cached?.pointer)) await this.#cache.putPointer(seen);
   }
 
-  #useBundled(): Result<LoadedTable, TableError> {
-    const { bundled, checkedDigest, clock } = this.#options;
-    const table = loadTable(bundled, 0, checkedDigest !== undefined);
+  #useBundled(): Promise<Result<LoadedTable, TableError>> {
+    this.#bundled ??= this.#loadBundled().finally(() => {
+      this.#bundled = undefined;
+    });
+    return this.#bundled;
+  }
+
+  async #loadBundled(): Promise<Result<LoadedTable, TableError>> {
+    const { clock } = this.#options;
+    const table = await compileBuilt(this.#options, 0);
+    // A published table may have come meanwhile.
+    if (this.#loaded !== undefined) return ok(this.#loaded);
     if (!table.ok)
       return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
     const unpublished = { pointer: undefined, digest: undefined, canary: undefined };

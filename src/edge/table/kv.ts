@@ -1,14 +1,6 @@
 import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import {
-  type CompiledTable,
-  type Fault,
-  loadTable,
-  NOT_UTF8,
-  parseTableText,
-  TABLE_BYTES_MAX,
-  type TableNames,
-} from "../../routing/index.ts";
+import { type Fault, NOT_UTF8, TABLE_BYTES_MAX, type TableNames } from "../../routing/index.ts";
 import { withTimeout } from "../platform.ts";
 
 export type LoadFailure =
@@ -19,6 +11,8 @@ export type LoadFailure =
   | { readonly reason: "body-missing"; readonly digest: string }
   | { readonly reason: "body-too-large"; readonly bytes: number }
   | { readonly reason: "digest-mismatch"; readonly digest: string; readonly actual: string }
+  /** No voucher with a key of this deployment, or a form that does not fit; the table itself was loaded. */
+  | { readonly reason: "form-refused"; readonly digest: string; readonly version: string; readonly why: string }
   | { readonly reason: "table-invalid"; readonly digest: string; readonly faults: number; readonly first: string };
 
 type Loaded<Value> = Promise<Result<Value, LoadFailure>>;
@@ -48,17 +42,6 @@ export async function verified(bytes: ArrayBuffer, digest: string): Loaded<Array
   return actual === digest ? ok(bytes) : err({ reason: "digest-mismatch", digest, actual });
 }
 
-export function compileBody(bytes: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
-  const invalid = (faults: number, first: string) => err({ reason: "table-invalid", digest, faults, first } as const);
-  try {
-    const table = loadTableBytes(bytes, revision);
-    return table.ok ? table : invalid(table.error.length, `${table.error[0]?.pointer}: ${table.error[0]?.message}`);
-  } catch (error) {
-    // A text that crashes the compiler must not stop every request.
-    return invalid(1, `the check failed: ${String(error)}`);
-  }
-}
-
 /** Deletes a key that may be absent: a folder as the store of keys answers 404 then, where Cloudflare's answers 200. */
 export async function deleteKey(kv: KVNamespace, key: string): Promise<void> {
   try {
@@ -77,18 +60,6 @@ export async function within<Value>(ask: () => Promise<Value>, deadlineMs: numbe
   } catch (error) {
     return err({ reason: "store-failed", why: error instanceof Error ? error.message : String(error) });
   }
-}
-
-/** Checks and compiles a published table, as strictly as the command line does. */
-export function loadTableBytes(bytes: Bytes, revision: number): Result<CompiledTable, readonly Fault[]> {
-  const declared = declaredIn(bytes);
-  return declared.ok ? loadTable(declared.value, revision) : declared;
-}
-
-/** A separate call, so that the text can be freed before the table is compiled. */
-function declaredIn(bytes: Bytes): Result<unknown, readonly Fault[]> {
-  const text = tableText(bytes);
-  return text.ok ? parseTableText(text.value) : text;
 }
 
 /** The names in a checked text, in a hundredth of the time of a check. */

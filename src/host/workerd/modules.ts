@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from "rolldown";
-import { loadTableText } from "../../routing/index.ts";
-import { digestOf } from "../publish/publish.ts";
+import { builtConstants } from "./table-code.ts";
 
 /** A module of the Worker. Modules import each other by relative names, so all of them stand in one folder. */
 export interface ModuleFile {
@@ -62,7 +61,7 @@ export async function bundleWorker(options: BundleOptions): Promise<readonly Wor
     transform: {
       target: "es2024",
       define: {
-        ...(loadTableText(tableText, 0).ok ? { CHECKED_DIGEST: JSON.stringify(digestOf(tableText)) } : {}),
+        BUILT_TABLE: await builtConstants(tableText),
         // `graphql` asks it for a module of Node at start.
         "globalThis.process": "undefined",
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { validations } from "../../../src/control-plane/revisions.ts";
-import { loadTableBytes } from "../../../src/edge/table/kv.ts";
+import { loadTableBytes } from "../../../src/edge/table/compile-text.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

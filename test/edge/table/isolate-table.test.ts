@@ -49,7 +49,7 @@ function setUp(bundled: unknown = BUNDLED, checkedDigest?: string) {
     cache: undefined,
     namespace: "one",
     bundled,
-    checkedDigest,
+    built: checkedDigest === undefined ? undefined : { digest: checkedDigest, form: undefined },
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
     refreshMs: 30_000,
