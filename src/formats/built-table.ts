@@ -1,4 +1,4 @@
-/** What a build adds to the Worker: the version of its code for tables, and the bundled table as this version compiled it. */
+/** Constants that a build adds to the Worker: the version of its code for tables, and the bundled table as this version compiled it. */
 export interface BuiltConstants {
   readonly version: string;
   /** `undefined`: the table has faults. */

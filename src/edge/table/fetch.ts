@@ -77,7 +77,7 @@ export interface VouchedTables {
   readonly bundled: unknown;
   /** Its digest and its stored form, if the build checked it. Who writes KV can name this digest, and gets this table. */
   readonly built?: BuiltTable | undefined;
-  /** Of the control plane; `undefined`: only the build vouches for a table. */
+  /** The control plane's seal; `undefined`: only the build vouches for a table. */
   readonly seal?: FormSeal | undefined;
 }
 
