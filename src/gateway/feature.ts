@@ -49,6 +49,8 @@ export type Send = (context: RequestContext, proxied: ProxyRequest) => Promise<R
 
 /** Steps of a feature for the requests of one entity and their answers. */
 export interface EntitySteps {
+  /** Whether they change anything of the request or its answer; absent: of all. */
+  readonly applies?: (context: RequestContext, decision: Decision) => boolean;
   /** Why a request must not be sent. */
   readonly refuse?: (context: RequestContext, table: CompiledTable) => GatewayError | undefined;
   /** Whether bodies of answers are read: the origin is asked for none that cannot be. */
@@ -73,10 +75,10 @@ export interface ServeFeature {
   readonly name: string;
   /** Features that it stands on. */
   readonly needs?: readonly string[];
-  /** Asked once for each pair of tables; `undefined` where they do not use the feature. */
-  readonly endpoint?: (served: ServedTable) => Endpoint | undefined;
-  /** Refuses what was decided. Asked once for each pair of tables. */
-  readonly gate?: (served: ServedTable) => Gate | undefined;
+  /** Asked once for each pair of tables and method; `undefined` where they do not use the feature. */
+  readonly endpoint?: (served: ServedTable, method: string) => Endpoint | undefined;
+  /** Refuses what was decided. Asked once for each pair of tables and method. */
+  readonly gate?: (served: ServedTable, method: string) => Gate | undefined;
   /** Asked once for each owner of paths. */
   readonly placed?: (owner: Entity | WithoutId) => PlacedHandler | undefined;
   /** Asked once for each entity. */
@@ -88,7 +90,7 @@ export interface ServeFeature {
 }
 
 /** All steps of an entity as one. */
-export interface Steps extends Pick<EntitySteps, "refuse" | "rewrite"> {
+export interface Steps extends Pick<EntitySteps, "applies" | "refuse" | "rewrite"> {
   readonly readsAnswers: boolean;
   readonly holdsAnswer: (context: RequestContext) => boolean;
   readonly send: Send;
@@ -101,13 +103,17 @@ export interface CoreSteps {
   readonly send: (deliver: Deliver, respond: Respond) => Send;
 }
 
+/** Own parts of features for one method. */
+export interface ForMethod {
+  readonly endpoints: readonly Endpoint[];
+  readonly gates: readonly Gate[];
+}
+
 /** Endpoints and steps of all features: chosen when a table, an entity or an owner of paths is first seen. */
 export class ServeFeatures {
   readonly #all: readonly ServeFeature[];
-  readonly #tables = new WeakMap<
-    ServedTable,
-    { readonly endpoints: readonly Endpoint[]; readonly gates: readonly Gate[] }
-  >();
+  /** The runtime takes a fixed set of methods: the inner maps stay small. */
+  readonly #tables = new WeakMap<ServedTable, Map<string, ForMethod>>();
   readonly #steps = new WeakMap<Entity, Steps | "none">();
   readonly #placed = new WeakMap<Entity | WithoutId, PlacedHandler | "none">();
 
@@ -120,14 +126,18 @@ export class ServeFeatures {
     this.#all = all;
   }
 
-  of(served: ServedTable) {
-    const known = this.#tables.get(served);
-    if (known !== undefined) return known;
+  of(served: ServedTable, method: string): ForMethod {
+    const known = this.#tables.get(served)?.get(method);
+    return known ?? this.#choose(served, method);
+  }
+
+  #choose(served: ServedTable, method: string): ForMethod {
     const found = {
-      endpoints: this.#all.flatMap(({ endpoint }) => endpoint?.(served) ?? []),
-      gates: this.#all.flatMap(({ gate }) => gate?.(served) ?? []),
+      endpoints: this.#all.flatMap(({ endpoint }) => endpoint?.(served, method) ?? []),
+      gates: this.#all.flatMap(({ gate }) => gate?.(served, method) ?? []),
     };
-    this.#tables.set(served, found);
+    const methods = this.#tables.get(served) ?? new Map<string, ForMethod>();
+    this.#tables.set(served, methods.set(method, found));
     return found;
   }
 
@@ -176,7 +186,10 @@ function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefin
   const respond = all.reduceRight((next, steps) => steps.respond?.(next) ?? next, inner);
   const deliver = all.reduceRight((next, steps) => steps.deliver?.(next) ?? next, core.deliver);
   const send = all.reduceRight((next, steps) => steps.send?.(next, respond) ?? next, core.send(deliver, respond));
+  const tests = all.map(({ applies }) => applies);
+  const mayPass = tests.every((test) => test !== undefined);
   return {
+    ...(mayPass && { applies: anyOf(tests) }),
     refuse: (context, table) => {
       for (const refuse of refusals) {
         const error = refuse(context, table);
@@ -188,4 +201,12 @@ function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefin
     holdsAnswer: (context) => holds.some((hold) => hold(context)),
     send,
   };
+}
+
+type Applies = NonNullable<EntitySteps["applies"]>;
+
+function anyOf(tests: readonly Applies[]): Applies {
+  const [only] = tests;
+  if (only !== undefined && tests.length === 1) return only;
+  return (context, decision) => tests.some((test) => test(context, decision));
 }

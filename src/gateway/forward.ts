@@ -56,7 +56,8 @@ export async function forward(
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   const features = featuresOf(context);
-  const steps = features.steps(table, entity, CORE_STEPS);
+  const own = features.steps(table, entity, CORE_STEPS);
+  const steps = own?.applies?.(context, decision) === false ? undefined : own;
   const refused = steps?.refuse?.(context, table);
   if (refused !== undefined) return context.fail(refused, decision);
   // An origin must not get unsigned what its operator wanted signed.

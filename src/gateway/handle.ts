@@ -50,7 +50,7 @@ async function serveLater(
 export function serveBy(context: RequestContext, served: ServedTable, decided?: Decided): Response | Promise<Response> {
   context.features = SERVING;
   const { path, gateway } = context;
-  const { endpoints, gates } = SERVING.of(served);
+  const { endpoints, gates } = SERVING.of(served, context.method);
   if (decided === undefined) {
     for (const endpoint of endpoints) {
       const answer = endpoint(context, served);

@@ -1,4 +1,5 @@
 import type { Gate, ServeFeature } from "../../../gateway/feature.ts";
+import type { ServedTable } from "../../../ports/gateway.ts";
 import { loadable } from "../../../problems/loadable.ts";
 import { findCreation, mayReadCollection } from "./collection.ts";
 
@@ -8,19 +9,21 @@ const handler = loadable("create", () => import("./create.ts"));
 const gate: Gate = (context, served, outcome, again) => {
   const { method, path } = context;
   if (method === "PUT") return handler.run(({ refuseStalePut }) => refuseStalePut(context, served, outcome, again));
-  if (method !== "POST" || (outcome.kind !== "region" && outcome.kind !== "without-id")) return undefined;
+  if (outcome.kind !== "region" && outcome.kind !== "without-id") return undefined;
   const sent = outcome.kind === "region" ? outcome.path : path;
   return mayReadCollection(served, sent) ? { reason: "unrouted-path", path } : undefined;
 };
 
 export const create: ServeFeature = {
   name: "create",
-  endpoint: ({ table, canary }) =>
-    (table.creates ?? canary?.table.creates) === undefined
-      ? undefined
-      : (context, served) => {
-          const creation = context.method === "POST" ? findCreation(served, context.path) : undefined;
-          return creation && handler.run(({ createEntity }) => createEntity(context, served, creation));
-        },
-  gate: ({ table, canary }) => ((table.creates ?? canary?.table.creates) === undefined ? undefined : gate),
+  endpoint: (tables, method) => {
+    if (method !== "POST" || !mayCreate(tables)) return undefined;
+    return (context, served) => {
+      const creation = findCreation(served, context.path);
+      return creation && handler.run(({ createEntity }) => createEntity(context, served, creation));
+    };
+  },
+  gate: (tables, method) => ((method === "PUT" || method === "POST") && mayCreate(tables) ? gate : undefined),
 };
+
+const mayCreate = ({ table, canary }: ServedTable): boolean => (table.creates ?? canary?.table.creates) !== undefined;

@@ -19,7 +19,7 @@ import { TEXT_KEY } from "../table/types.ts";
 export const directory: ServeFeature = {
   name: "directory",
   steps: ({ directories }) =>
-    directories && { holdsAnswer: mayRegister, deliver: deliverLearning, respond: respondKeyed },
+    directories && { applies: isKeyed, holdsAnswer: mayRegister, deliver: deliverLearning, respond: respondKeyed },
   verify: compareVerified,
 };
 

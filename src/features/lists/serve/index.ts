@@ -8,11 +8,11 @@ const handler = loadable("lists", () => import("./list.ts"));
 
 export const lists: ServeFeature = {
   name: "lists",
-  endpoint: ({ table, canary }) => {
-    if ((table.lists ?? canary?.table.lists) === undefined) return undefined;
+  endpoint: ({ table, canary }, method) => {
+    if ((method !== "GET" && method !== "HEAD") || (table.lists ?? canary?.table.lists) === undefined) return undefined;
     return (context, served) => {
-      const { method, path } = context;
-      if ((method !== "GET" && method !== "HEAD") || path.startsWith(ANY_PREFIX)) return undefined;
+      const { path } = context;
+      if (path.startsWith(ANY_PREFIX)) return undefined;
       const list = findList(served, path);
       return list && handler.run(({ answerList }) => answerList(context, served, list));
     };
