@@ -297,7 +297,7 @@ const COMPOSERS = [
   "^src/control-plane/(client|object)\\.ts$",
   "^src/edge/config\\.ts$",
   "^src/gateway/(handle|pages)\\.ts$",
-  "^src/problems/(catalogue|problem)\\.ts$",
+  "^src/problems/(catalogue|problem|texts)\\.ts$",
   "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|restore|store))\\.ts$",
 ];
 

@@ -1,22 +1,14 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Authenticate, Caller } from "../../ports/admin.ts";
-import type { Clock, Fetch, Gateway } from "../../ports/gateway.ts";
+import type { Gateway } from "../../ports/gateway.ts";
 import type { AuthError } from "../../problems/errors.ts";
 import { loadable } from "../../problems/loadable.ts";
 import { TOKEN_LENGTH_MAX } from "../../routing/limits.ts";
 import { bearerToken } from "../../routing/resolve/region-sources.ts";
-import type { Claims } from "./jwt.ts";
+import type { Claims, JwtOptions } from "./jwt.ts";
 import { type AccessSettings, type JwtSettings, type MintDoor, scopeOf } from "./settings.ts";
 
 export type AccessOptions = JwtOptions & { readonly settings: AccessSettings };
-
-export interface JwtOptions {
-  readonly settings: JwtSettings;
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-  readonly reportKeyFailure: (why: string) => void;
-  readonly fetchDeadlineMs?: number;
-}
 
 /** `wrong`: the token is invalid; only the log has the reason. `unavailable`: the keys could not be fetched. */
 export type AccessFault = { readonly kind: "wrong"; readonly why: string } | { readonly kind: "unavailable" };

@@ -11,11 +11,20 @@ import {
 } from "jose";
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
+import type { Clock, Fetch } from "../../ports/gateway.ts";
 import { collect } from "../../proxy/body.ts";
 import { withTimeout } from "../platform.ts";
-import type { JwtOptions } from "./access.ts";
+import type { JwtSettings } from "./settings.ts";
 
 export type Claims = JWTPayload;
+
+export interface JwtOptions {
+  readonly settings: JwtSettings;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly reportKeyFailure: (why: string) => void;
+  readonly fetchDeadlineMs?: number;
+}
 
 /** Limits the fetches that unknown key IDs cause. */
 const FETCH_INTERVAL_MS = 60_000;
