@@ -1,11 +1,14 @@
 import { classOf } from "../../formats/canary-verdict.ts";
 import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
+import { loadable } from "../../problems/loadable.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, OWN, SeriesTotals, seriesKey } from "./catalogue.ts";
-import { noHistory } from "./history.ts";
-import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore } from "./store.ts";
+
+/** Pages alone show figures. */
+const historyModule = loadable("metrics-history", () => import("./history.ts"));
+const snapshotModule = loadable("metrics-snapshot", () => import("./snapshot.ts"));
 
 export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
@@ -116,6 +119,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     },
 
     async snapshot(served) {
+      const { snapshotOf } = await snapshotModule.load();
       const context = { served, nowMs: clock.nowMs(), own: health };
       if (store === undefined) {
         pending.addAll(cells.drain());
@@ -128,8 +132,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     },
 
     async history(span, from) {
-      if (store === undefined || !(await send(store))) return noHistory(span);
-      return (await store.history(span, from).catch(failed)) ?? noHistory(span);
+      const read =
+        store !== undefined && (await send(store)) ? await store.history(span, from).catch(failed) : undefined;
+      return read ?? (await historyModule.load()).noHistory(span);
     },
   };
 }

@@ -55,6 +55,7 @@ const post = (body: object): RequestInit => ({ method: "POST", body: JSON.string
 const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit | undefined, module: RegExp])[] = [
   ["an entity", ORDER, undefined, /^core\.js$/],
   ["a page", "/-/health", undefined, /^routes-pages\.js$/],
+  ["metrics", "/-/metrics", undefined, /^edge-metrics-snapshot\.js$/],
   ["a create", "/orders", post({ item: "tea" }), /create-serve-create\.js$/],
   ["a list", "/orders", undefined, /lists-serve-list\.js$/],
   ["GraphQL", "/graphql", post({ query: "{ __typename }" }), /graphql-serve-serve\.js$/],
