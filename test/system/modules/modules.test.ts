@@ -56,6 +56,7 @@ const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit |
   ["an entity", ORDER, undefined, /^core\.js$/],
   ["a page", "/-/health", undefined, /^routes-pages\.js$/],
   ["metrics", "/-/metrics", undefined, /^edge-metrics-snapshot\.js$/],
+  ["a key of a directory", "/shops/corner", undefined, /^features-directory-edge-lookup\.js$/],
   ["a create", "/orders", post({ item: "tea" }), /create-serve-create\.js$/],
   ["a list", "/orders", undefined, /lists-serve-list\.js$/],
   ["GraphQL", "/graphql", post({ query: "{ __typename }" }), /graphql-serve-serve\.js$/],

@@ -1,9 +1,10 @@
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
-import { type CopyFailure, copyStore, edgeCopies } from "./copies.ts";
+import { loadable } from "../../../problems/loadable.ts";
+import type { CopyStore, Directory } from "../port.ts";
+import type { CopyFailure } from "./copies.ts";
 import { type DirectoryRpc, durableDirectory } from "./keys.ts";
-import { edgeDirectory } from "./lookup.ts";
 
 /** The implementation is loaded with the first object. */
 export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
@@ -32,33 +33,57 @@ export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
   },
 ) {}
 
+/** The layers before the objects come with the first key of a directory. */
+const layers = loadable("directory", async () => {
+  const [{ copyStore, edgeCopies }, { edgeDirectory }] = await Promise.all([
+    import("./copies.ts"),
+    import("./lookup.ts"),
+  ]);
+  return { copyStore, edgeCopies, edgeDirectory };
+});
+
 export const directory = {
   name: "directory",
   ports({ env, config, clock, entropy, namespace, counters }) {
     const truth = durableDirectory(env.DIRECTORY, reportFailure);
-    const copies = edgeCopies({
-      truth,
-      kv: env.TABLE_KV,
-      namespace,
-      clock,
-      entropy,
-      retryMsMax: config.tableRefreshMs,
-      // The objects are asked instead.
-      report: (failure: CopyFailure) => writeEvent("directory-copy-failed", failure),
-    });
-    return {
-      // An answer under verification that the routes do not give is worth a line.
-      directory: edgeDirectory({
+    let made: Directory | undefined;
+    const lookUps = async (): Promise<Directory> => {
+      const { edgeCopies, edgeDirectory } = await layers.load();
+      made ??= edgeDirectory({
         truth,
-        copies,
+        copies: edgeCopies({
+          truth,
+          kv: env.TABLE_KV,
+          namespace,
+          clock,
+          entropy,
+          retryMsMax: config.tableRefreshMs,
+          // The objects are asked instead.
+          report: (failure: CopyFailure) => writeEvent("directory-copy-failed", failure),
+        }),
         clock,
         namespace,
         counters,
+        // An answer under verification that the routes do not give is worth a line.
         report: (comparison) => writeEvent("directory-differs", comparison),
-      }),
-      directoryTruth: truth,
-      directoryCopies: copyStore(env.TABLE_KV, reportFailure),
+      });
+      return made;
     };
+    const copies = async (): Promise<CopyStore> => (await layers.load()).copyStore(env.TABLE_KV, reportFailure);
+    const directory: Directory = {
+      lookup: (...asked) =>
+        made === undefined ? lookUps().then((loaded) => loaded.lookup(...asked)) : made.lookup(...asked),
+      // It comes after a look-up.
+      compared: (comparison) => made?.compared(comparison),
+      forget: async (...changed) => (await lookUps()).forget(...changed),
+    };
+    const directoryCopies: CopyStore = {
+      current: async (...asked) => (await copies()).current(...asked),
+      read: async (...asked) => (await copies()).read(...asked),
+      write: async (...written) => (await copies()).write(...written),
+      point: async (...pointed) => (await copies()).point(...pointed),
+    };
+    return { directory, directoryTruth: truth, directoryCopies };
   },
 } satisfies PlatformFeature;
 
