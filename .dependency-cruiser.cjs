@@ -202,12 +202,7 @@ const ZONES = [
   {
     name: "origin",
     from: "^src/origin/",
-    may: [
-      "^src/origin/",
-      "^src/proxy/signature\\.ts$",
-      "^src/features/idempotency/serve/key-field\\.ts$",
-      "^src/ids/result\\.ts$",
-    ],
+    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/proxy/key-field\\.ts$", "^src/ids/result\\.ts$"],
     why: "the library for origins runs in their programs, on whatever runtime they have",
   },
   {

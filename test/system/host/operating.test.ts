@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../../src/edge/metrics/catalogue.ts";
 
@@ -6,6 +6,10 @@ import { METRICS } from "../../../src/edge/metrics/catalogue.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const PAGE = read("docs/operate/observe.md");
+/** The gateway's own source: each feature writes its events in its folder. */
+const SOURCES = globSync("src/{edge,features,formats,ports}/**/*.ts", { cwd: new URL("../../..", import.meta.url) })
+  .map((path) => read(path))
+  .join("");
 
 /** The rows of the table under a heading row, as cells. */
 function rowsUnder(heading: string): string[][] {
@@ -43,11 +47,15 @@ describe("the page on operating", () => {
   });
 
   it("lists the members of a request's line", () => {
-    const sources = read("src/ports/gateway.ts") + read("src/formats/canary-verdict.ts");
-    const declared = ["AnswerOutcome", "RequestLine extends AnswerOutcome"].map(
-      (name) => new RegExp(`export interface ${name} \\{(.*?)^\\}`, "ms").exec(sources)?.[1] ?? "",
-    );
-    const all = [...declared.join("").matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = ""]) => name);
+    const declared = [
+      ...SOURCES.matchAll(/^( *)(?:export )?interface (?:AnswerOutcome|RequestLine)\b[^{]*\{(.*?)^\1\}/gms),
+    ];
+    const all = [
+      ...declared
+        .map(([, , body]) => body)
+        .join("")
+        .matchAll(/^ {2,4}readonly (\w+)\??:/gm),
+    ].map(([, name = ""]) => name);
     // The metrics read these; the line leaves them out.
     const members = all.filter((name) => name !== "isElsewhere" && name !== "isOwn");
     const listed = rowsUnder("| member | what |").flatMap(([names = ""]) => codes(names));
@@ -56,7 +64,7 @@ describe("the page on operating", () => {
   });
 
   it("lists every event", () => {
-    const written = [...read("src/edge/log.ts").matchAll(/(?:event: |write\()["`]([a-z-]+)(\$\{state\})?/g)].flatMap(
+    const written = [...SOURCES.matchAll(/(?:event: |writeEvent\(\s*)["`]([a-z-]+)(\$\{state\})?/g)].flatMap(
       ([, name = "", state]) => (state === undefined ? [name] : [`${name}open`, `${name}closed`]),
     );
     const listed = rowsUnder("| event | when |").flatMap(([names = ""]) => codes(names));

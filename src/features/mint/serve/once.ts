@@ -1,9 +1,9 @@
 import { scopeOf } from "../../../gateway/caller.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
+import { readIdempotencyKey } from "../../../proxy/key-field.ts";
 import type { BeginCall } from "../../idempotency/port.ts";
 import { attemptToken, fingerprintOf, refusalOf } from "../../idempotency/serve/idempotency-key.ts";
 import { replayed, withKeyFields } from "../../idempotency/serve/kept-answer.ts";
-import { readIdempotencyKey } from "../../idempotency/serve/key-field.ts";
 
 /** As long as the keys of creates by default. */
 const TTL_MS = 86_400_000;

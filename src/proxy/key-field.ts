@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../../ids/result.ts";
+import { err, ok, type Result } from "../ids/result.ts";
 
 /** The field `idempotency-key` (draft-ietf-httpapi-idempotency-key-header-07 §2.1), as the gateway and origins read it. */
 
