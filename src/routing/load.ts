@@ -21,10 +21,11 @@ import { decidedBy, type TableFeature } from "./feature.ts";
 import { type LayoutPlans, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { composeSchemas, type TableSchemas } from "./schema/compose.ts";
-import { type Draft, hasNone, readDraft } from "./schema/draft.ts";
+import type { Draft } from "./schema/draft.ts";
 import { type Fault, faultList } from "./schema/faults.ts";
 import { parseTableText } from "./schema/parse.ts";
 import type { DeclaredTable } from "./schema/table.ts";
+import { hasNone, readDraft } from "./schema/validate.ts";
 import type { CompiledTable } from "./table.ts";
 
 /** The features that a build has. */

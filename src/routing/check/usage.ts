@@ -1,7 +1,8 @@
 import * as limits from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
-import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
+import { OVERRIDE_PARTS } from "../schema/records.ts";
+import { valuesIn } from "../schema/validate.ts";
 import type { FeatureUse, TableChecks } from "./feature.ts";
 
 export type Use = { readonly used: number; readonly max: number };

@@ -3,8 +3,8 @@ import { compileLayout, declareLayout, declareTexts, everyLayout } from "../../i
 import { bitsOf } from "../../ids/layout/runs.ts";
 import { sharedForm } from "../../ids/text/alphabet-text.ts";
 import { LUUID_SHORT } from "../identity.ts";
+import { FORBIDDEN_KEYS } from "../schema/records.ts";
 import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";
-import { FORBIDDEN_KEYS } from "../schema/validate.ts";
 import { type EntryFault, faultAt, faultOfDeclaration, LAYOUT_NAME_SENTENCE } from "./declaration-faults.ts";
 import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
 

@@ -1,6 +1,5 @@
 import { knownLayouts } from "../layouts/declared.ts";
-import type { TableSchemas } from "./compose.ts";
-import type { Report } from "./faults.ts";
+import { entriesOf, type Json, OVERRIDE_PARTS } from "./records.ts";
 import type {
   DeclaredEntity,
   DeclaredGone,
@@ -9,7 +8,6 @@ import type {
   DeclaredRoute,
   DeclaredTable,
 } from "./table.ts";
-import { checkShape, checkSizes, entriesOf, isRecord, type Json, keepFitting, OVERRIDE_PARTS } from "./validate.ts";
 
 /** Overrides by ID, side by side and never copied: there may be 100,000, and an object of that size is slow to walk. */
 export type Overrides<Entry> = { readonly ids: readonly string[]; readonly entries: readonly Entry[] };
@@ -98,12 +96,6 @@ export const draftOf = (
 export const namesIn = (declared: Json, part: string): ReadonlySet<string> =>
   new Set(entriesOf(declared[part]).map(([key]) => key));
 
-/** Whether none of the parts is declared. */
-export const hasNone = ({ declared }: Draft, parts: readonly string[]): boolean =>
-  parts.every((part) => isNothing(declared[part]));
-
-const isNothing = (part: unknown): boolean => part === undefined || (isRecord(part) && Object.keys(part).length === 0);
-
 /** It also takes a table that the schema has not read. The schema gives an entity of keys an empty list of IDs. */
 const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<string, DeclaredEntity> => {
   const isWhole = [...entities.values()].every((entity: Partial<DeclaredEntity>) => entity.ids !== undefined);
@@ -113,19 +105,3 @@ const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<str
 };
 
 const NONE: ReadonlySet<number> = new Set();
-
-const EMPTY: DeclaredTable = { regions: {}, routes: [] };
-
-/** Validates any value, reports what does not fit the schema, and keeps what does. `declared`: `undefined` when it does not fit. */
-export const readDraft = (value: unknown, report: Report, schemas: TableSchemas) => {
-  const isShort = checkSizes(value, report, schemas);
-  if (isShort) checkShape(value, report);
-  const fitting = isShort ? keepFitting(value, report, schemas) : undefined;
-  if (fitting === undefined) return { draft: draftOf(EMPTY), declared: undefined, isRead: false };
-  const { routes, isWhole } = fitting;
-  // The kept parts have passed the schema.
-  const table = fitting.table as DeclaredTable;
-  const draft = draftOf(table, isRecord(value) ? value : {}, routes);
-  // A value that is no object at all is the fault.
-  return { draft, declared: isWhole ? table : undefined, isRead: isRecord(value) };
-};

@@ -1,24 +1,11 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
 import type { TableSchemas } from "./compose.ts";
+import { type Draft, draftOf } from "./draft.ts";
 import { nearest, type Place, type Report } from "./faults.ts";
 import { name } from "./parts.ts";
-import type { DeclaredRoute } from "./table.ts";
-
-/** Keys with a meaning for JavaScript objects. As names they would allow prototype pollution. */
-export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
-
-export type Json = Readonly<Record<string, unknown>>;
-
-export const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Own entries of an object without the keys that the schema skips. */
-export const entriesOf = (value: unknown): readonly [string, unknown][] =>
-  isRecord(value) ? Object.entries(value).filter(([key]) => !FORBIDDEN_KEYS.has(key)) : [];
-
-/** Parts with an entry for each override. They share one index and one limit. */
-export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
+import { entriesOf, FORBIDDEN_KEYS, isRecord, type Json, OVERRIDE_PARTS } from "./records.ts";
+import type { DeclaredRoute, DeclaredTable } from "./table.ts";
 
 /** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
 const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
@@ -318,3 +305,25 @@ const withStandIns = (value: Json, schemas: TableSchemas): Json => {
 
 /** An entry with more values has only its first issue listed. */
 const LISTED_VALUES_MAX = 2_000;
+
+/** Whether none of the parts is declared. */
+export const hasNone = ({ declared }: Draft, parts: readonly string[]): boolean =>
+  parts.every((part) => isNothing(declared[part]));
+
+const isNothing = (part: unknown): boolean => part === undefined || (isRecord(part) && Object.keys(part).length === 0);
+
+const EMPTY: DeclaredTable = { regions: {}, routes: [] };
+
+/** Validates any value, reports what does not fit the schema, and keeps what does. `declared`: `undefined` when it does not fit. */
+export const readDraft = (value: unknown, report: Report, schemas: TableSchemas) => {
+  const isShort = checkSizes(value, report, schemas);
+  if (isShort) checkShape(value, report);
+  const fitting = isShort ? keepFitting(value, report, schemas) : undefined;
+  if (fitting === undefined) return { draft: draftOf(EMPTY), declared: undefined, isRead: false };
+  const { routes, isWhole } = fitting;
+  // The kept parts have passed the schema.
+  const table = fitting.table as DeclaredTable;
+  const draft = draftOf(table, isRecord(value) ? value : {}, routes);
+  // A value that is no object at all is the fault.
+  return { draft, declared: isWhole ? table : undefined, isRead: isRecord(value) };
+};
