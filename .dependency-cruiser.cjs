@@ -60,7 +60,15 @@ const ZONES = [
   {
     name: "feature-serve",
     from: SERVE,
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", SERVE, PROBLEMS, TABLE, ...PORTS, packages("@scure/base")],
+    may: [
+      "^src/formats/key-field\\.ts$",
+      "^src/(gateway|proxy|problems|routing|ids)/",
+      SERVE,
+      PROBLEMS,
+      TABLE,
+      ...PORTS,
+      packages("@scure/base"),
+    ],
     why: "the handlers of a feature stand on the gateway, and know no binding",
   },
   {
@@ -202,7 +210,7 @@ const ZONES = [
   {
     name: "origin",
     from: "^src/origin/",
-    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/proxy/key-field\\.ts$", "^src/ids/result\\.ts$"],
+    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/formats/key-field\\.ts$", "^src/ids/result\\.ts$"],
     why: "the library for origins runs in their programs, on whatever runtime they have",
   },
   {

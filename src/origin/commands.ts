@@ -1,5 +1,5 @@
+import { readIdempotencyKey } from "../formats/key-field.ts";
 import { err, ok, type Result } from "../ids/result.ts";
-import { readIdempotencyKey } from "../proxy/key-field.ts";
 import { headerOf, type RequestLike, targetOf } from "./request.ts";
 
 /** A command on an entity that is done once for its key, however often the client sends it. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fingerprintOf, refusalOf } from "../../src/features/idempotency/serve/idempotency-key.ts";
+import { readIdempotencyKey } from "../../src/formats/key-field.ts";
 import { scopeOf } from "../../src/gateway/caller.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import { problemOf } from "../../src/problems/index.ts";
-import { readIdempotencyKey } from "../../src/proxy/key-field.ts";
 
 const INVALID = err({ reason: "idempotency-key-invalid" });
 

@@ -2,8 +2,8 @@ import { Hono } from "hono";
 import type { PageFeature } from "../../../routes/feature.ts";
 import { requireScope } from "../../../routes/lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, respond } from "../../../routes/lib/http.ts";
+import { readIdempotencyKey } from "../../formats/key-field.ts";
 import type { Gateway } from "../../ports/gateway.ts";
-import { readIdempotencyKey } from "../../proxy/key-field.ts";
 import { openapi } from "./openapi.ts";
 import type { KeyEntry } from "./port.ts";
 

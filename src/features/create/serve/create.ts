@@ -1,3 +1,4 @@
+import { readIdempotencyKey } from "../../../formats/key-field.ts";
 import { claimsOf, scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
 import { decidePath } from "../../../gateway/decide.ts";
 import { type ForwardOptions, forward } from "../../../gateway/forward.ts";
@@ -7,7 +8,6 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
-import { readIdempotencyKey } from "../../../proxy/key-field.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import { attemptToken, fingerprintOf } from "../../idempotency/serve/idempotency-key.ts";
 import { textAt } from "../table/request.ts";

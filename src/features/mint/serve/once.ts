@@ -1,6 +1,6 @@
+import { readIdempotencyKey } from "../../../formats/key-field.ts";
 import { scopeOf } from "../../../gateway/caller.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
-import { readIdempotencyKey } from "../../../proxy/key-field.ts";
 import type { BeginCall } from "../../idempotency/port.ts";
 import { attemptToken, fingerprintOf, refusalOf } from "../../idempotency/serve/idempotency-key.ts";
 import { replayed, withKeyFields } from "../../idempotency/serve/kept-answer.ts";
