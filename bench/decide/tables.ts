@@ -1,5 +1,5 @@
 import { PACKS } from "../misroute/packs.ts";
-import { declaredLayouts, epochText, NOW_MS, SUBJECTS, type Subject } from "../misroute/subjects.ts";
+import { declaredLayouts, epochText, SUBJECTS, type Subject } from "../misroute/subjects.ts";
 import { mintText } from "../misroute/texts.ts";
 import type { Dice } from "./dice.ts";
 
@@ -374,5 +374,3 @@ export function canaryOf(dice: Dice, { declared, regions }: RandomTable): Declar
   const routes = declared.routes.map((route) => ("region" in route ? { ...route, region: dice.pick(regions) } : route));
   return { ...declared, routes, ...dice.maybe(50, () => ({ default: dice.pick(regions) })) };
 }
-
-export { NOW_MS };
