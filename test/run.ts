@@ -9,8 +9,8 @@ import { exitOf } from "../src/host/child.ts";
 
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, Biome's rules and the unit tests
-npm run test:slow: properties with many cases, large tables, memory, and others' libraries and engines
-.ci/run: npm test, then npm run test:slow with fewer cases and without others' libraries and engines
+npm run test:slow: properties with many cases, large tables, memory, others' libraries and engines, each feature left out
+.ci/run: npm test, then npm run test:slow with fewer cases, and without its last part
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
   npm test -- test/ids                      tests of a folder
