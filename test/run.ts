@@ -33,7 +33,7 @@ const ALL: readonly Stage[] = [
   [[script("types")], [script("lint"), script("zones")]],
   [[tests("unit"), tests("rules"), tests("worker")], [tests("system")]],
 ];
-const SLOW: Stage = [[tests("slow")], [tests("slow-worker"), tests("slow-system")]];
+const SLOW: Stage = [[tests("slow"), tests("slow-system")], [tests("slow-worker")]];
 const OUTSIDE: Stage = [[tests("outside")]];
 
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
