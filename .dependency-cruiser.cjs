@@ -16,7 +16,7 @@ const PORTS = ["^src/ports/", "^src/features/[^/]+/port\\.ts$"];
 /** The pure part of a feature. */
 const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
 /** Those of the features that tables have. */
-const TABLE_LISTS = "^src/features/((checking|compiling|members)\\.ts|needs\\.json|table-types\\.d\\.ts)$";
+const TABLE_LISTS = "^src/features/((checking|comparing|compiling|members)\\.ts|needs\\.json|table-types\\.d\\.ts)$";
 /** Errors of a feature, and the problem of each. */
 const PROBLEMS = "^src/features/[^/]+/problems\\.ts$";
 /** Handlers of a feature: they answer requests, or change them. */
@@ -112,7 +112,7 @@ const ZONES = [
     from: LISTS,
     may: [
       "^src/features/[^/]+/",
-      "^src/routing/(check/feature|feature|schema/compose)\\.ts$",
+      "^src/routing/(check/feature|diff/feature|feature|schema/compose)\\.ts$",
       "^src/(problems|control-plane)/feature\\.ts$",
     ],
     why: "a list has a line for each feature, and no code",

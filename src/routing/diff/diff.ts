@@ -1,10 +1,10 @@
-import { TABLE_CHECKS } from "../../features/checking.ts";
+import { TABLE_DIFFS } from "../../features/comparing.ts";
 import { TABLE_FEATURES } from "../../features/compiling.ts";
-import type { DiffContents, FeatureDiff } from "../check/feature.ts";
 import type { Planned } from "../compile/assemble.ts";
 import { planChecked } from "../compile/compile.ts";
 import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
 import type { DeclaredTable } from "../schema/table.ts";
+import type { DiffContents, FeatureDiff } from "./feature.ts";
 import type { KeyChange } from "./key-changes.ts";
 import { diffKeys } from "./keys.ts";
 import { diffOverrides, type OverridesDiff } from "./overrides.ts";
@@ -32,7 +32,7 @@ export const diffTables = (
   const left = planChecked(before);
   const right = planChecked(after);
   const parts = diffParts(wholeDraft(before, left), wholeDraft(after, right));
-  const keys = diffKeys(left, right, TABLE_CHECKS, contents);
+  const keys = diffKeys(left, right, TABLE_DIFFS, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
   const overrides = diffOverrides(parts, left, right, nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
@@ -56,7 +56,7 @@ const diffParts = (before: Draft, after: Draft) => ({
   countries: diffPart(before.countries, after.countries),
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
-  ...(Object.assign({}, ...TABLE_CHECKS.map(({ diff }) => diff?.(before, after))) as FeatureDiff),
+  ...(Object.assign({}, ...TABLE_DIFFS.map(({ diff }) => diff?.(before, after))) as FeatureDiff),
   /** By ID, as the two that follow. */
   moved: diffPart(entriesOf(before.moved), entriesOf(after.moved)),
   moves: diffPart(entriesOf(before.moves), entriesOf(after.moves)),

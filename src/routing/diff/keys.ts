@@ -1,5 +1,4 @@
 import type { Field } from "../../ids/index.ts";
-import type { DiffContents, SearchedComparison, SearchedDiff, TableChecks } from "../check/feature.ts";
 import type { Planned } from "../compile/assemble.ts";
 import { routesById } from "../compile/route-plans.ts";
 import { fieldDimensionName, keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
@@ -8,6 +7,7 @@ import type { Box } from "../lookup/build-index.ts";
 import type { Ranges } from "../lookup/ranges.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { DeclaredRoute } from "../schema/table.ts";
+import type { DiffContents, SearchedComparison, SearchedDiff, TableDiffs } from "./feature.ts";
 import type { Claims, CountedChange, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
 import { isKey, pairOwners, sameLayout, toKeyChanges } from "./key-changes.ts";
 import {
@@ -25,7 +25,7 @@ import { type RouteOutcome, routeOutcome } from "./outcome.ts";
 export const diffKeys = (
   before: Planned,
   after: Planned,
-  features: readonly TableChecks[],
+  features: readonly TableDiffs[],
   contents: DiffContents,
 ): readonly KeyChange[] => {
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);

@@ -1,5 +1,4 @@
 import type { TableChecks } from "../../../routing/check/feature.ts";
-import { type Changed, diffValue } from "../../../routing/diff/parts.ts";
 import type { Report } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
 import { ANY } from "./compile.ts";
@@ -56,11 +55,4 @@ export const corsChecks: TableChecks = {
   requests: ({ table }, report) => {
     if (table.cors !== undefined) checkCors(table.cors, report);
   },
-  diff: (before, after) => ({ cors: diffValue(before.table.cors, after.table.cors) }),
 };
-
-declare module "../../../routing/check/feature.ts" {
-  interface FeatureDiff {
-    readonly cors: Changed<DeclaredCors | undefined> | undefined;
-  }
-}

@@ -3,13 +3,12 @@ import { luuid } from "../../../ids/index.ts";
 import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkRegion } from "../../../routing/check/names.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
-import { diffPart, type PartDiff } from "../../../routing/diff/parts.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { type Draft, namesIn } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import type { DeclaredEntity, DeclaredRoute } from "../../../routing/schema/table.ts";
 import { declaredIn } from "./compile.ts";
-import { type DeclaredDirectory, directoriesSchema, entityMembers, routeMembers } from "./schema.ts";
+import { directoriesSchema, entityMembers, routeMembers } from "./schema.ts";
 import { TEXT_KEY } from "./types.ts";
 
 /** Every directory that is named must be declared, for keys of the kind that is looked up there. */
@@ -133,11 +132,4 @@ export const directoryChecks: TableChecks = {
     destination: ["directory", 1],
   },
   names: checkDirectories,
-  diff: (before, after) => ({ directory: diffPart(declaredIn(before), declaredIn(after)) }),
 };
-
-declare module "../../../routing/check/feature.ts" {
-  interface FeatureDiff {
-    readonly directory: PartDiff<DeclaredDirectory>;
-  }
-}

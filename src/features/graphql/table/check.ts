@@ -5,7 +5,6 @@ import { checkRegion } from "../../../routing/check/names.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { checkSources } from "../../../routing/check/sources.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
-import { type Changed, diffValue } from "../../../routing/diff/parts.ts";
 import { GRAPHQL_RESULT_BYTES_MAX } from "../../../routing/limits.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
@@ -101,11 +100,4 @@ export const graphqlChecks: TableChecks = {
   requests: (draft, report) => {
     if (draft.table.graphql !== undefined) checkGraphql(draft.table.graphql, draft, report);
   },
-  diff: (before, after) => ({ graphql: diffValue(before.table.graphql, after.table.graphql) }),
 };
-
-declare module "../../../routing/check/feature.ts" {
-  interface FeatureDiff {
-    readonly graphql: Changed<DeclaredGraphql | undefined> | undefined;
-  }
-}

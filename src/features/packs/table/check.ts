@@ -3,14 +3,12 @@ import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkRegion } from "../../../routing/check/names.ts";
 import type { Use } from "../../../routing/check/usage.ts";
 import type { RouteContext } from "../../../routing/compile/conditions.ts";
-import { diffPart, type PartDiff } from "../../../routing/diff/parts.ts";
 import { PACKS_BYTES_MAX, PACKS_MAX } from "../../../routing/limits.ts";
 import { type Draft, type DraftRoute, namesIn } from "../../../routing/schema/draft.ts";
 import { type Report, reportUnknown } from "../../../routing/schema/faults.ts";
-import { comparePacks } from "./diff.ts";
 import { PACK_RANGES_MAX } from "./format.ts";
 import { dimensionOfPack, packNamed, packsIn } from "./route.ts";
-import { type DeclaredPack, packSchema, packsSchema, routeMember } from "./schema.ts";
+import { packSchema, packsSchema, routeMember } from "./schema.ts";
 
 /** Names and sizes of packs, without their contents. A pack without a route is allowed. */
 const checkPacks = (draft: Draft, report: Report): void => {
@@ -90,8 +88,6 @@ export const packsChecks: TableChecks = {
   routes: checkPacks,
   isSoundRoute: isSoundPackRoute,
   use: useOf,
-  diff: (before, after) => ({ packs: diffPart(packsIn(before), packsIn(after)) }),
-  diffSearched: ({ packs }) => comparePacks(packs),
 };
 
 declare module "../../../routing/check/feature.ts" {
@@ -100,9 +96,5 @@ declare module "../../../routing/check/feature.ts" {
     readonly packs: Use;
     readonly packBytes: Use;
     readonly packRanges: Use;
-  }
-  interface FeatureDiff {
-    /** Their entries in the table. Packs with other digests have other ranges. */
-    readonly packs: PartDiff<DeclaredPack>;
   }
 }

@@ -1,13 +1,14 @@
-import type { SearchedDiff } from "../../../routing/check/feature.ts";
+import type { SearchedDiff, TableDiffs } from "../../../routing/diff/feature.ts";
 import type { Counted, CountedChange, KeyOutcome, LayoutSide, Space } from "../../../routing/diff/key-changes.ts";
 import { isKey } from "../../../routing/diff/key-changes.ts";
 import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "../../../routing/diff/key-space.ts";
+import { diffPart, type PartDiff } from "../../../routing/diff/parts.ts";
 import { keyFieldOf } from "../../../routing/layouts/fields.ts";
 import type { LayoutPlan } from "../../../routing/layouts/plan.ts";
 import { countOf, firstNotBelow, pairsOf, type Ranges } from "../../../routing/lookup/ranges.ts";
 import type { Searched } from "../../../routing/lookup/searched.ts";
 import type { PackRanges } from "./pack.ts";
-import type { PackPlacement } from "./route.ts";
+import { type PackPlacement, packsIn } from "./route.ts";
 import type { DeclaredPack } from "./schema.ts";
 
 /** Comparing what lists of packs hold, in one pass over their ranges. */
@@ -15,7 +16,12 @@ import type { DeclaredPack } from "./schema.ts";
 /** The contents of a pack by its digest, as far as they are at hand. */
 export type PackContents = (sha256: string) => PackRanges | undefined;
 
-declare module "../../../routing/check/feature.ts" {
+declare module "../../../routing/diff/feature.ts" {
+  interface FeatureDiff {
+    /** Their entries in the table. Packs with other digests have other ranges. */
+    readonly packs: PartDiff<DeclaredPack>;
+  }
+
   interface DiffContents {
     /** Without the contents of a pack, a change of it is one of all its keys. */
     readonly packs?: PackContents;
@@ -201,7 +207,7 @@ const valuesAt = ({ sets }: OutcomeChange<KeyOutcome>, { from, to }: Place, spac
   return to - from === 1 ? sets[from] : joinDigits(sets.slice(from, to), widths, PAIRS_MAX);
 };
 
-export const comparePacks = (contents: PackContents = () => undefined): SearchedDiff => {
+const comparePacks = (contents: PackContents = () => undefined): SearchedDiff => {
   const count = packedCounter();
   return {
     nameOf: (searched) => packName(searched as PackPlacement),
@@ -211,4 +217,10 @@ export const comparePacks = (contents: PackContents = () => undefined): Searched
       return { cuts, expand: (change, plan, space) => expandPacks(change, packs, plan, space, count) };
     },
   };
+};
+
+export const packsDiffs: TableDiffs = {
+  name: "packs",
+  diff: (before, after) => ({ packs: diffPart(packsIn(before), packsIn(after)) }),
+  diffSearched: ({ packs }) => comparePacks(packs),
 };
