@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { routeInWords, ruleInWords } from "../../src/console/lookup/rule-words.ts";
-import { lineOf, pointerOf, positionsOf, spanOf } from "../../src/formats/console-positions.ts";
+import { pointerOf } from "../../src/formats/console-pointers.ts";
+import { lineOf, positionsOf, spanOf } from "../../src/formats/console-positions.ts";
 import type { DeclaredRoute } from "../../src/routing/schema/table.ts";
 
 describe("a rule in words", () => {

@@ -27,6 +27,8 @@ export interface KnownTable {
   readonly declared: DeclaredTable;
   readonly text: string;
   readonly revision: number;
+  /** The line of a value in the text, from 1, by its JSON pointer. */
+  readonly lineOf: (pointer: string) => number | undefined;
 }
 
 export const knownTable = signal<KnownTable | undefined>(undefined);
@@ -99,7 +101,11 @@ const CACHE_SECONDS = 60;
 /** Data that the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
   if (mayView.value) {
-    const answer = await call<string>("/-/table", { asText: true });
+    // The parser of positions is large: before sign-in nothing needs it. Without it a rule is shown without its line.
+    const [answer, positions] = await Promise.all([
+      call<string>("/-/table", { asText: true }),
+      import("../../formats/console-positions.ts").catch(() => undefined),
+    ]);
     if (!answer.ok) {
       namesProblem.value = answer.problem;
       return;
@@ -109,7 +115,11 @@ export async function loadTable(): Promise<void> {
     const checked = json.ok ? checkTable(json.value) : json;
     const known = checked.ok ? readerOfTable(checked.value, revision) : undefined;
     if (checked.ok) keyed.value = keyedOf(checked.value);
-    if (checked.ok) knownTable.value = { declared: checked.value, text: answer.value, revision };
+    if (checked.ok) {
+      const text = answer.value;
+      const lineOf = (pointer: string) => positions?.lineOf(text, pointer);
+      knownTable.value = { declared: checked.value, text, revision, lineOf };
+    }
     reader.value = known ?? bareReader;
   } else {
     const answer = await call<Names>("/-/console/names");

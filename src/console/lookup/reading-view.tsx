@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { RuleView } from "../../formats/console-api.ts";
 import { tableCanaryInWords } from "../../formats/console-canary.ts";
-import { lineOf, pointerOf } from "../../formats/console-positions.ts";
+import { pointerOf } from "../../formats/console-pointers.ts";
 import type { Words } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
 import type { Candidate, Rule } from "../../routing/index.ts";
@@ -283,7 +283,7 @@ function useWhy({ decision, forms, text }: Reading, asked: Asked | undefined): W
     const texts = [text, ...forms.map((form) => form.text)];
     const { moved = {}, moves = {}, routes } = table.declared;
     const key = texts.find((each) => Object.hasOwn(moved, each) || Object.hasOwn(moves, each)) ?? text;
-    const line = lineOf(table.text, pointerOf(decision.rule, key));
+    const line = table.lineOf(pointerOf(decision.rule, key));
     const index = "index" in decision.rule ? decision.rule.index : undefined;
     return { route: index === undefined ? undefined : routes[index], line, revision };
   }, [table, decision, text, asked?.why]);

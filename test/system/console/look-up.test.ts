@@ -36,7 +36,7 @@ describe("before sign-in", () => {
     await context.close();
   });
 
-  it("loads at most 155 KiB, and can be used soon on a slow processor", async () => {
+  it("loads at most 150 KiB, and can be used soon on a slow processor", async () => {
     const { page, context } = await stack.open("");
     const session = await context.newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
@@ -52,7 +52,7 @@ describe("before sign-in", () => {
     await page.locator(`[data-reading="${ID}"]`).waitFor();
     expect(Date.now() - begin).toBeLessThan(4_000);
     expect(bytes).toBeGreaterThan(50_000);
-    expect(bytes).toBeLessThan(155 * 1024);
+    expect(bytes).toBeLessThan(150 * 1024);
     await context.close();
   });
 
