@@ -48,9 +48,9 @@ function withToken({ url, headers }: Request, token: string): Request {
 const NOT_MODIFIED = 304;
 const SWITCHING = 101;
 
-/** The fields that an answer of an origin shows. */
-export const fieldsShown = ({ isDebugged }: RequestContext, { status }: Response, declared: FieldSet): FieldSet =>
-  isDebugged && status !== NOT_MODIFIED ? "full" : declared;
+/** The fields that an origin's answer to such a request shows. */
+export const fieldsShown = ({ status }: Response, declared: FieldSet): FieldSet =>
+  status === NOT_MODIFIED ? declared : "full";
 
 /** Fields that tell caches what to do (RFC 9111 §5.2, RFC 9213 §2, and what some had before it). */
 const CACHE_FIELD = /(?:^|-)cache-control$|^surrogate-control$/;

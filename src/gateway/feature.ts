@@ -12,8 +12,16 @@ import type { RequestContext } from "./request.ts";
 
 type Answer = Response | Promise<Response>;
 
-/** Answers a request that is the feature's own; `undefined` for another one. */
-export type Endpoint = (context: RequestContext, served: ServedTable) => Answer | undefined;
+/** Requests that are the feature's own. */
+export interface Endpoint {
+  /** Raw paths that may be its own; absent: any. */
+  readonly paths?: ReadonlySet<string> | RegExp;
+  /** `undefined`: the request is another's after all. */
+  readonly answer: (context: RequestContext, served: ServedTable) => Answer | undefined;
+}
+
+export const mayBeOf = ({ paths }: Endpoint, path: string): boolean =>
+  paths === undefined || (paths instanceof RegExp ? paths.test(path) : paths.has(path));
 
 /** An outcome, once all is loaded that the decision needed. */
 export type Decided = Exclude<Outcome, PageNeed> | LoadFailure;
@@ -170,9 +178,6 @@ export class ServeFeatures {
     for (const { mirror } of this.#all) mirror?.(proxied, answer, ports);
   }
 }
-
-/** The features that serve a request. */
-export const featuresOf = ({ features }: RequestContext): ServeFeatures => features as ServeFeatures;
 
 /** Those that come first in the list are the nearest to the client. */
 function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefined {

@@ -9,7 +9,7 @@ import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from 
 import { takesMethod } from "../routing/lookup/choice.ts";
 import { clientHash } from "./caller.ts";
 import { noRegion } from "./decide.ts";
-import { type CoreSteps, featuresOf, type Respond } from "./feature.ts";
+import type { CoreSteps, Respond, ServeFeatures } from "./feature.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { RequestContext } from "./request.ts";
 import { respond } from "./respond.ts";
@@ -55,7 +55,7 @@ export async function forward(
   if (!isEmpty) context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
-  const features = featuresOf(context);
+  const features = context.features as ServeFeatures;
   const own = features.steps(table, entity, CORE_STEPS);
   const steps = own?.applies?.(context, decision) === false ? undefined : own;
   const refused = steps?.refuse?.(context, table);
@@ -117,7 +117,9 @@ function passOn(
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
-  if (decision.target.shadow !== undefined) featuresOf(context).mirror(proxied, delivered.value, context.gateway);
+  if (decision.target.shadow !== undefined) {
+    (context.features as ServeFeatures).mirror(proxied, delivered.value, context.gateway);
+  }
   return respondWith(context, context.table as CompiledTable, decision, delivered.value);
 }
 

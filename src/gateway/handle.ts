@@ -5,7 +5,7 @@ import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { type DecideInput, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
-import { type Decided, type Gate, ServeFeatures } from "./feature.ts";
+import { type Decided, type Gate, mayBeOf, ServeFeatures } from "./feature.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
 import { decideLoading } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
@@ -53,7 +53,7 @@ export function serveBy(context: RequestContext, served: ServedTable, decided?: 
   const { endpoints, gates } = SERVING.of(served, context.method);
   if (decided === undefined) {
     for (const endpoint of endpoints) {
-      const answer = endpoint(context, served);
+      const answer = mayBeOf(endpoint, path) ? endpoint.answer(context, served) : undefined;
       if (answer !== undefined) return answer;
     }
   }

@@ -56,7 +56,7 @@ export class RequestContext {
   /** Value of `waybill-table` for it. */
   declare tableLabel: string | undefined;
 
-  /** Read by `featuresOf`; before the request is served there are none. */
+  /** The `ServeFeatures` of the gateway, whose types name this one; before the request is served there are none. */
   declare features: object | undefined;
 
   // The log line and the metrics show these.

@@ -78,7 +78,7 @@ export function labelled(
     layout,
     table: context.tableLabel ?? "",
     originMs: context.originMs,
-    fields: fieldsShown(context, response, entity.fields),
+    fields: context.isDebugged ? fieldsShown(response, entity.fields) : entity.fields,
     via: gateway.pseudonym.via,
     encodeBody,
   });

@@ -18,9 +18,11 @@ export const create: ServeFeature = {
   name: "create",
   endpoint: (tables, method) => {
     if (method !== "POST" || !mayCreate(tables)) return undefined;
-    return (context, served) => {
-      const creation = findCreation(served, context.path);
-      return creation && handler.run(({ createEntity }) => createEntity(context, served, creation));
+    return {
+      answer: (context, served) => {
+        const creation = findCreation(served, context.path);
+        return creation && handler.run(({ createEntity }) => createEntity(context, served, creation));
+      },
     };
   },
   gate: (tables, method) => ((method === "PUT" || method === "POST") && mayCreate(tables) ? gate : undefined),

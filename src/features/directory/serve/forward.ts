@@ -23,12 +23,15 @@ export const directory: ServeFeature = {
   verify: compareVerified,
 };
 
+/** Methods whose answers register keys. */
+const REGISTERING: ReadonlySet<string> = new Set(["POST", "PUT"]);
+
 /** Keys are registered by whole answers. */
-const mayRegister = ({ method }: Pick<RequestContext, "method">): boolean => method === "POST" || method === "PUT";
+const mayRegister = ({ method }: Pick<RequestContext, "method">): boolean => REGISTERING.has(method);
 
 /** Whether the answer may change a directory, or has to say how its region was found. */
 const isKeyed = (context: RequestContext, { target }: Decision): boolean =>
-  mayRegister(context) || target.rule.kind === "directory" || context.table?.directories?.fills === true;
+  REGISTERING.has(context.method) || target.rule.kind === "directory" || context.table?.directories?.fills === true;
 
 function deliverLearning(next: Deliver): Deliver {
   return (context, proxied, ports) => {

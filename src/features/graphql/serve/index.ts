@@ -10,9 +10,12 @@ export const graphql: ServeFeature = {
   endpoint: ({ table }) => {
     const { graphql: plan } = table;
     if (plan === undefined) return undefined;
-    return (context, served) =>
-      plan.spelling.test(context.path) && !context.path.startsWith(ANY_PREFIX)
-        ? handler.run(({ serveGraphql }) => serveGraphql(context, served, plan))
-        : undefined;
+    return {
+      paths: plan.spelling,
+      answer: (context, served) =>
+        context.path.startsWith(ANY_PREFIX)
+          ? undefined
+          : handler.run(({ serveGraphql }) => serveGraphql(context, served, plan)),
+    };
   },
 };

@@ -10,11 +10,13 @@ export const lists: ServeFeature = {
   name: "lists",
   endpoint: ({ table, canary }, method) => {
     if ((method !== "GET" && method !== "HEAD") || (table.lists ?? canary?.table.lists) === undefined) return undefined;
-    return (context, served) => {
-      const { path } = context;
-      if (path.startsWith(ANY_PREFIX)) return undefined;
-      const list = findList(served, path);
-      return list && handler.run(({ answerList }) => answerList(context, served, list));
+    return {
+      paths: new Set([...(table.lists?.keys() ?? []), ...(canary?.table.lists?.keys() ?? [])]),
+      answer: (context, served) => {
+        const { path } = context;
+        const list = path.startsWith(ANY_PREFIX) ? undefined : findList(served, path);
+        return list && handler.run(({ answerList }) => answerList(context, served, list));
+      },
     };
   },
 };
