@@ -12,7 +12,7 @@ import { noRegion } from "./decide.ts";
 import type { CoreSteps, Respond, ServeFeatures } from "./feature.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { RequestContext } from "./request.ts";
-import { respond } from "./respond.ts";
+import { changeable, respond } from "./respond.ts";
 
 /** The foot of every request that goes to an origin: limits, body, the one `ProxyRequest`, the answer. */
 
@@ -168,8 +168,7 @@ export async function forwardWithoutId(
   const response = await forward(context, decision, path + query, options);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
-    // One that was passed on as it came cannot be changed.
-    const own = entity.fields === "minimal" ? new Response(response.body, response) : response;
+    const own = changeable(response, decision);
     own.headers.append("set-cookie", stickyCookie(sticky, region, (context.client.scheme ?? scheme) === "https"));
     return own;
   }

@@ -83,3 +83,7 @@ export function labelled(
     encodeBody,
   });
 }
+
+/** An answer that may get fields: one of `minimal` was passed on as it came, and cannot be changed. */
+export const changeable = (response: Response, { entity }: Decision): Response =>
+  entity.fields === "minimal" ? new Response(response.body, response) : response;

@@ -1,5 +1,6 @@
 import type { Respond, Send, ServeFeature } from "../../gateway/feature.ts";
 import type { RequestContext } from "../../gateway/request.ts";
+import { changeable } from "../../gateway/respond.ts";
 import type { Fetch, Gateway } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
 import { discard, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
@@ -135,7 +136,3 @@ function note(context: RequestContext, { attempts, traceparent }: ProxyRequest):
   context.attempts = attempts;
   context.trace = traceparent?.slice(3, 35);
 }
-
-/** One that was passed on as it came cannot be changed. */
-const changeable = (response: Response, { entity }: Decision): Response =>
-  entity.fields === "minimal" ? new Response(response.body, response) : response;

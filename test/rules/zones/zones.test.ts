@@ -64,7 +64,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["core-names-no-feature", "src/ports/gateway.ts", 'export type { List } from "../features/lists/table/types.ts";'],
   ["core-names-no-feature", "routes/planted.ts", 'export { manyPages } from "../src/features/many/pages.ts";'],
   // A file with known imports of features has no others.
-  ["core-names-no-feature", "src/gateway/serve.ts", 'export { mirror } from "../features/shadow/serve.ts";'],
+  ["core-names-no-feature", "src/gateway/planted.ts", 'export { mirror } from "../features/shadow/serve.ts";'],
   ["lists-for-composers", "src/edge/planted.ts", 'export { PLATFORM_FEATURES } from "../features/platform.ts";'],
   ["features-declare-needs", "src/features/lists/serve/planted.ts", 'export { a } from "../../cors/serve.ts";'],
   ["features-declare-needs", "src/features/mint/serve/mint.ts", 'export { b } from "../../create/serve/create.ts";'],
