@@ -13,6 +13,8 @@ type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "/" | "";
 export class JsonScanner {
   at = 0;
   end = 0;
+  /** Objects and arrays that are open behind the token. */
+  depth = 0;
   /** The last string, with its quotes. Before a colon it is a key. */
   #stringAt = 0;
   #stringEnd = 0;
@@ -41,18 +43,26 @@ export class JsonScanner {
           return "/";
         }
         case "{":
-        case "}":
         case "[":
+          this.depth++;
+          return this.#sign(at);
+        case "}":
         case "]":
+          this.depth--;
+          return this.#sign(at);
         case ":":
         case ",":
-          this.at = at;
-          this.end = at + 1;
-          return text[at] as Token;
+          return this.#sign(at);
       }
     }
     this.at = this.end = text.length;
     return "";
+  }
+
+  #sign(at: number): Token {
+    this.at = at;
+    this.end = at + 1;
+    return this.#text[at] as Token;
   }
 
   key(): string {
@@ -143,13 +153,11 @@ export const duplicateKey = (text: string): string | undefined => {
 /** The text of a member of an object, or of an item of an array, with the white space around it. The text must be valid JSON without duplicate keys. */
 export const memberText = (text: string, name: string): string | undefined => {
   const scanner = new JsonScanner(text);
-  let depth = 0;
   let start: number | undefined;
   /** Index of the next item; `undefined` in an object. */
   let index: number | undefined;
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
-    if (token === "{" || token === "[") depth++;
-    else if (token === "}" || token === "]") depth--;
+    const { depth } = scanner;
     const isOver = (depth === 1 && token === ",") || depth === 0;
     if (start !== undefined && isOver) return text.slice(start, scanner.at);
     if (depth !== 1) continue;
@@ -170,11 +178,6 @@ export const parseUniqueJson = (text: string): unknown => {
 /** The index of the first bracket that is nested deeper than `max`. */
 export const tooDeepAt = (text: string, max: number): number | undefined => {
   const scanner = new JsonScanner(text);
-  let depth = 0;
-  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
-    if (token === "{" || token === "[") depth++;
-    else if (token === "}" || token === "]") depth--;
-    if (depth > max) return scanner.at;
-  }
+  while (scanner.next() !== "") if (scanner.depth > max) return scanner.at;
   return undefined;
 };

@@ -2,7 +2,7 @@ import { LONE_SURROGATE } from "../../../gateway/decide.ts";
 import { isSameOrigin } from "../../../proxy/addresses/host.ts";
 import { duplicateKey, parseJson } from "../../../routing/index.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
-import { JsonScanner } from "../../../routing/schema/json-scanner.ts";
+import { JsonScanner, tooDeepAt } from "../../../routing/schema/json-scanner.ts";
 import type { NextPage } from "../table/types.ts";
 import { nextOfLink } from "./link-header.ts";
 import { exactText } from "./order.ts";
@@ -38,7 +38,7 @@ export function readPage(
     if (found === undefined) return undefined;
     // The text around the items must be JSON too. Each item is read when its turn comes.
     const rest = `${text.slice(0, found.start)}${text.slice(found.end)}`;
-    if (isDeep(rest) || duplicateKey(rest) !== undefined) return undefined;
+    if (tooDeepAt(rest, DEPTH_MAX) !== undefined || duplicateKey(rest) !== undefined) return undefined;
     JSON.parse(rest);
     return { items: found.items, rest };
   } catch {
@@ -48,17 +48,6 @@ export function readPage(
 
 /** Deeper texts cost much for their length, and no list needs them. */
 const DEPTH_MAX = 64;
-
-function isDeep(text: string): boolean {
-  const scanner = new JsonScanner(text);
-  let depth = 0;
-  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
-    if (token === "{" || token === "[") depth++;
-    else if (token === "}" || token === "]") depth--;
-    if (depth > DEPTH_MAX) return true;
-  }
-  return false;
-}
 
 interface Slices {
   readonly items: readonly string[];
@@ -71,20 +60,14 @@ interface Slices {
 function sliceItems(text: string, path: readonly string[]): Slices | undefined {
   const scanner = new JsonScanner(text);
   let isNext = path.length === 0;
-  // Objects on the path that are open, and all brackets.
+  /** Objects on the path that are open. */
   let entered = path.length === 0 ? 0 : 1;
-  let depth = 0;
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
     if (token === "[" && isNext && entered === path.length) return sliceArray(text, scanner);
-    if (token === "{" || token === "[") {
-      depth++;
-      if (isNext && token === "{" && entered < path.length) entered++;
-    } else if (token === "}" || token === "]") {
-      depth--;
-      // The object that should have the array has ended.
-      if (depth < entered) return undefined;
-    }
-    isNext = token === ":" && depth === entered && scanner.key() === path[entered - 1];
+    if (token === "{" && isNext && entered < path.length) entered++;
+    // The object that should have the array has ended.
+    if ((token === "}" || token === "]") && scanner.depth < entered) return undefined;
+    isNext = token === ":" && scanner.depth === entered && scanner.key() === path[entered - 1];
   }
   return undefined;
 }
