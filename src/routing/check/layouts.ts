@@ -13,24 +13,64 @@ import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
 /** Reports two layouts of one entity that can parse the same string, unless both always route to the same region. */
-export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: Placed, routes: DraftRoutes): void => {
-  for (const { plan } of placed.values()) {
-    const { name } = plan.layout;
-    const own = hasTexts(draft, name) && budget.spend(OVERLAP_CELLS) ? ownOverlapOf(plan) : undefined;
-    if (own === undefined) continue;
-    const { texts } = plan.layout;
-    const of = texts[own.of]?.name;
-    const as = texts[own.as]?.name;
-    const message = `One text can be two IDs of ${name}, such as ${own.example}, read as ${of} and as ${as}; give one of the texts a \`prefix\` or a \`suffix\`, or remove it.`;
-    report("indistinguishable-layouts", ["layouts", name, "text", Math.max(own.of, own.as)], message);
-  }
+export const checkAmbiguity = (context: RouteContext, placed: Placed, routes: DraftRoutes): void => {
+  const { draft, report, budget } = context;
+  for (const { plan } of placed.values()) checkOwnTexts(context, plan);
   const overlapIn = rememberOverlaps(budget);
-  /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
-  const targetsOf = ({ placements, searched }: PlacedRoutes, id: IdPlan): ReadonlyMap<string, Target> => {
+  const targetsOf = targetFinder(context, routes);
+  for (const [entity, { path }] of draft.entities) {
+    // Then they meet on `/any` only, which answers that the ID is ambiguous.
+    if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
+    for (const [earlier, later] of pairsOf(entity, placed)) {
+      const overlap = overlapIn(earlier.routes.plan, later.routes.plan);
+      if (overlap === undefined) continue;
+      const targets = new Map([...targetsOf(earlier), ...targetsOf(later)]);
+      if (budget.isSpent) return;
+      const why = whyTheyDiffer(draft, earlier, later, targets);
+      if (why === undefined) continue;
+      const example = overlap.example === undefined ? "" : `such as ${overlap.example}, `;
+      const message = `One text can be of ${earlier.id.layout} and ${later.id.layout}, ${example}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
+      report("indistinguishable-layouts", ["entities", entity, "ids", later.id.place], message);
+    }
+  }
+};
+
+/** Reports two texts of one layout that can be the same string. */
+const checkOwnTexts = ({ draft, report, budget }: RouteContext, plan: LayoutPlan): void => {
+  const { name, texts } = plan.layout;
+  const own = hasTexts(draft, name) && budget.spend(OVERLAP_CELLS) ? ownOverlapOf(plan) : undefined;
+  if (own === undefined) return;
+  const of = texts[own.of]?.name;
+  const as = texts[own.as]?.name;
+  const message = `One text can be two IDs of ${name}, such as ${own.example}, read as ${of} and as ${as}; give one of the texts a \`prefix\` or a \`suffix\`, or remove it.`;
+  report("indistinguishable-layouts", ["layouts", name, "text", Math.max(own.of, own.as)], message);
+};
+
+/** An entity's IDs of one layout, with the routes of the layout. */
+interface IdRoutes {
+  readonly id: IdPlan;
+  readonly routes: PlacedRoutes;
+}
+
+/** Each two layouts of an entity, in the order of its IDs in the table. */
+function* pairsOf(entity: string, placed: Placed): Generator<readonly [earlier: IdRoutes, later: IdRoutes]> {
+  const all = [...placed.values()].flatMap((routes) =>
+    (routes.plan.idsByEntity.get(entity) ?? []).map((id): IdRoutes => ({ id, routes })),
+  );
+  all.sort((a, b) => a.id.place - b.id.place);
+  for (const [at, later] of all.entries()) {
+    for (const earlier of all.slice(0, at)) if (earlier.routes !== later.routes) yield [earlier, later];
+  }
+}
+
+/** Finds the targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
+const targetFinder =
+  ({ draft, budget }: RouteContext, all: DraftRoutes) =>
+  ({ id, routes: { placements, searched } }: IdRoutes): ReadonlyMap<string, Target> => {
     const targets = new Map<string, Target>();
     const add = ({ region, canary, split, directory }: Target) =>
       targets.set(JSON.stringify([region, canary, split, directory]), { region, canary, split, directory });
-    for (const { index, route } of routes) {
+    for (const { index, route } of all) {
       if (targets.size > 1 || !budget.spend(1)) return targets;
       const own = searched.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
       for (const region of own?.regions ?? []) add({ region });
@@ -43,36 +83,21 @@ export const checkAmbiguity = ({ draft, report, budget }: RouteContext, placed: 
     }
     return add({ region: draft.fallback });
   };
-  for (const [entity, { path }] of draft.entities) {
-    // Then they meet on `/any` only, which answers that the ID is ambiguous.
-    if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
-    const own = [...placed.values()].flatMap(({ plan }) => plan.idsByEntity.get(entity) ?? []);
-    own.sort((a, b) => a.place - b.place);
-    for (const [at, later] of own.entries()) {
-      for (const earlier of own.slice(0, at)) {
-        const a = placed.get(earlier.layout);
-        const b = placed.get(later.layout);
-        const overlap = a === undefined || b === undefined || a === b ? undefined : overlapIn(a.plan, b.plan);
-        if (a === undefined || b === undefined || overlap === undefined) continue;
-        const targets = new Map([...targetsOf(a, earlier), ...targetsOf(b, later)]);
-        if (budget.isSpent) return;
-        const [target] = targets.values();
-        const isParted =
-          (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.plan.layout, b.plan.layout);
-        const hasSome = hasTexts(draft, earlier.layout) || hasTexts(draft, later.layout);
-        const forms = a.plan.layout.texts;
-        const others = b.plan.layout.texts;
-        const isRenamed = hasSome && forms.some((form, place) => form !== others[place]);
-        if (targets.size < 2 && !isParted && !isRenamed) continue;
-        const parted = "but a canary or a split may send each of them to another region; remove it, or";
-        const renamed = "and origins would get the canonical text of either;";
-        const why = targets.size > 1 ? "but their routes may differ;" : isParted ? parted : renamed;
-        const example = overlap.example === undefined ? "" : `such as ${overlap.example}, `;
-        const message = `One text can be of ${earlier.layout} and ${later.layout}, ${example}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
-        report("indistinguishable-layouts", ["entities", entity, "ids", later.place], message);
-      }
-    }
-  }
+
+/** Why it matters by which of two layouts a text is read; `undefined` where it leads to one region as one ID. */
+const whyTheyDiffer = (
+  draft: Draft,
+  { id: { layout: earlier }, routes: { plan: a } }: IdRoutes,
+  { id: { layout: later }, routes: { plan: b } }: IdRoutes,
+  targets: ReadonlyMap<string, Target>,
+): string | undefined => {
+  if (targets.size > 1) return "but their routes may differ;";
+  const [target] = targets.values();
+  const isParted = (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.layout, b.layout);
+  if (isParted) return "but a canary or a split may send each of them to another region; remove it, or";
+  const hasSome = hasTexts(draft, earlier) || hasTexts(draft, later);
+  const isRenamed = hasSome && a.layout.texts.some((form, place) => form !== b.layout.texts[place]);
+  return isRenamed ? "and origins would get the canonical text of either;" : undefined;
 };
 
 /** Whether the table declares several texts of a layout. */

@@ -23,7 +23,27 @@ export const checkRegion = ({ names: { regions } }: Draft, name: string, place: 
 
 /** Every name that is used must be declared. The conditions of routes are checked where they are read. */
 export const checkNames = (draft: Draft, report: Report): void => {
-  const region = (name: string, place: Place): void => checkRegion(draft, name, place, report);
+  const region: RegionCheck = (name, place) => checkRegion(draft, name, place, report);
+  checkFailovers(draft, region, report);
+  for (const { index, route } of draft.routes) {
+    if (route.region !== undefined) region(route.region, ["routes", index, "region"]);
+    for (const [key, name] of Object.entries(route.split?.regions ?? [])) {
+      region(name, ["routes", index, "split", "regions", key]);
+    }
+    for (const part of ["canary", "shadow"] as const) {
+      const share = route[part];
+      if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
+    }
+  }
+  checkOverrides(draft, region, report);
+  if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
+  checkLayoutNames(draft, report);
+};
+
+type RegionCheck = (name: string, place: Place) => void;
+
+/** A region fails over to others, each named once. */
+const checkFailovers = (draft: Draft, region: RegionCheck, report: Report): void => {
   for (const [name, { failover = [] }] of draft.regions) {
     for (const [index, other] of failover.entries()) {
       const place = ["regions", name, "failover", index];
@@ -35,16 +55,9 @@ export const checkNames = (draft: Draft, report: Report): void => {
       }
     }
   }
-  for (const { index, route } of draft.routes) {
-    if (route.region !== undefined) region(route.region, ["routes", index, "region"]);
-    for (const [key, name] of Object.entries(route.split?.regions ?? [])) {
-      region(name, ["routes", index, "split", "regions", key]);
-    }
-    for (const part of ["canary", "shadow"] as const) {
-      const share = route[part];
-      if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
-    }
-  }
+};
+
+const checkOverrides = (draft: Draft, region: RegionCheck, report: Report): void => {
   for (const { part, text, entry } of overridesIn(draft)) {
     if (part === "moved") {
       if (typeof entry === "string") region(entry, ["moved", text]);
@@ -56,7 +69,9 @@ export const checkNames = (draft: Draft, report: Report): void => {
       if (entry.from === entry.to) report("moved-id", ["moves", text, "to"], message);
     }
   }
-  if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
+};
+
+const checkLayoutNames = (draft: Draft, report: Report): void => {
   for (const [entity, { ids }] of draft.entities) {
     for (const [index, { layout }] of ids.entries()) {
       if (isLayoutName(draft, layout)) continue;

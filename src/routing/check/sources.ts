@@ -172,27 +172,31 @@ const DOTS = /^(?:\.|%2e){1,2}$/i;
 
 const HOST = /^(?:\*|[a-z0-9_-]{1,63})(?:\.[a-z0-9_-]{1,63})*$|^\[[0-9a-f:.]+\]$/;
 
-const impossible = (value: string, kind: Kind, isPrefix: boolean): string | undefined => {
-  if (/\p{Cs}/u.test(value)) return "it has half of a character";
-  switch (kind) {
-    case "header":
-    case "headers":
-    case "cookie":
-      if (CONTROL.test(value)) return "a header has no control characters";
-      if (/^[ \t]/.test(value) || (!isPrefix && /[ \t]$/.test(value))) return "white space around it is not part of it";
-      return kind === "cookie" && value.includes(";") ? "a semicolon ends the value of a cookie" : undefined;
-    case "pathSegment":
-      if (value.includes("/")) return "a slash ends a segment";
-      if (!SEGMENT.test(value)) return `it is escaped in a path, as ${JSON.stringify(encodeURIComponent(value))}`;
-      return !isPrefix && DOTS.test(value) ? "a path has no dot segments" : undefined;
-    case "hostLabel":
-      if (value.includes(".")) return "a dot ends a label";
-      return /^[a-z0-9_-]{1,63}$/.test(value) ? undefined : "a label has small letters, digits, `-` and `_`";
-    case "host":
-      return HOST.test(value) ? undefined : "a host has small letters, digits, `-` and `_` between its dots";
-    default:
-      return undefined;
-  }
+const impossible = (value: string, kind: Kind, isPrefix: boolean): string | undefined =>
+  /\p{Cs}/u.test(value) ? "it has half of a character" : IMPOSSIBLE[kind]?.(value, isPrefix);
+
+const impossibleInHeader = (value: string, isPrefix: boolean): string | undefined => {
+  if (CONTROL.test(value)) return "a header has no control characters";
+  const hasOuterSpace = /^[ \t]/.test(value) || (!isPrefix && /[ \t]$/.test(value));
+  return hasOuterSpace ? "white space around it is not part of it" : undefined;
+};
+
+/** Why a request cannot have the value, by the part of a request that would have it. */
+const IMPOSSIBLE: Partial<Record<Kind, (value: string, isPrefix: boolean) => string | undefined>> = {
+  header: impossibleInHeader,
+  headers: impossibleInHeader,
+  cookie: (value, isPrefix) =>
+    impossibleInHeader(value, isPrefix) ?? (value.includes(";") ? "a semicolon ends the value of a cookie" : undefined),
+  pathSegment: (value, isPrefix) => {
+    if (value.includes("/")) return "a slash ends a segment";
+    if (!SEGMENT.test(value)) return `it is escaped in a path, as ${JSON.stringify(encodeURIComponent(value))}`;
+    return !isPrefix && DOTS.test(value) ? "a path has no dot segments" : undefined;
+  },
+  hostLabel: (value) => {
+    if (value.includes(".")) return "a dot ends a label";
+    return /^[a-z0-9_-]{1,63}$/.test(value) ? undefined : "a label has small letters, digits, `-` and `_`";
+  },
+  host: (value) => (HOST.test(value) ? undefined : "a host has small letters, digits, `-` and `_` between its dots"),
 };
 
 /** The cookie is read after what the client says itself: it must be set by something, and be read as it was set. */
