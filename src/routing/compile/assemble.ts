@@ -3,7 +3,7 @@ import { fitsWith } from "../../ids/layout/compile.ts";
 import type { CompileContext, TableFeature, TableParts } from "../feature.ts";
 import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
-import { ownerKeyOf, sliceReader } from "../layouts/plan.ts";
+import { type IdPlan, type LayoutPlan, ownerKeyOf, sliceReader } from "../layouts/plan.ts";
 import { conditionsOf } from "../lookup/choice.ts";
 import { indexPaths } from "../lookup/path-index.ts";
 import { type DeclaredPattern, patternsOf } from "../lookup/paths.ts";
@@ -108,25 +108,14 @@ const compileEntities = (
   for (const [name, { plan, indexes, searched }] of routes) {
     const owners: OwnersInMaking = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
     ownersByLayout.set(name, owners);
-    const { layout, slices, window } = plan;
-    const enabled: EnabledLayout = {
-      layout,
-      isOwn: draft.layouts.get(name)?.rows !== undefined,
-      slices,
-      window,
-      overrides: overrides.byForm.get(layout.table.text),
-      hasOtherWords: hasOtherWords(layout),
-      owners,
-    };
+    const enabled = enabledLayout(plan, owners, draft, overrides);
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
       const own = searched.filter(({ ids: taken }) => taken.has(id)).map((one) => searchOf(one, features));
       // Without searches the index alone decides.
       const find = own.length === 0 ? index.targetFinder(targets) : searchFinder(index, own, targets);
-      const number = ownerKeyOf(id);
-      const { mark } = enabled.owners;
-      const takes = mark === undefined || number === undefined ? layout.fits : fitsWith(layout, mark, number);
+      const takes = takesOf(enabled, id);
       const { service, group } = id;
       if (ids !== undefined) ids[id.place] = Object.freeze({ enabled, service, group, takes, find });
     }
@@ -152,6 +141,27 @@ const compileEntities = (
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });
   }
   return { layouts, entities };
+};
+
+const enabledLayout = (
+  { layout, slices, window }: LayoutPlan,
+  owners: Owners,
+  draft: Draft,
+  overrides: OverrideIndex,
+): EnabledLayout => ({
+  layout,
+  isOwn: draft.layouts.get(layout.name)?.rows !== undefined,
+  slices,
+  window,
+  overrides: overrides.byForm.get(layout.table.text),
+  hasOtherWords: hasOtherWords(layout),
+  owners,
+});
+
+/** Whether words are an ID of the entity: where a number marks its entity, by that number too. */
+const takesOf = ({ layout, owners: { mark } }: EnabledLayout, id: IdPlan): EntityId["takes"] => {
+  const number = ownerKeyOf(id);
+  return mark === undefined || number === undefined ? layout.fits : fitsWith(layout, mark, number);
 };
 
 const firstOf = <Item, Value>(items: readonly Item[], of: (item: Item) => Value | undefined): Value | undefined => {

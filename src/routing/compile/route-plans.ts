@@ -112,11 +112,19 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
   const marks = fields.get("service") ?? fields.get("group");
   if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
   if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
+  const named = entities && [...entities].flatMap((name) => plan.idsByEntity.get(name) ?? []);
+  const boxes = boxesOf(named ?? markedBy(marks ?? [], plan), conditions, plan, budget);
+  const [first, second] = boxes ?? [];
+  if (boxes === undefined || first === undefined) return undefined;
+  return second === undefined ? new OneBox(...first) : new Map(boxes);
+};
+
+/** The box of each entity's IDs that a route takes; `undefined` if the budget is spent. */
+const boxesOf = (ids: readonly IdPlan[], conditions: Conditions, plan: LayoutPlan, budget: Budget) => {
   const boxes: (readonly [IdPlan, Box])[] = [];
   // All entities that declare the same kinds of numbers have the same box.
   const known: (Box | undefined)[] = [];
-  const named = entities && [...entities].flatMap((name) => plan.idsByEntity.get(name) ?? []);
-  for (const id of named ?? markedBy(marks ?? [], plan)) {
+  for (const id of ids) {
     if (!takesId(conditions, id)) continue;
     const kind = (id.service === undefined ? 0 : 1) + (id.group === undefined ? 0 : 2);
     if (!(kind in known)) known[kind] = boxOf(conditions, plan, id, budget);
@@ -125,9 +133,7 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
     if (!budget.spend(ID_CELLS)) return undefined;
     boxes.push([id, box]);
   }
-  const [first, second] = boxes;
-  if (first === undefined) return undefined;
-  return second === undefined ? new OneBox(...first) : new Map(boxes);
+  return boxes;
 };
 
 const UNMARKED = { service: undefined, group: undefined };

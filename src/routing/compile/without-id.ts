@@ -166,19 +166,16 @@ const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named:
 };
 
 /** The check has made sure that a source has one kind. */
-export const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
-  const { header, headers, jwtClaim, cookie, clientCountry, clientContinent, region } = declared;
-  const { query, pathSegment, hostLabel, host, values, prefixes } = declared;
+export const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource =>
+  saidSource(declared, named) ?? placeSource(declared) ?? fixedSource(declared);
+
+/** A source whose value the client sends: one of the declared values, or the name of a region. */
+const saidSource = (declared: DeclaredSource, named: RegionByValue): RegionSource | undefined => {
+  const { header, jwtClaim, cookie, query, pathSegment, hostLabel, values, prefixes, unlisted } = declared;
   const isListed = values !== undefined || prefixes !== undefined;
   const starts = prefixes === undefined ? undefined : prefixesOf(regionsIn(prefixes));
-  const read = isListed ? regionsIn(values) : named;
-  const goesOn = declared.unlisted === "next";
-  const own = {
-    isListed,
-    isSecret: starts !== undefined,
-    isTold: goesOn,
-    listed: { regions: read, prefixes: starts, goesOn },
-  };
+  const listed = { regions: isListed ? regionsIn(values) : named, prefixes: starts, goesOn: unlisted === "next" };
+  const own = { isListed, isSecret: starts !== undefined, isTold: listed.goesOn, listed };
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
     const label = `claim ${jwtClaim} of the token in ${carrier}`;
@@ -198,30 +195,28 @@ export const sourceOf = (declared: DeclaredSource, named: RegionByValue): Region
   if (hostLabel !== undefined) {
     return { ...own, kind: "hostLabel", label: `host ${hostLabel}`, parent: hostLabel.slice("*".length) };
   }
-  const mayGoOn = declared.unlisted !== "refuse";
-  if (cookie !== undefined) {
-    return {
-      ...own,
-      kind: "cookie",
-      label: `cookie ${cookie}`,
-      cookie,
-      isSecret: true,
-      listed: { ...own.listed, goesOn: mayGoOn },
-    };
-  }
-  const byPlace = (map: DeclaredValues) => ({
+  if (cookie === undefined) return undefined;
+  const goesOn = unlisted !== "refuse";
+  return { ...own, kind: "cookie", label: `cookie ${cookie}`, cookie, isSecret: true, listed: { ...listed, goesOn } };
+};
+
+/** A source whose regions list their own values: of the client's place, or of the host. */
+const placeSource = ({ clientCountry, clientContinent, host, unlisted }: DeclaredSource): RegionSource | undefined => {
+  const by = (map: DeclaredValues) => ({
     isListed: true,
     isSecret: false,
-    isTold: goesOn,
-    listed: { regions: regionsIn(map), prefixes: undefined, goesOn: mayGoOn },
+    isTold: unlisted === "next",
+    listed: { regions: regionsIn(map), prefixes: undefined, goesOn: unlisted !== "refuse" },
   });
-  if (clientCountry !== undefined) {
-    return { ...byPlace(clientCountry), kind: "country", label: "the client's country" };
-  }
+  if (clientCountry !== undefined) return { ...by(clientCountry), kind: "country", label: "the client's country" };
   if (clientContinent !== undefined) {
-    return { ...byPlace(clientContinent), kind: "continent", label: "the client's continent" };
+    return { ...by(clientContinent), kind: "continent", label: "the client's continent" };
   }
-  if (host !== undefined) return { ...byPlace(host), kind: "host", label: "the host" };
+  return host && { ...by(host), kind: "host", label: "the host" };
+};
+
+/** A region that the table names, for all requests or for those with certain headers. */
+const fixedSource = ({ headers, region }: DeclaredSource): RegionSource => {
   if (region === undefined) throw new Error("a source without a kind was not checked");
   if (headers === undefined) return { kind: "region", label: `region ${region}`, region };
   const conditions = Object.entries(headers).map(([name, each]) => ({

@@ -196,11 +196,9 @@ const UNLIKE: Readonly<Record<string, string>> = {
   "hotguid-sql": "a second form",
 };
 
-/** The bits of a built-in layout, with another epoch or other texts. */
-const readLike = (name: string, base: Layout, declared: DeclaredLayout): LayoutReading => {
+/** Faults of an entry that is like a built-in layout. */
+const faultsOfLike = (base: Layout, declared: DeclaredLayout, isOwnName: boolean): readonly EntryFault[] => {
   const { epoch, text, prefix, octetOrder } = declared;
-  const { table, texts } = base;
-  const isOwnName = base.name === name;
   const faults: EntryFault[] = [];
   const own = isOwnName ? undefined : UNLIKE[base.name];
   if (own !== undefined) {
@@ -208,22 +206,34 @@ const readLike = (name: string, base: Layout, declared: DeclaredLayout): LayoutR
       faultAt(["like"], `Layout ${base.name} has ${own} under its own name alone; use that name, or declare \`rows\`.`),
     );
   }
-  const epochMs = epoch === undefined ? undefined : parseTime(epoch);
-  if (epoch !== undefined && !EPOCH_SCHEMES.includes(base.name)) {
-    const message = `The epoch of ${base.name} is fixed, and only ${EPOCH_SCHEMES.join(", ")} have variants; remove this.`;
-    faults.push(faultAt(["epoch"], message));
-  } else if (epoch !== undefined && epochMs === undefined) {
-    faults.push(faultAt(["epoch"], noSuchDay(epoch), "time-range"));
-  }
+  if (epoch !== undefined) faults.push(...faultsOfEpoch(base.name, epoch));
   if (epoch === undefined && text === undefined && prefix === undefined && octetOrder === undefined) {
     const key = EPOCH_SCHEMES.includes(base.name) ? "epoch" : "text";
     const message = `Without ${key === "epoch" ? "an `epoch` or " : "a "}\`text\` of its own this is ${base.name}; add it, or use that name.`;
     faults.push(faultAt([key], message));
   }
-  if (octetOrder !== undefined && (table.least !== undefined || table.minter === "own")) {
+  if (octetOrder !== undefined && (base.table.least !== undefined || base.table.minter === "own")) {
     faults.push(faultAt(["octetOrder"], `IDs of ${base.name} are minted in their own order of bytes; remove this.`));
   }
+  return faults;
+};
+
+const faultsOfEpoch = (scheme: string, epoch: string): readonly EntryFault[] => {
+  if (EPOCH_SCHEMES.includes(scheme)) {
+    return parseTime(epoch) === undefined ? [faultAt(["epoch"], noSuchDay(epoch), "time-range")] : [];
+  }
+  const message = `The epoch of ${scheme} is fixed, and only ${EPOCH_SCHEMES.join(", ")} have variants; remove this.`;
+  return [faultAt(["epoch"], message)];
+};
+
+/** The bits of a built-in layout, with another epoch or other texts. */
+const readLike = (name: string, base: Layout, declared: DeclaredLayout): LayoutReading => {
+  const { epoch, text, prefix, octetOrder } = declared;
+  const { table, texts } = base;
+  const isOwnName = base.name === name;
+  const faults = faultsOfLike(base, declared, isOwnName);
   if (faults.length > 0) return reject(...faults);
+  const epochMs = epoch === undefined ? undefined : parseTime(epoch);
   const rows =
     epochMs === undefined ? table.rows : table.rows.map((row) => (row.role === "time" ? { ...row, epochMs } : row));
   const forms = declareTexts(text ?? texts.map((form) => form.name), bitsOf(table), prefix, texts);
