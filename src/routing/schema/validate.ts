@@ -218,24 +218,43 @@ const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, plac
   return [...own, ...(next ? keysAt(next, rest) : []), ...options.flatMap((option) => keysAt(option, place))];
 };
 
+/** Parses the parts of a table, reports what does not fit the schema, and counts it. */
+class Fitting {
+  found = 0;
+  readonly #report: Report;
+  readonly #schemas: TableSchemas;
+  readonly #strange: StrangeKey;
+
+  constructor(report: Report, schemas: TableSchemas) {
+    this.#report = report;
+    this.#schemas = schemas;
+    this.#strange = leftOut(schemas);
+  }
+
+  /** Whether a report lists no more. */
+  get isFull(): boolean {
+    return this.found >= limits.FAULTS_MAX;
+  }
+
+  parse<Schema extends v.GenericSchema>(schema: Schema, part: unknown, place: Place) {
+    const quick = v.safeParse(schema, part, { abortEarly: true });
+    if (quick.success) return quick;
+    const isListed = countValues(part, LISTED_VALUES_MAX) <= LISTED_VALUES_MAX;
+    const issues = isListed ? v.safeParse(schema, part).issues : quick.issues;
+    this.found += issues?.length ?? 0;
+    for (const issue of issues ?? []) reportIssue(issue, this.#report, this.#schemas.table, place, this.#strange);
+    return { success: false, issues, output: undefined } as const;
+  }
+}
+
 /**
  * The parts and entries that fit the schema. Routes keep their places in the declared list. `undefined` where there are
  * more faults than a report lists. Overrides and most routes are not copied: there may be 100,000.
  */
 export const keepFitting = (value: unknown, report: Report, schemas: TableSchemas) => {
   const given = isRecord(value) ? value : {};
-  let found = 0;
-  const strange = leftOut(schemas);
-  const parse = <Schema extends v.GenericSchema>(schema: Schema, part: unknown, place: Place) => {
-    const quick = v.safeParse(schema, part, { abortEarly: true });
-    if (quick.success) return quick;
-    const isListed = countValues(part, LISTED_VALUES_MAX) <= LISTED_VALUES_MAX;
-    const issues = isListed ? v.safeParse(schema, part).issues : quick.issues;
-    found += issues?.length ?? 0;
-    for (const issue of issues ?? []) reportIssue(issue, report, schemas.table, place, strange);
-    return { success: false, issues, output: undefined } as const;
-  };
-  const rest = parse(schemas.table, isRecord(value) ? withStandIns(value, schemas) : value, []);
+  const fitting = new Fitting(report, schemas);
+  const rest = fitting.parse(schemas.table, isRecord(value) ? withStandIns(value, schemas) : value, []);
   const table: Record<string, unknown> = rest.success
     ? { ...rest.output }
     : soundRest(given, rest.issues ?? [], schemas);
@@ -243,33 +262,56 @@ export const keepFitting = (value: unknown, report: Report, schemas: TableSchema
     const entries = given[part];
     if (!isRecord(entries)) continue;
     const isOverride = OVERRIDE_PARTS.some((each) => each === part);
-    const copies: Record<string, unknown> = {};
-    const dropped = new Set<string>();
-    // Most overrides are the name of one of a few regions.
-    const known = new Set<unknown>();
-    for (const each of Object.keys(entries)) {
-      if (found >= limits.FAULTS_MAX) return undefined;
-      const value = entries[each];
-      if (FORBIDDEN_KEYS.has(each)) dropped.add(each);
-      else if (!isOverride) Object.assign(copies, parse(v.record(name, entry), { [each]: value }, [part]).output);
-      else if (known.has(value)) continue;
-      else if (!parse(entry, value, [part, each]).success) dropped.add(each);
-      else if (typeof value === "string") known.add(value);
-    }
-    const kept =
-      dropped.size === 0 ? entries : Object.fromEntries(entriesOf(entries).filter(([each]) => !dropped.has(each)));
-    table[part] = isOverride ? kept : copies;
+    const kept = isOverride
+      ? fittingOverrides(fitting, part, entries, entry)
+      : fittingEntries(fitting, part, entries, entry);
+    if (kept === undefined) return undefined;
+    table[part] = kept;
   }
+  const routes = fittingRoutes(fitting, given["routes"], schemas);
+  if (routes === undefined) return undefined;
+  return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: fitting.found === 0 };
+};
+
+type EntrySchema = TableSchemas["parts"][string]["entry"];
+
+/** Copies of the entries that fit. */
+const fittingEntries = (fitting: Fitting, part: string, entries: Json, entry: EntrySchema): Json | undefined => {
+  const copies: Record<string, unknown> = {};
+  for (const each of Object.keys(entries)) {
+    if (fitting.isFull) return undefined;
+    if (FORBIDDEN_KEYS.has(each)) continue;
+    Object.assign(copies, fitting.parse(v.record(name, entry), { [each]: entries[each] }, [part]).output);
+  }
+  return copies;
+};
+
+const fittingOverrides = (fitting: Fitting, part: string, entries: Json, entry: EntrySchema): Json | undefined => {
+  const dropped = new Set<string>();
+  // Most overrides are the name of one of a few regions.
+  const known = new Set<unknown>();
+  for (const each of Object.keys(entries)) {
+    if (fitting.isFull) return undefined;
+    const value = entries[each];
+    if (FORBIDDEN_KEYS.has(each)) dropped.add(each);
+    else if (known.has(value)) continue;
+    else if (!fitting.parse(entry, value, [part, each]).success) dropped.add(each);
+    else if (typeof value === "string") known.add(value);
+  }
+  return dropped.size === 0 ? entries : Object.fromEntries(entriesOf(entries).filter(([each]) => !dropped.has(each)));
+};
+
+const fittingRoutes = (fitting: Fitting, given: unknown, { route: schema }: TableSchemas) => {
   const routes: { index: number; route: DeclaredRoute }[] = [];
-  for (const [index, route] of Array.isArray(given["routes"]) ? given["routes"].entries() : []) {
-    if (found >= limits.FAULTS_MAX) return undefined;
-    const parsed = parse(schemas.route, route, ["routes", index]);
+  for (const [index, route] of Array.isArray(given) ? given.entries() : []) {
+    if (fitting.isFull) return undefined;
+    const parsed = fitting.parse(schema, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
     const { when: _, region: __, ...more } = parsed.output ?? {};
     const isSimple = Object.keys(more).length === 0;
     if (parsed.success) routes.push({ index, route: isSimple ? route : parsed.output });
   }
-  return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
+  return routes;
 };
 
 /** The parts beside the entries, of a table in which something does not fit. */
