@@ -230,17 +230,10 @@ const evaluate = (source: RegionSource, says: RequestSays): Word => {
       return readParameter(source, says.query);
     case "segment":
       return readSegment(source, says.path);
-    case "hostLabel": {
-      const [label, parent] = labelOf(hostOf(says.host));
-      return parent === source.parent ? lookUp(label || undefined, source) : undefined;
-    }
-    case "host": {
-      const host = hostOf(says.host);
-      const [label, rest] = labelOf(host);
-      const pattern = `*${rest}`;
-      const isOfPattern = label !== "" && !source.listed.regions.has(host) && source.listed.regions.has(pattern);
-      return lookUp((isOfPattern ? pattern : host) || undefined, source, false, host);
-    }
+    case "hostLabel":
+      return readHostLabel(source, says.host);
+    case "host":
+      return readHost(source, says.host);
     case "country":
       return lookUp(says.country() || undefined, source, true);
     case "continent":
@@ -316,6 +309,21 @@ const readSegment = (source: SourceOf<"segment">, path: string): Word => {
   if (word?.kind !== "unlisted") return word;
   const [plain] = /^[^;]*/.exec(decoded(word.value) ?? "") ?? [""];
   return plain === "" || regionFor(source.listed, plain) !== undefined ? refusal(source, word.value) : word;
+};
+
+const readHostLabel = (source: SourceOf<"hostLabel">, host: string): Word => {
+  const [label, parent] = labelOf(hostOf(host));
+  return parent === source.parent ? lookUp(label || undefined, source) : undefined;
+};
+
+/** A listed host itself wins over a pattern. */
+const readHost = (source: ValueSource, says: string): Word => {
+  const { regions } = source.listed;
+  const host = hostOf(says);
+  const [label, rest] = labelOf(host);
+  const pattern = `*${rest}`;
+  const isOfPattern = label !== "" && !regions.has(host) && regions.has(pattern);
+  return lookUp((isOfPattern ? pattern : host) || undefined, source, false, host);
 };
 
 /** `undefined` where the escapes are no text. */

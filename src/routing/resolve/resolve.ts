@@ -71,7 +71,7 @@ export const resolvePath = (
   const { entity, idStart, idEnd } = match;
   const text = path.slice(idStart, idEnd);
   const hint = match.hint ?? said;
-  if (said !== undefined && hint !== said && hint?.enabled?.layout !== said.enabled?.layout) {
+  if (said !== undefined && isContradicted(said, hint)) {
     // Neither the pattern nor the request is believed more than the other.
     const layout = hintName(hint as LayoutHint);
     return err({ reason: "layout-mismatch", id: text, entity: entity.name, layout, said: hintName(said) });
@@ -95,12 +95,27 @@ export const resolvePath = (
   }
   if (first !== undefined)
     return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
-  if (isReadable) return err(wrongEntityError(table, entity, text, nowMs, hint));
-  if (hint?.enabled === undefined) return resolveShort(table, entity, text, hint);
-  // A layout that the entity has not may still be able to read the text.
-  const error = unknownIdError(table, text, nowMs, hint);
-  return err(error.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
+  return resolveForeign(table, entity, { text, hint, isReadable }, nowMs);
 };
+
+/** A text that is no ID of the entity by its layouts. `isReadable`: one of them reads it, but as another entity's. */
+interface ForeignText {
+  readonly text: string;
+  readonly hint: Hint;
+  readonly isReadable: boolean;
+}
+
+/** A short key, or the error that says whose ID it may be. */
+const resolveForeign = (table: CompiledTable, entity: Entity, foreign: ForeignText, nowMs: number): Resolution => {
+  const { text, hint, isReadable } = foreign;
+  if (!isReadable && hint?.enabled === undefined) return resolveShort(table, entity, text, hint);
+  // A layout that the entity has not may still be able to read the text.
+  const error = isReadable ? undefined : unknownIdError(table, text, nowMs, hint);
+  return err(error?.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
+};
+
+const isContradicted = (said: LayoutHint, hint: Hint): boolean =>
+  hint !== said && hint?.enabled?.layout !== said.enabled?.layout;
 
 /** Where an ID goes that comes without a path: all layouts and all entities are tried, or the layout that a hint names. */
 export const resolveAny = (
