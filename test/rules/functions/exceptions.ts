@@ -6,6 +6,10 @@ const OPERATIONS = "a list of operations of OpenAPI, one entry each";
 const SENTENCES = "one switch with a sentence for each kind";
 const CALLBACK = "jsonc-parser calls it with these parameters";
 
+const READERS = "one switch with a reader for each kind of source, on the way of a request without an ID";
+const WALK = "every request's walk over the tree of paths: each step of it in a function, or in an object, would cost";
+const STATE = "a hash with its state in local variables: a function for a round would keep it in memory";
+
 export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/console/changes/canary.tsx StartCanary": VIEW,
   "src/console/layouts/declare.tsx DeclareLayout": VIEW,
@@ -27,9 +31,12 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/features/directory/pages/bulk-openapi.ts directoryBulkPaths": OPERATIONS,
   "src/cli/lib/stores.ts faultSentence": SENTENCES,
   "src/cli/lib/warnings.ts sentenceOf": SENTENCES,
+  "src/routing/resolve/region-sources.ts evaluate": READERS,
+  "src/routing/lookup/path-index.ts walk": WALK,
+  "src/features/directory/table/key-hash.ts compress": STATE,
   "src/formats/console-positions.ts onObjectProperty": CALLBACK,
   "src/formats/console-positions.ts onLiteralValue": CALLBACK,
 };
 
 /** Functions over a bound that are neither mended nor listed. It only falls: lower it when you mend one. */
-export const UNMENDED_MAX = 95;
+export const UNMENDED_MAX = 78;
