@@ -1,8 +1,8 @@
 import type { Result } from "../../src/ids/index.ts";
-import type { Decision, RoutingError } from "../../src/routing/index.ts";
+import type { IdDecision, RoutingError } from "../../src/routing/index.ts";
 import type { Section } from "../lib/report.ts";
 
-export type Resolution = Result<Decision, RoutingError>;
+export type Resolution = Result<IdDecision, RoutingError>;
 
 type Outcome = "routed" | RoutingError["reason"] | "misrouted" | "wrongly rejected";
 

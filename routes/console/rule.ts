@@ -9,7 +9,7 @@ import { explainId } from "../../src/gateway/explain-id.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
 import type { RevisionContent } from "../../src/ports/admin.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";
-import { type Decision, parseTableText } from "../../src/routing/index.ts";
+import { type IdDecision, parseTableText } from "../../src/routing/index.ts";
 import { pointerTo } from "../../src/routing/schema/faults.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../lib/http.ts";
@@ -54,7 +54,7 @@ export const rule = (gateway: Gateway) =>
 
 async function ruleView(
   gateway: Gateway,
-  { entity, target }: Decision,
+  { entity, target }: IdDecision,
   { bytes, revision }: RevisionContent,
   texts: ReadonlySet<string>,
 ): Promise<RuleView> {

@@ -2,14 +2,14 @@ import type { CanaryMember } from "../../src/formats/console-canary.ts";
 import type { Explained } from "../../src/gateway/explain-id.ts";
 import type { decideLoading } from "../../src/gateway/pages.ts";
 import type { ServedTable } from "../../src/ports/gateway.ts";
-import type { CompiledTable, Decision } from "../../src/routing/index.ts";
+import type { CompiledTable, IdDecision } from "../../src/routing/index.ts";
 import { canaryTakesFrom } from "../../src/routing/resolve/table-canary.ts";
 
 /** Where an ID or a request leads by one table. `problem`: its slug, where it leads nowhere. */
 export interface Led {
   readonly region?: string | undefined;
   readonly problem?: string | undefined;
-  readonly decided?: Decision | undefined;
+  readonly decided?: IdDecision | undefined;
 }
 
 export interface LedHere extends Led {

@@ -13,9 +13,9 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import {
   type CompiledTable,
-  type Decision,
   type Entity,
   hintNamed,
+  type IdDecision,
   type PathMatch,
   primaryPattern,
   type RoutingError,
@@ -40,7 +40,7 @@ export type Tables = Readonly<{ table: CompiledTable; canary: TableCanary | unde
 export interface TableCanary {
   readonly table: CompiledTable;
   /** Whether it serves an ID that the table in force has decided about. */
-  readonly matches: (decision: Decision) => boolean;
+  readonly matches: (decision: IdDecision) => boolean;
   /** Whether it serves every ID of an entity, also those that the table in force does not know. */
   readonly ownsEntity: (entity: string) => boolean;
 }
@@ -63,7 +63,7 @@ export interface DecideInput {
 export type Outcome =
   | {
       readonly kind: "region";
-      readonly decision: Decision;
+      readonly decision: IdDecision;
       /** Raw path for the origin, with the internal ID. */
       readonly path: string;
       readonly byCanary: boolean;
@@ -73,7 +73,7 @@ export type Outcome =
       /** The entity's own path, with the ID as the client wrote it. */
       readonly path: string;
       /** Absent for a public ID: its region and layout are not shown. */
-      readonly decision: Decision | undefined;
+      readonly decision: IdDecision | undefined;
       readonly byCanary: boolean;
     }
   /** No entity owns the path: something other than an ID chooses the region. */
@@ -166,7 +166,7 @@ function undecided(
 export function settleError<Other extends DecideError>(
   { found }: DecideInput,
   error: Other,
-): Result<Decision, Other | RoutingError> {
+): Result<IdDecision, Other | RoutingError> {
   const answer = "lookup" in error ? found?.get(answerName(error.lookup)) : undefined;
   return answer === undefined || !("lookup" in error) ? err(error) : settleKey(error.lookup, answer);
 }
@@ -284,7 +284,7 @@ function redirectFor(
   input: DecideInput,
   entity: Entity,
   path: string,
-  decision: Decision | undefined,
+  decision: IdDecision | undefined,
   byCanary: boolean,
 ): Outcome | undefined {
   const redirect = { kind: "redirect", path, decision, byCanary } as const;

@@ -2,9 +2,9 @@ import { hasPublicForm } from "../features/public-ids/table/codec.ts";
 import { err, ok } from "../ids/result.ts";
 import {
   type CompiledTable,
-  type Decision,
   type Explanation,
   explain,
+  type IdDecision,
   plainDecision,
   type RoutingError,
   resolveAny,
@@ -30,7 +30,7 @@ export type Explained =
   | {
       readonly kind: "explanation";
       readonly explanation: Explanation;
-      readonly decided: Decision | undefined;
+      readonly decided: IdDecision | undefined;
       readonly byCanary: boolean;
     }
   | DecideFailure

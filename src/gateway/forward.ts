@@ -92,7 +92,6 @@ export async function forward(
     body,
     target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
     decision,
-    id: decision.canonical,
     ids: options?.ids,
     revision: table.revision,
     regions: table.regions,
@@ -163,8 +162,7 @@ export async function forwardWithoutId(
   const { region, isAssumed } = choice.value;
   const target = table?.withoutId.targets.get(region);
   if (target === undefined) throw new Error(`region ${region} was not checked`);
-  const words = clientHash(context);
-  const decision: Decision = { entity, layout: "", id: "", words, identity: words, canonical: "", target };
+  const decision: Decision = { by: "region", entity, identity: clientHash(context), target };
   const response = await forward(context, decision, path + query, options);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {

@@ -1,7 +1,7 @@
 import { SERVE_FEATURES } from "../features/serving.ts";
 import type { ServedTable } from "../ports/gateway.ts";
 import type { GatewayError } from "../problems/index.ts";
-import type { Decision } from "../routing/index.ts";
+import type { IdDecision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { type DecideInput, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
@@ -135,7 +135,7 @@ const START_PAGE = {
 export const startPage = (): Response => Response.json(START_PAGE, { headers: { "cache-control": "no-store" } });
 
 /** To the entity's own path. The ID of a public entity hides its region and layout: there is no decision to show. */
-function redirect(context: RequestContext, location: string, decision: Decision | undefined): Response {
+function redirect(context: RequestContext, location: string, decision: IdDecision | undefined): Response {
   const headers = new Headers({ location, "cache-control": "no-store", "waybill-table": context.tableLabel ?? "" });
   if (decision !== undefined) {
     context.isPlainId = true;

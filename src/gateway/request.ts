@@ -255,10 +255,10 @@ export class RequestContext {
     );
   }
 
-  logDecision({ entity, layout, target }: Decision): void {
+  logDecision(decision: Decision): void {
+    const { entity, target } = decision;
     this.entity = entity.name;
-    // A request without an ID has no layout.
-    this.layout = layout === "" ? undefined : layout;
+    this.layout = decision.by === "id" ? decision.layout : undefined;
     this.region = target.region.name;
     if (target.rule.kind === "directory") this.directory = target.rule.state;
   }

@@ -61,11 +61,12 @@ interface Shown {
 /** With the fields that say how it was decided. */
 export function labelled(
   context: RequestContext,
-  { target, layout, entity }: Decision,
+  decision: Decision,
   region: OriginResponse["region"],
   { response, fields, body, encodeBody }: Shown,
 ): Response {
   const { gateway, arrivedAtMs } = context;
+  const { target, entity } = decision;
   context.region = region.name;
   context.outcome = "answered";
   if (region !== target.region) {
@@ -75,7 +76,7 @@ export function labelled(
   context.originMs = gateway.clock.nowMs() - arrivedAtMs;
   return clientResponse(response, body, fields, {
     region: region.name,
-    layout,
+    layout: decision.by === "id" ? decision.layout : undefined,
     table: context.tableLabel ?? "",
     originMs: context.originMs,
     fields: context.isDebugged ? fieldsShown(response, entity.fields) : entity.fields,

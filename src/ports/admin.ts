@@ -4,7 +4,7 @@ import type { Result } from "../ids/result.ts";
 import type { AuthError, RequestError, TableChangeError, TableError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector } from "../routing/resolve/table-canary.ts";
 import type { Fault } from "../routing/schema/faults.ts";
-import type { CompiledTable, Decision } from "../routing/table.ts";
+import type { CompiledTable, IdDecision } from "../routing/table.ts";
 
 /** Ports of the routing table, its control plane and the authentication of operators, in plain data. */
 
@@ -27,7 +27,7 @@ export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
   readonly digest: string;
   readonly audience: CanarySelector;
   /** Whether it decides an ID, given the decision of the stable table. */
-  readonly matches: (decision: Decision) => boolean;
+  readonly matches: (decision: IdDecision) => boolean;
   /** Whether it decides every ID of an entity, even those that the stable table does not know. */
   readonly ownsEntity: (entity: string) => boolean;
 }

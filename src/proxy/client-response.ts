@@ -6,7 +6,8 @@ import { type BodyEnd, pump } from "./pump.ts";
 /** Labels of an answer that the gateway passes on. */
 export interface ResponseLabels {
   readonly region: string;
-  readonly layout: string;
+  /** Of the request's ID. */
+  readonly layout: string | undefined;
   readonly table: string;
   /** From the first byte of the request at the gateway to the origin's header. */
   readonly originMs: number;
@@ -38,7 +39,7 @@ export function clientResponse(
   headers.set("waybill-region", label.region);
   if (label.fields === "standard") return response;
   headers.set("waybill-table", label.table);
-  if (label.layout !== "") headers.set("waybill-layout", label.layout);
+  if (label.layout !== undefined) headers.set("waybill-layout", label.layout);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
   headers.append("via", label.via);
   return response;

@@ -1,6 +1,6 @@
 import { err, type Result } from "../ids/result.ts";
 import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
-import type { CompiledTable, Decision, Origin, Region } from "../routing/table.ts";
+import type { CompiledTable, Decision, IdDecision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
 import { asksUpgrade, type ProxyRequest } from "./origin-request.ts";
@@ -190,15 +190,16 @@ const REGION_FIELD = "waybill-region";
  * remembered move counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
 export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Promise<Delivery> {
-  const { target } = proxyRequest.decision;
+  const { decision } = proxyRequest;
+  const { target } = decision;
   const { region, move } = target;
-  const fenced = move && rejectFenced(proxyRequest.decision, proxyRequest.method, asksUpgrade(proxyRequest));
+  const fenced = move && rejectFenced(decision, proxyRequest.method, asksUpgrade(proxyRequest));
   if (fenced !== undefined) return err(fenced);
   const isSettled = target.rule.kind === "moved" || proxyRequest.hasOthers === true;
   const { movedMemory } = deps;
-  const memory = isSettled || movedMemory?.isEmpty === true || !isRemembered(proxyRequest) ? undefined : movedMemory;
-  if (memory !== undefined) proxyRequest.watchClient();
-  const name = memory && (await memory.recall(movedKeyOf(proxyRequest.decision)));
+  const key = isSettled || movedMemory?.isEmpty !== false || !isRemembered(decision) ? undefined : movedKeyOf(decision);
+  if (key !== undefined) proxyRequest.watchClient();
+  const name = key && (await movedMemory?.recall(key));
   const known = name === undefined ? undefined : proxyRequest.regions.get(name);
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
@@ -207,7 +208,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const named = regionNamedBy(response);
   if (named === undefined) return answer;
   await discard(answer.value);
-  if (known !== undefined) memory?.forget(movedKeyOf(proxyRequest.decision));
+  if (known !== undefined && key !== undefined) movedMemory?.forget(key);
   if (isSettled) return disagree(sent, "the table, or another ID of the request, says that it is there");
   const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
@@ -219,8 +220,9 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
 export const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
   bytes === undefined ? response.body?.cancel().catch(() => undefined) : undefined;
 
-const isRemembered = ({ decision: { entity, id } }: ProxyRequest): boolean =>
-  entity.rememberMovedSeconds > 0 && id !== "";
+/** Whether it is remembered where origins say that its entity is. */
+export const isRemembered = (decision: Decision): decision is IdDecision =>
+  decision.by === "id" && decision.entity.rememberMovedSeconds > 0;
 
 /** The region that an origin names for an entity that is not its own. */
 const regionNamedBy = ({ status, headers }: Response): string | undefined =>
@@ -234,11 +236,12 @@ async function follow(
   isOwn: boolean,
   deps: ProxyPorts,
 ): Promise<Delivery> {
-  const { entity } = proxyRequest.decision;
+  const { decision } = proxyRequest;
+  const { entity } = decision;
   const remember = () => {
     // Where the table says it too, there is nothing to remember.
-    if (!isOwn || !isRemembered(proxyRequest) || region === proxyRequest.decision.target.region) return;
-    deps.movedMemory?.remember(movedKeyOf(proxyRequest.decision), region.name, entity.rememberMovedSeconds);
+    if (!isOwn || !isRemembered(decision) || region === decision.target.region) return;
+    deps.movedMemory?.remember(movedKeyOf(decision), region.name, entity.rememberMovedSeconds);
   };
   if (proxyRequest.body.kind === "stream") {
     remember();
@@ -259,7 +262,7 @@ async function follow(
 const disagree = ({ name }: Region, why: string): Delivery => err({ reason: "origins-disagree", region: name, why });
 
 /** Words alone are not one ID: those of XID and ObjectId may be equal. */
-export const movedKeyOf = ({ entity, layout, words, target }: ProxyRequest["decision"]): MovedKey => ({
+export const movedKeyOf = ({ entity, layout, words, target }: IdDecision): MovedKey => ({
   entity: entity.name,
   id: `${layout}:${words.join(".")}`,
   decided: target.region.name,
@@ -269,8 +272,8 @@ export const movedKeyOf = ({ entity, layout, words, target }: ProxyRequest["deci
 export async function remembered(
   movedMemory: MovedMemory | undefined,
   { regions }: CompiledTable,
-  decision: Decision,
-): Promise<Decision> {
+  decision: IdDecision,
+): Promise<IdDecision> {
   const { entity, target } = decision;
   if (movedMemory === undefined || movedMemory.isEmpty || target.rule.kind === "moved") return decision;
   if (entity.rememberMovedSeconds === 0) return decision;

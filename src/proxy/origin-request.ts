@@ -81,8 +81,6 @@ export interface ProxyRequest {
   /** Raw path and query at the origin. */
   readonly target: string;
   readonly decision: Decision;
-  /** Canonical text of its ID, the same however the request wrote it; empty where there is none. */
-  readonly id: string;
   /** IDs of all entities that it creates, where they are several. */
   readonly ids?: string | undefined;
   /** Revision of the table that decided. */
@@ -156,8 +154,10 @@ export function originRequest(
   { fieldRules: { stopped }, pseudonym }: Pick<ProxyPorts, "fieldRules" | "pseudonym">,
   signature?: string,
 ): OriginRequest | "loop-detected" | "too-many-fields" {
-  const { request, decision, id, client, host, scheme } = proxyRequest;
+  const { request, decision, client, host, scheme } = proxyRequest;
   const address = client.address ?? UNKNOWN_ADDRESS;
+  // The same text however the request wrote its ID.
+  const id = decision.by === "id" ? decision.canonical : "";
   const isFull = decision.entity.fields === "full";
   const isMinimal = decision.entity.fields === "minimal";
   const region = attempt.region.name;
@@ -178,7 +178,7 @@ export function originRequest(
   if (signature !== undefined) fields["waybill-region"] = region;
   if (isFull || signature !== undefined) fields["waybill-revision"] = String(proxyRequest.revision);
   // A request without an ID has a region only.
-  if (id === "") delete fields["waybill-entity-id"];
+  if (decision.by === "region") delete fields["waybill-entity-id"];
   else {
     if (isFull) fields["waybill-layout"] = decision.layout;
     for (const { header, read } of decision.entity.sentSlices?.get(decision.layout) ?? NO_SLICES) {
@@ -266,12 +266,12 @@ const forwardedElement = (address: string, host: string, scheme: string): string
 
 /** The facts that a signature can tell an origin. */
 export const signableOf = (
-  { method, target, decision, id, revision, client }: ProxyRequest,
+  { method, target, decision, revision, client }: ProxyRequest,
   { region, origin }: Attempt,
 ): Signable => ({
   method,
   target: sentTarget(origin.url + target),
-  id,
+  id: decision.by === "id" ? decision.canonical : "",
   region: region.name,
   revision,
   epoch: decision.target.move?.epoch ?? 0,

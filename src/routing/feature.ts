@@ -7,9 +7,9 @@ import type { DeclaredEntity, DeclaredRoute, DeclaredTable } from "./schema/tabl
 import type { DeclaredWithoutId } from "./schema/without-id.ts";
 import type {
   CompiledTable,
-  Decision,
   Entity,
   Found,
+  IdDecision,
   PlainDecision,
   Regions,
   Rule,
@@ -39,7 +39,7 @@ export interface TableFeature {
   /** Routes of its own that no index can hold. */
   readonly search?: RouteSearch;
   /** Its part of a decision as people read it. */
-  readonly plain?: (decision: Decision) => Partial<PlainDecision>;
+  readonly plain?: (decision: IdDecision) => Partial<PlainDecision>;
   readonly compile?: (context: CompileContext) => TableParts;
 }
 

@@ -18,4 +18,14 @@ export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
 export { NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredEntity, DeclaredTable } from "./schema/table.ts";
-export type { Candidate, CompiledTable, Decision, Entity, EntityId, PathMatch, Rule, WithoutId } from "./table.ts";
+export type {
+  Candidate,
+  CompiledTable,
+  Decision,
+  Entity,
+  EntityId,
+  IdDecision,
+  PathMatch,
+  Rule,
+  WithoutId,
+} from "./table.ts";

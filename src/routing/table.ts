@@ -88,7 +88,7 @@ export interface Entity {
   readonly fields: FieldSet;
   readonly sentSlices: SentSlices;
   /** Parts of a decision as people read it, by features. */
-  readonly plain: readonly ((decision: Decision) => Partial<PlainDecision>)[];
+  readonly plain: readonly ((decision: IdDecision) => Partial<PlainDecision>)[];
 }
 
 /** The set of header fields that the gateway adds to requests and responses (docs/reference/http.md). */
@@ -197,7 +197,7 @@ export interface LoadRules {}
 export interface LoadErrors {}
 
 /** A decision but for what is to be loaded. */
-export type Undecided = Omit<Decision, "target">;
+export type Undecided = Omit<IdDecision, "target">;
 
 export interface Move {
   /** `fenced`: only reads are forwarded. `moved`: the move is complete. */
@@ -303,17 +303,28 @@ export interface WithoutId {
   readonly sticky: Sticky | undefined;
 }
 
-export interface Decision {
-  readonly entity: Entity;
-  /** Name of the layout; `luuid-short` for a short key, and empty without an ID. */
+/** Where a request goes: by its ID; or without one, by the region alone that the table's sources name. */
+export type Decision = IdDecision | RegionDecision;
+
+export interface IdDecision extends Placing {
+  readonly by: "id";
+  /** Name of the layout; `luuid-short` for a short key. */
   readonly layout: string;
-  /** The text as in the request; empty without an ID. */
+  /** The text as in the request. */
   readonly id: string;
   readonly words: Words;
-  /** The same words for all texts of the ID. Canaries, splits and origins are chosen by them. */
-  readonly identity: Words;
   /** The canonical text in its layout, or of a short key. A short key and its LUUID have two, and so have a HotGuid's forms. */
   readonly canonical: string;
+}
+
+export interface RegionDecision extends Placing {
+  readonly by: "region";
+}
+
+interface Placing {
+  readonly entity: Entity;
+  /** The same words for all texts of an ID, or for all requests of a client. Canaries, splits and origins are chosen by them. */
+  readonly identity: Words;
   readonly target: Target;
 }
 

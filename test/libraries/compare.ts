@@ -6,7 +6,7 @@ import { type FieldValue, formatUuid, type Layout, type Words } from "../../src/
 import { wordsToBig } from "../../src/ids/layout/words.ts";
 import { wordMinter } from "../../src/ids/mint/create-minter.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
-import type { CompiledTable, Decision } from "../../src/routing/table.ts";
+import type { CompiledTable, IdDecision } from "../../src/routing/table.ts";
 import { ENTRIES, type Library } from "./libraries.ts";
 
 /** How one library and Waybill read each other's IDs. */
@@ -65,7 +65,7 @@ export const layoutOf = (table: CompiledTable): Layout | undefined =>
   table.paths.match("/things/0")?.entity.ids[0]?.enabled.layout;
 
 /** The table's decision about a text on the entity's path. */
-export const decisionOf = (table: CompiledTable, text: string, nowMs: number): Decision | undefined => {
+export const decisionOf = (table: CompiledTable, text: string, nowMs: number): IdDecision | undefined => {
   const path = `/things/${text}`;
   const match = table.paths.match(path);
   const decision = match && resolvePath(table, match, path, nowMs);

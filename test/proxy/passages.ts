@@ -46,7 +46,6 @@ export const proxyRequest = (
     body,
     target: pathname + search,
     decision: decision.value,
-    id: decision.value.id,
     revision: table.revision,
     client: { address: "192.0.2.1", country: undefined, continent: undefined },
     host: "gw.test",

@@ -3,7 +3,7 @@ import type { RequestContext } from "../../gateway/request.ts";
 import { changeable } from "../../gateway/respond.ts";
 import type { Fetch, Gateway } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
-import { discard, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
+import { discard, isRemembered, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
 import { asksUpgrade, type ProxyRequest } from "../../proxy/origin-request.ts";
 import { type CompiledTable, type Decision, stickyCookie } from "../../routing/index.ts";
 import { cookieValues } from "../../routing/lookup/values.ts";
@@ -58,7 +58,10 @@ async function sendNearest(
   }
   const isWrite = !SAFE.has(proxied.method);
   const mayCopy = said === null && !hasWritten(request, declared) && proxied.hasOthers !== true && isRead(proxied);
-  const region = mayCopy ? nearestCopy(decision, countryOf(context, declared), () => client.continent) : undefined;
+  const region =
+    mayCopy && decision.by === "id"
+      ? nearestCopy(decision, countryOf(context, declared), () => client.continent)
+      : undefined;
   const answer =
     region === undefined || (await isKnownToMove(proxied, gateway))
       ? undefined
@@ -90,7 +93,7 @@ const isRead = (proxied: ProxyRequest): boolean =>
 
 /** Whether an origin said so: copies of the region that an entity left may still have it. */
 async function isKnownToMove({ decision }: ProxyRequest, { movedMemory }: Gateway): Promise<boolean> {
-  if (movedMemory === undefined || movedMemory.isEmpty || decision.entity.rememberMovedSeconds === 0) return false;
+  if (movedMemory === undefined || movedMemory.isEmpty || !isRemembered(decision)) return false;
   return (await movedMemory.recall(movedKeyOf(decision))) !== undefined;
 }
 

@@ -95,10 +95,10 @@ export function mirrorToShadow(
     const fields = differingFields(answered, answer);
     const isSameStatus = answer.status === answered.status;
     if (isSameStatus && fields.length === 0) return deps.shadows.report(name, "match");
-    const { entity, id } = decision;
+    const { entity } = decision;
     deps.shadows.report(name, isSameStatus ? "headers-differ" : "status-differs", {
       entity: entity.name,
-      id: entity.public === undefined ? id : undefined,
+      id: decision.by === "id" && entity.public === undefined ? decision.id : undefined,
       method,
       region: region.name,
       status: answered.status,

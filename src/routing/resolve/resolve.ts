@@ -20,11 +20,11 @@ import type {
   Asked,
   Candidate,
   CompiledTable,
-  Decision,
   EnabledLayout,
   Entity,
   EntityId,
   FormReader,
+  IdDecision,
   Load,
   PathMatch,
   PlainDecision,
@@ -57,7 +57,7 @@ import {
   targetOf,
 } from "./match.ts";
 
-type Resolution = Result<Decision, RoutingError>;
+type Resolution = Result<IdDecision, RoutingError>;
 type Hint = LayoutHint | undefined;
 
 /** The hot path: the ID is read where it stands, once for each form, by the entity's layouts or by the one named. Unix ms. */
@@ -197,9 +197,9 @@ const decide = (table: CompiledTable, reading: OwnerReading, text: string): Reso
   const isCanonical = form === layout.table.text && isWrittenAsRead(form, text);
   const canonical = isCanonical ? text : layout.format(words);
   if (target.region === undefined) {
-    return err(target.error({ entity, layout: layout.name, id: text, words, identity, canonical }));
+    return err(target.error({ by: "id", entity, layout: layout.name, id: text, words, identity, canonical }));
   }
-  return { ok: true, value: { entity, layout: layout.name, id: text, words, identity, canonical, target } };
+  return { ok: true, value: { by: "id", entity, layout: layout.name, id: text, words, identity, canonical, target } };
 };
 
 const UPPER_CASE = /[A-Z]/;
@@ -236,7 +236,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   if (target?.region === undefined) return err(nowhere({ entity, id: first.id, words }, text, target, LUUID_SHORT));
   const identity = identityWords(LUUID_SHORT, words);
   const canonical = formatShortKey(primaryKey);
-  return ok({ entity, layout: LUUID_SHORT, id: text, words, identity, canonical, target });
+  return ok({ by: "id", entity, layout: LUUID_SHORT, id: text, words, identity, canonical, target });
 };
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
@@ -315,7 +315,7 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
 };
 
 /** `text`: the ID as the client wrote it. */
-export const plainDecision = (decision: Decision, text = decision.id): PlainDecision => {
+export const plainDecision = (decision: IdDecision, text = decision.id): PlainDecision => {
   const {
     entity,
     layout,

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { fieldOf, iuid, kindOf } from "../../ids/index.ts";
 import { ENTITIES_MAX } from "../limits.ts";
 import { name } from "../schema/parts.ts";
-import type { CompiledTable, Decision } from "../table.ts";
+import type { CompiledTable, IdDecision } from "../table.ts";
 import { percentTaking, placeOf } from "./match.ts";
 
 /** IDs that a canary of the whole table serves. The table in force decides, so that the choice is stable. */
@@ -36,7 +36,7 @@ const SEED = 0x2545f491;
 const country = /* @__PURE__ */ fieldOf(iuid, "country");
 
 /** Whether an entity belongs to the audience, by what the stable table makes of its ID. The same for all texts of an ID. */
-export const selectorTest = (stable: CompiledTable, audience: CanarySelector): ((decision: Decision) => boolean) => {
+export const selectorTest = (stable: CompiledTable, audience: CanarySelector): ((decision: IdDecision) => boolean) => {
   if ("entities" in audience) {
     const names = new Set(audience.entities);
     return ({ entity }) => names.has(entity.name);
@@ -51,7 +51,7 @@ export const selectorTest = (stable: CompiledTable, audience: CanarySelector): (
 };
 
 /** The least share with four decimals that the ID is in. */
-export const canaryTakesFrom = ({ layout, words }: Decision): number => percentTaking(layout, words, SEED);
+export const canaryTakesFrom = ({ layout, words }: IdDecision): number => percentTaking(layout, words, SEED);
 
 /** Whether a canary serves all of an entity, with the IDs that the stable table does not know. */
 export const servesEntity = (audience: CanarySelector, entity: string): boolean =>

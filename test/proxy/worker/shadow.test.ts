@@ -71,7 +71,6 @@ const setUp = (deps: Setup = {}) => {
     body: deps.body ?? { kind: "none" },
     target: `${path}?a=1`,
     decision: resolved.value,
-    id: resolved.value.id,
     revision: 7,
     client: { address: "192.0.2.1", country: undefined, continent: undefined },
     host: "gw.test",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Result } from "../../../src/ids/index.ts";
 import type { RoutingError } from "../../../src/routing/errors.ts";
 import { resolveAny, resolvePath } from "../../../src/routing/index.ts";
-import type { CompiledTable, Decision } from "../../../src/routing/table.ts";
+import type { CompiledTable, IdDecision } from "../../../src/routing/table.ts";
 import { load, NOW_MS, sampleTable } from "../tables.ts";
 
 const IUID_KZ_ORDER = "01990f04-d900-8005-8040-000000000001";
@@ -14,14 +14,14 @@ const MOVED_PERSON = "00000023-122e-6d0b-a789-28ef27ab7c62";
 
 const sample = load(sampleTable());
 
-const onPath = (table: CompiledTable, path: string, nowMs = NOW_MS): Result<Decision, RoutingError> => {
+const onPath = (table: CompiledTable, path: string, nowMs = NOW_MS): Result<IdDecision, RoutingError> => {
   const match = table.paths.match(path);
   if (match === undefined) throw new Error(`no entity has the path ${path}`);
   return resolvePath(table, match, path, nowMs);
 };
 
 /** Entity, layout, region and rule in one line; or the reason. */
-const say = (result: Result<Decision, RoutingError>): string => {
+const say = (result: Result<IdDecision, RoutingError>): string => {
   if (!result.ok) return result.error.reason;
   const { entity, layout, target } = result.value;
   const rule = target.rule.kind === "route" ? `route ${target.rule.index}` : target.rule.kind;

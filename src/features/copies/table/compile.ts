@@ -1,6 +1,6 @@
 import type { TableFeature } from "../../../routing/feature.ts";
 import { type DeclaredValues, valuesOf } from "../../../routing/schema/without-id.ts";
-import type { Decision, PlainDecision, Region, Regions, Rule } from "../../../routing/table.ts";
+import type { IdDecision, PlainDecision, Region, Regions, Rule } from "../../../routing/table.ts";
 import type { DeclaredReadCopies, ReadCopies } from "./schema.ts";
 
 const copiesOf = (declared: DeclaredReadCopies | undefined, regions: Regions): ReadCopies | undefined => {
@@ -35,11 +35,11 @@ const hasCopies = (rule: Rule): boolean =>
   rule.kind === "route" || rule.kind === "default" || (rule.kind === "directory" && rule.state === undefined);
 
 /** Whether some client reads the entity from a copy. */
-export const mayReadCopy = ({ entity: { copies }, target: { region, rule, move } }: Decision): boolean =>
+export const mayReadCopy = ({ entity: { copies }, target: { region, rule, move } }: IdDecision): boolean =>
   copies !== undefined && move === undefined && hasCopies(rule) && copies.owners?.has(region.name) !== false;
 
 /** For people: the regions that an entity may be read from beside its owner. */
-const plainCopies = (decision: Decision): Partial<PlainDecision> => {
+const plainCopies = (decision: IdDecision): Partial<PlainDecision> => {
   const { copies } = decision.entity;
   if (copies === undefined || !mayReadCopy(decision)) return {};
   const all = [...copies.byCountry.values(), ...copies.byContinent.values()].map(({ name }) => name);
@@ -49,7 +49,7 @@ const plainCopies = (decision: Decision): Partial<PlainDecision> => {
 
 /** The copy that is nearest to a client; `undefined` where it is the owner, or not known. */
 export const nearestCopy = (
-  decision: Decision,
+  decision: IdDecision,
   country: string | undefined,
   continent: () => string | undefined,
 ): Region | undefined => {

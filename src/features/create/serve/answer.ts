@@ -1,6 +1,6 @@
 import { primaryPattern } from "../../../routing/index.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
-import type { Decision } from "../../../routing/table.ts";
+import type { IdDecision } from "../../../routing/table.ts";
 import { shortKeyOf } from "../../mint/serve/mint.ts";
 
 /** The fate of the answer to a create. */
@@ -9,7 +9,7 @@ import { shortKeyOf } from "../../mint/serve/mint.ts";
 export interface NewEntity {
   /** As its client sees it. */
   readonly text: string;
-  readonly decision: Decision;
+  readonly decision: IdDecision;
   readonly byCanary: boolean;
 }
 

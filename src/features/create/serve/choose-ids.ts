@@ -6,7 +6,7 @@ import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { fieldsOf } from "../../../routing/resolve/describe.ts";
-import type { CompiledTable, Decision } from "../../../routing/table.ts";
+import type { CompiledTable, IdDecision } from "../../../routing/table.ts";
 import { mintIds } from "../../mint/serve/mint.ts";
 import { planMint } from "../../mint/table/plan.ts";
 import { countOf, mintRequestOf } from "../table/request.ts";
@@ -26,7 +26,7 @@ export interface Asked {
   readonly brought: Result<OwnId | undefined, GatewayError>;
   readonly json: unknown;
   readonly claims: Readonly<Record<string, unknown>> | undefined;
-  readonly parent: Decision | undefined;
+  readonly parent: IdDecision | undefined;
 }
 
 /** The IDs of the new entities, in one region: the client's own, or minted for the key that the request's sources give. */
@@ -127,10 +127,10 @@ async function mintTogether(
 }
 
 /** Whether another ID of the same key may be in another region. */
-const isByChance = ({ canary, rule }: Decision["target"]): boolean =>
+const isByChance = ({ canary, rule }: IdDecision["target"]): boolean =>
   canary !== undefined || rule.kind === "canary" || (rule.kind === "route" && rule.part !== undefined);
 
-const parentField = (table: CompiledTable, { layout, words }: Decision, field: string): string | undefined => {
+const parentField = (table: CompiledTable, { layout, words }: IdDecision, field: string): string | undefined => {
   const fields = table.layouts.get(layout)?.layout.fields.filter(({ name }) => name === field);
   return fields === undefined ? undefined : fieldsOf(fields, words)[field];
 };

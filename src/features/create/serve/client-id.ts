@@ -6,7 +6,7 @@ import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { ANY_PREFIX, segmentsOf } from "../../../routing/lookup/paths.ts";
-import type { CompiledTable, Decision, Entity } from "../../../routing/table.ts";
+import type { CompiledTable, Entity, IdDecision } from "../../../routing/table.ts";
 import { textAt } from "../table/request.ts";
 import type { Create } from "../table/types.ts";
 
@@ -35,7 +35,7 @@ export function judgeFreshness(
   { arrivedAtMs, request }: Clocks,
   { clientId, entity }: Create,
   table: CompiledTable,
-  decision: Decision,
+  decision: IdDecision,
   text: string,
   isFar = false,
 ): GatewayError | undefined {

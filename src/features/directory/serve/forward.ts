@@ -4,7 +4,7 @@ import { decideFor } from "../../../gateway/pages.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../../ports/gateway.ts";
 import type { OriginResponse } from "../../../proxy/attempt.ts";
-import type { CompiledTable, Decision } from "../../../routing/index.ts";
+import type { CompiledTable, Decision, IdDecision } from "../../../routing/index.ts";
 import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 import { splitOutsideQuotes, unescaped } from "../../../routing/lookup/values.ts";
 import type { ClaimOutcome } from "../port.ts";
@@ -53,9 +53,9 @@ function respondKeyed(next: Respond): Respond {
 type Plans = NonNullable<CompiledTable["directories"]>;
 
 /** The directory by which the decision was made; or the only one that does not serve yet and learns of such IDs meanwhile. */
-function planBehind(directories: Plans, { target: { rule }, layout, entity }: Decision): DirectoryPlan | undefined {
+function planBehind(directories: Plans, { target: { rule }, layout, entity }: IdDecision): DirectoryPlan | undefined {
   if (rule.kind === "directory") return directories.get(rule.directory);
-  if (layout === "" || rule.kind === "moved" || entity.public !== undefined) return undefined;
+  if (rule.kind === "moved" || entity.public !== undefined) return undefined;
   let found: DirectoryPlan | undefined;
   for (const plan of directories.values()) {
     if (plan.layout?.name !== layout || !isFilled(plan)) continue;
@@ -71,6 +71,7 @@ function planBehind(directories: Plans, { target: { rule }, layout, entity }: De
  */
 function learningGateway(context: RequestContext, table: CompiledTable, decision: Decision): Gateway {
   const { gateway } = context;
+  if (decision.by === "region") return gateway;
   const { canonical, entity, layout, target } = decision;
   const plan = table.directories && planBehind(table.directories, decision);
   if (plan?.learnsMoves !== true) return gateway;
@@ -152,7 +153,7 @@ const decodeOwner = (text: string): string | undefined => {
 async function registerKeys(
   { gateway, method }: RequestContext,
   { directories }: CompiledTable,
-  { canonical, entity }: Decision,
+  decision: Decision,
   { response, region }: OriginResponse,
 ): Promise<void> {
   const text = response.headers.get(REGISTER_FIELD);
@@ -161,8 +162,9 @@ async function registerKeys(
     gateway.counters.count("directory_updates", directory, "register", outcome);
   const items = text.length > REGISTER_CHARACTERS_MAX ? [] : partsOf(text, ",").map(readItem);
   if (items.length === 0 || items.length > REGISTER_KEYS_MAX) return count("", "invalid");
+  const ownerOfAll = decision.by === "id" ? decision.canonical : undefined;
   const registered = items.map(async (item) => {
-    const owner = item?.owner === undefined ? canonical || undefined : decodeOwner(item.owner);
+    const owner = item?.owner === undefined ? ownerOfAll : decodeOwner(item.owner);
     const plan = directories?.get(item?.directory ?? "");
     const decoded = decodeSegment(item?.key ?? "", plan?.slash);
     const key = plan === undefined || !decoded.ok ? undefined : newKeyOf(plan, decoded.value);
@@ -175,7 +177,7 @@ async function registerKeys(
       key: key.value,
       owner,
       operation: REGISTER_FIELD,
-      region: regionInDirectory(entity, region.name),
+      region: regionInDirectory(decision.entity, region.name),
     };
     const outcome = await gateway.directoryTruth.register(claim);
     await gateway.directory.forget(plan.name, key.value);

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { RoutingError } from "../../../routing/errors.ts";
 import type { Deciding, TableFeature } from "../../../routing/feature.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
-import type { Decision, Entity, Load, PathMatch, Regions, Rule, Target, Undecided } from "../../../routing/table.ts";
+import type { Entity, IdDecision, Load, PathMatch, Regions, Rule, Target, Undecided } from "../../../routing/table.ts";
 import { decodeSegment, type KeyFault, normaliseKey, unreachable } from "./normalise.ts";
 import type { DeclaredDirectory } from "./schema.ts";
 import {
@@ -106,7 +106,7 @@ export type FoundKeys = ReadonlyMap<string, KeyAnswer>;
 export const answerName = ({ plan, key }: Pick<KeyLookup, "plan" | "key">): string => `${plan.name} ${key}`;
 
 /** Decides where a key goes once it is looked up. */
-export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Result<Decision, RoutingError> => {
+export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Result<IdDecision, RoutingError> => {
   const { entity, id, layout } = decision;
   if (answer.state === "absent") {
     // A key that is being claimed is about to be somewhere.
@@ -181,7 +181,7 @@ export const readTextKey = (
 const keyDecision = (entity: Entity, id: string, key: string): Undecided => {
   const words = Array.from({ length: key.length }, (_, at) => key.charCodeAt(at));
   // Header fields are ASCII.
-  return { entity, layout: TEXT_KEY, id, words, identity: words, canonical: encodeURIComponent(key) };
+  return { by: "id", entity, layout: TEXT_KEY, id, words, identity: words, canonical: encodeURIComponent(key) };
 };
 
 /** A route's IDs are looked up by their canonical texts. */

@@ -4,7 +4,7 @@ import type { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
 import { remembered } from "../../../proxy/deliver.ts";
-import type { CompiledTable, Decision } from "../../../routing/table.ts";
+import type { CompiledTable, Decision, IdDecision } from "../../../routing/table.ts";
 import { readGlobalId } from "../document/global-id.ts";
 import type { FoundId } from "../document/ids.ts";
 import type { FieldFailure, Place, RootField } from "../document/plan.ts";
@@ -19,8 +19,12 @@ export interface Located {
   readonly table: CompiledTable;
 }
 
+interface LocatedId extends Located {
+  readonly decision: IdDecision;
+}
+
 /** Knowledge of each ID, by `keyOf`. */
-type Known = ReadonlyMap<string, Located | FieldFailure>;
+type Known = ReadonlyMap<string, LocatedId | FieldFailure>;
 
 const keyOf = ({ entity = "", text }: FoundId): string => `${entity}\n${text}`;
 
@@ -56,8 +60,8 @@ export class Locations {
   }
 
   /** The different IDs among these fields that are in a region. */
-  inRegion(fields: readonly RootField[], region: string): readonly Located[] {
-    const found = new Map<string, Located>();
+  inRegion(fields: readonly RootField[], region: string): readonly LocatedId[] {
+    const found = new Map<string, LocatedId>();
     for (const { ids, list } of fields) {
       for (const id of idsOf({ ids, list })) {
         const known = this.#known.get(keyOf(id));
@@ -98,7 +102,7 @@ export async function locate(
 ): Promise<Locations> {
   const ids = new Map<string, FoundId>();
   for (const field of fields) for (const id of idsOf(field)) ids.set(keyOf(id), id);
-  const known = new Map<string, Located | FieldFailure>();
+  const known = new Map<string, LocatedId | FieldFailure>();
   const waiting = ids.entries();
   const work = async (): Promise<void> => {
     for (const [key, id] of waiting) known.set(key, await locateOne(context, served, graphql, id));
@@ -112,7 +116,7 @@ async function locateOne(
   served: ServedTable,
   graphql: Graphql,
   id: FoundId,
-): Promise<Located | FieldFailure> {
+): Promise<LocatedId | FieldFailure> {
   const outcome = await decideFor(context, served, (input) => decideNamed(input, graphql, id));
   if (outcome.kind === "error") return failureOf(outcome.error);
   if (outcome.kind !== "region") return failureOf({ reason: "unknown-id", id: id.text, candidates: [] });

@@ -89,7 +89,6 @@ async function askPart(
     body: { kind: "kept", bytes: new TextEncoder().encode(body).buffer as ArrayBuffer },
     target: graphql.path,
     decision,
-    id: decision.canonical,
     ids: undefined,
     revision: table.revision,
     regions: table.regions,

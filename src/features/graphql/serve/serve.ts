@@ -234,9 +234,8 @@ class Serving {
     const { table } = this.#served;
     const target = table.withoutId.targets.get(region);
     if (target === undefined) throw new Error(`region ${region} was not checked`);
-    const words = clientHash(this.#context);
-    const { entity } = this.#graphql;
-    return { decision: { entity, layout: "", id: "", words, identity: words, canonical: "", target }, table };
+    const identity = clientHash(this.#context);
+    return { decision: { by: "region", entity: this.#graphql.entity, identity, target }, table };
   }
 
   /** The decision by which a region is asked. One ID is named to the origin; several stand for none. */
@@ -250,7 +249,7 @@ class Serving {
       // An origin that disowns one of them is not followed: the others are not where that one is.
       const own = { ...target, move: undefined, shadow: undefined };
       return {
-        decision: { ...decision, entity, layout: "", id: "", canonical: "", target: own },
+        decision: { by: "region", entity, identity: decision.identity, target: own },
         table,
         hasOthers: true,
       };

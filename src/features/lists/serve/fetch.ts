@@ -187,8 +187,7 @@ function proxyRequestOf(run: ListRun, target: Target, cursor: string | undefined
     hidesAuthorization: context.hidesAuthorization,
     body: NO_BODY,
     target: list.path + queryOf(run, cursor),
-    decision: { entity: list.entity, layout: "", id: "", words, identity: words, canonical: "", target },
-    id: "",
+    decision: { by: "region", entity: list.entity, identity: words, target },
     revision: served.table.revision,
     // No other region's list would do.
     regions: new Map(),

@@ -7,7 +7,7 @@ import { primaryPattern, segmentsOf } from "../../../routing/lookup/paths.ts";
 import { keysOf } from "../../../routing/resolve/describe.ts";
 import { applyRollout, isHinted, isInWindow } from "../../../routing/resolve/match.ts";
 import { resolveAny } from "../../../routing/resolve/resolve.ts";
-import type { CompiledTable, Decision, EnabledLayout, Entity, EntityId } from "../../../routing/table.ts";
+import type { CompiledTable, EnabledLayout, Entity, EntityId, IdDecision } from "../../../routing/table.ts";
 import type { MintPlan } from "./plan.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
@@ -17,7 +17,7 @@ export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string
 };
 
 /** An entity that shares the path is reached by other requests. */
-const isReached = (entity: Entity, { entity: found, layout }: Decision): boolean =>
+const isReached = (entity: Entity, { entity: found, layout }: IdDecision): boolean =>
   found === entity || primaryPattern(found, layout) === primaryPattern(entity, layout);
 
 /** How many minted IDs are not clear on `/any`, and how one gets at them nevertheless. Plain JSON. */

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { remembered } from "../../../proxy/deliver.ts";
-import type { Decision } from "../../../routing/index.ts";
+import type { IdDecision } from "../../../routing/index.ts";
 import type { FoundId } from "./read.ts";
 
 /** The decision about all IDs of a request: one region, or a problem that says which do not agree. */
@@ -34,7 +34,7 @@ export function locateIds(
 }
 
 export interface AgreedId {
-  readonly decision: Decision;
+  readonly decision: IdDecision;
   readonly byCanary: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { RequestBody } from "../../../proxy/body.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
-import type { Decision, Entity, WithoutId } from "../../../routing/table.ts";
+import type { Entity, IdDecision, WithoutId } from "../../../routing/table.ts";
 import type { IdPlaces } from "../table/types.ts";
 import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
@@ -31,9 +31,9 @@ export async function serveByPlaces(
   // The method is refused there.
   if (entry !== undefined && !takesMethod(entry, context)) return forwardWithoutId(context, entry);
   const own = outcome.kind === "region" ? outcome.decision : undefined;
-  context.entity = (entry ?? (own as Decision)).entity.name;
+  context.entity = (entry ?? (own as IdDecision)).entity.name;
   const fail = (error: GatewayError): Response => context.fail(error, own);
-  const read = await readRequest(context, places, (entry ?? (own as Decision)).entity);
+  const read = await readRequest(context, places, (entry ?? (own as IdDecision)).entity);
   if (!read.ok) return fail(read.error);
   const { ids, body } = read.value;
   const layoutName = request.headers.get("id-layout") ?? undefined;

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import {
   type CompiledTable,
-  type Decision,
   type Entity,
+  type IdDecision,
   type LayoutHint,
   type PathMatch,
   type RoutingError,
@@ -27,7 +27,7 @@ export function openOnPath(
   { entity, idStart, idEnd }: PathMatch,
   path: string,
   nowMs: number,
-): Result<{ readonly decision: Decision; readonly path: string }, OpenError> {
+): Result<{ readonly decision: IdDecision; readonly path: string }, OpenError> {
   const text = path.slice(idStart, idEnd);
   const opened = publicIds.open(entity, text);
   if (!opened.ok) return opened;
@@ -49,7 +49,7 @@ export const unknownPublicId = (text: string): RoutingError => ({ reason: "unkno
 /** An ID without a path: the public ID of an entity, or an ID that says itself where it belongs. */
 export type ReadId =
   | { readonly kind: "public"; readonly entity: Entity }
-  | { readonly kind: "plain"; readonly decision: Decision };
+  | { readonly kind: "plain"; readonly decision: IdDecision };
 
 export const entityOf = (reading: ReadId): Entity =>
   reading.kind === "public" ? reading.entity : reading.decision.entity;

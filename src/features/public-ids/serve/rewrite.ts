@@ -8,6 +8,7 @@ import type { OriginResponse } from "../../../proxy/attempt.ts";
 import { begunBody, codingsOf } from "../../../proxy/codings.ts";
 import { readResponseFields } from "../../../proxy/headers.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../../../routing/index.ts";
+import { pathWithId } from "../../../routing/lookup/paths.ts";
 import { publicReference } from "./location.ts";
 import { publicResponse, REFERENCE_FIELDS } from "./response.ts";
 
@@ -72,10 +73,11 @@ function respondRewritten(
 function rewriteResponse(
   gateway: Pick<Gateway, "publicIds" | "clock" | "logBrokenBody">,
   table: CompiledTable,
-  { entity, layout }: Decision,
+  decision: Decision,
   requestUrl: string,
   answer: Response,
 ): Result<Response, string> {
+  const { entity } = decision;
   const shown = (of: Entity | undefined, internal: string): string | null | undefined => {
     if (of?.public === undefined) return undefined;
     const text = gateway.publicIds.show(of, internal);
@@ -89,7 +91,7 @@ function rewriteResponse(
       publicReference(reference, {
         table,
         nowMs: gateway.clock.nowMs(),
-        path: ownPath(entity, layout, new URL(requestUrl).pathname),
+        path: ownPath(decision, new URL(requestUrl).pathname),
         show: shown,
       }),
     keepsTag: entity.public === undefined && entity.publicFields === undefined,
@@ -100,9 +102,11 @@ function rewriteResponse(
 
 const ANY = /^\/any\/([^/]*)/;
 
-/** The entity's own path, also of a request that came through `/any`. */
-const ownPath = (entity: Entity, layout: string, path: string): string =>
-  path.replace(ANY, (_, id: string) => (primaryPattern(entity, layout) ?? "").replace(":id", () => id));
+/** The entity's own path, also of a request that came through `/any`: only an ID leads there. */
+const ownPath = (decision: Decision, path: string): string =>
+  decision.by === "region"
+    ? path
+    : path.replace(ANY, (_, id: string) => pathWithId(primaryPattern(decision.entity, decision.layout) ?? "", id));
 
 /**
  * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be
