@@ -3,6 +3,7 @@ import type { RequestContext } from "../../gateway/request.ts";
 import type { Problem } from "../../problems/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH } from "../../routing/lookup/paths.ts";
+import type { Cors } from "./table/compile.ts";
 
 /**
  * CORS (Fetch standard) for what the gateway itself answers: its pages for clients, and problems on every path. An origin's
@@ -48,31 +49,46 @@ export async function allowOrigin(context: RequestContext, response: Response): 
   const table = context.table ?? (await tableOf(context));
   const cors = table?.cors;
   if (table === undefined || cors === undefined) return response;
-  const origin = request.headers.get("origin");
-  const allowed = origin === null ? undefined : cors.allowed(origin);
-  const isPreflight = method === "OPTIONS" && request.headers.has("access-control-request-method");
-  const isAnswered = isPreflight && allowed !== undefined && mayAnswer(context, response);
   const { headers } = response;
   // One that was kept, and is repeated here, may have its origin's own.
   if (headers.has("access-control-allow-origin")) return response;
-  const answer = isAnswered ? new Response(null, { status: 204 }) : response;
-  // Some answers come by here twice.
-  if (cors.isVaried && !/(?:^|, )origin$/.test(answer.headers.get("vary") ?? ""))
-    answer.headers.append("vary", "origin");
-  if (allowed === undefined) return isPreflight && origin !== null ? sayWhyNot(answer) : answer;
-  answer.headers.set("access-control-allow-origin", allowed);
-  if (cors.credentials) answer.headers.set("access-control-allow-credentials", "true");
-  if (!isAnswered) {
-    answer.headers.set("access-control-expose-headers", EXPOSED);
-    return answer;
+  const origin = request.headers.get("origin");
+  const allowed = origin === null ? undefined : cors.allowed(origin);
+  const isPreflight = method === "OPTIONS" && request.headers.has("access-control-request-method");
+  if (allowed === undefined) {
+    vary(cors, headers);
+    return isPreflight && origin !== null ? sayWhyNot(response) : response;
   }
-  void response.body?.cancel();
-  context.outcome = "own";
-  answer.headers.set("access-control-allow-methods", METHODS);
-  answer.headers.set("access-control-allow-headers", cors.headers);
-  // Where an origin may answer the next one, the browser asks again.
-  answer.headers.set("access-control-max-age", isOwn(table, path) ? cors.maxAge : "0");
-  return answer;
+  if (isPreflight && mayAnswer(context, response)) {
+    void response.body?.cancel();
+    context.outcome = "own";
+    return preflightAnswer(cors, allowed, isOwn(table, path));
+  }
+  vary(cors, headers);
+  allow(cors, headers, allowed);
+  headers.set("access-control-expose-headers", EXPOSED);
+  return response;
+}
+
+/** Some answers come by here twice. */
+function vary({ isVaried }: Cors, headers: Headers): void {
+  if (isVaried && !/(?:^|, )origin$/.test(headers.get("vary") ?? "")) headers.append("vary", "origin");
+}
+
+function allow({ credentials }: Cors, headers: Headers, origin: string): void {
+  headers.set("access-control-allow-origin", origin);
+  if (credentials) headers.set("access-control-allow-credentials", "true");
+}
+
+/** `isKept`: where an origin may answer the next one, the browser asks again. */
+function preflightAnswer(cors: Cors, origin: string, isKept: boolean): Response {
+  const headers = new Headers();
+  vary(cors, headers);
+  allow(cors, headers, origin);
+  headers.set("access-control-allow-methods", METHODS);
+  headers.set("access-control-allow-headers", cors.headers);
+  headers.set("access-control-max-age", isKept ? cors.maxAge : "0");
+  return new Response(null, { status: 204, headers });
 }
 
 const NOT_ANSWERED = "As a preflight it is not answered: `cors.origins` lacks its origin.";
