@@ -256,7 +256,8 @@ export const decodePage = (
     const from = keys[place * 2] as number;
     const to = keys[place * 2 + 1] as number;
     if (!(from > lastKey && to >= from && to <= max && Number.isInteger(from) && Number.isInteger(to))) {
-      return err(format.faultOfRange(at, from, to, lastFirst, lastKey, max) as format.PackFault);
+      const before = { from: lastFirst, to: lastKey };
+      return err(format.faultOfRange(at, { from, to }, before, max) as format.PackFault);
     }
     const number = numbers[place] as number;
     if (number >= regions.length) return err({ reason: "unknown-region", at, number, regions: regions.length });

@@ -187,21 +187,21 @@ const gather = (ranges: Iterable<PackRange>, fieldBits: number): Result<Gathered
   const seen: number[] = [];
   const places = new Map<string, number>();
   let at = 0;
-  let lastKey = -1;
-  let lastFirst = -1;
-  for (const { from, to, region } of ranges) {
-    const fault = faultOfRange(at, from, to, lastFirst, lastKey, max);
+  const before = { from: -1, to: -1 };
+  for (const range of ranges) {
+    const { from, to, region } = range;
+    const fault = faultOfRange(at, range, before, max);
     if (fault !== undefined) return err(fault);
     if (!REGION_NAME.test(region)) return err({ reason: "region-name", at, region });
     const place = places.get(region) ?? places.size;
     places.set(region, place);
-    if (seen.at(-1) === place && from === lastKey + 1) bounds[bounds.length - 1] = to;
+    if (seen.at(-1) === place && from === before.to + 1) bounds[bounds.length - 1] = to;
     else {
       bounds.push(from, to);
       seen.push(place);
     }
-    lastFirst = from;
-    lastKey = to;
+    before.from = from;
+    before.to = to;
     at++;
   }
   if (at === 0) return err({ reason: "empty" });
@@ -215,20 +215,15 @@ const gather = (ranges: Iterable<PackRange>, fieldBits: number): Result<Gathered
 /** Names of regions as header fields can carry them: visible ASCII. */
 const REGION_NAME = new RegExp(`^[\\x21-\\x7e]{1,${NAME_LENGTH_MAX}}$`);
 
-/** The fault of a range after one that begins at `lastFirst` and ends at `lastKey`. */
-export const faultOfRange = (
-  at: number,
-  from: number,
-  to: number,
-  lastFirst: number,
-  lastKey: number,
-  max: number,
-): PackFault | undefined => {
+type Bounds = Pick<PackRange, "from" | "to">;
+
+/** The fault of a range by the one before it. `max`: the greatest key of the field. */
+export const faultOfRange = (at: number, { from, to }: Bounds, before: Bounds, max: number): PackFault | undefined => {
   if (!Number.isInteger(from) || from < 0 || from > max) return { reason: "beyond-field", at, key: from, max };
   if (!Number.isInteger(to) || to < 0 || to > max) return { reason: "beyond-field", at, key: to, max };
   if (to < from) return { reason: "reversed", at, from, to };
-  if (from > lastKey) return undefined;
-  return { reason: from < lastFirst ? "unsorted" : "overlapping", at, from, before: lastKey };
+  if (from > before.to) return undefined;
+  return { reason: from < before.from ? "unsorted" : "overlapping", at, from, before: before.to };
 };
 
 const encodePage = (bounds: readonly number[], numbers: readonly number[], keyBytes: 4 | 8) => {
