@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
-import type { EdgeCache, LocationOptions } from "../../../edge/origins/moved-memory.ts";
-import { periodCounts, setLast, withTimeout } from "../../../edge/platform.ts";
-import { err, ok, type Result } from "../../../ids/result.ts";
+import type { LocationOptions } from "../../../edge/origins/moved-memory.ts";
+import { withTimeout } from "../../../edge/platform.ts";
+import { ok, type Result } from "../../../ids/result.ts";
 import type { Counters } from "../../../ports/gateway.ts";
 import { clientNetwork } from "../../../proxy/addresses/client-network.ts";
 import type {
@@ -14,8 +14,9 @@ import type {
   DirectoryTruth,
   LookupOutcome,
 } from "../port.ts";
-import { shardOf } from "../table/shard.ts";
 import type { DirectoryPlan } from "../table/types.ts";
+import { type KnownKey, KnownKeys } from "./known-keys.ts";
+import { ObjectCalls } from "./object-calls.ts";
 
 export interface LookupOptions extends LocationOptions {
   readonly truth: Pick<DirectoryTruth, "get">;
@@ -25,34 +26,14 @@ export interface LookupOptions extends LocationOptions {
   readonly deadlines?: typeof DEADLINES_MS;
 }
 
-/** Found keys in memory, the least recently used first. With the longest keys they take 12 MB of the isolate's 128. */
-const FOUND_MAX = 20_000;
-
-/** Absent ones have a place of their own, so that random names displace no key that is there. */
-const ABSENT_MAX = 5_000;
-
 /** A near layer either answers soon, or the next layer is asked. */
 const DEADLINES_MS = { cache: 100, copy: 700, object: 2_000 };
 
 /** A look-up can die with the request that began it; then the next one begins anew. */
 const FLIGHT_MS = 6_000;
 
-/** Look-ups of one isolate that wait for objects. Each takes a few milliseconds: thousands a second pass. */
-const OBJECT_CALLS_MAX = 64;
-
-/** Unknown names of one caller that may reach the objects. A page of a shop may link some dead ones. */
-const UNKNOWN_MAX = 100;
-const UNKNOWN_PERIOD_SECONDS = 10;
-const CALLERS_MAX = 10_000;
-
-const RETRY_AFTER_SECONDS = 2;
-
-/** `undefined`: absent. */
-type Entry = Readonly<{ region: string | undefined; atMs: number }>;
 type Found = Result<DirectoryAnswer, DirectoryFailure>;
 type Flight = { readonly startedAtMs: number; end: Promise<Found> | undefined };
-
-const AT_FIELD = "waybill-at";
 
 export const edgeDirectory = (options: Omit<LookupOptions, "cache" | "waitUntil">): Directory =>
   isolateDirectory({ ...options, cache: caches.default, waitUntil });
@@ -63,87 +44,12 @@ export const edgeDirectory = (options: Omit<LookupOptions, "cache" | "waitUntil"
  */
 export function isolateDirectory(options: LookupOptions): Directory {
   const { clock, truth, copies, counters, deadlines = DEADLINES_MS } = options;
-  const found = new Map<string, Entry>();
-  const absent = new Map<string, Entry>();
+  const known = new KnownKeys(options, deadlines.cache);
+  const calls = new ObjectCalls(truth, clock, deadlines.object);
   const flights = new Map<string, Flight>();
-  const unknown = periodCounts(UNKNOWN_PERIOD_SECONDS, clock, CALLERS_MAX);
-  /** By shard. */
-  const downUntilMs = new Map<number, number>();
-  let objectCalls = 0;
-  let edge = options.cache;
-  // RFC 6761 §6.4 keeps `.invalid` free: no request can have the name.
-  const base = `https://directory.waybill.invalid/${encodeURIComponent(options.namespace)}`;
-  const urlOf = (directory: string, key: string): string => `${base}/${directory}/${encodeURIComponent(key)}`;
 
-  /** workerd by itself has the interface of a cache and none behind it: one failure is enough to know. */
-  const dropEdge = (): undefined => {
-    edge = undefined;
-  };
-  const nameOf = (directory: string, key: string): string => `${directory} ${key}`;
-  const count = (directory: string, outcome: LookupOutcome): void =>
-    counters.count("directory_lookups", directory, outcome);
-
-  const isFresh = (plan: DirectoryPlan, entry: Entry): boolean => {
-    const seconds = entry.region === undefined ? plan.absentSeconds : plan.cacheSeconds;
-    const ageMs = clock.nowMs() - entry.atMs;
-    return ageMs >= 0 && ageMs < seconds * 1000;
-  };
-
-  const hold = (name: string, entry: Entry): void => {
-    if (entry.region === undefined) {
-      found.delete(name);
-      setLast(absent, name, entry, ABSENT_MAX);
-    } else {
-      absent.delete(name);
-      setLast(found, name, entry, FOUND_MAX);
-    }
-  };
-
-  const answerOf = ({ region }: Entry, source: DirectoryAnswer["source"]): DirectoryAnswer =>
-    region === undefined ? { state: "absent", source } : { state: "found", region, source };
-
-  function remembered(plan: DirectoryPlan, key: string): DirectoryAnswer | undefined {
-    const name = nameOf(plan.name, key);
-    const entry = found.get(name) ?? absent.get(name);
-    if (entry === undefined || !isFresh(plan, entry)) return undefined;
-    hold(name, entry);
-    return answerOf(entry, "memory");
-  }
-
-  async function cached(from: EdgeCache, plan: DirectoryPlan, key: string): Promise<Entry | undefined> {
-    const match = from.match(urlOf(plan.name, key)).then(readEntry, dropEdge);
-    return withTimeout(match, deadlines.cache, () => undefined).catch(() => undefined);
-  }
-
-  /** In memory and, behind the answer, in the edge's cache: for as long as it may count, stale or not. */
-  function keep(plan: DirectoryPlan, key: string, entry: Entry): void {
-    hold(nameOf(plan.name, key), entry);
-    const seconds = entry.region === undefined ? plan.absentSeconds : plan.cacheSeconds + plan.staleSeconds;
-    if (edge === undefined || seconds === 0) return;
-    const headers = { "cache-control": `max-age=${seconds}`, [AT_FIELD]: String(entry.atMs) };
-    const response = new Response(JSON.stringify(entry.region ?? null), { headers });
-    options.waitUntil(edge.put(urlOf(plan.name, key), response).catch(dropEdge));
-  }
-
-  async function askObject(plan: DirectoryPlan, key: string, caller: string) {
-    const busy = (retryAfterSeconds: number) =>
-      err({ reason: "directory-unavailable", directory: plan.name, retryAfterSeconds, why: "busy" } as const);
-    if (unknown.countOf(caller) >= UNKNOWN_MAX) return busy(unknown.secondsLeft());
-    if (objectCalls >= OBJECT_CALLS_MAX) return busy(RETRY_AFTER_SECONDS);
-    objectCalls += 1;
-    try {
-      const failed = err({
-        reason: "directory-unavailable",
-        directory: plan.name,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-        why: "failed",
-      } as const);
-      const got = await withTimeout(truth.get({ directory: plan.name, key }), deadlines.object, () => failed);
-      if (got.ok && got.value?.state !== "confirmed") unknown.add(caller);
-      return got;
-    } finally {
-      objectCalls -= 1;
-    }
+  async function findCopy(plan: DirectoryPlan, key: string): Promise<CopyAnswer | undefined> {
+    return withTimeout(copies.find(plan.name, key), deadlines.copy, () => undefined).catch(() => undefined);
   }
 
   async function fetchAnswer(
@@ -152,57 +58,42 @@ export function isolateDirectory(options: LookupOptions): Directory {
     caller: string,
     isCurrent: () => boolean,
   ): Promise<Found> {
-    const name = nameOf(plan.name, key);
-    const old = found.get(name);
-    const near = edge && (await cached(edge, plan, key));
-    if (near !== undefined && isFresh(plan, near)) {
-      if (isCurrent()) hold(name, near);
+    const old = known.foundOf(plan, key);
+    const near = await known.inCache(plan, key);
+    if (near !== undefined && known.isFresh(plan, near)) {
+      if (isCurrent()) known.hold(plan.name, key, near);
       return ok(answerOf(near, "cache"));
     }
     const nowMs = clock.nowMs();
-    const untilMs = (plan.cacheSeconds + plan.staleSeconds) * 1000;
-    const stale = [old, near].find((entry) => entry?.region !== undefined && nowMs - entry.atMs < untilMs);
-    const shard = shardOf({ directory: plan.name, key });
+    const stale = [old, near].find((entry) => mayBeStale(plan, entry, nowMs));
     // While an object fails, a key that is cached does not wait for it again and again.
-    if (stale !== undefined && nowMs < (downUntilMs.get(shard) ?? 0)) return ok(answerOf(stale, "stale"));
-    const copy = await withTimeout(copies.find(plan.name, key), deadlines.copy, () => undefined).catch(() => undefined);
-    const counts = copy !== undefined && isYoung(plan, copy, nowMs);
-    if (counts) {
-      // An absent key is as old as the copy: what was claimed since must not wait longer.
-      const atMs = copy.state === "found" ? nowMs : copy.builtAtMs;
-      if (isCurrent()) hold(name, { region: copy.state === "found" ? copy.region : undefined, atMs });
-      return ok<DirectoryAnswer>({ ...answerIn(copy), source: "pages" });
+    if (stale !== undefined && calls.isDown(plan, key)) return ok(answerOf(stale, "stale"));
+    const copy = await findCopy(plan, key);
+    if (copy !== undefined && isYoung(plan, copy, nowMs)) {
+      const entry = keyIn(copy, nowMs);
+      if (isCurrent()) known.hold(plan.name, key, entry);
+      return ok(answerOf(entry, "pages"));
     }
-    const got = await askObject(plan, key, caller);
-    if (got.ok) {
-      const entry = { region: got.value?.state === "confirmed" ? got.value.region : undefined, atMs: clock.nowMs() };
-      // A reserved key is about to be there.
-      const isSettled = got.value === undefined || got.value.state === "confirmed";
-      if (isCurrent() && isSettled) keep(plan, key, entry);
-      return ok(isSettled ? answerOf(entry, "object") : { state: "absent", source: "object", isReserved: true });
-    }
-    if (got.error.why === "failed") downUntilMs.set(shard, clock.nowMs() + RETRY_AFTER_SECONDS * 1000);
-    if (stale !== undefined) return ok(answerOf(stale, "stale"));
-    if (copy?.state === "found" && nowMs - copy.builtAtMs < (plan.copySeconds + plan.staleSeconds) * 1000) {
-      return ok<DirectoryAnswer>({ ...answerIn(copy), source: "stale" });
-    }
-    // Too many names are no failure of the directory: no flood leads anybody's requests to the default.
-    if (plan.fallback !== undefined && got.error.why === "failed") {
-      return ok<DirectoryAnswer>({ state: "found", region: plan.fallback, source: "default" });
-    }
-    return got;
+    const got = await calls.get(plan, key, caller);
+    if (!got.ok) return answerWithout(got, plan, stale, copy, nowMs);
+    const entry = { region: got.value?.state === "confirmed" ? got.value.region : undefined, atMs: clock.nowMs() };
+    // A reserved key is about to be there.
+    const isSettled = got.value === undefined || got.value.state === "confirmed";
+    if (isCurrent() && isSettled) known.keep(plan, key, entry);
+    return ok(isSettled ? answerOf(entry, "object") : { state: "absent", source: "object", isReserved: true });
   }
 
   async function lookup(plan: DirectoryPlan, key: string, caller = "") {
-    const inMemory = remembered(plan, key);
-    if (inMemory !== undefined) return ok(inMemory);
+    const inMemory = known.inMemory(plan, key);
+    if (inMemory !== undefined) return ok(answerOf(inMemory, "memory"));
     const copy = copies.peek(plan.name, key);
     const nowMs = clock.nowMs();
     if (copy?.state === "found" && isYoung(plan, copy, nowMs)) {
-      hold(nameOf(plan.name, key), { region: copy.region, atMs: nowMs });
-      return ok<DirectoryAnswer>({ ...answerIn(copy), source: "pages" });
+      const entry = keyIn(copy, nowMs);
+      known.hold(plan.name, key, entry);
+      return ok(answerOf(entry, "pages"));
     }
-    const name = nameOf(plan.name, key);
+    const name = flightOf(plan.name, key);
     const running = flights.get(name);
     if (running?.end !== undefined && clock.nowMs() < running.startedAtMs + FLIGHT_MS) {
       const shared = await withTimeout(running.end, FLIGHT_MS, () => undefined);
@@ -223,7 +114,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
   return {
     async lookup(plan, key, address) {
       const answer = await lookup(plan, key, address && clientNetwork(address));
-      count(plan.name, answer.ok ? outcomeOf(plan, answer.value) : answer.error.why === "busy" ? "busy" : "failed");
+      counters.count("directory_lookups", plan.name, outcomeOf(plan, answer));
       return answer;
     },
     compared({ directory, outcome, ...difference }) {
@@ -231,20 +122,43 @@ export function isolateDirectory(options: LookupOptions): Directory {
       if (outcome !== "same") options.report({ directory, outcome, ...difference });
     },
     async forget(directory, key) {
-      const name = nameOf(directory, key);
-      found.delete(name);
-      absent.delete(name);
-      flights.delete(name);
+      flights.delete(flightOf(directory, key));
       copies.forget(directory, key);
-      await edge?.delete(urlOf(directory, key)).catch(dropEdge);
+      await known.forget(directory, key);
     },
   };
 }
 
+const flightOf = (directory: string, key: string): string => `${directory} ${key}`;
+
+const answerOf = ({ region }: KnownKey, source: DirectoryAnswer["source"]): DirectoryAnswer =>
+  region === undefined ? { state: "absent", source } : { state: "found", region, source };
+
+const mayBeStale = (plan: DirectoryPlan, entry: KnownKey | undefined, nowMs: number): boolean =>
+  entry?.region !== undefined && nowMs - entry.atMs < (plan.cacheSeconds + plan.staleSeconds) * 1000;
+
+/** The answer while the object gives none: a stale value, a stale copy, or the default. */
+function answerWithout(
+  failed: Extract<Found, { readonly ok: false }>,
+  plan: DirectoryPlan,
+  stale: KnownKey | undefined,
+  copy: CopyAnswer | undefined,
+  nowMs: number,
+): Found {
+  if (stale !== undefined) return ok(answerOf(stale, "stale"));
+  if (copy?.state === "found" && nowMs - copy.builtAtMs < (plan.copySeconds + plan.staleSeconds) * 1000) {
+    return ok(answerOf(keyIn(copy, nowMs), "stale"));
+  }
+  // Too many names are no failure of the directory: no flood leads anybody's requests to the default.
+  if (plan.fallback === undefined || failed.error.why !== "failed") return failed;
+  return ok<DirectoryAnswer>({ state: "found", region: plan.fallback, source: "default" });
+}
+
 /** `unknown`: absent, and the table says where such keys go. */
-const outcomeOf = ({ unknown }: DirectoryPlan, answer: DirectoryAnswer): LookupOutcome => {
-  if (answer.state === "found") return answer.source;
-  return unknown === undefined || answer.isReserved === true ? "absent" : "unknown";
+const outcomeOf = ({ unknown }: DirectoryPlan, answer: Found): LookupOutcome => {
+  if (!answer.ok) return answer.error.why === "busy" ? "busy" : "failed";
+  if (answer.value.state === "found") return answer.value.source;
+  return unknown === undefined || answer.value.isReserved === true ? "absent" : "unknown";
 };
 
 const isYoung = (plan: DirectoryPlan, copy: CopyAnswer, nowMs: number): boolean => {
@@ -253,11 +167,6 @@ const isYoung = (plan: DirectoryPlan, copy: CopyAnswer, nowMs: number): boolean 
   return nowMs - copy.builtAtMs < seconds * 1000 && (!isFound || copy.isConfirmed !== false);
 };
 
-const answerIn = (copy: CopyAnswer) =>
-  copy.state === "found" ? ({ state: "found", region: copy.region } as const) : ({ state: "absent" } as const);
-
-async function readEntry(response: Response | undefined): Promise<Entry | undefined> {
-  if (response === undefined) return undefined;
-  const region: unknown = await response.json();
-  return { region: typeof region === "string" ? region : undefined, atMs: Number(response.headers.get(AT_FIELD)) };
-}
+/** An absent key is as old as the copy: what was claimed since must not wait longer. */
+const keyIn = (copy: CopyAnswer, nowMs: number): KnownKey =>
+  copy.state === "found" ? { region: copy.region, atMs: nowMs } : { region: undefined, atMs: copy.builtAtMs };
