@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../../../ids/result.ts";
 import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError, RequestError } from "../../../problems/index.ts";
 import type { DirectoryEntry, DirectoryKey } from "../port.ts";
-import { type ClaimAction, changeKey, claimKeys, type KeyChange } from "../serve/claims.ts";
+import { type ClaimAction, type ClaimedKey, changeKey, claimKeys, type KeyChange } from "../serve/claims.ts";
 import { keyOf, newKeyOf } from "../table/compile.ts";
 import { decodeSegment } from "../table/normalise.ts";
 import { ownerSchema as owner } from "../table/row.ts";
@@ -106,7 +106,7 @@ async function reserve(c: Context, gateway: Gateway, at: DirectoryKey, served: S
   if (!body.ok) return contextOf(c).fail(body.error);
   const { json } = body.value;
   if (!("owner" in json)) return contextOf(c).fail({ reason: "precondition-required" });
-  return claim(c, gateway, [at], served, { ...json, action: "reserve" }, false);
+  return claim(c, gateway, served, { ...json, action: "reserve", keys: [at] }, showOne);
 }
 
 async function move(c: Context, gateway: Gateway, at: DirectoryKey, served: ServedTable, version: number) {
@@ -121,7 +121,7 @@ async function act(c: Context, gateway: Gateway, at: DirectoryKey, served: Serve
   const body = await readJson(c.req.raw, ACTION, BODY_BYTES_MAX);
   if (!body.ok) return contextOf(c).fail(body.error);
   const { json } = body.value;
-  if (json.action !== "missing") return claim(c, gateway, [at], served, json, false);
+  if (json.action !== "missing") return claim(c, gateway, served, { ...json, keys: [at] }, showOne);
   return change(c, gateway, at, { kind: "missing" }, (entry) => entryResponse(at.directory, entry as DirectoryEntry));
 }
 
@@ -156,10 +156,11 @@ async function claimSeveral(c: Context, gateway: Gateway): Promise<Response> {
     }
     found.push(at.value);
   }
-  return claim(c, gateway, found, served, wanted, true);
+  return claim(c, gateway, served, { ...wanted, keys: found }, showAll);
 }
 
-type Wanted = { readonly owner: string; readonly operation: string } & (
+/** Keys of one entity, and what their owner wants with them. */
+type Claim = { readonly keys: readonly DirectoryKey[]; readonly owner: string; readonly operation: string } & (
   | { readonly action: "reserve"; readonly region: string; readonly leaseSeconds: number }
   | { readonly action: "confirm" | "release" }
 );
@@ -167,23 +168,29 @@ type Wanted = { readonly owner: string; readonly operation: string } & (
 async function claim(
   c: Context,
   gateway: Gateway,
-  found: readonly DirectoryKey[],
   served: ServedTable,
-  wanted: Wanted,
-  asList: boolean,
+  wanted: Claim,
+  show: (claimed: readonly ClaimedKey[]) => Response,
 ): Promise<Response> {
+  const { keys, owner, operation } = wanted;
   const action = actionOf(wanted, served);
   if (!action.ok) return contextOf(c).fail(action.error);
-  const claimed = await claimKeys(gateway, found, wanted, action.value);
-  return respond(c, claimed, (entries) => {
-    if (wanted.action === "release") return new Response(null, { status: 204 });
-    const [{ at, entry }] = entries as [(typeof entries)[0]];
-    if (!asList) return entryResponse(at.directory, entry);
-    return jsonResponse({ keys: entries.map((each) => showEntry(each.at.directory, each.entry)) });
-  });
+  const claimed = await claimKeys(gateway, keys, { owner, operation }, action.value);
+  return respond(c, claimed, (entries) =>
+    wanted.action === "release" ? new Response(null, { status: 204 }) : show(entries),
+  );
 }
 
-function actionOf(wanted: Wanted, served: ServedTable): Result<ClaimAction, GatewayError> {
+/** An entry of a list in the body is shown in one, even if it is alone. */
+const showAll = (claimed: readonly ClaimedKey[]): Response =>
+  jsonResponse({ keys: claimed.map(({ at, entry }) => showEntry(at.directory, entry)) });
+
+function showOne([claimed]: readonly ClaimedKey[]): Response {
+  const { at, entry } = claimed as ClaimedKey;
+  return entryResponse(at.directory, entry);
+}
+
+function actionOf(wanted: Claim, served: ServedTable): Result<ClaimAction, GatewayError> {
   if (wanted.action !== "reserve") return ok({ action: wanted.action });
   const region = knownRegion(served, wanted.region);
   return region.ok ? ok({ action: "reserve", region: region.value, leaseMs: wanted.leaseSeconds * 1000 }) : region;

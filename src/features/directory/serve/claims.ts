@@ -10,7 +10,11 @@ export type ClaimAction =
   | { readonly action: "confirm" | "release" };
 
 type Ports = Pick<Gateway, "directory" | "directoryTruth">;
-type Claimed = Result<readonly { readonly at: DirectoryKey; readonly entry: DirectoryEntry }[], GatewayError>;
+
+export interface ClaimedKey {
+  readonly at: DirectoryKey;
+  readonly entry: DirectoryEntry;
+}
 
 /** Keys of one entity: in one order for all callers, so that of two that want the same keys one gets all of them. */
 export async function claimKeys(
@@ -18,9 +22,9 @@ export async function claimKeys(
   keys: readonly DirectoryKey[],
   by: Pick<Claim, "owner" | "operation">,
   action: ClaimAction,
-): Promise<Claimed> {
+): Promise<Result<readonly ClaimedKey[], GatewayError>> {
   const claims = keys.toSorted(inOrder).map((at): Claim => ({ ...at, ...by }));
-  const entries: { at: DirectoryKey; entry: DirectoryEntry }[] = [];
+  const entries: ClaimedKey[] = [];
   for (const [index, claim] of claims.entries()) {
     const claimed = await claimOne(ports, claim, action);
     if (!claimed.ok) {
