@@ -16,6 +16,13 @@ export interface IdRule {
   readonly isPlural: boolean;
 }
 
+/** Where a value stands. `name`: of the argument or the member that has it. `type`: of the variable that brings it. */
+interface ValuePlace {
+  readonly field: string;
+  readonly name: string;
+  readonly type?: string | undefined;
+}
+
 /** One ID of a document. */
 export interface FoundId {
   readonly text: string;
@@ -76,7 +83,7 @@ export class IdFinder {
   #field(node: FieldNode, found: Found, visited: Set<string>, without?: string): void {
     if (++this.#visits > VISITS_MAX) return;
     for (const { name, value } of node.arguments ?? []) {
-      if (name.value !== without) this.#literal(node.name.value, name.value, value, found);
+      if (name.value !== without) this.#literal({ field: node.name.value, name: name.value }, value, found);
     }
     if (node.selectionSet !== undefined) this.#selections(node.selectionSet, found, visited);
   }
@@ -94,7 +101,7 @@ export class IdFinder {
     }
   }
 
-  #ruleFor(field: string, name: string, type: string | undefined): IdRule | undefined {
+  #ruleFor({ field, name, type }: ValuePlace): IdRule | undefined {
     return this.#rules
       .get(name)
       ?.find(
@@ -104,56 +111,57 @@ export class IdFinder {
   }
 
   /** Whether rules for variables are the only ones: a literal has no type, and may be such an ID. */
-  #mayBeId(field: string, name: string): boolean {
+  #mayBeId({ field, name }: ValuePlace): boolean {
     const rules = this.#rules.get(name)?.filter(({ fields }) => fields === undefined || fields.has(field)) ?? [];
     return rules.length > 0 && rules.every(({ type }) => type !== undefined);
   }
 
-  /** `name`: of the argument or the member that has the value. */
-  #literal(field: string, name: string, value: ValueNode, found: Found): void {
+  #literal(place: ValuePlace, value: ValueNode, found: Found): void {
     switch (value.kind) {
       case Kind.STRING:
       case Kind.INT:
-        found.add(value.value, this.#ruleFor(field, name, undefined));
-        found.isUntyped ||= this.#mayBeId(field, name);
+        found.add(value.value, this.#ruleFor(place));
+        found.isUntyped ||= this.#mayBeId(place);
         return;
       case Kind.LIST:
-        for (const item of value.values) this.#literal(field, name, item, found);
+        for (const item of value.values) this.#literal(place, item, found);
         return;
       case Kind.OBJECT:
-        for (const member of value.fields) this.#literal(field, member.name.value, member.value, found);
+        for (const { name, value: member } of value.fields) {
+          this.#literal({ field: place.field, name: name.value }, member, found);
+        }
         return;
       case Kind.VARIABLE: {
         const { given, defaults, types } = this.#operation.variables;
         const slice = given.get(value.name.value);
-        if (slice !== undefined) {
-          const type = types.get(value.name.value);
-          this.#slice(field, name, type, slice, found, DEPTH_MAX);
-        } else {
+        const typed = { ...place, type: types.get(value.name.value) };
+        if (slice !== undefined) this.#slice(typed, slice, found, DEPTH_MAX);
+        else {
           const fallback = defaults.get(value.name.value);
-          if (fallback !== undefined) this.#default(field, name, types.get(value.name.value), fallback, found);
+          if (fallback !== undefined) this.#default(typed, fallback, found);
         }
       }
     }
   }
 
-  #default(field: string, name: string, type: string | undefined, value: ValueNode, found: Found): void {
-    if (value.kind === Kind.STRING || value.kind === Kind.INT) found.add(value.value, this.#ruleFor(field, name, type));
-    else if (value.kind === Kind.LIST) for (const item of value.values) this.#default(field, name, type, item, found);
-    else this.#literal(field, name, value, found);
+  #default(place: ValuePlace, value: ValueNode, found: Found): void {
+    if (value.kind === Kind.STRING || value.kind === Kind.INT) found.add(value.value, this.#ruleFor(place));
+    else if (value.kind === Kind.LIST) for (const item of value.values) this.#default(place, item, found);
+    else this.#literal({ field: place.field, name: place.name }, value, found);
   }
 
-  #slice(field: string, name: string, type: string | undefined, slice: Slice, found: Found, left: number): void {
+  #slice(place: ValuePlace, slice: Slice, found: Found, left: number): void {
     if (++this.#visits > VISITS_MAX) return;
     if (left < 0) found.isDeep = true;
     else if (isList(slice) || isObject(slice)) {
-      // Only an object's own type names its members' types.
       for (const [member, value] of this.#childrenOf(slice)) {
-        this.#slice(field, member ?? name, member === undefined ? type : undefined, value, found, left - 1);
+        // Only an object's own type names its members' types.
+        const inner = member === undefined ? place : { field: place.field, name: member };
+        this.#slice(inner, value, found, left - 1);
       }
     } else {
       const text = textOf(slice);
-      if (text !== undefined) found.add(text, this.#ruleFor(field, name, type));
+      if (text !== undefined) found.add(text, this.#ruleFor(place));
     }
   }
 
@@ -172,7 +180,7 @@ export class IdFinder {
     for (const given of node.arguments ?? []) {
       const type = given.value.kind === Kind.VARIABLE ? given.value.name.value : undefined;
       const named = type === undefined ? undefined : this.#operation.variables.types.get(type);
-      const rule = this.#ruleFor(node.name.value, given.name.value, named);
+      const rule = this.#ruleFor({ field: node.name.value, name: given.name.value, type: named });
       const texts = rule?.isPlural === true ? this.#textsOf(given) : undefined;
       if (rule !== undefined && texts !== undefined) {
         const { entity } = rule;
