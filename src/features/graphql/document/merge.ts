@@ -18,23 +18,30 @@ type ErrorMembers = ReadonlyMap<string, Slice>;
 /** Reads an answer of GraphQL; a text says what it is instead. */
 export function readAnswer(text: string): Result<PartAnswer, string> {
   const body = sliceOf(text);
-  const members = body !== undefined && isObject(body) ? membersOf(body) : undefined;
+  const members = membersIn(body);
   if (members === undefined) return err("no object of JSON");
   const data = members.get("data");
-  const errors = members.get("errors");
-  if (data === undefined && errors === undefined) return err("neither data nor errors");
-  const fields = data !== undefined && isObject(data) ? membersOf(data) : undefined;
+  if (data === undefined && !members.has("errors")) return err("neither data nor errors");
+  const fields = membersIn(data);
   if (data !== undefined && fields === undefined && !isNull(data)) return err("data that is no object");
-  if (errors !== undefined && !isList(errors) && !isNull(errors)) return err("errors that are no list");
-  const listed = errors === undefined || isNull(errors) ? [] : itemsOf(errors);
-  const read = listed.map((each) => (isObject(each) ? membersOf(each) : undefined));
-  if (read.includes(undefined)) return err("an error that is no object");
-  if (fields === undefined && read.length === 0) return err("no data, and no error that says why");
+  const errors = readErrors(members.get("errors"));
+  if (!errors.ok) return errors;
+  if (fields === undefined && errors.value.length === 0) return err("no data, and no error that says why");
   return ok({
     data: data === undefined ? undefined : (fields ?? null),
-    errors: read as readonly ErrorMembers[],
+    errors: errors.value,
     extensions: members.get("extensions"),
   });
+}
+
+const membersIn = (slice: Slice | undefined): ReadonlyMap<string, Slice> | undefined =>
+  slice !== undefined && isObject(slice) ? membersOf(slice) : undefined;
+
+function readErrors(errors: Slice | undefined): Result<readonly ErrorMembers[], string> {
+  if (errors === undefined || isNull(errors)) return ok([]);
+  if (!isList(errors)) return err("errors that are no list");
+  const read = itemsOf(errors).map(membersIn);
+  return read.includes(undefined) ? err("an error that is no object") : ok(read as readonly ErrorMembers[]);
 }
 
 /** One region's part with its answer, or why there is none. */
@@ -116,36 +123,46 @@ class Merge {
   }
 
   add(part: Part, answer: Result<PartAnswer, FieldFailure>): void {
-    if (!answer.ok) {
-      for (const [key, positions] of part.fields) {
-        const every = positions ?? [...(this.#fields.get(key)?.list?.items.keys() ?? [])];
-        // A null names nothing that failed.
-        const all = every.filter((at) => this.#textAt(key, at) !== null);
-        if (all.length === 0) this.#failField(key, answer.error);
-        else for (const at of all) this.#failItem(key, at, answer.error);
-      }
-      return;
-    }
-    const { data, errors } = answer.value;
+    if (answer.ok) this.#addAnswer(part, answer.value);
+    else this.#failPart(part, answer.error);
+  }
+
+  #addAnswer(part: Part, { data, errors }: PartAnswer): void {
     const placed = errors.map((each) => this.#place(part, each));
     this.#errors = [...this.#errors, ...placed.flat()];
     // The last error is the one that a server stopped at. It is one, however often its ID stands in a list.
     const firsts = this.#inOrder(placed.flatMap(([first]) => first ?? []));
-    if (data === null || data === undefined) {
-      this.#failAll(firsts.at(-1));
-      // Its values are not there to say so, but a list without nulls has ended at an item's error.
-      for (const error of firsts) {
-        if (error.isOfItem && this.#hasNonNullItems(error.key)) this.#nullField(error.key as string, error);
-      }
-      return;
-    }
+    if (data === null || data === undefined) this.#failWhole(firsts);
+    else this.#addFields(part, data, firsts);
+  }
+
+  #addFields(part: Part, data: ReadonlyMap<string, Slice>, errors: readonly PlacedError[]): void {
     for (const [key, positions] of part.fields) {
       const value = data.get(key);
       if (positions !== undefined && value !== undefined && isNull(value)) {
-        this.#nullField(key, firsts.findLast((each) => each.key === key) ?? { key, position: 0, text: "" });
+        this.#nullField(key, errors.findLast((each) => each.key === key) ?? { key, position: 0, text: "" });
       } else if (positions !== undefined) this.#addItems(key, positions, value, part.region);
       // Without a value: a type condition of the caller's did not hold.
       else if (value !== undefined) this.#values.set(key, rawOf(value));
+    }
+  }
+
+  #failPart({ fields }: Part, failure: FieldFailure): void {
+    for (const [key, positions] of fields) {
+      const every = positions ?? [...(this.#fields.get(key)?.list?.items.keys() ?? [])];
+      // A null names nothing that failed.
+      const all = every.filter((at) => this.#textAt(key, at) !== null);
+      if (all.length === 0) this.#failField(key, failure);
+      else for (const at of all) this.#failItem(key, at, failure);
+    }
+  }
+
+  /** A part without data. */
+  #failWhole(errors: readonly PlacedError[]): void {
+    this.#failAll(errors.at(-1));
+    // Its values are not there to say so, but a list without nulls has ended at an item's error.
+    for (const error of errors) {
+      if (error.isOfItem && this.#hasNonNullItems(error.key)) this.#nullField(error.key as string, error);
     }
   }
 
