@@ -112,47 +112,57 @@ export interface Plan {
   readonly whole: string | undefined;
 }
 
-type Fields = Map<string, readonly number[] | undefined>;
+/** What regions are asked for, and which fields have failed. */
+class Asking {
+  readonly parts = new Map<string, Map<string, readonly number[] | undefined>>();
+  readonly failed = new Map<string, FieldFailure | ReadonlyMap<number, FieldFailure>>();
+
+  ask(region: string, key: string, positions?: readonly number[]): void {
+    const own = this.parts.get(region) ?? new Map<string, readonly number[] | undefined>();
+    this.parts.set(region, own.set(key, positions));
+  }
+
+  askAt(key: string, place: Place): void {
+    if ("region" in place) this.ask(place.region, key);
+    else this.failed.set(key, place.failure);
+  }
+
+  /** Asks for a field where its IDs are, and returns those regions. */
+  askByIds(key: string, found: FieldPlaces | { readonly failure: FieldFailure }): Iterable<string> {
+    if ("failure" in found) {
+      this.failed.set(key, found.failure);
+      return [];
+    }
+    const { byRegion, failures } = found;
+    if (failures.size > 0) this.failed.set(key, failures);
+    const isWhole = byRegion.size === 1 && failures.size === 0;
+    for (const [region, positions] of byRegion) this.ask(region, key, isWhole ? undefined : positions);
+    return byRegion.keys();
+  }
+}
 
 /** Says what each region is asked for. A field that leads to several regions in ways that no split has is a failure. */
 export function planParts(fields: readonly RootField[], places: Places): Plan {
-  const parts = new Map<string, Fields>();
-  const failed = new Map<string, FieldFailure | ReadonlyMap<number, FieldFailure>>();
+  const asking = new Asking();
   const waiting: RootField[] = [];
-  const ask = (region: string, key: string, positions?: readonly number[]) => {
-    const own: Fields = parts.get(region) ?? new Map();
-    parts.set(region, own.set(key, positions));
-  };
-  const askAt = (key: string, place: Place) => {
-    if ("region" in place) ask(place.region, key);
-    else failed.set(key, place.failure);
-  };
   const withIds = new Set<string>();
   for (const field of fields) {
-    const { key, kind, name, ids, list } = field;
+    const { key, kind, name } = field;
     if (kind === "typename") continue;
-    if (kind === "introspection") askAt(key, places.introspection());
-    else if (places.alwaysHome.has(name)) askAt(key, homeOf(field, places));
-    else if (ids.length === 0 && (list === undefined || list.items.every((item) => item === null))) waiting.push(field);
-    else {
-      const found = placesOf(field, places);
-      if ("failure" in found) failed.set(key, found.failure);
-      else {
-        const { byRegion, failures } = found;
-        if (failures.size > 0) failed.set(key, failures);
-        const isWhole = byRegion.size === 1 && failures.size === 0;
-        for (const [region, positions] of byRegion) {
-          withIds.add(region);
-          ask(region, key, isWhole ? undefined : positions);
-        }
-      }
-    }
+    if (kind === "introspection") asking.askAt(key, places.introspection());
+    else if (places.alwaysHome.has(name)) asking.askAt(key, homeOf(field, places));
+    else if (hasNoId(field)) waiting.push(field);
+    else for (const region of asking.askByIds(key, placesOf(field, places))) withIds.add(region);
   }
   const [only] = withIds.size === 1 ? withIds : [];
-  for (const { key } of waiting) askAt(key, only === undefined ? places.home() : { region: only });
+  for (const { key } of waiting) asking.askAt(key, only === undefined ? places.home() : { region: only });
+  const { parts, failed } = asking;
   const [region] = parts.size === 1 && failed.size === 0 ? parts.keys() : [];
   return { fields, parts: [...parts].map(([name, own]) => ({ region: name, fields: own })), failed, whole: region };
 }
+
+const hasNoId = ({ ids, list }: RootField): boolean =>
+  ids.length === 0 && (list === undefined || list.items.every((item) => item === null));
 
 interface FieldPlaces {
   readonly byRegion: ReadonlyMap<string, readonly number[] | undefined>;
