@@ -40,13 +40,18 @@ const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...["if-unmodified-since", "range", "repr-digest", "signature", "signature-input", "transfer-encoding", "upgrade"],
 ]);
 
+/** An operation that several regions answer. */
+export interface SplitOperation {
+  readonly request: GraphqlRequest;
+  readonly operation: Operation;
+  readonly plan: Plan;
+}
+
 /** Asks each region for its part, all at once if the isolate has room. A region that fails fails its own fields. */
 export function askParts(
   context: RequestContext,
   graphql: Graphql,
-  request: GraphqlRequest,
-  operation: Operation,
-  plan: Plan,
+  { request, operation, plan }: SplitOperation,
   deciderOf: (part: Part) => Located,
 ): Promise<readonly PartResult[]> {
   const headers = new Headers(context.request.headers);
@@ -57,17 +62,22 @@ export function askParts(
   const gate = new Gate(plan.parts.length, context.gateway.clock.nowMs);
   const asked = plan.parts.map((part, at) => {
     const body = partBody(request, operation, plan.fields, part, at === 0);
-    return gate.pass(() => askPart(context, graphql, sent, part, body, deciderOf(part)));
+    return gate.pass(() => askPart(context, graphql, { request: sent, body, part }, deciderOf(part)));
   });
   return Promise.all(asked);
+}
+
+/** One region's part, as it is sent. `request`: its header fields, which all parts share. */
+interface PartRequest {
+  readonly request: Request;
+  readonly body: string;
+  readonly part: Part;
 }
 
 async function askPart(
   context: RequestContext,
   graphql: Graphql,
-  request: Request,
-  part: Part,
-  body: string,
+  { request, body, part }: PartRequest,
   { decision, table, hasOthers }: Located,
 ): Promise<PartResult> {
   const { gateway, client } = context;

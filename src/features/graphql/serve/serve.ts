@@ -11,6 +11,7 @@ import { codedDetail } from "../../../proxy/codings.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { duplicateKey } from "../../../routing/index.ts";
+import type { Decision } from "../../../routing/table.ts";
 import { type Operation, readDocument } from "../document/document.ts";
 import { mergeAnswers } from "../document/merge.ts";
 import { type FieldFailure, type Part, type Place, type Plan, planParts, rootFields } from "../document/plan.ts";
@@ -26,7 +27,7 @@ import {
 import type { Graphql } from "../table/types.ts";
 import { answerOf, asGraphql, mediaTypeFor, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
-import { askParts, commonRefusal } from "./parts.ts";
+import { askParts, commonRefusal, type PartResult, type SplitOperation } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
 
 const METHODS = ["GET", "POST", "OPTIONS"];
@@ -161,7 +162,7 @@ class Serving {
       const { code, message, status } = refused;
       return refuse(context, { code, message, isRequest: false }, status);
     }
-    return this.#split(request, operation, plan, locations);
+    return this.#split({ request, operation, plan }, locations);
   }
 
   /** To the region of the sources. `other`: the one for what each region answers alike. */
@@ -268,50 +269,63 @@ class Serving {
     return undefined;
   }
 
-  async #split(request: GraphqlRequest, operation: Operation, plan: Plan, locations: Locations): Promise<Response> {
+  async #split(split: SplitOperation, locations: Locations): Promise<Response> {
     const context = this.#context;
     const { gateway } = context;
-    const graphql = this.#graphql;
+    const { plan } = split;
     const type = mediaTypeFor(context.request);
     if (type === undefined) return refuse(context, requestFault("Accept application/graphql-response+json."), 406);
     const deciders = new Map(plan.parts.map((part) => [part, this.#deciderOf(plan, locations, part.region)]));
     const [any] = deciders.values();
-    if (any !== undefined) {
-      const limit = gateway.rateLimits.entity;
-      const limited = limit && (await limitRate(context, limit, "entity", any.decision));
-      if (limited !== undefined) return limited;
-      if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
-      context.logDecision(any.decision);
-    }
+    const refused = any && (await this.#admit(any.decision));
+    if (refused !== undefined) return refused;
     const decided = (part: Part) => deciders.get(part) as Located;
-    const results = await askParts(context, graphql, request, operation, plan, decided);
+    const results = await askParts(context, this.#graphql, split, decided);
     context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
     context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
-    const refused = commonRefusal(plan, results);
-    if (refused?.refusal !== undefined) {
-      context.outcome = "answered";
-      context.region = refused.refusal.headers.get("waybill-region") ?? refused.part.region;
-      context.isMerged = true;
-      return refused.refusal;
-    }
-    const { queryType, nonNull, limits } = graphql;
+    const common = commonRefusal(plan, results);
+    if (common?.refusal === undefined) return this.#merged(type, plan, results);
+    context.isMerged = true;
+    context.outcome = "answered";
+    context.region = common.refusal.headers.get("waybill-region") ?? common.part.region;
+    return common.refusal;
+  }
+
+  /** The refusal of a request that is over its limit or cannot be signed. The first part stands for all in the log. */
+  async #admit(decision: Decision): Promise<Response | undefined> {
+    const context = this.#context;
+    const { gateway } = context;
+    const limit = gateway.rateLimits.entity;
+    const limited = limit && (await limitRate(context, limit, "entity", decision));
+    if (limited !== undefined) return limited;
+    if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
+    context.logDecision(decision);
+    return undefined;
+  }
+
+  #merged(type: string, plan: Plan, results: readonly PartResult[]): Response {
+    const context = this.#context;
+    const { queryType, nonNull, limits, entity } = this.#graphql;
     const charactersMax = limits.regionsMax * limits.answerBytesMax;
     const { body, hasData } = mergeAnswers(plan, results, { queryType, nonNull, charactersMax });
-    const codes = results.map(({ answer }) => (answer.ok ? "answered" : answer.error.code));
-    context.outcome =
-      codes.length === 0 ? "malformed-request" : codes.includes("answered") ? "answered" : (codes[0] ?? "");
+    context.outcome = outcomeOf(results);
+    context.isMerged = true;
     const status = hasData || type === "application/json" ? 200 : 400;
     const response = withPartFields(answerOf(type, body, status), results);
     // It is the gateway's own, although origins answered (RFC 9110 §6.6.1).
-    response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
-    if (graphql.entity.fields !== "minimal") {
-      response.headers.set("waybill-table", context.tableLabel ?? "");
-      const regions = plan.parts.map(({ region }) => region);
-      if (regions.length > 0) response.headers.set("waybill-region", regions.join(", "));
-    }
-    context.isMerged = true;
+    response.headers.set("date", new Date(context.gateway.clock.nowMs()).toUTCString());
+    if (entity.fields === "minimal") return response;
+    response.headers.set("waybill-table", context.tableLabel ?? "");
+    const regions = plan.parts.map(({ region }) => region);
+    if (regions.length > 0) response.headers.set("waybill-region", regions.join(", "));
     return response;
   }
+}
+
+/** One region's answer makes it an answer. A plan without parts comes of a fault in the document. */
+function outcomeOf(results: readonly PartResult[]): string {
+  const codes = results.map(({ answer }) => (answer.ok ? "answered" : answer.error.code));
+  return codes.includes("answered") ? "answered" : (codes[0] ?? "malformed-request");
 }
 
 interface Planned {
