@@ -90,6 +90,78 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
   },
 ) {}
 
+/** Keys that verify tokens, fetched from those who sign them. */
+const TOKEN_KEYS = {
+  clock: systemClock,
+  fetch: (target: string | Request, init?: RequestInit) => fetch(target, init),
+  reportKeyFailure: log.reportKeyFailure,
+};
+
+type Config = ReturnType<typeof readConfig>;
+
+/** Identity of a client: its address, and the credentials of its request. */
+function composeAccess(env: Env, config: Config) {
+  const peerOf = clientReader(config.clientAddress);
+  const consolePort = edgeConsole({
+    host: config.consoleHost,
+    preview: config.consolePreview,
+    tokens: config.auth.tokens,
+    clock: systemClock,
+    files: env.CONSOLE,
+  });
+  return {
+    clientOf: config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies),
+    console: consolePort,
+    authenticate: authenticator({
+      ...TOKEN_KEYS,
+      subtle: crypto.subtle,
+      sessions: consolePort,
+      settings: config.auth,
+      reportRefused: log.reportRefusedCredentials,
+    }),
+    clientClaims: clientClaims(config.clientJwt, TOKEN_KEYS),
+  };
+}
+
+/** Calls of origins: limits, signatures, and the fields that they get. */
+function composeOrigins(env: Env, config: Config, namespace: string) {
+  return {
+    fetch: originFetch(env),
+    deadlines: config.deadlines,
+    retryBudget: retryBudget(),
+    movedMemory: edgeMovedMemory(systemClock, namespace),
+    sign: hmacSigner(config.signingKeys, crypto.subtle, systemClock),
+    mustSign: config.mustSign,
+    fieldRules: fieldRules(config.fields),
+    pseudonym: pseudonymOf(config.gatewayName),
+    trustsForwarded: config.forwardedFields === "append",
+  };
+}
+
+type IsolateMetrics = ReturnType<typeof isolateMetrics>;
+
+/** Metrics, and the log that tells of the same requests. */
+function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
+  const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
+  const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);
+  const observeAll: IsolateMetrics["observe"] = (line, waitUntil, decidedBy) => {
+    metrics.observe(line, waitUntil, decidedBy);
+    logLine?.(line);
+    writePoint?.(line);
+  };
+  return {
+    metrics,
+    counters: metrics.counters,
+    originHealth: metrics.originHealth,
+    observe: logLine === undefined && writePoint === undefined ? metrics.observe : observeAll,
+    logDefect: log.reportDefect,
+    logBrokenBody(entity: string, reason: string) {
+      metrics.counters.count("broken_bodies", entity, reason);
+      log.reportBrokenBody(entity, reason);
+    },
+  };
+}
+
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
   const config = readConfig(env);
@@ -106,37 +178,11 @@ function compose(env: Env) {
     onBreaker: log.reportBreaker,
     onReportFailure: log.reportMetricsFailure,
   });
-  const peerOf = clientReader(config.clientAddress);
-  const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
-  const keyOptions = {
-    clock,
-    fetch: (target: string | Request, init?: RequestInit) => fetch(target, init),
-    reportKeyFailure: log.reportKeyFailure,
-  };
-  const consolePort = edgeConsole({
-    host: config.consoleHost,
-    preview: config.consolePreview,
-    tokens: config.auth.tokens,
-    clock,
-    files: env.CONSOLE,
-  });
-  const authenticate = authenticator({
-    ...keyOptions,
-    subtle: crypto.subtle,
-    sessions: consolePort,
-    settings: config.auth,
-    reportRefused: log.reportRefusedCredentials,
-  });
-  const features = composeFeatures(PLATFORM_FEATURES, {
-    env,
-    config,
-    clock,
-    entropy,
-    namespace,
-    authenticate,
-    counters: metrics.counters,
-    tokenKeys: keyOptions,
-  });
+  const access = composeAccess(env, config);
+  const { authenticate } = access;
+  const { counters } = metrics;
+  const platform = { env, config, clock, entropy, namespace, authenticate, counters, tokenKeys: TOKEN_KEYS };
+  const features = composeFeatures(PLATFORM_FEATURES, platform);
   const tables = edgeTables({
     kv: env.TABLE_KV,
     namespace,
@@ -149,10 +195,11 @@ function compose(env: Env) {
     openers: features.openers,
     onServed: bindingWatch(env, log.reportMissingBindings),
   });
-  const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
-  const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);
   return createApp({
     ...features.ports,
+    ...access,
+    ...composeOrigins(env, config, namespace),
+    ...composeObservation(env, config, metrics),
     clock,
     pause: systemPause,
     entropy,
@@ -160,39 +207,10 @@ function compose(env: Env) {
     controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
     subtle: crypto.subtle,
     hashOf: runningHash,
-    fetch: originFetch(env),
     isOnEdge: config.isOnEdge,
-    clientOf,
-    deadlines: config.deadlines,
     earlyAnswers: config.earlyAnswers,
-    originHealth: metrics.originHealth,
-    counters: metrics.counters,
-    metrics,
-    retryBudget: retryBudget(),
-    movedMemory: edgeMovedMemory(clock, namespace),
-    sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
-    mustSign: config.mustSign,
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),
-    authenticate,
-    console: consolePort,
-    clientClaims: clientClaims(config.clientJwt, keyOptions),
-    fieldRules: fieldRules(config.fields),
-    pseudonym: pseudonymOf(config.gatewayName),
-    trustsForwarded: config.forwardedFields === "append",
-    observe:
-      logLine === undefined && writePoint === undefined
-        ? metrics.observe
-        : (line, waitUntil, decidedBy) => {
-            metrics.observe(line, waitUntil, decidedBy);
-            logLine?.(line);
-            writePoint?.(line);
-          },
-    logDefect: log.reportDefect,
-    logBrokenBody(entity, reason) {
-      metrics.counters.count("broken_bodies", entity, reason);
-      log.reportBrokenBody(entity, reason);
-    },
   });
 }
 
