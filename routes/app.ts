@@ -22,30 +22,27 @@ const FINISHES = FEATURES.flatMap(({ finish }) => finish ?? []);
 /** The whole HTTP surface: the gateway's own pages by Hono; every other path belongs to the entities of the table. */
 export function createApp(gateway: Gateway): App {
   let own: ReturnType<typeof createPages> | undefined;
+
+  /** A path of the gateway's own. Nothing but the console's pages is at its host. */
+  async function answerOwn(context: RequestContext, execution: ExecutionContext): Promise<Response> {
+    context.watchClientIfSlow();
+    const answer = context.isAtConsole ? undefined : answerOf(context);
+    if (answer !== undefined) return answer;
+    own ??= (await pages.load()).createPages(gateway);
+    return own.fetch(context.request, { context }, execution);
+  }
+
   return {
     async fetch(request, _env, execution) {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
         const malformed = hostError(context);
-        const atConsole = malformed === undefined && context.isAtConsole;
-        const isOwn = atConsole || GATEWAY_PATH.test(context.path);
-        if (isOwn) context.watchClientIfSlow();
-        const answer = isOwn && !atConsole && malformed === undefined ? answerOf(context) : undefined;
         if (malformed !== undefined) response = context.fail(malformed);
-        else if (answer !== undefined) response = await answer;
-        else if (isOwn) {
-          own ??= (await pages.load()).createPages(gateway);
-          response = await own.fetch(request, { context }, execution);
-        } else response = await serve(context);
+        else if (context.isAtConsole || GATEWAY_PATH.test(context.path)) response = await answerOwn(context, execution);
+        else response = await serve(context);
       } catch (error) {
-        gateway.logDefect(error);
-        if (error instanceof ModuleUnavailable) {
-          response = context.fail({ reason: "module-unavailable", module: error.module });
-        } else {
-          context.outcome = "internal-error";
-          response = problemResponse({ reason: "internal-error" });
-        }
+        response = failedBy(error, context);
       }
       const isOurs = context.outcome !== "answered" || context.isMerged;
       if (isOurs && !context.isAtConsole) for (const finish of FINISHES) response = await finish(context, response);
@@ -56,6 +53,16 @@ export function createApp(gateway: Gateway): App {
       return context.isBodyRead ? response : holdEarlyAnswer(context, response);
     },
   };
+}
+
+/** The last resort: an error that no step made a value of. */
+function failedBy(error: unknown, context: RequestContext): Response {
+  context.gateway.logDefect(error);
+  if (error instanceof ModuleUnavailable) {
+    return context.fail({ reason: "module-unavailable", module: error.module });
+  }
+  context.outcome = "internal-error";
+  return problemResponse({ reason: "internal-error" });
 }
 
 /** The answer of the first feature that takes the request. */

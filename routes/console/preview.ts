@@ -4,8 +4,10 @@ import { decideAny, decidePath } from "../../src/gateway/decide.ts";
 import { serve } from "../../src/gateway/handle.ts";
 import { decideFor } from "../../src/gateway/pages.ts";
 import { openRequest, RequestContext } from "../../src/gateway/request.ts";
+import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { ServedTable } from "../../src/ports/admin.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";
+import type { GatewayError } from "../../src/problems/index.ts";
 import { parseTableText, primaryPattern, type Taken, takenIn } from "../../src/routing/index.ts";
 import { pathWithId } from "../../src/routing/lookup/paths.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
@@ -28,52 +30,71 @@ export const preview = (gateway: Gateway) =>
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
     const layoutName = c.req.header("id-layout");
-    const onPath = c.req.query("path");
     const id = context.path.slice(PREFIX.length);
-    const decideOn = (path: string) => decideFor(context, served, (input) => decidePath(input, path), layoutName);
-    const anyPath = `/any/${id}`;
-    const first =
-      onPath === undefined
-        ? await decideFor(context, served, (input) => decideAny(input, anyPath), layoutName)
-        : await decideOn(onPath);
-    const path = onPath ?? (first.kind === "redirect" ? first.path : anyPath);
-    const outcome = first.kind === "redirect" ? await decideOn(path) : first;
-    if (outcome.kind === "error") return context.fail(outcome.error);
-    if (outcome.kind !== "region") return context.fail({ reason: "not-found", path: context.path });
-    const { entity: owner, layout } = outcome.decision;
-    // The setting allows the entity itself, and not what is below it.
-    if (onPath !== undefined && onPath !== pathWithId(primaryPattern(owner, layout) ?? "", id)) {
-      return context.fail({ reason: "not-found", path: context.path });
-    }
-    const entity = owner.name;
+    const found = await findEntity(context, served, { id, onPath: c.req.query("path"), layoutName });
+    if (!found.ok) return context.fail(found.error);
+    const { entity, path } = found.value;
     // Before the origin is asked: it would learn who is looked at.
     if (gateway.console?.mayPreview(entity) !== true) return context.fail({ reason: "forbidden", why: "no-preview" });
-    const { url, signal } = context.request;
-    // Nothing of the console's request goes along: no cookie, no token, no address. Another layout could be another entity.
-    const hint = layoutName === undefined ? {} : { "id-layout": layoutName };
-    const request = new Request(new URL(path, url), { headers: { accept: "application/json", ...hint }, signal });
-    const inner = new RequestContext(gateway, request, { waitUntil: context.waitUntil });
-    // No client's request: it is not among the figures of traffic.
-    inner.isOwn = true;
-    const response = await serve(inner);
-    inner.log(response.status);
+    const { inner, response } = await readAsClient(context, path, layoutName);
     const contentType = response.headers.get("content-type");
     const isJson = contentType !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType);
     const body = isJson ? await readStart(response) : undefined;
     if (!isJson) void response.body?.cancel();
-    const { status } = response;
-    const region = inner.region ?? null;
     const view: EntityPreview = {
       entity,
-      region,
+      region: inner.region ?? null,
       path,
-      status,
+      status: response.status,
       contentType,
       text: body?.text ?? null,
       truncated: body?.isCut === true,
     };
     return jsonResponse(view, { "waybill-table": context.tableLabel ?? "" });
   });
+
+interface AskedEntity {
+  readonly id: string;
+  readonly onPath: string | undefined;
+  readonly layoutName: string | undefined;
+}
+
+/** The entity's name, and the path on which its origin has it. */
+async function findEntity(
+  context: RequestContext,
+  served: ServedTable,
+  { id, onPath, layoutName }: AskedEntity,
+): Promise<Result<{ readonly entity: string; readonly path: string }, GatewayError>> {
+  const decideOn = (path: string) => decideFor(context, served, (input) => decidePath(input, path), layoutName);
+  const anyPath = `/any/${id}`;
+  const first =
+    onPath === undefined
+      ? await decideFor(context, served, (input) => decideAny(input, anyPath), layoutName)
+      : await decideOn(onPath);
+  const path = onPath ?? (first.kind === "redirect" ? first.path : anyPath);
+  const outcome = first.kind === "redirect" ? await decideOn(path) : first;
+  if (outcome.kind === "error") return err(outcome.error);
+  if (outcome.kind !== "region") return err({ reason: "not-found", path: context.path });
+  const { entity, layout } = outcome.decision;
+  // The setting allows the entity itself, and not what is below it.
+  if (onPath !== undefined && onPath !== pathWithId(primaryPattern(entity, layout) ?? "", id)) {
+    return err({ reason: "not-found", path: context.path });
+  }
+  return ok({ entity: entity.name, path });
+}
+
+/** Nothing of the console's request goes along: no cookie, no token, no address. Another layout could be another entity. */
+async function readAsClient({ gateway, request, waitUntil }: RequestContext, path: string, layoutName?: string) {
+  const { url, signal } = request;
+  const hint = layoutName === undefined ? {} : { "id-layout": layoutName };
+  const own = new Request(new URL(path, url), { headers: { accept: "application/json", ...hint }, signal });
+  const inner = new RequestContext(gateway, own, { waitUntil });
+  // No client's request: it is not among the figures of traffic.
+  inner.isOwn = true;
+  const response = await serve(inner);
+  inner.log(response.status);
+  return { inner, response };
+}
 
 /** The first bytes of a body as text. A body that breaks off ends where it broke. */
 async function readStart({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {

@@ -39,7 +39,14 @@ export function entityPaths(table: CompiledTable): Paths {
   const paths = new Map<string, object>([
     [
       "/any/{id}",
-      item(METHODS, "any", "entities", "The entity of the ID, whatever its type", [ID_PARAMETER, hint], true),
+      pathItem({
+        methods: METHODS,
+        name: "any",
+        tag: "entities",
+        summary: "The entity of the ID, whatever its type",
+        parameters: [ID_PARAMETER, hint],
+        redirects: true,
+      }),
     ],
   ]);
   for (const entity of table.entities.values()) {
@@ -49,7 +56,13 @@ export function entityPaths(table: CompiledTable): Paths {
       // Public IDs have one layout, and a pattern with a layout fixes it: the header has no effect on either.
       const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
       const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
-      const own = item(methodsOf(entity), operationName(entity, index), "entities", summary, all);
+      const own = pathItem({
+        methods: methodsOf(entity),
+        name: operationName(entity, index),
+        tag: "entities",
+        summary,
+        parameters: all,
+      });
       paths.set(path, joined(paths.get(path), own, entity));
     }
   }
@@ -72,7 +85,13 @@ export function withoutIdPaths(table: CompiledTable, before: Paths): Paths {
     for (const [index, pattern] of entry.entity.paths.entries()) {
       const { path, parameters } = templateOf(pattern);
       const all = [...parameters, ...sourceParameters(entry)];
-      const own = item(methodsOf(entry.entity), operationName(entry.entity, index), "without-id", summary, all);
+      const own = pathItem({
+        methods: methodsOf(entry.entity),
+        name: operationName(entry.entity, index),
+        tag: "without-id",
+        summary,
+        parameters: all,
+      });
       const first = known.get(shapeOf(path));
       if (first === undefined) {
         known.set(shapeOf(path), path);
@@ -84,9 +103,15 @@ export function withoutIdPaths(table: CompiledTable, before: Paths): Paths {
     }
   }
   const { graphql } = table;
-  const summary = "GraphQL: an operation goes to the regions of the IDs in it";
-  if (graphql !== undefined)
-    paths[graphql.path] = item(["get", "post"], graphql.entity.name, "without-id", summary, []);
+  if (graphql !== undefined) {
+    paths[graphql.path] = pathItem({
+      methods: ["get", "post"],
+      name: graphql.entity.name,
+      tag: "without-id",
+      summary: "GraphQL: an operation goes to the regions of the IDs in it",
+      parameters: [],
+    });
+  }
   return paths;
 }
 
@@ -95,14 +120,22 @@ const shapeOf = (template: string): string => template.replaceAll(/\{[^}]+\}/g, 
 /** Names of entities have no dot, so operation names are unique. */
 const operationName = ({ name }: Entity, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
-function item(
-  methods: readonly string[],
-  name: string,
-  tag: string,
-  summary: string,
-  parameters: readonly object[],
-  redirects = false,
-): { readonly parameters: readonly object[] } {
+/** A path whose methods all do the same. */
+interface SharedPath {
+  /** In lower case. */
+  readonly methods: readonly string[];
+  /** Operations are named by method and this: `get_order`. */
+  readonly name: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters: readonly object[];
+  /** Whether the gateway may answer with a redirect. */
+  readonly redirects?: boolean;
+}
+
+function pathItem({ methods, name, tag, summary, parameters, redirects = false }: SharedPath): {
+  readonly parameters: readonly object[];
+} {
   const responses = {
     ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
     ...ANY_RESPONSES,
