@@ -80,21 +80,27 @@ export const sendRequest = async (
     if (response.ok) return ok({ status, header, bytes });
     const location = header("location");
     if (location !== undefined) return err({ reason: "redirected", status, location });
-    const members = header("content-type")?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
-    const { type, detail } = members ?? {};
-    if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
-      return err({ reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" });
+    const problem = problemIn({ status, header, bytes });
+    if (problem !== undefined) {
+      return err({ reason: "problem", problem: { ...problem, isWithToken: token !== undefined } });
     }
-    const slug = type.slice(type.lastIndexOf("/") + 1);
-    // A delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date.
-    const wait = header("retry-after") ?? "";
-    const retry = /^\d{1,9}$/.test(wait) ? { retryAfterSeconds: Number(wait) } : {};
-    const problem = { status, slug, detail, members, isWithToken: token !== undefined, ...retry };
-    return err({ reason: "problem", problem });
+    return err({ reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" });
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
     return err({ reason: !isAnswered && isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
   }
+};
+
+/** The problem document of a response; `undefined` if it has none. */
+const problemIn = ({ status, header, bytes }: GatewayResponse): GatewayProblem | undefined => {
+  const members = header("content-type")?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
+  const { type, detail } = members ?? {};
+  if (members === undefined || typeof type !== "string" || typeof detail !== "string") return undefined;
+  const slug = type.slice(type.lastIndexOf("/") + 1);
+  // A delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date.
+  const wait = header("retry-after") ?? "";
+  const retry = /^\d{1,9}$/.test(wait) ? { retryAfterSeconds: Number(wait) } : {};
+  return { status, slug, detail, members, ...retry };
 };
 
 /** A JSON object; `undefined` for any other text. */

@@ -136,6 +136,11 @@ const commentsOfRemoved = (text: string, root: Node, edits: Edits): Map<string, 
 /** The entry before a new one; others are added at the end. */
 const PLACES: Readonly<Record<string, string>> = { canary: "region" };
 
+const insert = (items: Item[], item: Item): void => {
+  const before = items.findIndex((other) => other.key === PLACES[item.key]);
+  items.splice(before === -1 ? items.length : before + 1, 0, item);
+};
+
 /** The text of an object with new values; `undefined` if nothing is left. `level`: of its entries. */
 const rebuild = (context: Context, object: Node | undefined, edits: Edits, level: number): string | undefined => {
   const { style } = context;
@@ -144,11 +149,10 @@ const rebuild = (context: Context, object: Node | undefined, edits: Edits, level
   const known = new Set(opened.items.map(({ key }) => key));
   const added = [...edits].filter(([key, edit]) => edit !== undefined && !known.has(String(key)));
   const starts = opened.items.map(({ lead }) => lineStart(lead));
-  const isOnOneLine = opened.gaps.every((gap) => !gap.includes("\n") && commentsIn(gap).length === 0);
   let line = starts.findLast((start) => start !== undefined);
   let tail = rest + opened.tail;
   // A part on one line gets more of them when it grows.
-  if (added.length > 0 && line === undefined && level === 2 && style.hasLines && isOnOneLine) {
+  if (added.length > 0 && line === undefined && level === 2 && style.hasLines && isOnOneLine(opened)) {
     line = style.eol + style.indent.repeat(level);
     tail = rest + style.eol + style.indent.repeat(level - 1);
     for (const [at, item] of items.entries())
@@ -156,13 +160,15 @@ const rebuild = (context: Context, object: Node | undefined, edits: Edits, level
   } else if (added.length > 0 && opened.items.length === 0 && tail === "") tail = style.space;
   for (const [key, edit] of added) {
     const item = newItem(context, String(key), edit, line ?? style.space, level);
-    if (item === undefined) continue;
-    const before = items.findIndex((other) => other.key === PLACES[item.key]);
-    items.splice(before === -1 ? items.length : before + 1, 0, item);
+    if (item !== undefined) insert(items, item);
   }
   if (items.length === 0 && commentsIn(opened.head + tail).length === 0) return undefined;
   return write(opened, items, { tail, line: line ?? style.eol + style.indent.repeat(level) });
 };
+
+/** Its entries have no comments between them either. */
+const isOnOneLine = ({ gaps }: Opened): boolean =>
+  gaps.every((gap) => !gap.includes("\n") && commentsIn(gap).length === 0);
 
 /** Entries that stay, and what removed ones at the end leave. */
 const keptItems = (context: Context, { items }: Opened, edits: Edits, level: number) => {
@@ -259,24 +265,26 @@ const write = (
     const isNext = to !== undefined || from?.at === opened.gaps.length - 1;
     return isKept && isNext ? opened.gaps[from.at] : undefined;
   };
+  /** From an entry to the next one or to the closing brace: the gap as it was, or a new one before `lead`. */
+  const addGap = (from: Item | undefined, to: Item | undefined, lead: string, hasComma: boolean): void => {
+    const gap = gapOf(from, to);
+    if (gap !== undefined) add(gap);
+    else {
+      if (from !== undefined && hasComma) parts.push(",");
+      add(from?.trail ?? "");
+      add(lead);
+    }
+  };
   add(opened.head);
   for (const [index, item] of items.entries()) {
-    const before = items[index - 1];
-    const gap = before && gapOf(before, item);
-    if (before !== undefined && gap === undefined) parts.push(",");
-    add(gap ?? before?.trail ?? "");
-    if (gap === undefined) add(item.lead);
+    addGap(items[index - 1], item, item.lead, true);
     for (const note of item.notes ?? []) {
       add(note);
       add(lineStart(item.lead) ?? " ");
     }
     add(item.core);
   }
-  const last = items.at(-1);
-  const gap = gapOf(last, undefined);
-  if (gap === undefined && last !== undefined && opened.hasLastComma) parts.push(",");
-  add(gap ?? last?.trail ?? "");
-  if (gap === undefined) add(tail);
+  addGap(items.at(-1), undefined, tail, opened.hasLastComma);
   add("}");
   return parts.join("");
 };

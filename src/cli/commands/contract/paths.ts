@@ -59,8 +59,7 @@ const SERVERS_MAX = 100;
 
 /** All paths with operations, each once per base path. The error is a sentence. */
 export const pathsOf = (document: Members, origins: readonly string[], given?: string) => {
-  const references = createReferences(document);
-  const readItem = itemReader(references);
+  const readItem = itemReader(createReferences(document));
   const isCrowded = (owner: Members): boolean => serversOf(owner).length > SERVERS_MAX;
   const notRead: NotRead[] = given === undefined ? [...unreadServers(document, [])] : [];
   const found: ContractPath[] = [];
@@ -77,15 +76,8 @@ export const pathsOf = (document: Members, origins: readonly string[], given?: s
       notRead.push({ reason: "path-item", pointer, text: key });
       continue;
     }
-    const unread = [
-      ...(lost === undefined ? [] : [{ pointer, ...lost }]),
-      ...item.lost.map(({ place, ...reference }) => ({ pointer: pointerTo([...at, ...place]), ...reference })),
-    ];
-    notRead.push(
-      ...item.callbacks.map(
-        ({ place, name }): NotRead => ({ reason: "callback", pointer: pointerTo([...at, ...place]), text: name }),
-      ),
-    );
+    const unread = [...(lost === undefined ? [] : [{ pointer, ...lost }]), ...lostParts(item, at)];
+    notRead.push(...callbacksOf(item, at));
     if (item.operations.length === 0 && unread.length === 0) continue;
     const owners = [document, item.members, ...item.operations.map(({ operation }) => operation)];
     if (given === undefined) {
@@ -98,26 +90,27 @@ export const pathsOf = (document: Members, origins: readonly string[], given?: s
     const template = key.replace(/[?#].*$/s, "");
     if (template !== key) notRead.push({ reason: "path-query", pointer, text: key });
     const { parameters, unread: inParameters } = parametersOf(item, template, at);
-    const bases = given === undefined ? basesOf(owners, origins) : [given];
     const methods = item.operations.map(({ method }) => method);
-    for (const base of bases) {
-      found.push({
-        pointer,
-        path: base + template,
-        template,
-        methods,
-        unread: [...unread, ...inParameters],
-        parameters,
-      });
-    }
+    const shared = { pointer, template, methods, unread: [...unread, ...inParameters], parameters };
+    const bases = given === undefined ? basesOf(owners, origins) : [given];
+    for (const base of bases) found.push({ ...shared, path: base + template });
   }
-  const own: NotRead[] = ["webhooks", "x-webhooks"].flatMap((part) =>
+  return ok<ContractDocument>({ paths: found, notRead: [...notRead, ...webhooksOf(document)] });
+};
+
+/** References of a path item that lead out of the document, or nowhere. `at`: the item's place. */
+const lostParts = ({ lost }: Item, at: Place): readonly Unread[] =>
+  lost.map(({ place, ...reference }) => ({ pointer: pointerTo([...at, ...place]), ...reference }));
+
+const callbacksOf = ({ callbacks }: Item, at: Place): readonly NotRead[] =>
+  callbacks.map(({ place, name }) => ({ reason: "callback", pointer: pointerTo([...at, ...place]), text: name }));
+
+const webhooksOf = (document: Members): readonly NotRead[] =>
+  ["webhooks", "x-webhooks"].flatMap((part) =>
     Object.keys(objectOf(memberOf(document, part)) ?? {}).map(
       (name): NotRead => ({ reason: "webhook", pointer: pointerTo([part, name]), text: name }),
     ),
   );
-  return ok<ContractDocument>({ paths: found, notRead: [...notRead, ...own] });
-};
 
 const unreadServers = (owner: Members, at: readonly string[]): readonly NotRead[] =>
   serversOf(owner).flatMap((server, index): readonly NotRead[] =>

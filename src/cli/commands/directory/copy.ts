@@ -80,7 +80,8 @@ Exit code: 0.`,
     const isQuiet = options.json === true;
     const farewell = "interrupted: the copy in force is the one before\n";
     return runtime.guard(async () => {
-      const copy = await buildCopy(client, directory, from, at, isQuiet, runtime);
+      const rows = () => (from === undefined ? rowsAt(client, isQuiet, runtime) : rowsIn(from, isQuiet, runtime));
+      const copy = await buildCopy(directory, { rows, isRepeatable: from !== "-", beganAtMs: at }, runtime);
       if (!options.dryRun) await publish(client, copy, isQuiet, runtime);
       const { keys, pages, bytes, regions, sha256: name } = copy;
       const shown = { directory, sha256: name, keys, pages: pages.length, bytes, regions };
@@ -93,12 +94,19 @@ Exit code: 0.`,
   },
 });
 
+/** The rows of a copy. */
+interface RowSource {
+  /** Reads them from the first one on. */
+  readonly rows: () => AsyncIterable<DirectoryRow>;
+  /** A pipe is read once. */
+  readonly isRepeatable: boolean;
+  /** When an export was begun; `undefined` for rows that are read now. */
+  readonly beganAtMs: number | undefined;
+}
+
 const buildCopy = async (
-  client: DirectoryClient,
   directory: string,
-  from: string | undefined,
-  atMs: number | undefined,
-  isQuiet: boolean,
+  { rows, isRepeatable, beganAtMs }: RowSource,
   runtime: Runtime,
 ): Promise<EncodedCopy> => {
   for (let attempt = 1; ; attempt++) {
@@ -107,14 +115,12 @@ const buildCopy = async (
       words[at] = runtime.entropy.word();
     });
     const builder = new CopyBuilder(hashKey);
-    const builtAtMs = atMs ?? runtime.nowMs();
-    const rows = from === undefined ? rowsAt(client, isQuiet, runtime) : rowsIn(from, isQuiet, runtime);
-    for await (const { key, region } of rows) builder.add(key, region);
+    const builtAtMs = beganAtMs ?? runtime.nowMs();
+    for await (const { key, region } of rows()) builder.add(key, region);
     const built = await builder.build({ directory, builtAtMs, sha256 });
     if (built.ok) return built.value;
     if (built.error.reason === "same-hash") {
-      // A pipe is read once.
-      if (attempt < ATTEMPTS_MAX && from !== "-") continue;
+      if (attempt < ATTEMPTS_MAX && isRepeatable) continue;
       const { count } = built.error;
       fail(`error: ${countOf(count, "key")} of the rows came twice: a key must come once\n`);
     }

@@ -104,6 +104,8 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
       }
       reports = [];
     };
+    const endpoint = `/-/import${query === "" ? "" : `?${query}`}`;
+    const sending = { client, path: endpoint, sums, tell, runtime };
     const shardOfKey = await sharder(client, directory);
     let lines = 0;
     const importAll = async (): Promise<void> => {
@@ -112,7 +114,7 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
       const flush = async (): Promise<void> => {
         const jobs = shardOfKey === undefined ? [requestsOf(block)] : jobsOf(block);
         try {
-          await sendJobs(client, `/-/import${query === "" ? "" : `?${query}`}`, jobs, sums, tell, runtime);
+          await sendJobs(sending, jobs);
         } finally {
           await showAll();
         }
@@ -169,7 +171,14 @@ type Report = {
   readonly members: { readonly fault: string } | { readonly conflict: string };
 };
 
-type Tell = (report: Report) => void;
+/** One import: where its rows are sent, and who is told of the answers. */
+interface Sending {
+  readonly client: DirectoryClient;
+  readonly path: string;
+  readonly sums: Sums;
+  readonly tell: (report: Report) => void;
+  readonly runtime: Runtime;
+}
 
 /** The shard of a text's key. `undefined`: this command cannot tell which texts are one key. */
 const sharder = async (client: DirectoryClient, directory: string): Promise<((text: string) => number) | undefined> => {
@@ -187,18 +196,11 @@ const sharder = async (client: DirectoryClient, directory: string): Promise<((te
 type Job = readonly (readonly Line[])[];
 
 /** Sends jobs, a few at once; the requests of a job one after the other. */
-const sendJobs = async (
-  client: DirectoryClient,
-  path: string,
-  jobs: readonly Job[],
-  sums: Sums,
-  tell: Tell,
-  runtime: Runtime,
-): Promise<void> => {
+const sendJobs = async (sending: Sending, jobs: readonly Job[]): Promise<void> => {
   const queue = jobs.values();
   const work = async (): Promise<void> => {
     for (const job of queue) {
-      for (const rows of job) await sendRows(client, path, rows, sums, tell, runtime);
+      for (const rows of job) await sendRows(sending, rows);
     }
   };
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
@@ -240,14 +242,7 @@ const jobsOf = (block: readonly Line[]): readonly Job[] => {
 };
 
 /** Sends rows until the gateway has done all of them: a request that ends early says how many it did. */
-const sendRows = async (
-  client: DirectoryClient,
-  path: string,
-  all: readonly Line[],
-  sums: Sums,
-  tell: Tell,
-  runtime: Runtime,
-): Promise<void> => {
+const sendRows = async ({ client, path, sums, tell, runtime }: Sending, all: readonly Line[]): Promise<void> => {
   let rows = all;
   for (let idle = 0; rows.length > 0; ) {
     const body = rows.map(({ text }) => `${text}\n`).join("");

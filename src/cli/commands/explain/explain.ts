@@ -1,32 +1,20 @@
-import type { PublicIdOpener } from "../../../features/public-ids/serve/public-ids.ts";
 import { tableCanaryInWords } from "../../../formats/console-canary.ts";
-import { explainId, explainOnPath } from "../../../gateway/explain-id.ts";
-import { err, fieldOf, groupText, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
-import {
-  type Candidate,
-  type CompiledTable,
-  type Entity,
-  explain,
-  LUUID_SHORT,
-  type RoutingError,
-  type Rule,
-} from "../../../routing/index.ts";
+import { groupText, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
+import { type Candidate, type CompiledTable, type Entity, LUUID_SHORT, type Rule } from "../../../routing/index.ts";
 import { patternFor } from "../../../routing/lookup/paths.ts";
-import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
 import { openGateway, type PublishedTable, readRevision } from "../../client/client.ts";
 import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
 import { formatError, parseErrorSentence } from "../../lib/errors.ts";
 import { eachId, requireIds } from "../../lib/input.ts";
-import { objectOf, readJsonText } from "../../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { alignColumns, escapeControls, indented, jsonText, section } from "../../lib/output.ts";
-import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts";
+import { compile, openTableFile } from "../../lib/table-file.ts";
 import { fail, type Runtime, type Style } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
+import { explainByTable, withRule } from "./by-table.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
 import {
-  almostOf,
   ambiguityLines,
   couldBeLines,
   type DeclaredRule,
@@ -147,32 +135,6 @@ const ruleAddition = (rule: Rule): string => {
   return part + (rule.pack === undefined ? "" : `, by pack ${rule.pack}`);
 };
 
-/** The deciding entry of the table. `isOwn`: whether it may be the key of an override of the ID. */
-const declaredRule = (
-  rule: Rule,
-  isOwn: (text: string) => boolean,
-  { name, bytes }: TableFile<unknown>,
-): DeclaredRule | undefined => {
-  const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
-  const at = (value: unknown, key: string | number): unknown =>
-    objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
-  const place = placeOf(rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
-  if (place === undefined) return undefined;
-  const pointer = pointerTo(place);
-  return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
-};
-
-const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place | undefined => {
-  if (rule.kind === "route") return ["routes", rule.index];
-  if (rule.kind === "canary") return ["routes", rule.index, "canary"];
-  if (rule.kind === "default") return ["default"];
-  if (rule.kind === "directory") return ["directory", rule.directory];
-  const part = rule.kind === "moving" ? "moves" : "moved";
-  const key = idIn(part);
-  // The entry of a public ID has the internal ID as its key.
-  return key === undefined ? undefined : [part, key];
-};
-
 const diagramOf = ({ layout: name }: Candidate, text: string, layouts: readonly Layout[], paint: Runtime["paint"]) => {
   const layout = layouts.find((each) => each.name === name);
   const words = layout?.texts.map(({ read }) => read(text, 0, text.length)).find((read) => read !== undefined);
@@ -269,24 +231,21 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
     if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);
     const hint = named.value;
-    const enabled = hint && table?.layouts.get(hint.name);
-    if (enabled !== undefined)
-      runtime.report(`reading IDs only as ${enabled.layout.name}, as with id-layout: ${name}\n`);
-    else if (hint !== undefined) runtime.report(`reading IDs only as ${hint.name}; no route is shown\n`);
+    const enabled = hint && table?.layouts.get(hint.name)?.layout;
+    if (hint !== undefined) runtime.report(hintNote(hint, enabled, name));
     else if (table === undefined)
       runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
     const routed = hint === undefined || enabled !== undefined ? file : undefined;
-    const publicIds = openerOf(runtime);
+    const reading = { publicIds: openerOf(runtime), layoutName: enabled?.name };
     const explainOne = async (text: string): Promise<Explained> => {
       if (routed === undefined && hint !== undefined) return explainNamed(text, hint, runtime.nowMs());
       if (routed === undefined) return explainBare(text, layouts, runtime.nowMs());
       const { id, onPath, owner } = locate(routed.table, text);
       const unrouted = { reason: "unrouted-path", path: onPath ?? text } as const;
       if (id === undefined) return { text, candidates: [], forms: [], decision: undefined, error: unrouted };
-      const layoutName = enabled?.layout.name;
-      const byTable = () => explainByTable(routed, id, onPath, runtime.nowMs(), layoutName, publicIds);
+      const byTable = () => explainByTable(routed, { id, onPath }, { ...reading, nowMs: runtime.nowMs() });
       if (gateway === undefined) return byTable();
-      const { explanation, revision } = answerOf(gateway, await gateway.explain(id, layoutName));
+      const { explanation, revision } = answerOf(gateway, await gateway.explain(id, reading.layoutName));
       if (owner !== undefined) {
         // The gateway explains an ID as on /any: it counts for a path only where the path's owner takes the ID too.
         const here = byTable();
@@ -311,6 +270,12 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
   },
 });
 
+/** `enabled`: the layout of --layout in the table. */
+const hintNote = (hint: Layout, enabled: Layout | undefined, name: string | undefined): string =>
+  enabled === undefined
+    ? `reading IDs only as ${hint.name}; no route is shown\n`
+    : `reading IDs only as ${enabled.name}, as with id-layout: ${name}\n`;
+
 /** The ID in a URL or a path. A text alone is read as on `/any`, so that all commands and the gateway decide alike. */
 const locate = (
   table: CompiledTable,
@@ -322,52 +287,6 @@ const locate = (
   if (byId !== undefined) return { id: byId };
   const match = table.paths.match(path);
   return { id: match && path.slice(match.idStart, match.idEnd), onPath: path, owner: match?.entity };
-};
-
-/** An override of an LUUID is its short key's, too. */
-const hasShortKey = (text: string, { group, primaryKey }: Candidate["fields"]): boolean => {
-  const words = luuid.parse(text);
-  const textOf = (name: string) => (words.ok ? String(fieldOf(luuid, name).read(words.value)) : undefined);
-  return words.ok && luuid.fits(words.value) && textOf("group") === group && textOf("primaryKey") === primaryKey;
-};
-
-/** `canonical`: the internal text of a public ID, where the keys told it. */
-const withRule = (explained: Explained, file: TableFile<CompiledTable>, canonical = explained.text): Explained => {
-  const { decision, text, forms } = explained;
-  if (decision === undefined) return explained;
-  const texts = new Set([text, canonical, ...forms.map((form) => form.text)]);
-  const fields = explained.candidates.find(({ layout }) => layout === decision.layout)?.fields;
-  const isOwn = (key: string): boolean =>
-    texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
-  return { ...explained, declared: declaredRule(decision.rule, isOwn, file) };
-};
-
-/** As the gateway decides; public IDs where their keys are in the environment. */
-const explainByTable = (
-  file: TableFile<CompiledTable>,
-  id: string,
-  onPath: string | undefined,
-  nowMs: number,
-  layoutName: string | undefined,
-  publicIds: PublicIdOpener,
-): Explained => {
-  const { table } = file;
-  const input = { tables: { table, canary: undefined }, publicIds, layoutName, nowMs };
-  const explained = onPath === undefined ? explainId(input, id, true) : explainOnPath(input, id, onPath, true);
-  if (explained.kind === "explanation" && explained.explanation.error !== undefined) {
-    const { explanation } = explained;
-    const unreadable = (explanation.unreadable ?? []).flatMap(({ layout: name, error }) => {
-      const layout = table.layouts.get(name)?.layout;
-      return layout === undefined ? [] : [{ layout, error }];
-    });
-    return { ...explanation, almost: almostOf(id, unreadable, nowMs) };
-  }
-  if (explained.kind === "explanation") return withRule(explained.explanation, file, explained.decided?.canonical);
-  // Only a gateway has the directory.
-  if (explained.kind === "page" && "lookup" in explained.needs) {
-    return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
-  }
-  throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
 const formatHints = (

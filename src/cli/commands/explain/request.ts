@@ -1,4 +1,9 @@
-import { type ExplainedRequest, explainRequest, wholeRequest } from "../../../features/places/serve/explain.ts";
+import {
+  type ExplainedRequest,
+  explainRequest,
+  type RequestText,
+  wholeRequest,
+} from "../../../features/places/serve/explain.ts";
 import { type CanaryMember, tableCanaryInWords } from "../../../formats/console-canary.ts";
 import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
@@ -36,11 +41,28 @@ type RequestOptions = OptionsOf<typeof REQUEST_OPTIONS>;
 export const lacksUrl = ({ url, method, header, body, bodyFile, claims }: RequestOptions): boolean =>
   url === undefined && [method, header, body, bodyFile, claims].some((given) => given !== undefined);
 
+type GivenOptions = RequestOptions & { readonly layout?: string; readonly json?: boolean };
+
+type GatewayClient = ReturnType<typeof openGateway>;
+
 export async function explainUrl(
   runtime: Runtime,
-  options: RequestOptions & { readonly layout?: string; readonly json?: boolean },
-  by: CompiledTable | ReturnType<typeof openGateway> | undefined,
+  options: GivenOptions,
+  by: CompiledTable | GatewayClient | undefined,
 ): Promise<ExitCode> {
+  const given = await givenRequest(runtime, options);
+  if (by === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
+  const explained =
+    "explainRequest" in by ? await askGateway(by, given, options) : explainHere(runtime, by, given, options);
+  const { method, url } = given;
+  const { problem } = explained;
+  await runtime.print(options.json ? jsonText(explained) : formatRequest(method, url, explained, runtime.paint));
+  if (problem !== undefined && !options.json) runtime.report(`error: ${escapeControls(problem.detail)}\n`);
+  return problem === undefined ? EXIT.ok : EXIT.failed;
+}
+
+/** The request that the options describe. */
+async function givenRequest(runtime: Runtime, options: GivenOptions): Promise<RequestText> {
   const { url = "", clientCountry: country, clientContinent: continent } = options;
   const headers = (options.header ?? []).map(headerOf);
   if (options.layout !== undefined) headers.push(["id-layout", options.layout]);
@@ -53,35 +75,32 @@ export async function explainUrl(
   if (!hasType && parseJson(new TextDecoder().decode(body)) !== undefined)
     headers.push(["content-type", "application/json"]);
   const method = options.method?.toUpperCase() ?? (body.length > 0 ? "POST" : "GET");
-  const text = { method, url, headers, body, country, continent };
-  let explained: Shown;
-  if (by === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
-  if ("explainRequest" in by) {
-    if (options.claims !== undefined) malformed("A gateway reads the token of --header; it takes no --claims.");
-    const byName = Object.fromEntries(
-      [...Map.groupBy(headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
-    );
-    const sent = { method, url, headers: byName, body: new TextDecoder().decode(body), country, continent };
-    explained = answerOf(by, await by.explainRequest(sent)) as unknown as Shown;
-  } else {
-    const request = wholeRequest(text, claimsOf(options, headers));
-    if (request === undefined) return malformed("--url is a path, or a URL with a host.");
-    const input = {
-      tables: { table: by, canary: undefined },
-      publicIds: openerOf(runtime),
-      layoutName: options.layout,
-      nowMs: runtime.nowMs(),
-    };
-    const here = explainRequest(input, { ...request, host: request.host === "" ? "localhost" : request.host });
-    // Only a gateway can look up keys in directories.
-    const known = here.kind === "page" ? { places: [], ids: [], problem: problemOf(here.error) } : here;
-    const { kind: _, byCanary: __, ...shown } = { kind: "", byCanary: false, ...known };
-    explained = shown;
-  }
-  const { problem } = explained;
-  await runtime.print(options.json ? jsonText(explained) : formatRequest(method, url, explained, runtime.paint));
-  if (problem !== undefined && !options.json) runtime.report(`error: ${escapeControls(problem.detail)}\n`);
-  return problem === undefined ? EXIT.ok : EXIT.failed;
+  return { method, url, headers, body, country, continent };
+}
+
+async function askGateway(gateway: GatewayClient, given: RequestText, { claims }: GivenOptions): Promise<Shown> {
+  if (claims !== undefined) malformed("A gateway reads the token of --header; it takes no --claims.");
+  const headers = Object.fromEntries(
+    [...Map.groupBy(given.headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
+  );
+  const sent = { ...given, headers, body: new TextDecoder().decode(given.body) };
+  return answerOf(gateway, await gateway.explainRequest(sent)) as unknown as Shown;
+}
+
+function explainHere(runtime: Runtime, table: CompiledTable, given: RequestText, options: GivenOptions): Shown {
+  const request = wholeRequest(given, claimsOf(options, given.headers));
+  if (request === undefined) return malformed("--url is a path, or a URL with a host.");
+  const input = {
+    tables: { table, canary: undefined },
+    publicIds: openerOf(runtime),
+    layoutName: options.layout,
+    nowMs: runtime.nowMs(),
+  };
+  const here = explainRequest(input, { ...request, host: request.host === "" ? "localhost" : request.host });
+  // Only a gateway can look up keys in directories.
+  const known = here.kind === "page" ? { places: [], ids: [], problem: problemOf(here.error) } : here;
+  const { kind: _, byCanary: __, ...shown } = { kind: "", byCanary: false, ...known };
+  return shown;
 }
 
 /** Problems of reading: they end it before all places are read. */

@@ -8,7 +8,7 @@ import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option, required, withDefault } from "../../command.ts";
 import { countOf, escapeControls, linesText } from "../../lib/output.ts";
 import { readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
-import { EXIT, fail } from "../../runtime.ts";
+import { EXIT, fail, type Runtime } from "../../runtime.ts";
 
 const engineNamed = (text: string): Engine => {
   const engine = ENGINES.find((name) => name === text);
@@ -59,24 +59,16 @@ Examples:
 Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
-    const { out: folder, table: file, waybill, withoutWaybill, listen, caFile } = options;
-    const { modules: modulesFolder, state: stateFolder } = options;
+    const { out: folder, table: file, waybill, withoutWaybill } = options;
     if (waybill !== undefined && withoutWaybill) return fail("error: give --waybill or --without-waybill, not both.\n");
     const { table } = await readTableFile(file, runtime, checkTable);
-    const { deadlines, gatewayName, faults } = readConfig({
-      GATEWAY_NAME: runtime.env("GATEWAY_NAME") || undefined,
-      FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
-      IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
-    });
-    if (faults.length > 0) return fail(`error: ${faults.map(({ why }) => why).join("; ")}. Nothing was written.\n`);
     const settings: ExportOptions = {
-      listen,
+      ...deploymentSettings(runtime),
+      listen: options.listen,
       waybill,
-      gatewayName,
-      deadlines,
-      caFile,
-      modulesFolder,
-      stateFolder,
+      caFile: options.caFile,
+      modulesFolder: options.modules,
+      stateFolder: options.state,
       folder,
     };
     const made = exported(engine, table, settings);
@@ -111,6 +103,17 @@ Exit code: 0, or 1 if nothing was written.`,
     return EXIT.ok;
   },
 });
+
+/** Settings of the gateway that the engine stands in for. */
+const deploymentSettings = (runtime: Runtime): Pick<ExportOptions, "deadlines" | "gatewayName"> => {
+  const { deadlines, gatewayName, faults } = readConfig({
+    GATEWAY_NAME: runtime.env("GATEWAY_NAME") || undefined,
+    FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
+    IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
+  });
+  if (faults.length > 0) return fail(`error: ${faults.map(({ why }) => why).join("; ")}. Nothing was written.\n`);
+  return { deadlines, gatewayName };
+};
 
 /** Files of every engine's export: a folder with others is not replaced. */
 const OWN_FILES =

@@ -28,10 +28,7 @@ export const readRecord = (line: string): Result<KeyRecord, string> => {
   if (mintedAt !== undefined && mintedAt !== null && mintedAtMs === undefined) {
     return err("mintedAt must be a time with its offset, such as 2026-06-01T00:00:00Z");
   }
-  if (id === undefined || id === null) {
-    const isKey = isWhole(group, 4095) && isWhole(primaryKey, PRIMARY_KEY_MAX);
-    return isKey ? ok({ group, primaryKey, id: undefined, mintedAtMs }) : err("it has no id, or group and primaryKey");
-  }
+  if (id === undefined || id === null) return ofKey(group, primaryKey, mintedAtMs);
   if (typeof id !== "string") return err("id must be a text");
   const read = ofId(id, mintedAtMs);
   if (!read.ok) return read;
@@ -39,6 +36,11 @@ export const readRecord = (line: string): Result<KeyRecord, string> => {
     (group ?? read.value.group) === read.value.group && (primaryKey ?? read.value.primaryKey) === read.value.primaryKey;
   return isSame ? read : err("group or primaryKey is not that of its id");
 };
+
+const ofKey = (group: unknown, primaryKey: unknown, mintedAtMs: number | undefined): Result<KeyRecord, string> =>
+  isWhole(group, 4095) && isWhole(primaryKey, PRIMARY_KEY_MAX)
+    ? ok({ group, primaryKey, id: undefined, mintedAtMs })
+    : err("it has no id, or group and primaryKey");
 
 const ofId = (text: string, mintedAtMs: number | undefined): Result<KeyRecord, string> => {
   const words = luuid.parse(text);

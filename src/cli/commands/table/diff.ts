@@ -55,16 +55,8 @@ export const replayLog = async (
   const changes = new Map<string, LogChange>();
   const why = new Map<UnreadableLine, number>();
   const unreadable = { lines: 0, first: undefined as number | undefined };
-  let line = 0;
   try {
-    for await (const text of linesOf(counted(chunks, progress))) {
-      line += 1;
-      if (text.ok && text.value.trim() === "") continue;
-      // RFC 1952 §2.3.1: how gzip begins.
-      if (line === 1 && text.ok && text.value.startsWith("\x1f")) {
-        fail(`error: ${escapeControls(path)} is compressed: gunzip -c FILE | waybill table replay -\n`);
-      }
-      const read = text.ok ? parseLogLine(text.value, format) : TOO_LONG;
+    for await (const { line, read } of readLog(path, counted(chunks, progress), format)) {
       if (read.kind === "other") counts.others += 1;
       if (read.kind === "unreadable") {
         unreadable.lines += 1;
@@ -87,6 +79,20 @@ export const replayLog = async (
   if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n${formatSkipped(log)}${LOG_FORM}`);
   return { ...log, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };
 };
+
+/** The lines of a log by their numbers, without blank ones. */
+async function* readLog(path: string, chunks: AsyncIterable<Uint8Array>, format: string | undefined) {
+  let line = 0;
+  for await (const text of linesOf(chunks)) {
+    line += 1;
+    if (text.ok && text.value.trim() === "") continue;
+    // RFC 1952 §2.3.1: how gzip begins.
+    if (line === 1 && text.ok && text.value.startsWith("\x1f")) {
+      fail(`error: ${escapeControls(path)} is compressed: gunzip -c FILE | waybill table replay -\n`);
+    }
+    yield { line, read: text.ok ? parseLogLine(text.value, format) : TOO_LONG };
+  }
+}
 
 const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
   const change = { entity: formatOwners(before, after), from: formatDestination(before), to: formatDestination(after) };

@@ -1,0 +1,97 @@
+import type { DecideInput } from "../../../gateway/decide.ts";
+import { explainId, explainOnPath } from "../../../gateway/explain-id.ts";
+import { err, fieldOf, luuid } from "../../../ids/index.ts";
+import {
+  type Candidate,
+  type CompiledTable,
+  explain,
+  LUUID_SHORT,
+  type RoutingError,
+  type Rule,
+} from "../../../routing/index.ts";
+import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
+import { objectOf, readJsonText } from "../../lib/json-text.ts";
+import type { TableFile } from "../../lib/table-file.ts";
+import { almostOf, type DeclaredRule, type Explained } from "./without-table.ts";
+
+/** Explanations by a table, with the entry of its text that decides. */
+
+/** The deciding entry of the table. `isOwn`: whether it may be the key of an override of the ID. */
+const declaredRule = (
+  rule: Rule,
+  isOwn: (text: string) => boolean,
+  { name, bytes }: TableFile<unknown>,
+): DeclaredRule | undefined => {
+  const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
+  const at = (value: unknown, key: string | number): unknown =>
+    objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
+  const place = placeOf(rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
+  if (place === undefined) return undefined;
+  const pointer = pointerTo(place);
+  return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
+};
+
+const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place | undefined => {
+  if (rule.kind === "route") return ["routes", rule.index];
+  if (rule.kind === "canary") return ["routes", rule.index, "canary"];
+  if (rule.kind === "default") return ["default"];
+  if (rule.kind === "directory") return ["directory", rule.directory];
+  const part = rule.kind === "moving" ? "moves" : "moved";
+  const key = idIn(part);
+  // The entry of a public ID has the internal ID as its key.
+  return key === undefined ? undefined : [part, key];
+};
+
+/** An override of an LUUID is its short key's, too. */
+const hasShortKey = (text: string, { group, primaryKey }: Candidate["fields"]): boolean => {
+  const words = luuid.parse(text);
+  const textOf = (name: string) => (words.ok ? String(fieldOf(luuid, name).read(words.value)) : undefined);
+  return words.ok && luuid.fits(words.value) && textOf("group") === group && textOf("primaryKey") === primaryKey;
+};
+
+/** `canonical`: the internal text of a public ID, where the keys told it. */
+export const withRule = (
+  explained: Explained,
+  file: TableFile<CompiledTable>,
+  canonical = explained.text,
+): Explained => {
+  const { decision, text, forms } = explained;
+  if (decision === undefined) return explained;
+  const texts = new Set([text, canonical, ...forms.map((form) => form.text)]);
+  const fields = explained.candidates.find(({ layout }) => layout === decision.layout)?.fields;
+  const isOwn = (key: string): boolean =>
+    texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
+  return { ...explained, declared: declaredRule(decision.rule, isOwn, file) };
+};
+
+/** `onPath`: the path that the ID stands in; without one it is read as on `/any`. */
+interface LocatedId {
+  readonly id: string;
+  readonly onPath: string | undefined;
+}
+
+/** As the gateway decides; public IDs where their keys are in the environment. */
+export const explainByTable = (
+  file: TableFile<CompiledTable>,
+  { id, onPath }: LocatedId,
+  reading: Omit<DecideInput, "tables">,
+): Explained => {
+  const { table } = file;
+  const { nowMs } = reading;
+  const input = { ...reading, tables: { table, canary: undefined } };
+  const explained = onPath === undefined ? explainId(input, id, true) : explainOnPath(input, id, onPath, true);
+  if (explained.kind === "explanation" && explained.explanation.error !== undefined) {
+    const { explanation } = explained;
+    const unreadable = (explanation.unreadable ?? []).flatMap(({ layout: name, error }) => {
+      const layout = table.layouts.get(name)?.layout;
+      return layout === undefined ? [] : [{ layout, error }];
+    });
+    return { ...explanation, almost: almostOf(id, unreadable, nowMs) };
+  }
+  if (explained.kind === "explanation") return withRule(explained.explanation, file, explained.decided?.canonical);
+  // Only a gateway has the directory.
+  if (explained.kind === "page" && "lookup" in explained.needs) {
+    return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
+  }
+  throw new Error(`${explained.kind} although the packs and the layout were checked`);
+};
