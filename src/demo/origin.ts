@@ -131,42 +131,71 @@ async function handle(exchange: Exchange, more?: MoreOfOrigin): Promise<void> {
   return more?.handle(exchange, last, previous) ?? handleDocument(exchange);
 }
 
+type Handler = (exchange: Exchange) => Promise<void> | void;
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["GET", show],
+  ["HEAD", show],
+  ["POST", act],
+  ["PUT", store],
+  ["PATCH", patch],
+  ["DELETE", remove],
+  ["OPTIONS", describe],
+]);
+
 async function handleDocument(exchange: Exchange): Promise<void> {
-  const { documents, path, request, response } = exchange;
-  const entity = documents.get(path);
-  switch (request.method) {
-    case "PUT": {
-      const document = await readJson(request);
-      const isNew = !documents.has(path);
-      if (!isNew && request.headers["if-none-match"] === "*") fail(412, "the document exists");
-      documents.set(path, document);
-      return respond(exchange, isNew ? 201 : 200, { entity: document });
-    }
-    case "POST": {
-      const id = request.headers["waybill-entity-id"];
-      if (typeof id === "string" && !exchange.path.includes(segmentName(id))) return create(exchange, id);
-      // An action: the document stays as it is.
-      return respond(exchange, 200, { received: await readJson(request), entity: entity ?? null });
-    }
-    case "PATCH": {
-      const patch = await readJson(request);
-      if (entity === undefined) break;
-      documents.set(path, mergePatch(entity, patch));
-      return respond(exchange, 200, { entity: documents.get(path) });
-    }
-    case "GET":
-    case "HEAD":
-      if (entity === undefined) break;
-      return respond(exchange, 200, { entity });
-    case "DELETE":
-      if (!documents.delete(path)) break;
-      return respond(exchange, 200, { entity: null });
-    default:
-      response.setHeader("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-      if (request.method === "OPTIONS") return respond(exchange, 200, { entity: entity ?? null });
-      fail(405, "this origin does not support the method");
-  }
-  fail(404, "this region has no such document");
+  const handler = HANDLERS.get(exchange.request.method ?? "");
+  if (handler !== undefined) return handler(exchange);
+  allowMethods(exchange);
+  fail(405, "this origin does not support the method");
+}
+
+function allowMethods({ response }: Exchange): void {
+  response.setHeader("allow", [...HANDLERS.keys()].join(", "));
+}
+
+/** The document of the path, which may be `null`. */
+function documentOf({ documents, path }: Exchange): unknown {
+  return documents.has(path) ? documents.get(path) : fail(404, "this region has no such document");
+}
+
+function show(exchange: Exchange): void {
+  respond(exchange, 200, { entity: documentOf(exchange) });
+}
+
+/** An action leaves the document as it is. */
+async function act(exchange: Exchange): Promise<void> {
+  const { documents, path, request } = exchange;
+  const id = request.headers["waybill-entity-id"];
+  if (typeof id === "string" && !path.includes(segmentName(id))) return create(exchange, id);
+  respond(exchange, 200, { received: await readJson(request), entity: documents.get(path) ?? null });
+}
+
+async function store(exchange: Exchange): Promise<void> {
+  const { documents, path, request } = exchange;
+  const document = await readJson(request);
+  const isNew = !documents.has(path);
+  if (!isNew && request.headers["if-none-match"] === "*") fail(412, "the document exists");
+  documents.set(path, document);
+  respond(exchange, isNew ? 201 : 200, { entity: document });
+}
+
+async function patch(exchange: Exchange): Promise<void> {
+  const { documents, path, request } = exchange;
+  const changes = await readJson(request);
+  documents.set(path, mergePatch(documentOf(exchange), changes));
+  respond(exchange, 200, { entity: documents.get(path) });
+}
+
+function remove(exchange: Exchange): void {
+  documentOf(exchange);
+  exchange.documents.delete(exchange.path);
+  respond(exchange, 200, { entity: null });
+}
+
+function describe(exchange: Exchange): void {
+  allowMethods(exchange);
+  respond(exchange, 200, { entity: exchange.documents.get(exchange.path) ?? null });
 }
 
 /** A new document in the collection, once for each ID: a repeated create finds the first one's. */

@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     return;
   }
   // From here on, so that a signal during the start stops what has started.
-  const { first, atOnce } = stopSignals();
+  const signals = stopSignals();
   const port = portFrom(process.env["PORT"]);
   const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
   await checkPortsFree(port, false);
@@ -80,60 +80,83 @@ async function main(): Promise<void> {
   await checkPortsFree(port, isDemo);
   const regionSwitch = outages();
   const origins = isDemo ? await startOrigins(port + 1, regionSwitch.origins) : [];
-  let stopTraffic = (): void => undefined;
+  const { reload } = values;
   try {
-    const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
-    const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
-    // A document per sample, in its region only.
-    for (const [at, { entity, id, region, internalPath, about }] of (samples ?? []).entries()) {
-      const { documents } = origins.find((origin) => origin.region === region) ?? {};
-      const document = { id, kind: entity, region, about, status: at % 3 === 0 ? "shipped" : "open", total: 10 + at };
-      documents?.set(documentPathOf(internalPath) ?? internalPath, document);
-    }
-    for (const [region, shop] of SHOPS) {
-      origins
-        .find((origin) => origin.region === region)
-        ?.documents.set(`/shops/${shop}`, { id: shop, kind: "shop", region });
-    }
-    const log = bufferedLog();
-    await buildConsole(join(stateFolder, "console"));
-    const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);
-    const { url } = gateway;
-    const unpublished = published && published.text !== file.text ? unpublishedNote(file.name, url) : undefined;
-    for (const note of [missingKeysNote(inForce.table, process.env), otherPortsNote(inForce.declared), unpublished]) {
-      if (note !== undefined) print(paint("yellow", note));
-    }
-    const open = isOpen(process.env);
-    if (open && isDemo && inForce.declared.directory?.["slug"] !== undefined) {
-      await claimShops(url).catch(({ message }: Error) => print(paint("yellow", `note: ${message}`)));
-    }
-    print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
-    const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
-    const { entities, creates, withoutId } = inForce.table;
-    const screen = {
-      url,
-      consoleUrl: consoleUrlOf(url, process.env),
-      folder: stateFolder,
-      tableName: inForce.name,
-      regions,
-      entities,
-      withoutId: withoutId.entries,
-      creates,
-      samples,
-      isOpen: open,
-      paint,
-    };
-    const switchUrl = isDemo ? await regionSwitch.start() : undefined;
-    print(formatScreen({ ...screen, switchUrl }));
-    log.flush();
-    if (process.env["DEMO_TRAFFIC"] !== "off") stopTraffic = startTraffic(url, samples ?? []);
-    process.exitCode = (await endedByItself(gateway.exited, first)) ? 1 : 0;
-    stopTraffic();
-    await gateway.stop(undefined, atOnce);
+    await serve({ port, stateFolder, file, inForce, isDemo, origins, regionSwitch, reload }, signals);
   } finally {
-    stopTraffic();
     regionSwitch.stop();
     await Promise.all(origins.map((origin) => origin.stop()));
+  }
+}
+
+/** One start: where it listens and keeps its state, and the tables and origins that it has. */
+interface Demo {
+  readonly port: number;
+  readonly stateFolder: string;
+  readonly file: TableFile;
+  /** The published table, or that of the file. */
+  readonly inForce: TableFile;
+  /** Whether it is the demo's own, which has `origins`. */
+  readonly isDemo: boolean;
+  readonly origins: readonly RunningOrigin[];
+  readonly regionSwitch: ReturnType<typeof outages>;
+  readonly reload: boolean;
+}
+
+/** Serves until the gateway ends or a signal comes. */
+async function serve(demo: Demo, { first, atOnce }: ReturnType<typeof stopSignals>): Promise<void> {
+  const { stateFolder, inForce, isDemo, origins, regionSwitch } = demo;
+  const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
+  const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
+  storeDocuments(origins, samples ?? []);
+  const log = bufferedLog();
+  await buildConsole(join(stateFolder, "console"));
+  const gateway = await startFront(demo, log.line);
+  const { url } = gateway;
+  const open = isOpen(process.env);
+  for (const note of notesOn(demo, url)) print(paint("yellow", note));
+  if (open && isDemo && inForce.declared.directory?.["slug"] !== undefined) {
+    await claimShops(url).catch(({ message }: Error) => print(paint("yellow", `note: ${message}`)));
+  }
+  print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
+  const { entities, creates, withoutId } = inForce.table;
+  const screen = formatScreen({
+    url,
+    consoleUrl: consoleUrlOf(url, process.env),
+    folder: stateFolder,
+    tableName: inForce.name,
+    regions: (isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared).regions,
+    entities,
+    withoutId: withoutId.entries,
+    creates,
+    samples,
+    isOpen: open,
+    paint,
+    switchUrl: isDemo ? await regionSwitch.start() : undefined,
+  });
+  print(screen);
+  log.flush();
+  const stopTraffic = process.env["DEMO_TRAFFIC"] === "off" ? undefined : startTraffic(url, samples ?? []);
+  process.exitCode = (await endedByItself(gateway.exited, first).finally(stopTraffic)) ? 1 : 0;
+  await gateway.stop(undefined, atOnce);
+}
+
+/** Settings and tables that may not be as the user thinks. */
+const notesOn = ({ file, inForce }: Demo, url: string): readonly string[] => {
+  const unpublished = inForce.text === file.text ? undefined : unpublishedNote(file.name, url);
+  const notes = [missingKeysNote(inForce.table, process.env), otherPortsNote(inForce.declared), unpublished];
+  return notes.filter((note) => note !== undefined);
+};
+
+/** A document for each sample and each shop, in its region alone. */
+function storeDocuments(origins: readonly RunningOrigin[], samples: ReturnType<typeof mintSamples>): void {
+  const documentsIn = (region: string) => origins.find((origin) => origin.region === region)?.documents;
+  for (const [at, { entity, id, region, internalPath, about }] of samples.entries()) {
+    const document = { id, kind: entity, region, about, status: at % 3 === 0 ? "shipped" : "open", total: 10 + at };
+    documentsIn(region)?.set(documentPathOf(internalPath) ?? internalPath, document);
+  }
+  for (const [region, shop] of SHOPS) {
+    documentsIn(region)?.set(`/shops/${shop}`, { id: shop, kind: "shop", region });
   }
 }
 
@@ -153,14 +176,7 @@ const unpublishedNote = (name: string, url: string): string =>
   WAYBILL_GATEWAY=${url} npm run -s waybill -- table plan ${name}
   WAYBILL_GATEWAY=${url} npm run -s waybill -- table publish ${name}`;
 
-function startFront(
-  port: number,
-  stateFolder: string,
-  file: TableFile,
-  origins: readonly RunningOrigin[],
-  reload: boolean,
-  onLogLine: (line: string) => void,
-) {
+function startFront({ port, stateFolder, file, origins, reload }: Demo, onLogLine: (line: string) => void) {
   const options = {
     port,
     stateFolder,
