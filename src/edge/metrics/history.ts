@@ -167,54 +167,67 @@ const lengthOf = (span: HistorySpan): number => SPANS[span].steps * SPANS[span].
 const stepAt = (span: HistorySpan, ms: number): number =>
   Math.floor(ms / 1000 / SPANS[span].stepSeconds) * SPANS[span].stepSeconds;
 
-function addCount(step: Step, [name, ...parts]: readonly string[], by: number): void {
-  const add = (region: string, place: number): void => {
-    const isKept = step.regions.has(region) || step.regions.size < REGIONS_MAX;
-    const kept = isKept ? region : OTHER;
-    const row = step.regions.get(kept) ?? new Array<number>(ROW_LENGTH).fill(0);
-    row[place] = (row[place] as number) + by;
-    step.regions.set(kept, row);
-  };
-  switch (name) {
-    case "requests_total": {
-      const [entity, region = "", outcome = ""] = parts;
-      // The gateway's own pages: the console would count itself.
-      if (outcome === "own" || entity === OWN) return;
-      const { status, isProblem } = readOutcome(outcome);
-      add(region, REQUESTS);
-      if (status >= 500) add(region, ERRORS);
-      else if (status >= 400) add(region, REFUSED);
-      if (!isProblem) return;
-      const kept = step.problems.has(outcome) || step.problems.size < PROBLEMS_MAX ? outcome : OTHER;
-      step.problems.set(kept, (step.problems.get(kept) ?? 0) + by);
-      return;
-    }
-    case "canary_requests_total":
-      addToTable(step.tables, TABLE_LENGTH, parts[0], REQUESTS, by);
-      if (parts[1] === "error") addToTable(step.tables, TABLE_LENGTH, parts[0], ERRORS, by);
-      return;
-    case "canary_responses_total": {
-      const place = (STATUS_CLASSES as readonly (string | undefined)[]).indexOf(parts[1]);
-      if (place !== -1) addToTable(step.classes, STATUS_CLASSES.length, parts[0], place, by);
-      return;
-    }
-    case "canary_duration_seconds":
-      if (Number(parts[1]) < BUCKETS)
-        addToTable(step.tables, TABLE_LENGTH, parts[0], TABLE_BUCKETS + Number(parts[1]), by);
-      return;
-    case "origin_faults_total":
-      add(parts[0] ?? "", FAULTS);
-      return;
-    case "request_duration_seconds":
-    case "origin_duration_seconds": {
-      const [region = "", bucket = ""] = parts;
-      // Without a region it is of the gateway's own pages too.
-      if (region === "") return;
-      if (bucket === "sum" && name === "request_duration_seconds") add(region, BUSY);
-      if (!(Number(bucket) < BUCKETS)) return;
-      add(region, (name === "request_duration_seconds" ? OWN_BUCKETS : ORIGIN_BUCKETS) + Number(bucket));
-    }
-  }
+/** Counts of one metric: `labels` as its series has them. */
+type Counter = (step: Step, labels: readonly string[], by: number) => void;
+
+/** Metrics that a step keeps. */
+const COUNTERS: ReadonlyMap<string, Counter> = new Map<string, Counter>([
+  ["requests_total", countRequests],
+  ["request_duration_seconds", countDurations],
+  ["origin_duration_seconds", (step, labels, by) => addDuration(step, labels, ORIGIN_BUCKETS, by)],
+  ["origin_faults_total", (step, [region = ""], by) => addToRegion(step, region, FAULTS, by)],
+  ["canary_requests_total", countCanaryRequests],
+  ["canary_responses_total", countCanaryResponses],
+  ["canary_duration_seconds", countCanaryDurations],
+]);
+
+function addCount(step: Step, [name = "", ...labels]: readonly string[], by: number): void {
+  COUNTERS.get(name)?.(step, labels, by);
+}
+
+function countRequests(step: Step, [entity, region = "", outcome = ""]: readonly string[], by: number): void {
+  // The gateway's own pages: the console would count itself.
+  if (outcome === "own" || entity === OWN) return;
+  const { status, isProblem } = readOutcome(outcome);
+  addToRegion(step, region, REQUESTS, by);
+  if (status >= 500) addToRegion(step, region, ERRORS, by);
+  else if (status >= 400) addToRegion(step, region, REFUSED, by);
+  if (!isProblem) return;
+  const kept = step.problems.has(outcome) || step.problems.size < PROBLEMS_MAX ? outcome : OTHER;
+  step.problems.set(kept, (step.problems.get(kept) ?? 0) + by);
+}
+
+function countDurations(step: Step, labels: readonly string[], by: number): void {
+  const [region = "", bucket] = labels;
+  if (bucket === "sum" && region !== "") addToRegion(step, region, BUSY, by);
+  else addDuration(step, labels, OWN_BUCKETS, by);
+}
+
+/** `start`: the first place of the histogram. */
+function addDuration(step: Step, [region = "", bucket = ""]: readonly string[], start: number, by: number): void {
+  // Without a region it is of the gateway's own pages too.
+  if (region !== "" && Number(bucket) < BUCKETS) addToRegion(step, region, start + Number(bucket), by);
+}
+
+function countCanaryRequests({ tables }: Step, [side, outcome]: readonly string[], by: number): void {
+  addToTable(tables, TABLE_LENGTH, side, REQUESTS, by);
+  if (outcome === "error") addToTable(tables, TABLE_LENGTH, side, ERRORS, by);
+}
+
+function countCanaryResponses({ classes }: Step, [side, status]: readonly string[], by: number): void {
+  const place = (STATUS_CLASSES as readonly (string | undefined)[]).indexOf(status);
+  if (place !== -1) addToTable(classes, STATUS_CLASSES.length, side, place, by);
+}
+
+function countCanaryDurations({ tables }: Step, [side, bucket]: readonly string[], by: number): void {
+  if (Number(bucket) < BUCKETS) addToTable(tables, TABLE_LENGTH, side, TABLE_BUCKETS + Number(bucket), by);
+}
+
+function addToRegion({ regions }: Step, region: string, place: number, by: number): void {
+  const kept = regions.has(region) || regions.size < REGIONS_MAX ? region : OTHER;
+  const row = regions.get(kept) ?? new Array<number>(ROW_LENGTH).fill(0);
+  row[place] = (row[place] as number) + by;
+  regions.set(kept, row);
 }
 
 function addToTable(

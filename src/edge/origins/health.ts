@@ -118,14 +118,14 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       if (fault === undefined) {
         known.answeredAtMs = nowMs;
         known.answers += 1;
-        if (known.breaker === CLOSED) return;
       } else {
         known.fault = { fault, atMs: nowMs };
-        if (as === "again") return;
-        known.failures += 1;
+        // A further fault of one request is shown and not counted.
+        if (as !== "again") known.failures += 1;
       }
-      if (policy === undefined) return;
-      const { breaker: before, hintedUntilMs } = known;
+      const { breaker: before } = known;
+      const mayTurn = fault === undefined ? before !== CLOSED : as !== "again";
+      if (policy === undefined || !mayTurn) return;
       const traffic = {
         silentMs,
         answers: known.answers + known.answersBefore,
@@ -134,18 +134,9 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       const after =
         fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs, traffic, as === "probe");
       if (after === before) return;
-      known.breaker = after;
-      known.hintedUntilMs = undefined;
-      const wasOpen = before.openUntilMs !== undefined && hintedUntilMs === undefined;
-      if (after.openUntilMs !== undefined) known.turned = { atMs: nowMs, untilMs: after.openUntilMs };
-      else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
-      const isOpen = after.openUntilMs !== undefined;
-      // A client that breaks every other request makes a breaker open and close with them: that is told once.
-      const isNews = isOpen ? nowMs - known.toldAtMs >= TOLD_MS_MIN : known.isToldOpen;
-      if (isOpen === known.isToldOpen || !isNews) return;
-      known.isToldOpen = isOpen;
-      if (isOpen) known.toldAtMs = nowMs;
-      onStateChange(name, url, isOpen ? "open" : "closed");
+      turn(known, after, nowMs);
+      const state = newsOf(known, nowMs);
+      if (state !== undefined) onStateChange(name, url, state);
     },
 
     release({ url }, as) {
@@ -210,6 +201,25 @@ function startHalf(known: Known, nowMs: number): void {
   known.answers = 0;
   known.failures = 0;
   known.halfEndsMs = nowMs + HALF_WINDOW_MS;
+}
+
+/** Sets the breaker, and keeps when it opened or closed. */
+function turn(known: Known, after: Breaker, nowMs: number): void {
+  const wasOpen = known.breaker.openUntilMs !== undefined && known.hintedUntilMs === undefined;
+  known.breaker = after;
+  known.hintedUntilMs = undefined;
+  if (after.openUntilMs !== undefined) known.turned = { atMs: nowMs, untilMs: after.openUntilMs };
+  else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
+}
+
+/** The breaker's state, if it is to be told: one that a client opens and closes with every other request is told once. */
+function newsOf(known: Known, nowMs: number): "open" | "closed" | undefined {
+  const isOpen = known.breaker.openUntilMs !== undefined;
+  const isNews = isOpen ? nowMs - known.toldAtMs >= TOLD_MS_MIN : known.isToldOpen;
+  if (isOpen === known.isToldOpen || !isNews) return undefined;
+  known.isToldOpen = isOpen;
+  if (isOpen) known.toldAtMs = nowMs;
+  return isOpen ? "open" : "closed";
 }
 
 function updateOf(url: string, { answeredAtMs, fault, turned }: Known): OriginUpdate {
