@@ -39,20 +39,12 @@ export const nativePaths = (plan: ExportPlan): readonly NativePath[] =>
   plan.patterns.flatMap((pattern) => nativePath(plan, pattern) ?? []).slice(0, PATHS_MAX);
 
 const nativePath = (plan: ExportPlan, pattern: PatternPlan): NativePath | undefined => {
-  const { segments, reading = [] } = pattern;
-  const [reader, otherReader] = reading;
-  const [decision, other] = reader?.ids ?? [];
-  if (reader === undefined || decision === undefined || otherReader !== undefined || other !== undefined) return;
-  const literals = segments.slice(0, -1);
-  const isPlain = literals.length > 0 && literals.every((text) => /^[A-Za-z0-9_~-][A-Za-z0-9_.~-]*$/.test(text));
-  if (!isPlain || segments.at(-1) !== ":id" || ["-", "any", "mint"].includes(literals[0] as string)) return;
-  if (plan.patterns.some((one) => one !== pattern && mayTake(one.segments, segments))) return;
-  const shape = plan.shapes[reader.shape] as TextShape;
-  if (!isHexText(shape) || shape.prefix !== "" || shape.canonical !== "lower" || !decision.isCanonical) return;
+  const start = startOf(plan, pattern);
+  const { shape, decision } = plainReading(plan, pattern) ?? {};
+  if (start === undefined || shape === undefined || decision === undefined) return;
   const time = timeOf(decision);
   const digits = digitsOf(decision);
-  if (decision.sent.length > 0 || decision.bounds.length > 0 || time === "unknown" || digits === undefined) return;
-  const start = `/${literals.join("/")}/`;
+  if (time === "unknown" || digits === undefined) return;
   const places = Array.from({ length: shape.length }, (_, at) => at).filter((at) => !shape.separators.has(at));
   const from = places[digits.from] as number;
   if ((places[digits.from + digits.length - 1] as number) - from !== digits.length - 1) return;
@@ -69,6 +61,26 @@ const nativePath = (plan: ExportPlan, pattern: PatternPlan): NativePath | undefi
     decision,
     time,
   };
+};
+
+/** The constant beginning of a path that ends with its ID; `undefined` if another pattern may take it. */
+const startOf = ({ patterns }: ExportPlan, pattern: PatternPlan): string | undefined => {
+  const { segments } = pattern;
+  const literals = segments.slice(0, -1);
+  const isPlain = literals.length > 0 && literals.every((text) => /^[A-Za-z0-9_~-][A-Za-z0-9_.~-]*$/.test(text));
+  if (!isPlain || segments.at(-1) !== ":id" || ["-", "any", "mint"].includes(literals[0] as string)) return undefined;
+  const isAlone = !patterns.some((one) => one !== pattern && mayTake(one.segments, segments));
+  return isAlone ? `/${literals.join("/")}/` : undefined;
+};
+
+/** How the ID is read, if it is in one way: lower-case hex digits, of which origins are told nothing. */
+const plainReading = ({ shapes }: ExportPlan, { reading = [] }: PatternPlan) => {
+  const [reader, otherReader] = reading;
+  const [decision, other] = reader?.ids ?? [];
+  if (reader === undefined || decision === undefined || otherReader !== undefined || other !== undefined) return;
+  const shape = shapes[reader.shape] as TextShape;
+  const isPlain = isHexText(shape) && shape.prefix === "" && shape.canonical === "lower" && decision.isCanonical;
+  return isPlain && decision.sent.length + decision.bounds.length === 0 ? { shape, decision } : undefined;
 };
 
 /** Whether another pattern may take paths of this one, of which it may be the beginning. */

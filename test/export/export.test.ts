@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { haproxyWord } from "../../src/export/haproxy.ts";
+import { haproxyWord } from "../../src/export/haproxy-text.ts";
 import { ENGINES, exportTable } from "../../src/export/index.ts";
 import { luaDecision } from "../../src/export/lua-program.ts";
 import { luaComment, luaString } from "../../src/export/lua-text.ts";
