@@ -45,32 +45,7 @@ const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));
  */
 export async function bundleWorker(options: BundleOptions): Promise<readonly WorkerModule[]> {
   const { workerPath = WORKER_ENTRY, tableText, minify = false, withMaps = false } = options;
-  // A text is read faster than a literal.
-  const code = `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(tableText)))})`;
-  const bundledTable: Plugin = {
-    name: "routing-table",
-    load: { filter: { id: /[\\/]routing-table\.json$/ }, handler: () => ({ code, moduleType: "js" }) },
-  };
-  const input: InputOptions = {
-    input: { worker: workerPath },
-    platform: "browser",
-    // An installation without the files of development builds the same.
-    tsconfig: false,
-    resolve: { conditionNames: ["workerd", "worker", "browser", "import"] },
-    external: [/^cloudflare:/, /^node:/],
-    transform: {
-      target: "es2024",
-      define: {
-        BUILT_TABLE: await builtConstants(tableText),
-        // `graphql` asks it for a module of Node at start.
-        "globalThis.process": "undefined",
-      },
-    },
-    // No file of the project acts when it is imported: one that re-exports others needs none of them.
-    treeshake: { moduleSideEffects: [{ test: /[\\/](?:src|routes)[\\/]/, sideEffects: false }] },
-    logLevel: "silent",
-    plugins: [bundledTable],
-  };
+  const input = await sourcesOf(workerPath, tableText);
   const output: OutputOptions = {
     format: "esm",
     entryFileNames: ENTRY_MODULE,
@@ -96,6 +71,36 @@ export async function bundleWorker(options: BundleOptions): Promise<readonly Wor
       .map(({ fileName: name, code, map }) => ({ name, code, map: map?.toString(), isFirst: first.has(name) }))
       .toSorted((a, b) => Number(b.name === ENTRY_MODULE) - Number(a.name === ENTRY_MODULE));
   }
+}
+
+/** The sources of the Worker, and how they are read: as code for workerd, with the table and constants of the build. */
+async function sourcesOf(workerPath: string, tableText: string): Promise<InputOptions> {
+  // A text is read faster than a literal.
+  const code = `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(tableText)))})`;
+  const bundledTable: Plugin = {
+    name: "routing-table",
+    load: { filter: { id: /[\\/]routing-table\.json$/ }, handler: () => ({ code, moduleType: "js" }) },
+  };
+  return {
+    input: { worker: workerPath },
+    platform: "browser",
+    // An installation without the files of development builds the same.
+    tsconfig: false,
+    resolve: { conditionNames: ["workerd", "worker", "browser", "import"] },
+    external: [/^cloudflare:/, /^node:/],
+    transform: {
+      target: "es2024",
+      define: {
+        BUILT_TABLE: await builtConstants(tableText),
+        // `graphql` asks it for a module of Node at start.
+        "globalThis.process": "undefined",
+      },
+    },
+    // No file of the project acts when it is imported: one that re-exports others needs none of them.
+    treeshake: { moduleSideEffects: [{ test: /[\\/](?:src|routes)[\\/]/, sideEffects: false }] },
+    logLevel: "silent",
+    plugins: [bundledTable],
+  };
 }
 
 /**
