@@ -24,21 +24,30 @@ export const LAYOUT_BITS_MAX = 256;
 export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>
   firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table, otherTexts) ?? checkLeast(table);
 
+type RowOf<Role extends Row["role"]> = Extract<Row, { readonly role: Role }>;
+
 const checkRow = (row: Row): LayoutTableFault | undefined => {
   const { field, bits } = row;
   if (!/^[a-z][A-Za-z0-9]{0,31}$/.test(field)) return { reason: "field-name", field };
   if (!Number.isInteger(bits) || bits < 1 || bits > LAYOUT_BITS_MAX) {
     return { reason: "row-bits", field, bits, max: LAYOUT_BITS_MAX };
   }
-  if (row.role === "time") {
-    if (!Number.isSafeInteger(row.epochMs)) return { reason: "epoch", field, epochMs: row.epochMs };
-    if (!Object.hasOwn(EVEN_UNITS, row.unit) && row.unit !== "sql-datetime")
-      return { reason: "unit", field, unit: row.unit };
-  }
-  if (row.role === "fixed") {
-    const fits = Number.isSafeInteger(row.value) && row.value >= 0 && row.value < 2 ** bits;
-    if (!fits) return { reason: "fixed-value", field, bits, value: row.value };
-  }
+  if (row.role === "time") return checkTime(row) ?? checkMax(row);
+  return row.role === "fixed" ? checkFixed(row) : checkMax(row);
+};
+
+const checkTime = ({ field, epochMs, unit }: RowOf<"time">): LayoutTableFault | undefined => {
+  if (!Number.isSafeInteger(epochMs)) return { reason: "epoch", field, epochMs };
+  return Object.hasOwn(EVEN_UNITS, unit) || unit === "sql-datetime" ? undefined : { reason: "unit", field, unit };
+};
+
+const checkFixed = ({ field, bits, value }: RowOf<"fixed">): LayoutTableFault | undefined =>
+  Number.isSafeInteger(value) && value >= 0 && value < 2 ** bits
+    ? undefined
+    : { reason: "fixed-value", field, bits, value };
+
+const checkMax = (row: Row): LayoutTableFault | undefined => {
+  const { field, bits } = row;
   const max = maxOf(row);
   if (max === undefined) return undefined;
   const isExact = typeof max === "bigint" || Number.isSafeInteger(max);

@@ -119,8 +119,7 @@ export const storeColumn = (
     const known = [recommendedType(engine, layout, form), ...engine.others];
     return err({ reason: "unknown-type", type: spelling, engine: engine.title, known });
   }
-  const isRecommended = asked === undefined;
-  const shared = { engine, layout, type, isRecommended };
+  const shared = { engine, layout, type, isRecommended: asked === undefined };
   switch (type.holds) {
     case "nothing":
       return err(
@@ -128,65 +127,87 @@ export const storeColumn = (
           ? { reason: "rounds", type: spelling, bits: layout.table.text.bits }
           : { reason: type.why, type: spelling },
       );
-    case "uuid": {
-      if (byteCount(layout) !== UUID_BYTES)
-        return err({ reason: "not-16-bytes", type: spelling, bytes: byteCount(layout) });
-      const uuid = (words: Words): string => formatUuid(words);
-      const own = type.order === "mariadb" ? mariadbUuid(layout) : undefined;
-      if (own !== undefined && own.refuses !== "none") {
-        const values = refusedValues(layout);
-        return err({
-          reason: "refused-uuids",
-          share: own.refuses,
-          values: values && { field: values.field.name, last: values.last },
-        });
-      }
-      const order = type.order === "mariadb" ? own?.order : type.order;
-      return ok({ ...shared, form: undefined, order, ...literals(type, uuid) });
-    }
-    case "bytes": {
-      const bytes = byteCount(layout);
-      if (type.count !== undefined && type.count !== bytes) {
-        // ClickHouse has one type for bytes and for texts.
-        const fixed = textColumn(shared, form, type.count);
-        return fixed ?? err({ reason: "byte-count", type: spelling, bytes });
-      }
-      return ok({ ...shared, form: undefined, order: "bits", ...literals(type, (words) => hexOf(layout, words)) });
-    }
-    case "number": {
-      if (![layout.table.text, ...layout.texts, ...(form ? [form] : [])].some((each) => isDecimal(layout, each))) {
-        return err({ reason: "no-number", type: spelling, layout: layout.name });
-      }
-      if (numberOf(layout).least > type.max) return err({ reason: "too-great", type: spelling, firstMs: undefined });
-      return ok({ ...shared, form: undefined, order: "bits", ...literals(type, (words) => `${wordsToBig(words)}`) });
-    }
-    case "text": {
-      const text = textOf(layout, form);
-      const length = text.lengthMax;
-      if (type.count !== undefined && type.count < length) {
-        return err({ reason: "too-long", type: spelling, text: text.name, length });
-      }
-      if (type.collation === "caseless" && needsBinaryOrder(text)) {
-        return err({ reason: "caseless", type: spelling, text: text.name });
-      }
-      return ok({ ...shared, form: text, order: textOrder(type, layout, text), ...literals(type, text.format) });
-    }
+    case "uuid":
+      return uuidColumn({ ...shared, type }, spelling);
+    case "bytes":
+      return bytesColumn({ ...shared, type }, spelling, form);
+    case "number":
+      return numberColumn({ ...shared, type }, spelling, form);
+    case "text":
+      return textColumn({ ...shared, type }, spelling, textOf(layout, form));
   }
 };
 
+/** A column of a known type, before it is certain that it holds the layout's IDs. */
+interface TypedColumn<Kind extends ColumnType["holds"]>
+  extends Pick<StoreColumn, "engine" | "layout" | "isRecommended"> {
+  readonly type: Extract<ColumnType, { readonly holds: Kind }>;
+}
+
+type Found = Result<StoreColumn, ColumnFault>;
+
+const uuidColumn = (column: TypedColumn<"uuid">, spelling: string): Found => {
+  const { layout, type } = column;
+  const bytes = byteCount(layout);
+  if (bytes !== UUID_BYTES) return err({ reason: "not-16-bytes", type: spelling, bytes });
+  const own = type.order === "mariadb" ? mariadbUuid(layout) : undefined;
+  if (own !== undefined && own.refuses !== "none") {
+    const values = refusedValues(layout);
+    return err({
+      reason: "refused-uuids",
+      share: own.refuses,
+      values: values && { field: values.field.name, last: values.last },
+    });
+  }
+  const order = type.order === "mariadb" ? own?.order : type.order;
+  return ok({ ...column, form: undefined, order, ...literals(type, (words) => formatUuid(words)) });
+};
+
+const bytesColumn = (column: TypedColumn<"bytes">, spelling: string, form: TextForm | undefined): Found => {
+  const { layout, type } = column;
+  const bytes = byteCount(layout);
+  if (type.count !== undefined && type.count !== bytes) {
+    // ClickHouse has one type for bytes and for texts.
+    return fixedTextColumn(column, form, type.count) ?? err({ reason: "byte-count", type: spelling, bytes });
+  }
+  return ok({ ...column, form: undefined, order: "bits", ...literals(type, (words) => hexOf(layout, words)) });
+};
+
+const numberColumn = (column: TypedColumn<"number">, spelling: string, form: TextForm | undefined): Found => {
+  const { layout, type } = column;
+  const texts = [layout.table.text, ...layout.texts, ...(form === undefined ? [] : [form])];
+  if (!texts.some((each) => isDecimal(layout, each))) {
+    return err({ reason: "no-number", type: spelling, layout: layout.name });
+  }
+  if (numberOf(layout).least > type.max) return err({ reason: "too-great", type: spelling, firstMs: undefined });
+  return ok({ ...column, form: undefined, order: "bits", ...literals(type, (words) => `${wordsToBig(words)}`) });
+};
+
+const textColumn = (column: TypedColumn<"text">, spelling: string, text: TextForm): Found => {
+  const { layout, type } = column;
+  const length = text.lengthMax;
+  if (type.count !== undefined && type.count < length) {
+    return err({ reason: "too-long", type: spelling, text: text.name, length });
+  }
+  if (type.collation === "caseless" && needsBinaryOrder(text)) {
+    return err({ reason: "caseless", type: spelling, text: text.name });
+  }
+  return ok({ ...column, form: text, order: textOrder(type, layout, text), ...literals(type, text.format) });
+};
+
 /** A text in a column of as many bytes. */
-const textColumn = (
-  shared: Pick<StoreColumn, "engine" | "layout" | "type" | "isRecommended">,
+const fixedTextColumn = (
+  column: TypedColumn<"bytes">,
   form: TextForm | undefined,
   count: number,
-): Result<StoreColumn, ColumnFault> | undefined => {
-  const { engine, layout, type } = shared;
+): Found | undefined => {
+  const { engine, layout, type } = column;
   const text = textOf(layout, form);
   if (engine.name !== "clickhouse" || text.lengthMax !== count || !isSortedText(layout, text)) return undefined;
   const ofText = typeNamed(engine, engine.recommended.text(count));
   if (ofText === undefined) return undefined;
   const asText: ColumnType = { ...ofText, type: type.type };
-  return ok({ ...shared, type: asText, form: text, order: "bits", ...literals(asText, text.format) });
+  return ok({ ...column, type: asText, form: text, order: "bits", ...literals(asText, text.format) });
 };
 
 /** The text that a column of texts holds: the layout's first whose order is that of its bits, else the canonical one. */

@@ -55,10 +55,13 @@ export const storePeriod = (
   const to = column.literal(greatest);
   const wrapped = type.wrap?.(name) ?? name;
   const condition = column.engine.condition?.(wrapped, from, to) ?? `${wrapped} BETWEEN ${from} AND ${to}`;
+  return ok({ column, least, greatest, condition, partition: partitionOf(column, least, next) });
+};
+
+/** `next`: the first ID after the period; `undefined` if there is none. */
+const partitionOf = (column: StoreColumn, least: Words, next: Words | undefined): string | undefined => {
+  const { type, form, layout, bound, engine } = column;
   // Bounds compare by the column's own collation.
-  const isByCode =
-    type.holds !== "text" || type.collation === "binary" || !needsBinaryOrder(column.form ?? layout.table.text);
-  const bound = isByCode ? column.bound : undefined;
-  const partition = bound && column.engine.partition?.(bound(least), next && bound(next));
-  return ok({ column, least, greatest, condition, partition });
+  const isByCode = type.holds !== "text" || type.collation === "binary" || !needsBinaryOrder(form ?? layout.table.text);
+  return isByCode && bound !== undefined ? engine.partition?.(bound(least), next && bound(next)) : undefined;
 };

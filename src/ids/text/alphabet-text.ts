@@ -136,9 +136,16 @@ export const alphabetText = (declared: AlphabetText, bits: number): Result<TextF
   const radix = digits.length;
   const needed = radix < ALPHABET_DIGITS_MIN ? 0 : digitsFor(bits, radix);
   const fault =
-    faultOfAlphabet(declared, digits) ?? faultOfKeys(declared, digits) ?? faultOfWidth(declared, radix, needed, bits);
-  if (fault !== undefined) return err(fault);
+    faultOfAlphabet(declared, digits) ??
+    conflictOf(declared, digits) ??
+    faultOfConstants(declared, digits) ??
+    faultOfWidth(declared, radix, needed, bits);
+  return fault === undefined ? ok(formOf(declared, digits, needed, bits)) : err(fault);
+};
 
+/** `needed`: digits of the greatest value. */
+const formOf = (declared: AlphabetText, digits: string, needed: number, bits: number): TextForm => {
+  const radix = digits.length;
   const known = ALPHABET_NAMES.find((name) => NAMED[name] === digits);
   const {
     name = known ?? `base${radix}`,
@@ -158,7 +165,7 @@ export const alphabetText = (declared: AlphabetText, bits: number): Result<TextF
     groups === undefined
       ? radixText(number)
       : groupedText({ ...number, width, groups, ...(separator && { separator }) });
-  return ok(prefix === undefined && suffix === undefined ? form : wrappedText(prefix ?? "", form, suffix));
+  return prefix === undefined && suffix === undefined ? form : wrappedText(prefix ?? "", form, suffix);
 };
 
 const faultOfAlphabet = (declared: AlphabetText, digits: string): AlphabetFault | undefined => {
@@ -178,33 +185,47 @@ const faultOfAlphabet = (declared: AlphabetText, digits: string): AlphabetFault 
   return padded === false && digits.includes(".") ? { reason: "alphabet-dot" } : undefined;
 };
 
-const faultOfKeys = (declared: AlphabetText, digits: string): AlphabetFault | undefined => {
-  const { padded, width, fill, groups, separator, prefix, suffix, name } = declared;
-  if (padded === false) {
-    if (width !== undefined) return conflict("width", "padded");
-    if (groups !== undefined) return conflict("groups", "padded");
-    if (fill === "end") return conflict("fill", "padded");
-  }
-  if (declared.case === "ignored" && !/[A-Za-z]/.test(digits)) return conflict("case", "alphabet");
-  if (separator !== undefined && groups === undefined) return conflict("separator", "groups", true);
-  if (groups !== undefined && separator === undefined) return conflict("groups", "separator", true);
-  const isDigit = (character: string): boolean =>
-    /[0-9]/.test(character) || digits.includes(character) || isFolded(character);
+/** The first key that says nothing or the contrary beside another one, or without it. */
+const conflictOf = (declared: AlphabetText, digits: string): AlphabetFault | undefined => {
+  const { padded, width, fill, groups, separator } = declared;
+  const isUnpadded = padded === false;
+  const hasGroups = groups !== undefined;
+  const hasSeparator = separator !== undefined;
+  const conflicts: readonly (readonly [isThere: boolean, fault: AlphabetFault])[] = [
+    [isUnpadded && width !== undefined, conflict("width", "padded")],
+    [isUnpadded && hasGroups, conflict("groups", "padded")],
+    [isUnpadded && fill === "end", conflict("fill", "padded")],
+    [declared.case === "ignored" && !/[A-Za-z]/.test(digits), conflict("case", "alphabet")],
+    [hasSeparator && !hasGroups, conflict("separator", "groups", true)],
+    [hasGroups && !hasSeparator, conflict("groups", "separator", true)],
+  ];
+  return conflicts.find(([isThere]) => isThere)?.[1];
+};
+
+/** Constant characters that a path cannot hold or that could be digits, and a name that is taken. */
+const faultOfConstants = (declared: AlphabetText, digits: string): AlphabetFault | undefined => {
+  const { separator, prefix, suffix, name } = declared;
   const isFolded = (character: string): boolean =>
     declared.case === "ignored" && digits.toLowerCase().includes(character.toLowerCase());
+  const isDigit = (character: string): boolean =>
+    /[0-9]/.test(character) || digits.includes(character) || isFolded(character);
   if (separator !== undefined && (!SEGMENT.test(separator) || isDigit(separator))) {
     return { reason: "text-separator", separator };
   }
   if (prefix !== undefined && !PREFIX.test(prefix)) return { reason: "form-prefix", prefix };
-  const isSuffix = (text: string): boolean =>
-    text.length > 0 && text.length <= SUFFIX_LENGTH_MAX && Array.from(text).every((each) => SEGMENT.test(each));
   // With as few digits as needed, the end of a number could be the suffix.
-  if (suffix !== undefined && (!isSuffix(suffix) || isDigit(suffix.charAt(0))))
+  if (suffix !== undefined && (!isSuffix(suffix) || isDigit(suffix.charAt(0)))) {
     return { reason: "text-suffix", suffix };
-  const isTaken = name !== undefined && [...OTHER_NAMES, ...ALPHABET_NAMES].includes(name) && NAMED[name] !== digits;
-  if (name !== undefined && (!FORM_NAME.test(name) || isTaken)) return { reason: "form-name", name };
-  return undefined;
+  }
+  return name === undefined || isFreeName(name, digits) ? undefined : { reason: "form-name", name };
 };
+
+const isSuffix = (text: string): boolean =>
+  text.length > 0 && text.length <= SUFFIX_LENGTH_MAX && Array.from(text).every((each) => SEGMENT.test(each));
+
+/** The name of an alphabet is free for a form of its digits. */
+const isFreeName = (name: string, digits: string): boolean =>
+  FORM_NAME.test(name) && (![...OTHER_NAMES, ...ALPHABET_NAMES].includes(name) || NAMED[name] === digits);
 
 const faultOfWidth = (
   declared: AlphabetText,
