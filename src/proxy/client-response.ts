@@ -6,7 +6,7 @@ import { type BodyEnd, pump } from "./pump.ts";
 /** Labels of an answer that the gateway passes on. */
 export interface ResponseLabels {
   readonly region: string;
-  /** Of the request's ID. */
+  /** Layout of the ID; `undefined` for a request without one. */
   readonly layout: string | undefined;
   readonly table: string;
   /** From the first byte of the request at the gateway to the origin's header. */

@@ -112,7 +112,7 @@ export interface Plan {
   readonly whole: string | undefined;
 }
 
-/** What regions are asked for, and which fields have failed. */
+/** The parts for regions, and the fields that have failed. */
 class Asking {
   readonly parts = new Map<string, Map<string, readonly number[] | undefined>>();
   readonly failed = new Map<string, FieldFailure | ReadonlyMap<number, FieldFailure>>();
