@@ -15,7 +15,7 @@ const GOOD_PACE = { burst: 1, everyMs: 1000 / 95 };
 /** 46,000 a minute, at which one gateway still has time left: beyond that its pauses are the runtime's, whatever is asked. */
 const FLOOD = { burst: 1, everyMs: 1000 / 770 };
 
-/** What good requests may lose beside an attack. */
+/** Losses that good requests may have beside an attack. */
 const P99_RATIO_MAX = 2;
 const SUCCESS_MIN = 0.999;
 
@@ -171,7 +171,7 @@ async function measure(attack: Attack, { port, good, bad }: World, { rounds, sam
     }
     return found;
   };
-  // What has just been compiled must not make the first turns of one kind slower.
+  // Newly compiled code must not make the first turns of one kind slower.
   await turn();
   await besideTurn();
   const [alone, beside]: Turn[][] = [[], []];

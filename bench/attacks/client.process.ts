@@ -13,9 +13,9 @@ export interface ClientsRequest {
 }
 
 export interface ClientsFigures {
-  /** Of the requests with each status; 0: no answer. */
+  /** Counts of the requests with each status; 0: no answer. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** Of all requests, from the time at which each was due. */
+  /** Latencies of all requests, from the time at which each was due. */
   readonly latenciesMs: readonly number[];
 }
 

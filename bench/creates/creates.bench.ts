@@ -48,7 +48,7 @@ const subjectsOf = (id: string): readonly Subject[] => [
   { name: RETRY, against: KEYED, path: KEPT, keys: "known", calls: 1 },
 ];
 
-/** What creating an entity at the gateway costs, with an idempotency key and without, beside a POST that is only proxied. */
+/** The cost of creating an entity at the gateway, with an idempotency key and without, beside a POST that is only proxied. */
 export const createsBench: Bench = {
   name: "creates",
   run: async (options) => {

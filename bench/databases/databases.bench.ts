@@ -23,7 +23,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** What an index of a primary key costs, by the layout of its IDs. */
+/** The cost of an index of a primary key, by the layout of its IDs. */
 export const databasesBench: Bench = {
   name: "databases",
   run: async ({ count = IDS_DEFAULT, progress }) => {

@@ -12,7 +12,7 @@ import { OPERATOR_TOKEN, type RandomRequest, randomRequest } from "./requests.ts
 import { canaryOf, type Declared, type RandomTable, randomTable } from "./tables.ts";
 import { environment, type NodeWorker, storedTable, type WorkerModule, workerOf } from "./worker-in-node.ts";
 
-/** What the gateway of two checkouts makes of the same random requests on the same random tables. */
+/** Decisions of two checkouts on the same random requests and the same random tables. */
 
 const REQUESTS_DEFAULT = 20_000;
 const REQUESTS_PER_TABLE = 500;
@@ -22,7 +22,7 @@ const EXAMPLES_MAX = 3;
 /** The same on both sides, or it is a difference. */
 interface Decided {
   readonly status: number;
-  /** Of a problem: its type, and the members that are no prose. */
+  /** A problem's type, and its members that are no prose. */
   readonly problem: unknown;
   /** Fields of the answer that lead or bind the client. */
   readonly fields: readonly (string | null)[];

@@ -18,7 +18,7 @@ export interface RandomRequest {
   readonly laterMs: number;
 }
 
-/** Of a caller who may see the gateway's own pages. */
+/** Token of a caller who may see the gateway's own pages. */
 export const OPERATOR_TOKEN = "operator-token-of-the-decide-benchmark";
 
 type Part = Partial<RandomRequest> & Pick<RandomRequest, "kind" | "target">;

@@ -294,7 +294,7 @@ const directoriesOf = (dice: Dice, region: () => string): Json => ({
   randoms: { key: { layout: "uuid-v4" }, ...dice.maybe(30, () => ({ mode: dice.pick(["verify", "write-only"]) })) },
 });
 
-/** Of one layout: old IDs, thirds of the keys, a pack, a split or all, some with a canary. */
+/** Routes of one layout: old IDs, thirds of the keys, a pack, a split or all, some with a canary. */
 function routesOf(dice: Dice, subject: Subject, regions: readonly string[]): Json[] {
   const region = (): string => dice.pick(regions);
   const [one = "", other = ""] = dice.some(regions, 2);

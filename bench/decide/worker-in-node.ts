@@ -166,9 +166,9 @@ function builtIn({ nowMs, fetch }: Platform): Record<(typeof BUILT_IN)[number], 
 }
 
 export interface Bindings {
-  /** What is stored in KV, by key. */
+  /** Values stored in KV, by key. */
   readonly stored: ReadonlyMap<string, string | Uint8Array<ArrayBuffer>>;
-  /** What the directory says of a key: its region, `undefined` without one. Throws where it does not answer. */
+  /** The directory's answer about a key: its region, `undefined` without one. Throws where it does not answer. */
   readonly keyRegion: (directory: string, key: string) => string | undefined;
   readonly vars: Readonly<Record<string, string>>;
 }
@@ -220,7 +220,7 @@ export function environment({ stored, keyRegion, vars }: Bindings): object {
   };
 }
 
-/** What a control plane stores for a table, and for a canary of the whole table beside it. */
+/** Keys that a control plane stores for a table, and for a canary of the whole table beside it. */
 export function storedTable(
   declared: object,
   canary?: { readonly declared: object; readonly audience: object },

@@ -78,7 +78,7 @@ export async function measureCold(
   }
 }
 
-/** What a start takes more than the reference in the same round. */
+/** The difference of a start from the reference in the same round. */
 export const over = (
   own: readonly Start[] = [],
   reference: readonly Start[] = [],

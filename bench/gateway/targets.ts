@@ -45,7 +45,7 @@ export interface Measurement {
   /** The case that was measured, if there are several. */
   readonly of?: string;
   readonly figures: readonly number[];
-  /** Of a ratio: by how much the reference differs from itself. */
+  /** Noise of a ratio: by how much the reference differs from itself. */
   readonly noise?: number;
 }
 

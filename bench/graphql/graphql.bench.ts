@@ -13,7 +13,7 @@ const ONE = "an operation of one region";
 
 const FIELDS = "id status total currency items { sku count price }";
 
-/** What reading and splitting operations costs beside a POST of the same body that is only proxied. */
+/** The cost of reading and splitting operations, beside a POST of the same body that is only proxied. */
 export const graphqlBench: Bench = {
   name: "graphql",
   run: async (options) => {
@@ -59,7 +59,7 @@ async function mintOne(url: string, country: string): Promise<string> {
   return ids[0];
 }
 
-/** What fails is fast: it must not be measured. */
+/** A failure is fast: it must not be measured. */
 async function checkOnce(name: string, url: string, message: string): Promise<void> {
   const [line = "", ...rest] = message.split("\r\n");
   const response = await fetch(url + line.split(" ")[1], {

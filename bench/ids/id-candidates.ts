@@ -167,7 +167,7 @@ function repeated(name: string, against: string | undefined, mint: () => string)
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** What an application that knows one layout would write: check the shape, slice the digits. */
+/** An application's own code that knows one layout: check the shape, slice the digits. */
 function iuidByHand(text: string): number {
   if (!UUID.test(text)) return Number.NaN;
   const mintedAtMs = Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);

@@ -10,7 +10,7 @@ export interface BenchOptions {
   readonly sampleMs: number;
   /** Number of random values to try; each benchmark has its own default. */
   readonly count?: number;
-  /** Of the random values; each benchmark has its own default. */
+  /** Seed of the random values; each benchmark has its own default. */
   readonly seed?: number;
   /** Another checkout of the project, to compare with. */
   readonly against?: string;

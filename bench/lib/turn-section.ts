@@ -2,7 +2,7 @@ import type { BenchOptions, Cell, Section } from "./report.ts";
 import { inTurn, ratios, type Spread, spread } from "./sample.ts";
 import { column, type Load, processorUsOf, TURN_PER_SAMPLE, type Turn, takeTurn, verdict } from "./turns.ts";
 
-/** What answers requests over the network. */
+/** A subject that answers requests over the network. */
 export interface TurnSubject {
   readonly name: string;
   /** The one that its ratios are to. */

@@ -31,7 +31,7 @@ export const column = <Figure>(turns: readonly Turn[], read: (turn: Turn) => Fig
   turns.map(read).filter((figure) => figure !== undefined);
 export const processorUsOf = (turn: Turn) => turn.processorUs;
 
-/** Of the same round; none if the system does not report the figure. */
+/** Ratios to the same round; none if the system does not report the figure. */
 export const ratiosOf = (
   own: readonly Turn[] = [],
   reference: readonly Turn[] = [],

@@ -14,7 +14,7 @@ const PLAIN = "POST to an entity's path";
 /** Bytes behind the ID, or before it. */
 const SIZES = [100, 12 * 1024, 256 * 1024];
 
-/** What it costs to read an ID from a body that streams on, beside a POST of the same body that is only proxied. */
+/** The cost of reading an ID from a body that streams on, beside a POST of the same body that is only proxied. */
 export const placesBench: Bench = {
   name: "places",
   run: async (options) => {

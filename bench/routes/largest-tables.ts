@@ -45,9 +45,9 @@ export const LARGEST_TABLES = {
 export interface LoadedTables {
   /** One per load. */
   readonly processorMs: readonly number[];
-  /** Of one compiled table. */
+  /** Memory of one compiled table. */
   readonly retainedBytes: number;
-  /** Of the whole process, including Node. */
+  /** Memory of the whole process, including Node. */
   readonly peakBytes: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the figures depend on, in seconds, bytes and shares from 0 to 1: value, symbol, meaning and source. */
+/** Inputs of the figures, in seconds, bytes and shares from 0 to 1: value, symbol, meaning and source. */
 export const INPUTS = {
   requestsPerSecond: [1_000_000, "R", "requests, 1/s", "the question"],
   locations: [300, "L", "edge locations", "the question"],

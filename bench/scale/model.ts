@@ -6,7 +6,7 @@ const MONTH_SECONDS = 30 * 86_400;
 
 interface Location {
   readonly isolates: number;
-  /** Of one isolate. */
+  /** Rate of one isolate. */
   readonly requestsPerSecond: number;
 }
 
@@ -36,7 +36,7 @@ export const startsPerSecond = (inputs: Inputs): number => sumOf(inputs, (at) =>
 const reaches = (perSecond: number, { isolateLifeSeconds }: Inputs): number =>
   perSecond / (perSecond + 1 / isolateLifeSeconds);
 
-/** What isolates do at their first request, and then at the first request after each pause: 1 / (1 − q) times a life. */
+/** Work of isolates at their first request, and at the first request after each pause: 1 / (1 − q) times a life. */
 function renewalsPerSecond(inputs: Inputs, pauseSeconds: number, jitter: number): number {
   const spread = (pauseSeconds * jitter) / inputs.isolateLifeSeconds;
   const alive = Math.exp(-pauseSeconds / inputs.isolateLifeSeconds) * (spread === 0 ? 1 : Math.sinh(spread) / spread);
@@ -55,7 +55,7 @@ export function leastReportSeconds(inputs: Inputs): number {
   return seconds;
 }
 
-/** Of n isolates of a location that ask at uniform times of a cycle, those that ask before the first answer is cached. */
+/** Isolates, of n at a location that ask at uniform times of a cycle, that ask before the first answer is cached. */
 export const bodyReadsOfRevision = (inputs: Inputs): number =>
   sumOf(inputs, ({ isolates, requestsPerSecond }) => {
     const share = Math.min(1, inputs.bodyFillSeconds / (inputs.refreshSeconds + 1 / requestsPerSecond));
@@ -114,7 +114,7 @@ export const compilingProcessors = (inputs: Inputs): number =>
 export const dollars = ([included, perMillion]: Price, units: number): number =>
   (Math.max(0, units - included) * perMillion) / 1e6;
 
-/** What is paid for in 30 days. An object counts as 128 MB that are never at rest; scrapes come every 15 s, checks too. */
+/** Units paid for in 30 days. An object counts as 128 MB that are never at rest; scrapes come every 15 s, checks too. */
 export function billLines(inputs: Inputs) {
   const { requestsPerSecond: rate, cpuSeconds, revisionsPerDay, sequences, series, saveSeconds } = inputs;
   const blocks = blocksPerSecond(inputs);

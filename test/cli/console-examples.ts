@@ -7,7 +7,7 @@ import type { MemoryFiles } from "./memory-files.ts";
 
 export interface Example {
   readonly command: string;
-  /** What stands below it. */
+  /** The text below it. */
   readonly output: string;
 }
 
@@ -25,7 +25,7 @@ export const examplesOf = (page: string): readonly Example[] =>
       return { command, output: output.join("\n") };
     });
 
-/** What a terminal shows of a command: both streams, as they come. `waybill` runs in this process, what filters its output in a shell. */
+/** Output of a command on a terminal: both streams, as they come. `waybill` runs in this process, filters of its output in a shell. */
 export const shownBy = async (command: string, files: MemoryFiles): Promise<string> => {
   let shown = "";
   let piped: string | undefined;
@@ -58,7 +58,7 @@ const wordsOf = (stage: string): readonly string[] =>
     word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double),
   );
 
-/** What is sent to `/dev/null` is shown nowhere. */
+/** Output to `/dev/null` is shown nowhere. */
 const redirected = (words: readonly string[]) => {
   const hidden = new Set<string>();
   const kept: string[] = [];

@@ -8,7 +8,7 @@ const examples = PAGES.flatMap(examplesOf);
 const steps = ["docs/reference/routing-table.md", "docs/guides/move-entities.md"].flatMap(examplesOf);
 const READ = ["routing-table.json", "docs/examples/openapi.yaml", "docs/examples/requests.ndjson"];
 
-/** What differs from run to run: minted IDs, and the digest of a table that may be edited. */
+/** Blurs the parts that differ from run to run: minted IDs, and the digest of a table that may be edited. */
 const blur = (command: string, output: string): string => {
   const text = output.replace(/\b[0-9a-f]{64}\b/g, "<digest>");
   if (command.startsWith("waybill token")) return text.replace(/\bwaybill_[\w-]{43}/g, "<token>");

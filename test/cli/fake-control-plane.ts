@@ -27,7 +27,7 @@ export interface Reply {
   readonly body: string | object;
 }
 
-/** What answers in place of the control plane, for one path. An error is the end of the connection. */
+/** Answers in place of the control plane, for one path. An error is the end of the connection. */
 export type Override = (asked: Asked) => Reply | Error | undefined;
 
 export interface FakeControlPlane {

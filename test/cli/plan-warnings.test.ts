@@ -11,7 +11,7 @@ const disk = {
   readFile: () => ({ ok: false as const, error: "no such file or directory" }),
 };
 
-/** What a change is told as: what changes, and what looks odd. */
+/** The report on a change: the keys that change, and the warnings. */
 const reported = async (before: DeclaredTable, after: DeclaredTable) => {
   const changes = await countChanges(
     { name: "before", table: before },

@@ -116,7 +116,7 @@ const keepPack = (sha256: string): Override => {
 
 const DIRECTORY_ROWS = `{"key":"ada","region":"eu","owner":"7"}\n{"key":"bob","region":"eu"}\n`;
 
-/** Of `waybill directory`, with what they read. */
+/** Runs of `waybill directory`, with their input. */
 const DIRECTORY_RUNS = [
   ["get slug ada", ""],
   ["reserve slug ada --owner 42 --region eu --lease 1m", ""],

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
-/** What only the compiler knows of the source: exported types, and the members of the lines that the gateway logs. */
+/** Facts of the source that only the compiler knows: exported types, and the members of the gateway's log lines. */
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

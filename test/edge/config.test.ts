@@ -149,7 +149,7 @@ describe("the Worker's settings", () => {
       },
       isFaulty: false,
     });
-    // What workerd gives for a variable that its environment does not have.
+    // workerd gives `null` for a variable that its environment does not have.
     expect(readConfig({ ...bindings, OPEN_PAGES: null }).auth.openPages).toBe(false);
     expect(readConfig({ ...bindings, OPEN_PAGES: "on" }).auth.openPages).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { bodyKey, POINTER_KEY } from "../../src/formats/kv.ts";
 
-/** What a store may do wrong when it is read, and when it is written. */
+/** Faults of a store when it is read, and when it is written. */
 export const READ_FAULTS = [
   "throws",
   "hangs",
@@ -102,7 +102,7 @@ export async function putTable(kv: KVNamespace, revision: number, text: string):
   return digest;
 }
 
-/** What can end has ended, and what came of it; what hangs stays. */
+/** Waits for background work to end, with its result; work that hangs stays. */
 export async function settled(background: Promise<unknown>[]): Promise<void> {
   const late = new Promise<void>((end) => setTimeout(end, 50));
   const all = async () => {

@@ -7,7 +7,7 @@ type Near = Promise<Ok<string> | undefined>;
 const NEVER = new Promise<never>(() => undefined);
 const failed = async () => err("KV failed");
 
-/** What the far gives, and how often it was asked. */
+/** The far store: its answer, and how often it was asked. */
 function far(answer: () => Promise<Result<string, string>>) {
   let asked = 0;
   const ask = () => {

@@ -15,7 +15,7 @@ it.each([
   // A stranger's word counts for nothing.
   ["10.0.0.0/8", "203.0.113.9:1", "6.6.6.6", "203.0.113.9"],
   ["10.0.0.0/8", "11.0.0.1:1", "6.6.6.6", "11.0.0.1"],
-  // Of a proxy's list the last address that is no proxy's.
+  // The last address of a proxy's list that is no proxy's is the client's.
   ["10.0.0.0/8", "10.255.0.1:1", "203.0.113.9", "203.0.113.9"],
   ["10.0.0.0/8", "10.0.0.1:1", "6.6.6.6, 203.0.113.9", "203.0.113.9"],
   ["10.0.0.0/8", "10.0.0.1:1", "6.6.6.6, 203.0.113.9, 10.0.0.2", "203.0.113.9"],
@@ -31,7 +31,7 @@ it.each([
   ["10.0.0.0/8, hops=1", "10.0.0.1:1", "6.6.6.6, 10.0.0.2", "10.0.0.2"],
   ["hops=2", "203.0.113.1:1", "6.6.6.6, 203.0.113.9, 198.51.100.1", "203.0.113.9"],
   ["hops=1", "unix:/run/x", "6.6.6.6, 203.0.113.9", "203.0.113.9"],
-  // What is no address is an unknown client, not the proxy.
+  // An entry that is no address makes the client unknown; the proxy is not the client.
   ["10.0.0.0/8", "10.0.0.1:1", "6.6.6.6, unknown", undefined],
   ["10.0.0.0/8", "10.0.0.1:1", '6.6.6.6, 1.1.1.1";host="evil', undefined],
   ["10.0.0.0/8", "10.0.0.1:1", "1.2.3.456", undefined],
@@ -66,7 +66,7 @@ it("reads one field only: the other one may be the client's own", () => {
 });
 
 it.each([
-  // What the client left open or malformed on the left hides nothing of what the proxy wrote.
+  // A client's open or malformed text on the left hides nothing that the proxy wrote.
   ['for=", for=203.0.113.77', "203.0.113.77"],
   ['for=", for="[2001:db8::7]:81";host="a, for=6.6.6.6"', "2001:db8::7"],
   ['for=\\", for="203.0.113.77";by="\\"a\\\\, for=6.6.6.6"', "203.0.113.77"],
@@ -75,7 +75,7 @@ it.each([
   [", for=203.0.113.77", "203.0.113.77"],
   ["for=6.6.6.6, for=203.0.113.77;,, ,", "203.0.113.77"],
   [";for=203.0.113.77 ; ;proto=http;", "203.0.113.77"],
-  // What cannot be read is of an unknown client.
+  // An unreadable field makes the client unknown.
   ['for="6.6.6.6', undefined],
   ["for=6.6.6.6, for=203.0.113.77 x", undefined],
   ['for=6.6.6.6, for="203.0.113.77', undefined],

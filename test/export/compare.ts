@@ -8,7 +8,7 @@ import { makeTargets } from "./targets.ts";
 
 export interface Comparison {
   readonly asked: number;
-  /** Of all: those that some origin was asked for. */
+  /** Targets that some origin was asked for. */
   readonly forwarded: number;
   /** Targets with another answer that are not refused by the engine itself. */
   readonly differences: readonly { readonly target: string; readonly gateway: string; readonly engine: string }[];
@@ -67,7 +67,7 @@ export async function compare(
     else if (own[at] === outcome) decided++;
     const answers = [given[at] as string, own[at] === NEEDS_WAYBILL ? outcome : (own[at] as string)];
     for (const answer of answers) {
-      // What is refused may be a redirect or a problem to the gateway, and an engine may not get to its own refusal.
+      // A refused target may be a redirect or a problem to the gateway, and an engine may not get to its own refusal.
       if (!wanted.includes(answer) && !(refusal !== undefined && answer === outcome))
         differences.push({ target, gateway: outcome, engine: answer });
     }

@@ -240,7 +240,7 @@ function readAnswer(received: string, isHead: boolean): Answer | undefined {
   return rest.endsWith("0\r\n\r\n") ? { status, head, body: rest } : undefined;
 }
 
-/** What counts in a comparison: who was asked for what, or the status of the problem. */
+/** The compared part of an answer: the origin asked and its request, or the status of the problem. */
 export function outcomeOf({ status, head, body }: Answer): string {
   const origin = /\r\nx-origin: *(\S+ \d+)/i.exec(head)?.[1];
   if (origin === undefined) return String(status);

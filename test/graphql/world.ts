@@ -191,7 +191,7 @@ const NON_NULL = new Set([
 
 export const LIMITS = { tokensMax: 5000, depthMax: 30, aliasesMax: 100 };
 
-/** What the gateway does with it. `parts`: how many regions were asked. */
+/** The gateway's answer to it. `parts`: how many regions were asked. */
 export async function ask(
   body: string,
   down?: Region,
@@ -230,6 +230,6 @@ export async function ask(
   return { text, parts: plan.parts.length };
 }
 
-/** What one server with all data answers. */
+/** The answer of one server with all data. */
 export const oracle = (body: string, down?: Region): Promise<string> =>
   serve(body, { knows: () => true, isDown: (id) => regionOf(id) === down });

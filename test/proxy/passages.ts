@@ -12,7 +12,7 @@ export const ORDER = "01990f04-d900-8009-8040-000000000001";
 
 type Table = typeof DECLARED_TABLE;
 
-/** What outlives the answers. */
+/** Work that outlives the answers. */
 const works: Promise<unknown>[] = [];
 
 /** The fixtures' table with another `eu` and another order. */
@@ -95,7 +95,7 @@ export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPo
   return { world: given, asked, checked, paused, settle };
 }
 
-/** What workerd throws for a connection that was refused, reset, or gave no HTTP. */
+/** workerd's error for a connection that was refused, reset, or gave no HTTP. */
 export const lost = (): Promise<never> =>
   Promise.reject(Object.assign(new Error("Network connection lost."), { retryable: true }));
 

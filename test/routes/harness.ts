@@ -42,7 +42,7 @@ export const IDS = {
   parcelUnassigned: "6347eb00-bbaa-01cc-0201-0203ffffffff",
 } as const;
 
-/** What a fake origin saw. */
+/** Requests that a fake origin saw. */
 export interface Seen {
   readonly url: string;
   readonly method: string;

@@ -53,7 +53,7 @@ export const WARM: readonly {
   },
 ];
 
-/** What one request runs of the project's own code. */
+/** The project's own code that one request runs. */
 export interface Passed {
   /** Rising by name. */
   readonly files: readonly string[];
@@ -72,7 +72,7 @@ const VARS = {
 };
 
 /**
- * What each warm request passes, by V8's precise coverage: a function counts if it ran, and a file if one of its functions
+ * Code that each warm request passes, by V8's precise coverage: a function counts if it ran, and a file if one of its functions
  * ran. The whole Worker runs in Node, for workerd's inspector gives no coverage. Packages do not count.
  */
 export async function passedBy(requests: readonly WarmRequest[]): Promise<readonly Passed[]> {

@@ -50,10 +50,13 @@ describe("the house", () => {
   it("says the subject of a comment first", () => {
     expect(subjectlessComments(files)).toEqual([]);
     const comments = "/** What is near. */\n  // Of an ID.\n/** The cache. */\nconst which = 1; // What\n * Whatever";
-    expect(subjectlessComments([{ path: "src/a.ts", text: comments }])).toEqual([
-      "src/a.ts:1: /** What is near. */",
-      "src/a.ts:2: // Of an ID.",
-    ]);
+    for (const path of ["src/a.ts", "routes/a.tsx", "test/a/a.test.ts", "bench/a.mjs"]) {
+      expect(subjectlessComments([{ path, text: comments }])).toEqual([
+        `${path}:1: /** What is near. */`,
+        `${path}:2: // Of an ID.`,
+      ]);
+    }
+    expect(subjectlessComments([{ path: "docs/a.md", text: comments }])).toEqual([]);
   });
 
   it("uses no private words", () => {

@@ -112,7 +112,7 @@ const SUBJECTLESS = /^\s*(?:\/\*\*|\/\/|\*|\/\*)\s*(?:What|Who|That|Of|Which)\b/
 
 export const subjectlessComments = (files: readonly File[]): readonly string[] =>
   files
-    .filter(isSource)
+    .filter(isCode)
     .flatMap(({ path, text }) =>
       text.split("\n").flatMap((line, at) => (SUBJECTLESS.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
     );

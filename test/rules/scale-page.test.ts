@@ -30,7 +30,7 @@ it("prices are those of the examples in the price lists", () => {
   ]);
 });
 
-/** What the source and the measurements say in numbers, and how many of it make the input. */
+/** Numbers in the source and the measurements, and how many of each make the input. */
 const IN_SOURCE: readonly (readonly [keyof Inputs, path: string, found: RegExp, times?: number])[] = [
   ["refreshSeconds", "wrangler.toml", /^TABLE_REFRESH_SECONDS = "(.+)"$/m],
   ["reportSeconds", "wrangler.toml", /^REPORT_SECONDS = "(.+)"$/m],

@@ -130,7 +130,7 @@ describe("a stranger", () => {
   it("who floods is limited by the own address, and cannot take another one", async () => {
     const statuses = new Map<number, number>();
     await beside(async () => {
-      // What stands before the last address is the client's own word.
+      // Addresses before the last one are the client's own word.
       const { status } = await mint("203.0.113.1, 198.51.100.77", { entity: "parcel", shardKey: 1, count: 1000 });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     });

@@ -9,7 +9,7 @@ import { objectsOf } from "../cli/fake-runtime.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { shell, tableFolder, waybill } from "./command.ts";
 
-/** What only the real process shows: its streams, signals, exit codes and files. All else runs on a fake runtime. */
+/** Facts that only the real process shows: its streams, signals, exit codes and files. All else runs on a fake runtime. */
 
 const ORDER = "01990f04-d900-8005-8040-000000000001";
 

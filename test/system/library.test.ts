@@ -16,7 +16,7 @@ import * as origin from "../../src/origin/index.ts";
 /** The library as a stranger gets it: built, packed, unpacked in a folder of its own, without the network. */
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** What a user pays, minified and gzipped, for reading one layout. */
+/** A user's cost, minified and gzipped, of reading one layout. */
 const PARSE_BYTES_MAX = 3072;
 const MODULES: Readonly<Record<string, object>> = {
   "waybill/ids": ids,
@@ -160,7 +160,7 @@ describe("docs/reference/library.md", () => {
     const expected = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
     expect(expected.length).toBeGreaterThan(0);
     const output = execFileSync(process.execPath, ["example.mts"], { cwd: project, encoding: "utf8" });
-    // Of an ID that is minted anew only the shape is known.
+    // A newly minted ID has a known shape and no more.
     const shapeOf = (text = "") =>
       text.replace(/^such as /, "").replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "a UUID");
     const shown = output.trimEnd().split("\n");
@@ -183,7 +183,7 @@ function node(...args: string[]): void {
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
 }
 
-/** What the compiler says of files of the stranger's project. */
+/** The compiler's faults in files of the outside project. */
 function typeFaults(options: readonly string[]): string {
   const strict = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023"];
   const compiler = [resolve("typescript/bin/tsc"), ...strict, ...options];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-/** What the origin does with the next create; then it answers again. */
+/** The origin's act at the next create; then it answers again. */
 export type Act = (request: IncomingMessage, response: ServerResponse, store: () => string) => void | Promise<void>;
 
 /** An origin that stores orders, each ID once. */
@@ -25,7 +25,7 @@ export async function startOrders() {
   };
 
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-    // What breaks off an upload is none of the origin's faults.
+    // An upload that breaks off is none of the origin's faults.
     handle(request, response).catch(() => response.destroy());
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));

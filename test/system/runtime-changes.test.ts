@@ -3,7 +3,7 @@ import { type Answer, ask } from "./hostile/ask.ts";
 import { type HostileStack, originOf, startHostileStack } from "./hostile/gateway.ts";
 import type { Field } from "./hostile/message.ts";
 
-/** What docs/reference/http.md says that the runtime changes. */
+/** Changes that the runtime makes, as docs/reference/http.md says them. */
 
 const STANDARD = ["accept-encoding", "etag", "if-none-match", "last-modified", "location", "range", "vary"];
 const OTHERS = ["prefer", "priority", "x-own"];

@@ -68,7 +68,7 @@ describe("waybill directory import", () => {
         : "266 added, 0 unchanged, 0 replaced, 0 conflicts, 134 faults";
       expect(await run(world, args, { files })).toEqual({ code: 1, stdout, stderr: `a.ndjson: 400 lines: ${sums}\n` });
       expect(world.entries.size).toBe(dry ? 0 : 266);
-      // What had faults is read again.
+      // Blocks with faults are read again.
       expect(files.exists("a.state")).toBe(false);
     }
   });

@@ -31,7 +31,7 @@ export const fakeDirectory = () => {
       total: { confirmed: 1_234, reserved: 5, expired: 2, missing: 1 },
     } as object,
     asked: [] as string[],
-    /** Of requests about one key. */
+    /** Bodies of requests about one key. */
     bodies: [] as string[],
     /** Answers that break, by the number of the request from 1 on. */
     breaks: new Map<number, Response | Error>(),

@@ -3,7 +3,7 @@ import { confirm } from "../../../src/cli/client/change.ts";
 import type { NoAnswer, Stop } from "../../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../../src/ids/index.ts";
 
-/** What a person answers to the question, and what is reported then. */
+/** A person's answer to the question, and the report that follows. */
 const asked = async (answer: Result<string, NoAnswer>, yes = false) => {
   const reports: string[] = [];
   const questions: string[] = [];

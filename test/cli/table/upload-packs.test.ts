@@ -49,7 +49,7 @@ const setUp = async () => {
   };
   plane.override = override;
   const run = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
-  /** What was put since the last time, with `pack` for the pack's path. */
+  /** Paths put since the last time, with `pack` for the pack's path. */
   const put = () =>
     plane.asked
       .splice(0)

@@ -35,7 +35,7 @@ const namesAsked = <Namespace extends DurableObjectNamespace>(namespace: Namespa
   return { names, proxy };
 };
 
-/** What the object's database holds, as SQLite itself says. */
+/** The schema of the object's database, as SQLite itself says. */
 const schemaOf = (namespace: DurableObjectNamespace, name: string): Promise<string[]> =>
   runInDurableObject(namespace.get(namespace.idFromName(name)), (_, { storage }) =>
     storage.sql

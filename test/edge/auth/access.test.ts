@@ -54,7 +54,7 @@ describe("a token of Cloudflare Access", () => {
     );
   };
 
-  /** What a forger sends, and why it does not count. */
+  /** Forged tokens, and why each does not count. */
   const FORGED: Readonly<Record<string, readonly [forge: () => Promise<string> | string, why: string]>> = {
     "alg none": [() => new UnsecuredJWT(goodClaims()).encode(), "another algorithm"],
     "alg none with the key's ID and a signature": [

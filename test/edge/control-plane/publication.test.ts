@@ -255,7 +255,7 @@ describe("bringing KV to the last revision", () => {
       const request = { expectedRevision: 1, author: "ann", note: "" };
       const refused = await controlPlane.keeper.publish(request, bytes(2));
       expect(refused).toMatchObject({ error: { reason: "control-plane-unavailable" } });
-      // What is not there is nothing that anybody could be routed by: the next number is above it.
+      // An entry that is not there routes no request: the next number is above it.
       controlPlane.store.fault = "no body";
       expect(await controlPlane.keeper.publish(request, bytes(2))).toMatchObject({ ok: true, value: { revision: 8 } });
     }));

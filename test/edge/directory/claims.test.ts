@@ -159,7 +159,7 @@ const step = fc.oneof(
   fc.constant({ call: "evict" as const }),
 );
 
-/** What both must agree on: versions and times are counted apart. */
+/** The part that both must agree on: versions and times are counted apart. */
 const shown = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value ?? null, (name, part: unknown) =>
@@ -255,7 +255,7 @@ it("many old reservations are removed a thousand at a time, a second apart", asy
     return ((await storage.getAlarm()) ?? 0) - Date.now();
   });
   expect(alarmIn).toBeGreaterThan(ORPHAN_MS);
-  /** What an alarm leaves, read before another can come by itself. */
+  /** Rows that an alarm leaves, read before another can come by itself. */
   const leftByAlarm = () =>
     runInDurableObject(stub(), async (object, { storage }) => {
       await (object as DirectoryKeys).alarm();

@@ -75,7 +75,7 @@ it("reads a pointer, a header and one page for the first key, and nothing for th
   expect(await copies.find("slug", "key-8")).toEqual(EU);
   expect(copies.peek("slug", "key-9")).toEqual(EU);
   expect(copies.peek("slug", "other")).toEqual(ABSENT);
-  // What was changed here is wrong here at once; what is due is checked before it counts again.
+  // Keys changed here are wrong here at once; a check that is due comes before the copy counts again.
   copies.forget("slug", "key-9");
   expect([copies.peek("slug", "key-9"), await copies.find("slug", "key-9")]).toEqual([undefined, undefined]);
   expect(await copies.find("slug", "other")).toEqual(ABSENT);
@@ -143,7 +143,7 @@ it("says nothing of keys that were moved, removed or replaced since, within a mi
   await objects.remove(row("key-2"), 1);
   await objects.learn(row("key-3"), "eu", "ap");
   expect(await find()).toEqual([undefined, undefined, undefined, "found"]);
-  // Of another directory, and rows that replace nothing.
+  // Rows of another directory, and rows that replace nothing.
   await objects.remove({ directory: "email", key: "key-4" }, 1);
   await objects.putMany("slug", shardOf(row("key-4")), [["key-4", "eu", null]], false);
   expect(await find()).toEqual([undefined, undefined, undefined, "found"]);

@@ -131,7 +131,7 @@ describe.each(CASES)("objects: %s", (fault, kvFaults) => {
     w.clock.ms += 61_000;
     expect(await warm("new")).toBe(isUp ? "eu of object" : "eu of stale");
     expect(["eu of pages", isUp ? "eu of object" : "eu of stale"]).toContain(await warm("key-7"));
-    // What is not cached is found, absent or a failure: never in another region, never absent by a failure.
+    // Uncached keys are found, absent or a failure: never in another region, never absent by a failure.
     const cold = w.isolate();
     // A copy says so where no object tells what changed since.
     expect(isUp ? ["eu of pages", "eu of object"] : ["eu of stale", "failed"]).toContain(await cold("key-7"));

@@ -284,7 +284,7 @@ describe("the Durable Object of keys", () => {
   const alarmAt = () => runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
   const TOTALS = "SELECT * FROM totals ORDER BY scope";
   const totals = () => rows<{ scope: string; keys: number; bytes: number }>(TOTALS);
-  /** What is left after one alarm, before another can come. */
+  /** Rows left after one alarm, before another can come. */
   const firstPart = () =>
     runInDurableObject(stub(), async (object, { storage }) => {
       await (object as IdempotencyKeysObject).alarm();

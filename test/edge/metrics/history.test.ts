@@ -205,7 +205,7 @@ describe("the history of the traffic", () => {
     const times = { nowMs: START_MS + 20_000_000, sinceMs: START_MS };
     const { regions, at, total } = history.read("hour", times);
     expect([at.length, Object.keys(regions).length]).toEqual([360, 33]);
-    // What is too much is counted all the same.
+    // Regions beyond the bound are counted all the same.
     expect(total.requests.at(-2)).toBe(50);
     const { rows, keptFrom } = history.takeChanges(times.nowMs);
     expect(rows.length).toBeLessThanOrEqual(360 + 288);

@@ -71,7 +71,7 @@ describe("every layout that can be minted", () => {
   });
 });
 
-/** What a clock reads, call by call, beside the time that it should. */
+/** Readings of a clock, call by call, beside the time that it should read. */
 const STEPS_MS = [0, 3, -20, 40, 0, 41];
 
 describe("layouts with too few random bits", () => {

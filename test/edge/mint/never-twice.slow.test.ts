@@ -73,7 +73,7 @@ class Isolate {
     if (this.#offsetMs < -40_000) this.#offsetMs = below(1000, this.#entropy);
   }
 
-  /** What it makes; nothing where it is refused: then others have used up what may be given now. */
+  /** The IDs made; none after a refusal: others have then used up all that may be given now. */
   async mint(count: number): Promise<WordRows> {
     const minted = await this.#minters.mint(this.#order, count);
     if (!minted.ok) {

@@ -57,7 +57,7 @@ it("the table of the build never decides where a table with packs is known, whet
   store.fault = "throws";
   const { loaded, peek, settle, targetOf } = isolate();
   const first = await loaded();
-  // That of the tests sends all to `ap`.
+  // The bundled table of the tests sends all to `ap`.
   expect([first.source, await targetOf(first.table, EU)]).toEqual(["bundled", "ap"]);
   store.fault = undefined;
   store.hangsAt = "pack.";

@@ -13,7 +13,7 @@ export async function makePack(ranges: readonly PackRange[], rangesPerPage = 1):
   return encoded.value;
 }
 
-/** What a table says of a pack. */
+/** A table's declaration of a pack. */
 export const declaredOf = ({ sha256, bytes, ranges, regions }: EncodedPack): DeclaredPack => ({
   sha256,
   bytes,

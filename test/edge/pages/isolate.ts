@@ -54,7 +54,7 @@ export async function withPacks(kv: KVNamespace) {
       return served.value;
     };
     const peek = () => tables.peek((work) => background.push(work));
-    /** What can end has ended; what hangs stays. */
+    /** Work that can end has ended; work that hangs stays. */
     const settle = () => settled(background);
     /** Where an ID goes, with the pages that it needs, or in how many seconds it may go there. */
     const targetOf = async (table: CompiledTable, id: string): Promise<string | number> => {

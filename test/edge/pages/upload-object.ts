@@ -28,7 +28,7 @@ function edgeKv() {
     hold?.reached();
     await hold?.end;
   };
-  /** Of the next such operation: a read that is held has its answer already, and a write that is held has done nothing. */
+  /** Holds the next such operation: a held read has its answer already, and a held write has done nothing. */
   const hold = (operation: `${"get" | "put"} ${string}`) => {
     const reached = gate();
     const end = gate();

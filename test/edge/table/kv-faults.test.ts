@@ -51,7 +51,7 @@ async function location() {
       return served.value;
     };
     const peek = () => tables.peek((work) => background.push(work));
-    /** What can end has ended; what hangs stays. */
+    /** Work that can end has ended; work that hangs stays. */
     const settle = () => settled(background);
     return { loaded, peek, settle };
   };

@@ -50,7 +50,7 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   };
   const PATH = PATHS.full;
 
-  /** What an origin gets, without what differs by nature. */
+  /** The request at an origin, without the fields that differ by nature. */
   const seen = async (port: number, fields: readonly string[], method = "GET", path = PATH, content = "") => {
     const [answer] = await askAll(port, [requestFor(path, method, fields) + content]);
     const body = answer?.body ?? "";

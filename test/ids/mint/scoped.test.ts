@@ -218,7 +218,7 @@ describe("two tests at the same time", () => {
   });
 });
 
-/** What one test does: takes an ID, waits, or opens a block with a generator of its own. */
+/** An act of one test: it takes an ID, waits, or opens a block with a generator of its own. */
 type Act = "take" | "wait" | { readonly block: readonly Act[] };
 const { act } = fc.letrec<{ act: Act }>((tie) => ({
   act: fc.oneof(

@@ -1,4 +1,4 @@
-/** What drivers share. */
+/** Helpers that drivers share. */
 
 export const hexOf = (bytes) => Buffer.from(bytes).toString("hex");
 

@@ -49,7 +49,7 @@ function inChunks(bytes: Bytes, size: number): ReadableStream<Uint8Array> {
   });
 }
 
-/** What was given, and whether it ended well. */
+/** The bytes given, and whether they ended well. */
 async function read(bytes: Bytes, size = 4096) {
   const given: Uint8Array[] = [];
   const reader = decompress(inChunks(bytes, size), "gzip").getReader();

@@ -52,7 +52,7 @@ const TWO = `{ a: order(id: "${IDS.orderDe}") { id } b: order(id: "${IDS.orderKz
 const JSON_TYPE = { "content-type": "application/json" };
 const post = (query: string) => ({ method: "POST", headers: JSON_TYPE, body: JSON.stringify({ query }) });
 
-/** What `upgrade` has changed: retries, fences, copies, shadows, GraphQL, lists, creations. */
+/** Requests that `upgrade` has changed: retries, fences, copies, shadows, GraphQL, lists, creations. */
 const REQUESTS: readonly { readonly what: string; readonly path: string; readonly init?: RequestInit }[] = (
   [
     ["a read that is tried again", `/orders/${IDS.orderDe}`],
@@ -79,7 +79,7 @@ const REQUESTS: readonly { readonly what: string; readonly path: string; readonl
   ] as const satisfies readonly (readonly [what: string, path: string, init?: RequestInit])[]
 ).map(([what, path, init]) => ({ what, path, ...(init && { init }) }));
 
-/** What came of a request: the answer, whom the gateway asked, and how often. The first try of each is lost. */
+/** The outcome of a request: the answer, whom the gateway asked, and how often. The first try of each is lost. */
 async function outcomeOf(path: string, init: RequestInit = {}, fields: Readonly<Record<string, string>> = {}) {
   let isFirst = true;
   const { request, seen, mirrored, defects } = setUp({

@@ -6,7 +6,7 @@ import { IDS, problemOf, setUp, slug } from "../harness.ts";
 
 const PATH = `/orders/${IDS.orderDe}`;
 
-/** Of the field set with all fields, whose origins are as given. */
+/** A gateway with the full field set and this name, whose origins are as given. */
 const named = (name: string, origin?: (request: Request) => Response | Promise<Response>) =>
   setUp({
     declared: { ...DECLARED_TABLE, fields: "full" },

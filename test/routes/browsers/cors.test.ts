@@ -32,7 +32,7 @@ const ALWAYS_SHOWN = "cache-control content-language content-length content-type
   " ",
 );
 
-/** What a page's script gets of a request with credentials, by the Fetch standard's CORS protocol. */
+/** The response that a page's script gets with credentials, by the Fetch standard's CORS protocol. */
 async function fetchAsPage(
   request: ReturnType<typeof setUp>["request"],
   origin: string,

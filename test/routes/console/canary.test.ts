@@ -5,7 +5,7 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "../beside.ts";
 import { IDS, publicKeysOf, setUp } from "../harness.ts";
 
-/** What look-ups say of a canary of the whole table, held against what the gateway does with the same IDs. */
+/** Look-ups tell of a canary of the whole table, held against what the gateway does with the same IDs. */
 
 const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] }));
 

@@ -44,7 +44,7 @@ async function askAll(scope: TestScope, paths: readonly string[], more: Record<s
   return answers;
 }
 
-/** What was not refused for who asks: answered, or only malformed. */
+/** Pages that did not refuse the caller: they answered, or called the request malformed. */
 const served = (answers: Awaited<ReturnType<typeof askAll>>) =>
   answers.filter(({ status }) => ![401, 403, 404, 405].includes(status)).map(({ line }) => line);
 

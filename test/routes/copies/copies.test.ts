@@ -308,7 +308,7 @@ it("an ID whose region a directory says is read from the copy of its owner", asy
     ["us", "eu", "us", "ap"],
     ["of=eu; lag=30", null, null, "of=us; lag=30"],
   ]);
-  // What a write registers is known before its answer.
+  // A write's registration is known before its answer.
   await request(`/things/${inEu}`, from("NA", { method: "PUT", body: "{}" }));
   expect((await request(`/things/${made}`, from("EU"))).headers.get("waybill-region")).toBe("eu");
 });

@@ -37,7 +37,7 @@ describe("POST to a collection", () => {
     expect(seen[0]?.body).toBe('{"a":1}');
     expect(seen[0]?.headers.get("waybill-entity-id")).toBe(id);
     expect(lines[0]).toMatchObject({ entity: "order", layout: "iuid", region: "ap", status: 201, outcome: "answered" });
-    // What was created is found from now on, in the same region.
+    // The new entity is found from now on, in the same region.
     const read = await request(`/orders/${id}`);
     expect(read.headers.get("waybill-region")).toBe("ap");
   });

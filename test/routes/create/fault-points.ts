@@ -2,7 +2,7 @@ import { ok } from "../../../src/ids/result.ts";
 import { setUp } from "../harness.ts";
 
 /**
- * What becomes of one wait. `before` and `after`: it fails, with its effect or without. `held`: it goes on when the test
+ * Outcomes of one wait. `before` and `after`: it fails, with its effect or without. `held`: it goes on when the test
  * says so, for a client that has left, a gateway that was killed, or one that is slow. `torn`: an answer without its end.
  */
 export const FAULTS = ["before", "after", "held before", "held after", "torn"] as const;

@@ -30,7 +30,7 @@ const KEPT = { keepAnswer: {} };
 const DECLARED = declaredWith(KEPT);
 const [, ...OTHER_ROUTES] = DECLARED_TABLE.routes;
 
-/** What happens between the attempt that goes wrong and the client's next one. */
+/** Events between the attempt that goes wrong and the client's next one. */
 const MEANWHILE = {
   "nothing happens": DECLARED,
   "no answer is kept": declaredWith({}),
@@ -95,7 +95,7 @@ interface Plan {
   readonly meanwhile?: Meanwhile;
   readonly isUnique?: boolean;
   readonly isMeasured?: boolean;
-  /** Of the attempts in turn. */
+  /** Fault points of the attempts in turn. */
   readonly points: readonly FaultPoint[];
 }
 
@@ -107,7 +107,7 @@ async function runWith({ meanwhile = "nothing happens", isUnique = true, isMeasu
   const late: Promise<Answer>[] = [];
   const worlds: World[] = [];
   for (const point of points) {
-    // What the attempt before left running is taken for dead.
+    // Work that the attempt before left running is taken for dead.
     if (worlds.length > 0) await elapse(LEASE_SECONDS);
     const world = worldOf(meanwhile === "no answer is kept" ? MEANWHILE[meanwhile] : DECLARED, store, point);
     const attempt = create(world);
@@ -162,7 +162,7 @@ describe("a create whose attempt goes wrong at any point", () => {
       const run = await runWith({ meanwhile, points: [point] });
       const { name, taken } = run;
       expect(run).toMatchObject({ name, isDone: true, entities: [{ id: run.ids[0] }], ids: [expect.any(String)] });
-      // What the first attempt wrote down stands, and a kept answer is given.
+      // The first attempt's record stands, and a kept answer is given.
       if (taken !== undefined) expect(run).toMatchObject({ name, entities: [{ id: taken.record.id, region: "ap" }] });
       if (taken?.state === "done") expect(run).toMatchObject({ name, retries: [taken.answer?.status] });
     }

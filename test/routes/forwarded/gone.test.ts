@@ -47,7 +47,7 @@ describe("an entity that is gone", () => {
       expect(await problemOf(response)).toMatchObject({ id: ids[0], entity: "order" });
       expect(text).not.toContain(internal);
     }
-    // Who sends the internal ID learns nothing, not even that there was one.
+    // A client that sends the internal ID learns nothing, not even that there was one.
     expect(slug(await problemOf(await request(`/any/${internal}`)))).toBe("unknown-id");
     expect(slug(await problemOf(await request(`/orders/${internal}`)))).toBe("unknown-id");
     expect(seen).toEqual([]);

@@ -9,7 +9,7 @@ const NOW_MS = 1_790_000_000_000;
 const sign = hmacSigner(parseSigningKeys(JSON.stringify(KEYS)) ?? [], crypto.subtle, { nowMs: () => NOW_MS });
 const options = { keys: KEYS, now: () => NOW_MS };
 
-/** What the origin could verify of each request that it saw. */
+/** The origin's verdict on each request that it saw. */
 async function verifyAll(seen: ReturnType<typeof setUp>["seen"]) {
   return Promise.all(seen.map((request) => verifyRequest(request, options)));
 }

@@ -90,7 +90,7 @@ describe("a reference in an answer", () => {
     expect(answer.headers.get("content-location")).toBe("/rides/1");
   });
 
-  /** What becomes of a `location`, in which `I` stands for the internal and `P` for the public ID of the order. */
+  /** The rewritten `location`, in which `I` stands for the internal and `P` for the public ID of the order. */
   async function locationOf(reference: string, prefix: string): Promise<string | null> {
     let internal = "";
     const { request } = setUp({

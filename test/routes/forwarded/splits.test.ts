@@ -9,7 +9,7 @@ const LAYOUTS = {
 
 const declared = { ...DECLARED_TABLE, layouts: LAYOUTS, routes: [{ when: {}, region: "us" }] };
 
-/** Of the shard keys 5500, 398 * 2^22 + 7 = 1669332999 and 2^32 - 1: the last bytes are the key's, the least first. */
+/** IDs of the shard keys 5500, 398 * 2^22 + 7 = 1669332999 and 2^32 - 1: the last bytes are the key's, the least first. */
 const KEYS: readonly (readonly [id: string, partition: string])[] = [
   ["6347eb00-bbaa-01cc-0201-02037c150000", "5500"],
   ["6347eb00-bbaa-01cc-0201-020307008063", "7"],

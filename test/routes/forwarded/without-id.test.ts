@@ -76,7 +76,7 @@ describe("a request without an ID goes where a declared source says", () => {
       const answer = await request(start + IDS.orderBr, { method: "PUT" });
       expect(slug(await problemOf(answer))).toMatch(/^(?:unrouted-path|malformed-request)$/);
       expect(seen).toEqual([]);
-      // What the table writes out is meant, and what leads to no entity goes on.
+      // Paths that the table writes out win, and a path that leads to no entity goes on.
       for (const path of ["/Orders/about", "/%6frders", "/shop;a=1/x"]) expect((await request(path)).status).toBe(200);
     },
   );

@@ -350,7 +350,7 @@ describe("a cursor", () => {
       expect((await why(request(`/orders?a=1&cursor=${changed}`)))[0]).toBe("list-cursor-invalid");
     }
     expect(seen.length).toBe(asked);
-    // What is sealed is JSON. Two letters alone stand in one of 130 texts of random bytes.
+    // The sealed content is JSON. Two letters alone stand in one of 130 texts of random bytes.
     expect(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))).not.toContain('"eu"');
     expect(cursor.length).toBeLessThan(700);
   });

@@ -18,7 +18,7 @@ interface Row {
   /** The region that owns it by the table, and where a copy is left behind. */
   readonly owner: string;
   readonly left: string | undefined;
-  /** What the oracle sorts by. */
+  /** The oracle sorts by it. */
   readonly rank: readonly number[];
 }
 
@@ -65,7 +65,7 @@ const input = fc.record({
   indent: fc.constantFrom(undefined, 1),
   /** Whether another table serves a part of the IDs. */
   hasCanary: fc.boolean(),
-  /** Which region fails, and from which of its requests on. */
+  /** The region that fails, and from which of its requests on. */
   failing: fc.option(fc.record({ region: fc.constantFrom(...REGIONS), from: fc.nat(4) }), { nil: undefined }),
 });
 
@@ -182,7 +182,7 @@ export const mergedProperty = fc.asyncProperty(input, async (given) => {
   const own = (id: string) => rows.find((row) => row.id === id)?.owner ?? "";
   const shown = [...ids];
   if (kind === "none") expect([...shown].sort()).toEqual([...new Set(shown)].sort());
-  // What was shown is in order, and nothing but what a missing region lacks is left out.
+  // Shown entries are in order, and only those of a missing region are left out.
   else expect(shown).toEqual(expected.filter((id) => shown.includes(id)));
   expect(expected.filter((id) => !shown.includes(id)).every((id) => partial.includes(own(id)))).toBe(true);
   if (end.summary.gap === undefined) expect(partial).toEqual([]);

@@ -39,7 +39,7 @@ const LINES: readonly (readonly [accept: string | null, isLines: boolean])[] = [
   ["application/*;q=0.1, application/json, */*;q=0.9", false],
   ["application/*;q=0, application/x-ndjson", true],
   ["*/*;q=0, application/x-ndjson", true],
-  // Of equal weights the more specific one, then the client's order.
+  // Equal weights: the more specific one wins, then the client's order.
   ["*/*, application/x-ndjson", true],
   ["application/json, application/x-ndjson", false],
   ["application/x-ndjson, application/json", true],

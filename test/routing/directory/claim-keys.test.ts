@@ -32,7 +32,7 @@ const world = (s: fc.Scheduler, faults: readonly Fault[]) => {
     ...truth,
     reserve: faulty(truth.reserve as never, true),
     confirm: faulty(truth.confirm as never, true),
-    // What cannot be released ends with its lease: see below.
+    // A claim that cannot be released ends with its lease: see below.
     release: faulty(truth.release as never, false),
   } as unknown as DirectoryTruth;
   const forget: Directory["forget"] = async (directory, key) => void forgotten.push(`${directory} ${key}`);

@@ -21,7 +21,7 @@ const VECTORS: readonly (readonly [KeyForm, text: string, key: string | undefine
   // No code point yet: a later Unicode may give it another normal form.
   ["nfc", "\u0378", undefined],
   ["lower", "M\u00dcNCHEN", "m\u00fcnchen"],
-  // Of Java, PostgreSQL and JavaScript, no two do the same.
+  // Java, PostgreSQL and JavaScript each do this differently.
   ["lower", "\u0130stanbul", undefined],
   // No final sigma: a neighbour does not matter.
   ["lower", "\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c3"],

@@ -41,7 +41,7 @@ const tableOf = ({ slug, old, fallback, moved, regions }: Rules) =>
 
 type Content = Readonly<Record<string, string | "absent" | "failed">>;
 
-/** What one table makes of a path, told as simply as possible. */
+/** One table's decision about a path, told as simply as possible. */
 const expected = (rules: Rules, content: Content, kind: "slug" | "old", key: string): string => {
   if (kind === "old" && rules.moved === key) return rules.fallback === "eu" ? "us" : "eu";
   if (rules[kind] !== "serve") return kind === "slug" ? "without-id" : rules.fallback;

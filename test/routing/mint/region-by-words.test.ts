@@ -56,7 +56,7 @@ const instant = fc.oneof(
   fc.constantFrom(Date.UTC(1999, 0), Date.UTC(2026, 5), Date.UTC(2031, 0)),
 );
 
-/** Of the entity's first layout: its number, a country, random bits, and a time in and out of windows. */
+/** An ID of the entity's first layout: its number, a country, random bits, and a time in and out of windows. */
 function wordsOf(entity: Entity, random: readonly number[], country: number, ms: number): Words {
   const [id] = entity.ids;
   if (id === undefined) throw new Error("every entity has IDs");
@@ -88,7 +88,7 @@ const tableOf = (names: readonly Name[], routes: readonly { readonly when: objec
   };
 };
 
-/** What a request for the text finds. */
+/** The route that a request for the text finds. */
 const regionByText = (table: CompiledTable, path: string): readonly [string, string] | undefined => {
   const match = table.paths.match(path);
   const decision = match && resolvePath(table, match, path, NOW_MS);

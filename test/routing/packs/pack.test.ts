@@ -72,7 +72,7 @@ describe("a pack finds what its ranges say", () => {
     }
   });
 
-  // What is held of a range in memory has 24 bits for its width beside keys of 32 bits, and 45 beside wider ones.
+  // A range in memory has 24 bits for its width beside keys of 32 bits, and 45 beside wider ones.
   test.for([
     [25, 24],
     [32, 24],

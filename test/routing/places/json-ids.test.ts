@@ -160,7 +160,7 @@ const write = (value: Tree, next: () => number): string => {
   return gap() + inside() + gap();
 };
 
-/** What is at a pointer, by walking over the tree; `twice` where a name on the way comes twice. */
+/** Values at a pointer, by walking over the tree; `twice` where a name on the way comes twice. */
 const lookUp = (value: Tree, path: readonly string[]): { values: Tree[]; twice: boolean } => {
   const [first, ...rest] = path;
   if (first === undefined) return { values: [value], twice: false };

@@ -45,7 +45,7 @@ function count(idOf: (n: number) => Words): readonly Words[] {
   return Array.from({ length: COUNT }, (_, n) => idOf(n));
 }
 
-/** Of 99 degrees of freedom: beyond it lies less than one chance in a million. */
+/** Chi-square of 99 degrees of freedom: beyond it lies less than one chance in a million. */
 const CHI_SQUARE_MAX = 182;
 
 const chiSquare = (buckets: readonly number[]): number => {

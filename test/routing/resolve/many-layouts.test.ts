@@ -144,7 +144,7 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
   });
 };
 
-/** What a random ID is made of: everything is taken modulo what the layout has room for. */
+/** Parts of a random ID: each is taken modulo the layout's room for it. */
 const randomId = fc.record({
   layout: fc.nat(),
   form: fc.nat(),

@@ -39,7 +39,7 @@ const person = (primaryKey: number, random: string): string => {
 
 const order = (n: number): string => `01990f04-d900-8007-8040-${n.toString(16).padStart(12, "0")}`;
 
-/** Of a parcel, time and counter from `n`, in both forms. */
+/** A parcel's ID in both forms, with time and counter from `n`. */
 const parcel = (n: number): readonly [own: string, sql: string] => {
   const words = [0x6347eb00 + n, 0xbbaa01cc, (0x02010000 + (n & 0xffff)) >>> 0, 0xd0000000] as Words;
   return [hotguid.format(words), hotguid.format(toSql(words))];

@@ -71,7 +71,7 @@ const jsonSchemaFile = (): string => {
   const schema = toJsonSchema(WHOLE_BUILD.schemas.table, { target: "draft-2020-12" });
   const layouts = everyLayout.map(({ name }) => name);
   const countries = iso31661.map(({ alpha2 }) => alpha2).toSorted();
-  // What editors offer beside what the table itself declares.
+  // Editors offer these beside the table's own declarations.
   const offered = (key: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (key === "layout" || key === "like") return { ...value, examples: layouts };

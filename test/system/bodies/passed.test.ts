@@ -136,7 +136,7 @@ describe("an origin breaks off", () => {
   });
 });
 
-/** What an origin sends of a body. */
+/** The part of a body that an origin sends. */
 const bodyOf = ({ origin }: Fault): string => {
   const [, body = ""] = origin.steps
     .filter((step) => typeof step === "string" && !step.endsWith("!"))

@@ -128,7 +128,7 @@ it("shows that a canary makes more errors, and is aborted", { timeout: 150_000 }
   await stack.origins[1]?.stop();
   const before = await tableText();
   await startCanary(own, "us", 40);
-  // What the canary would change, against the requests of the test before.
+  // Changes that the canary would make, against the requests of the test before.
   for (const name of ["Keys", "Countries", "Key space", "Requests, at most"]) {
     await page.getByRole("columnheader", { name, exact: true }).waitFor();
   }

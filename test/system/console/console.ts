@@ -13,7 +13,7 @@ import { launchBrowser } from "./browser.ts";
 
 /** A gateway with its console, and a real browser with its security on. */
 export interface ConsoleStack {
-  /** Of the gateway; the console's is `consoleUrl`. */
+  /** The gateway's; the console's is `consoleUrl`. */
   readonly url: string;
   readonly consoleUrl: string;
   readonly browser: Browser;
@@ -110,7 +110,7 @@ export async function signIn({ page }: OpenPage, who: keyof typeof TOKENS): Prom
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What axe finds. It is loaded through the debugger: the page's policy lets no other script in. */
+/** Violations that axe finds. It is loaded through the debugger: the page's policy lets no other script in. */
 export async function violations({ page, context }: OpenPage): Promise<readonly string[]> {
   const session = await context.newCDPSession(page);
   await session.send("Runtime.evaluate", { expression: readFileSync(AXE, "utf8") });

@@ -268,7 +268,7 @@ describe("trouble", () => {
     await context.setOffline(true);
     await page.getByRole("button", { name: "Ask where it goes" }).click();
     await page.getByText("The page may be out of date").waitFor();
-    // What was pasted is read all the same.
+    // The pasted text is read all the same.
     expect(await page.getByRole("heading", { name: "This is an order" }).count()).toBe(1);
     await expectSound(own);
     await context.setOffline(false);

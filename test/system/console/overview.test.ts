@@ -4,7 +4,7 @@ import { judgeCanary } from "../../../src/formats/canary-verdict.ts";
 import type { MetricsHistory } from "../../../src/formats/console-api.ts";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
-/** What operators watch, in a real browser: figures of a real gateway, and figures that would take it an hour to have. */
+/** Operators watch, in a real browser: figures of a real gateway, and figures that would take it an hour to have. */
 
 let stack: ConsoleStack;
 beforeAll(async () => {

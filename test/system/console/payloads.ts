@@ -35,7 +35,7 @@ export const PAYLOADS: readonly string[] = [
   `{"dangerouslySetInnerHTML":{"__html":"<img src=x onerror=${CALL}>"}}`,
 ];
 
-/** What trims marks around an ID leaves these whole. */
+/** Payloads that stay whole where marks around an ID are trimmed. */
 export const HELD = PAYLOADS.map((payload) => `x${payload}x`);
 
 /** The same as one word: a slash parts the attributes of an element too. */

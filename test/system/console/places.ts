@@ -5,7 +5,7 @@ import { batches, HELD, inJson, PAYLOADS, WORDS } from "./payloads.ts";
 
 export interface Place {
   readonly name: string;
-  /** Who writes the text, and how it comes to the page. */
+  /** The author of the text, and how it comes to the page. */
   readonly from: string;
   readonly as?: "viewer" | "operator";
   show(stage: Stage): Promise<void>;
@@ -13,7 +13,7 @@ export interface Place {
 
 export interface Stage {
   readonly page: Page;
-  /** Of the gateway, with the token of an operator. */
+  /** Asks the gateway, with the token of an operator. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** How the region of `ID` answers from now on. */
   answer(body: string, contentType?: string, status?: number): void;
@@ -86,7 +86,7 @@ const noted = async (stage: Stage): Promise<void> => {
   }
   await stage.go("#/history");
 };
-/** Of a history, with problems of these names. */
+/** A history with problems of these names. */
 const historyWith = (problems: readonly string[]) => {
   const at = [1, 2, 3].map((step) => Math.floor(Date.now() / 10_000) * 10 - 30 + step * 10);
   const [counts, none] = [

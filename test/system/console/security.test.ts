@@ -54,7 +54,7 @@ async function signedIn() {
   return opened;
 }
 
-/** What became of a request that a page sent: the status that the browser got, whatever it let the page see. */
+/** The outcome of a page's request: the status that the browser got, whatever it let the page see. */
 async function statusOf(page: Page, expression: string, path: string): Promise<number | undefined> {
   const answered = page.waitForResponse((response) => new URL(response.url()).pathname === path, { timeout: 3_000 });
   const status = answered.then((response) => response.status()).catch(() => undefined);
@@ -212,7 +212,7 @@ describe("cookies of another host of the domain", () => {
     const names = ["", "\\u00a0", "\\u2000", "\\u3000", "\\ufeff", "="].map((first) => first + SESSION_COOKIE);
     await evil.evaluate(plant([...names, "__host-waybill-session", "weak"]));
     const planted = (await context.cookies(stack.consoleUrl)).filter(({ value }) => value === "viewer.AAAA");
-    // Of the exact name the browser takes none, by its prefix; of others it does.
+    // The browser takes no cookie of the exact name, by its prefix; it takes others.
     expect(planted.map(({ name }) => name)).toEqual(expect.arrayContaining([`\u00a0${SESSION_COOKIE}`, "weak"]));
     expect(planted.map(({ name }) => name)).not.toContain(SESSION_COOKIE);
     expect(await statusOf(page, `fetch("/-/console/session")`, "/-/console/session")).toBe(200);
@@ -221,7 +221,7 @@ describe("cookies of another host of the domain", () => {
 });
 
 describe("a script that got into the page", () => {
-  // What the debugger runs may use eval until it first waits.
+  // Code that the debugger runs may use eval until it first waits.
   const fails = (attempt: string) => `(async () => {
     await new Promise((later) => setTimeout(later));
     try { ${attempt}; return "done"; } catch { return "failed"; }

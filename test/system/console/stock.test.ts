@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
-/** What the table holds, in a real browser at a real gateway. */
+/** Contents of the table, in a real browser at a real gateway. */
 
 let stack: ConsoleStack;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violations } from "./console.ts";
 
-/** What support asks of one ID, key or URL, each by what the page shows. */
+/** Support's questions about one ID, key or URL, each answered by the page. */
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
 const PERSON_KEY = "1a2b3c";
@@ -46,7 +46,7 @@ async function asSupport(options = {}): Promise<OpenPage> {
 const paste = (page: Page, text: string) => page.getByLabel("ID, short key, URL").fill(text);
 const ask = (page: Page) => page.getByRole("button", { name: "Ask where it goes" }).click();
 
-/** What stands beside a name in the lists of facts. */
+/** The value beside a name in the lists of facts. */
 const fact = (page: Page, name: string) => page.locator(".facts > div", { has: page.getByText(name, { exact: true }) });
 
 async function expectSound(own: OpenPage): Promise<void> {

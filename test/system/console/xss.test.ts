@@ -119,7 +119,7 @@ describe("payloads stay text", () => {
   it.each<Place>(PLACES)("in $name", async ({ as = "viewer", show }) => {
     const own = opened.get(as) as OpenPage;
     const seen = { count: 0 };
-    // What was typed at the place before.
+    // Clears the text typed at the place before.
     await own.page.evaluate(() => sessionStorage.clear());
     await own.page.goto("about:blank");
     await show(stageOn(own, seen));

@@ -12,7 +12,7 @@ const SEED = 20_261_122;
 const CREATES = 120;
 const AT_ONCE = 6;
 
-/** What all regions hold: a row for each ID, as a unique index makes it. */
+/** Contents of all regions: a row for each ID, as a unique index makes it. */
 const rows = new Map<string, string>();
 const asked: string[] = [];
 
@@ -53,7 +53,7 @@ afterAll(async () => {
   await new Promise((resolve) => origin.close(resolve));
 });
 
-/** What an app has stored before it sends: the same in every attempt. */
+/** An app's stored action, before it sends: the same in every attempt. */
 interface Action {
   readonly method: "POST" | "PUT";
   readonly path: string;

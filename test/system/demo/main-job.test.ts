@@ -19,7 +19,7 @@ async function mint(request: object): Promise<Minted> {
   return (await response.json()) as Minted;
 }
 
-/** What the declared table says, read by eye: the first route that names the country, newly minted. */
+/** Regions by the declared table, read by eye: the first route that names the country, newly minted. */
 const REGION_OF_COUNTRY = { KZ: "ap", UZ: "ap", IN: "ap", BR: "us", MX: "us", DE: "eu", PL: "eu" };
 
 describe("a minted ID reaches exactly the region that the table names", () => {

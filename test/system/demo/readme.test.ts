@@ -16,7 +16,7 @@ const PAGES = ["README.md", "docs/start.md"]
 /** Every command block, in order. */
 const BLOCKS = [...PAGES.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
 
-/** What a block must print, by a command in it. A block without an entry here fails the test. */
+/** Expected output of a block, by a command in it. A block without an entry here fails the test. */
 const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
   ["POST|/mint -d", [/"region": "ap"/, /^HTTP\/1\.1 200/m, /^waybill-region: ap/m, /"status": "new"/]],
   [

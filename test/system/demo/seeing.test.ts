@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Stack, startStack } from "../stack.ts";
 import { readDemoTable } from "./demo.ts";
 
-/** What operators see of a real origin that goes down and returns, on bare workerd with its real alarms. */
+/** Operators see a real origin go down and return, on bare workerd with its real alarms. */
 
 const ORDER = "/orders/01990f04-d900-8009-8040-000000000001";
 

@@ -60,7 +60,7 @@ it("imports rows, publishes a copy, and routes by it", async () => {
   expect(await regionOf("Shop-10")).toBe("eu");
   expect(await regionOf("shop-9")).toBe("us");
   expect(await directory("verify", "slug")).toMatchObject({ code: 2, stderr: expect.stringContaining("1 removed") });
-  // What is absent already stays so: a folder as KV fails to delete it.
+  // A copy that is absent stays so: a folder as KV fails to delete it.
   for (let times = 0; times < 3; times++) {
     expect((await directory("copy", "slug", "--remove")).code).toBe(0);
     const headers = { authorization: `Bearer ${OPERATOR}` };

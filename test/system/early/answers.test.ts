@@ -45,7 +45,7 @@ interface Row {
   readonly body: string | RegExp;
   readonly method?: string;
   readonly fields?: readonly string[];
-  /** Of an answer that cannot be held by its end, nothing comes before the body was read. */
+  /** An answer whose end cannot be held comes after the body was read. */
   readonly isLate?: boolean;
 }
 

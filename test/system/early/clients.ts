@@ -53,7 +53,7 @@ const wget: Client = {
   name: "wget",
   async ask(method, url, bytes) {
     const upload = bytes === 0 ? [] : [`--body-file=${bodyFile(WGET_BYTES)}`];
-    // Of a 401 it keeps no content, but says the status on its way.
+    // wget keeps no content of a 401, but says the status on its way.
     const content = join(folder, "wget");
     const flags = ["-nv", "-S", "--tries=1", "--content-on-error", "-O", content, "--max-redirect=0"];
     const said = await run("sh", ["-c", 'wget "$@" 2>&1; true', "", ...flags, `--method=${method}`, ...upload, url]);

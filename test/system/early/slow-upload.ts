@@ -6,7 +6,7 @@ export interface SlowUpload {
   /** Request line and fields, without those that frame the body. */
   readonly head: readonly string[];
   readonly framing: "length" | "chunks";
-  /** Of the body. */
+  /** Length of the body. */
   readonly bytes: number;
   /** Sent with a pause between two of them, until the body is whole. */
   readonly pieceBytes: number;

@@ -7,7 +7,7 @@ import { type HostileStack, originOf, startHostileStack } from "./gateway.ts";
 import { fieldOf, type Message } from "./message.ts";
 import { settles } from "./settle.ts";
 
-/** What a connection that is kept open may bring that nobody asked for. */
+/** An answer that nobody asked for, on a connection that is kept open. */
 const FOREIGN = `${ok("content-length: 7")}foreign`;
 const PATIENCE_MS = 10_000;
 

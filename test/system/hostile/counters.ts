@@ -1,4 +1,4 @@
-/** What the gateway has counted, by the values of a metric's labels in the order in which it shows them. */
+/** The gateway's counts, by the values of a metric's labels in the order in which it shows them. */
 export async function countersOf(url: string, metric: string): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${url}/-/metrics`);
   const text = await response.text();

@@ -29,7 +29,7 @@ export async function startHostileStack(
     regions: Object.fromEntries(regions),
     countries: {},
     entities: {
-      // What one fault says of an entity's place must not be remembered when the next one is tried.
+      // One fault's news of an entity's place must not be remembered when the next one is tried.
       parcel: { ...HOTGUID, path: "/parcel/:id", rememberMovedSeconds: 0 },
       box: { ...HOTGUID, path: "/box/:id", replayBytesMax: 1000 },
     },

@@ -152,7 +152,7 @@ describe("10,000 malformed IDs", () => {
     expect(wrong).toEqual([]);
     expect(origins.recorded).toEqual([]);
     expect(slugs.get("malformed-id")).toBeGreaterThan(8_000);
-    // What the runtime's own parser refuses (raw quotes, braces, pipes) never reaches the gateway: a bare 400.
+    // The runtime's own parser refuses raw quotes, braces and pipes: they never reach the gateway, and get a bare 400.
     expect([...slugs.keys()].filter((slug) => slug.startsWith("none"))).toEqual(["none (400)"]);
   });
 

@@ -21,7 +21,7 @@ export type Reading =
   | { readonly state: "until-close"; readonly message: Message }
   | { readonly state: "malformed"; readonly why: string };
 
-/** What a message's head says about its body beside its own framing: an answer to HEAD has none, a request without framing neither. */
+/** A head's rule on its body beside its own framing: an answer to HEAD has none, a request without framing neither. */
 export type BodyRule = (startLine: string) => "none" | "framed" | "until-close";
 
 export const requestBody: BodyRule = () => "framed";

@@ -27,7 +27,7 @@ afterAll(() => stack?.stop());
 const SLACK_MS = 5_000;
 const LATE_SLACK_MS = 2_000;
 
-/** Of the memory after the first round. */
+/** Growth of the memory after the first round. */
 const GROWTH_MAX = 1.1;
 
 describe("a faulty origin", () => {

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { type Message, readMessage, requestBody } from "./message.ts";
 
-/** What an origin does next with a connection. Text is sent as it stands, one character a byte. */
+/** An origin's next act on a connection. Text is sent as it stands, one character a byte. */
 export type Step =
   | string
   | ((request: Message) => string)
@@ -15,7 +15,7 @@ export type Step =
   | "hang!";
 
 export interface Behaviour {
-  /** What stands before the first step: a connection, a request's head, or all of the request (unless said otherwise). */
+  /** The event before the first step: a connection, a request's head, or all of the request (unless said otherwise). */
   readonly after?: "connection" | "head" | "request";
   /** One list for every request, or one for each request in turn, of which the last repeats. */
   readonly steps: readonly Step[] | readonly (readonly Step[])[];

@@ -47,7 +47,7 @@ describe("octets that some would read as other requests", () => {
     const reached = origin.requests.filter(({ startLine }) => startLine.includes(path));
     const whole = reached.filter(({ isWhole }) => isWhole);
     expect(whole.map(asText)).toEqual(reach.map((text) => text.replaceAll(PATH, path)));
-    // What broke off is no request of anybody else's making either.
+    // A broken-off request is of this client's making too.
     for (const { startLine, isWhole } of reached) if (!isWhole) expect(startLine).toBe(`POST ${path} HTTP/1.1`);
     // Each answer is to the request that it stands for.
     const targets = found.filter((answer) => fieldOf(answer, "waybill-region") !== undefined).map(({ body }) => body);

@@ -53,7 +53,7 @@ const REFUSALS: readonly Refusal[] = [
   ),
 ];
 
-/** What an origin sends once the protocol has changed, and that it ends the connection afterwards. */
+/** Bytes of an origin once the protocol has changed; it ends the connection afterwards. */
 const ENDS = [
   { name: "reset-at-once", bytes: "", end: "reset!" },
   { name: "closed-at-once", bytes: "", end: "close!" },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { claimShops, SHOPS } from "../../../src/demo/reach.ts";
 import { type DemoStack, startDemoStack } from "../stack.ts";
 
-/** What reaches over regions, mixed, on the demo's own table with its origins and bare workerd. */
+/** Requests that reach over regions, mixed, on the demo's own table with its origins and bare workerd. */
 
 const PAGE = "http://localhost:3000";
 /** The demo's table moves it to us. */
@@ -21,7 +21,7 @@ interface Answer {
   readonly results: readonly { readonly region?: string; readonly status: number }[];
   readonly data?: Readonly<Record<string, unknown>>;
   readonly errors?: readonly { readonly path: unknown }[];
-  /** Of what an origin repeats of a request. */
+  /** Members of a request that an origin repeats. */
   readonly region: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;

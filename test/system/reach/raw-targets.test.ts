@@ -71,7 +71,7 @@ const KINDS: Readonly<Record<string, (text: string) => Promise<{ readonly status
   mint: (text) => post(`/mint?${text}`, JSON.stringify({ entity: "order", country: "DE" })),
 };
 
-/** Of the others none asks an origin: no such ID, key or document. */
+/** The others ask no origin: there is no such ID, key or document. */
 const REACHING = new Set([
   ...[
     "an entity's query",

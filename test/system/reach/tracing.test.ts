@@ -86,7 +86,7 @@ describe.each(["1", "2"])("OpenTelemetry %s", async (major) => {
       await new Promise((resolve) => origin?.close(resolve));
     });
 
-    /** What the origin records of one request; a trace that it begins itself has an ID of its own. */
+    /** The origin's record of one request; a trace that it begins itself has an ID of its own. */
     const recordedOf = async (url: string, headers: Record<string, string>) => {
       exporter.reset();
       await (await fetch(`${url}/orders/${ID}`, { headers })).text();

@@ -77,7 +77,7 @@ const idOf = (layout: Layout, values: Readonly<Record<string, number | bigint>>)
 const parcelOf = (shardKey: number): string =>
   `/parcels/${idOf(hotguid, { mintedAt: MINTED_MS / 1000, machine: 1, process: 3, counter: 1, shardKey })}`;
 
-/** Of every kind of thing `SAMPLES`, from the first to the last. */
+/** `SAMPLES` of every kind of thing, from the first to the last. */
 function samples(): Expected[] {
   return Array.from({ length: SAMPLES }, (_, at) => {
     const place = (count: number): number => Math.floor((at * (count - 1)) / (SAMPLES - 1));

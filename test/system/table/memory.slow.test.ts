@@ -4,7 +4,7 @@ import { MILLION } from "../../../bench/scale/inputs.ts";
 import type { TableUse } from "../../../src/routing/check/usage.ts";
 import { measureTable } from "../../../src/routing/load.ts";
 
-/** Of the 128 MB of an isolate; docs/design/scale.md says what else is in them. */
+/** Part of the 128 MB of an isolate; docs/design/scale.md says what else is in them. */
 const PROMISED_HEAP_MEGABYTES = 80;
 const ANY_HEAP_MEGABYTES = 90;
 

@@ -153,7 +153,7 @@ async function ask({ url, consoleUrl }: ConsoleStack, asked: Request, token: str
 
 const TIME = /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** What answers in the gateway's stead, by path. `offline`: nothing does. `expired`: its session has ended. */
+/** Answers in the gateway's stead, by path. `offline`: none. `expired`: its session has ended. */
 export type Instead = Readonly<Record<string, object>> | "offline" | "expired";
 
 export interface FrozenPage extends OpenPage {

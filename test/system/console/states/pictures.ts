@@ -138,7 +138,7 @@ function chunk(name: string, data: Buffer): Buffer {
 
 /** Squares of eight pixels a side: their mean colours stand small differences of how text is drawn. */
 const SQUARE = 8;
-/** Of 255, in one of the three colours. */
+/** Difference from 0 to 255, in one of the three colours. */
 const COLOUR_MAX = 8;
 
 /** How many squares of two pictures differ, or -1 where their sizes do. */

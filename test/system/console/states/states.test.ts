@@ -44,7 +44,7 @@ const adopt = (page: Page, css: string) =>
     document.adoptedStyleSheets = [sheet];
   }, css);
 
-/** What no two pictures show alike: a cursor that blinks, and what is random. */
+/** Hides parts that no two pictures show alike: a cursor that blinks, and random texts. */
 const stillOf = (random: string) =>
   `* { caret-color: transparent !important } ${random} { visibility: hidden !important }`;
 
@@ -71,7 +71,7 @@ const DRAWN_MS = 4_000;
 async function expectAsKept(page: Page, { name, pictures, random = "[data-none]" }: State): Promise<void> {
   const faults: string[] = [];
   await adopt(page, stillOf(random));
-  // Of two: the phone in the light, the desktop in the dark.
+  // With two pictures: the phone in the light, the desktop in the dark.
   for (const each of LOOKS.filter((_, at) => pictures === 4 || at % 2 === 0)) {
     await look(page, each);
     const file = join(FOLDER, each.folder, `${name}.png`);

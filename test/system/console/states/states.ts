@@ -18,14 +18,14 @@ export interface State {
   readonly name: string;
   /** A page has pictures in both themes and both widths, a state of it one in each, and some have none. */
   readonly pictures: 4 | 2 | 0;
-  /** What is random there, and left out of its picture. */
+  /** The random parts, left out of its picture. */
   readonly random?: string;
   open(stack: StateStack): Promise<OpenPage>;
 }
 
 const asOperator = { authorization: `Bearer ${TOKENS.operator}` };
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
-/** Of seven countries in turn. */
+/** IDs of seven countries in turn. */
 const idOf = (at: number): string =>
   `0192f0c1-7a30-80${(5 + (at % 7)).toString(16).padStart(2, "0")}-8040-8f3b2a${String(at).padStart(6, "0")}`;
 
@@ -58,9 +58,9 @@ async function goTo(
 ): Promise<Page> {
   frozen.instead = instead;
   await frozen.page.clock.setFixedTime(NOW);
-  // What a page scrolls to depends on its size.
+  // A page's scroll position depends on its size.
   await frozen.page.setViewportSize({ width: 1280, height: 800 });
-  // What the state before typed.
+  // Clears the text that the state before typed.
   await frozen.page.evaluate(() => sessionStorage.clear());
   await frozen.page.goto("about:blank");
   await frozen.page.goto(`${consoleUrl}/-/console${place}`);

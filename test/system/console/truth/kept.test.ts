@@ -5,7 +5,7 @@ import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violati
 /** Nothing that was typed is lost, the keyboard stays where it was, and what leads nowhere is said at once. */
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
-/** Of a country that no route takes. */
+/** An ID of a country that no route takes. */
 const NOWHERE = "0192f0c1-7a30-80ff-8040-8f3b2a1c9d78";
 
 let stack: ConsoleStack;

@@ -30,7 +30,7 @@ export type Method = "GET" | "HEAD" | "POST";
 export type Count = number | readonly [least: number, most: number];
 
 /**
- * What the client gets. `problem`: one of the gateway's, with the error of `proxy-status`. `passed`: the origin's answer
+ * The client's answer. `problem`: one of the gateway's, with the error of `proxy-status`. `passed`: the origin's answer
  * as it is. `broken`: a head and a part of a body, and no end; why is what is counted.
  */
 export type Expected =

@@ -9,7 +9,7 @@ const field = (name: string, line: string, expected: Expected) =>
 const status = (name: string, line: string, expected: Expected) =>
   fault(name, [lines(line, "content-length: 2"), "ok"], expected);
 
-/** What comes is no answer, or no good one. */
+/** The origin's bytes are no answer, or no good one. */
 export const HEAD_FAULTS = [
   fault("noise", ["\x80\x7f\x00\x01\xff\xfe".repeat(200), "close!"], lost),
   fault("nothing-but-nul", ["\0".repeat(1000), "close!"], lost),

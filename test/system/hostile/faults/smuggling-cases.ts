@@ -21,7 +21,7 @@ const hosts = (...fields: readonly string[]) => request(`GET ${PATH} HTTP/1.1`, 
 const CHUNKED = "transfer-encoding: chunked";
 const CHUNKS = "5\r\nhello\r\n0\r\n\r\n";
 
-/** What must never be taken for a request of its own where it stands inside another one. */
+/** A request inside another one, which must never be taken for one of its own. */
 const SECOND = request(`GET ${PATH}?second HTTP/1.1`, HOST);
 const asChunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const measured = (text: string) => `content-length: ${text.length}`;

@@ -4,7 +4,7 @@ import { type HostileStack, originOf } from "../gateway.ts";
 import { type Field, fieldOf, fieldsOf, type Message } from "../message.ts";
 import type { Count, Expected, Fault, Method } from "./fault.ts";
 
-/** What became of one request to a faulty region. */
+/** The result of one request to a faulty region. */
 export interface Trial {
   readonly answer: Answer;
   /** Requests with this method and path that the origin received meanwhile. */
@@ -29,7 +29,7 @@ export async function tryFault(stack: HostileStack, { name, withinMs }: Fault, m
   return { answer, seen: count() - before };
 }
 
-/** What is compared of an answer, in the terms of what is expected of it. */
+/** The compared parts of an answer, in the terms of its expectation. */
 export function outcomeOf({ end, status, message, surplus }: Answer, expected: Expected): object {
   if (message === undefined || expected.kind === "problem") return { end, status, surplus, ...problemOf(message) };
   const { body } = message;
