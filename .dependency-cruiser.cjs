@@ -7,8 +7,6 @@ const { readdirSync } = require("node:fs");
 const { join } = require("node:path");
 /** The features that each feature stands on. It may import these, the core, and itself. */
 const NEEDS = require("./src/features/needs.json");
-/** Imports that are still to be cut. The list may only shrink: `npm run zones` refuses a stale entry. */
-const KNOWN_TIES = require("./test/rules/zones/known-ties.json");
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
@@ -20,7 +18,7 @@ const TABLE_LISTS = "^src/features/((checking|comparing|compiling|members)\\.ts|
 /** Errors of a feature, and the problem of each. */
 const PROBLEMS = "^src/features/[^/]+/problems\\.ts$";
 /** Handlers of a feature: they answer requests, or change them. */
-const SERVE = "^src/features/[^/]+/(serve|log-lines)(/|\\.ts$)";
+const SERVE = "^src/features/[^/]+/(serve|load|log-lines)(/|\\.ts$)";
 /** The lists of features. The files that compose read them. */
 const LISTS = "^src/features/[^/]+\\.ts$";
 const FEATURE_EDGE = "^src/features/[^/]+/edge(/|\\.ts$)";
@@ -134,7 +132,7 @@ const ZONES = [
     from: "^src/gateway/",
     may: [
       "^src/(gateway|proxy|problems|routing|ids)/",
-      "^src/features/serving\\.ts$",
+      "^src/features/(serving|loading)\\.ts$",
       SERVE,
       PROBLEMS,
       TABLE,
@@ -222,7 +220,7 @@ const ZONES = [
       PROBLEMS,
       TABLE,
       "^src/gateway/(decide|explain-id)\\.ts$",
-      "^src/features/(public-ids/serve/public-ids|replay/(serve|log-lines)|places/serve/explain)\\.ts$",
+      "^src/features/(replay/(serve|log-lines)|places/serve/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
       "^src/host/(self-hosting\\.ts|replace-folder\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "js-yaml"),
@@ -261,35 +259,6 @@ const zoneRules = ZONES.map(({ name, from, may, to = {}, why }) => ({
   to: { pathNot: may, ...to },
 }));
 
-/** @param {string} text */
-const exactly = (text) => `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
-
-/**
- * An exception for a known import keeps the rule for all others of its file.
- * @param {{ name: string, comment: string, from: string, to: string, toNot?: string }} rule
- */
-const exceptKnown = ({ name, comment, from, to, toNot }) => {
-  const known = KNOWN_TIES.map((tie) => tie.split(" -> ")).filter(([file]) => new RegExp(from).test(file));
-  const files = [...new Set(known.map(([file]) => file))];
-  const rule = (path, pathNot, targets) => ({
-    name,
-    comment,
-    severity: "error",
-    from: { path, ...(pathNot.length > 0 && { pathNot }) },
-    to: { path: to, pathNot: [...(toNot === undefined ? [] : [toNot]), ...targets] },
-  });
-  return [
-    rule(from, files.map(exactly), []),
-    ...files.map((file) =>
-      rule(
-        exactly(file),
-        [],
-        known.flatMap(([of, target]) => (of === file ? [exactly(target)] : [])),
-      ),
-    ),
-  ];
-};
-
 /** Programs beside the gateway (command, console, export, demo, host, origins' library) may name features. */
 const CORE = "^(src/(ids|routing|proxy|gateway|problems|ports|formats|edge|control-plane)/|src/worker\\.ts$|routes/)";
 
@@ -299,7 +268,7 @@ const COMPOSERS = [
   "^routes/(app|pages|table/table)\\.ts$",
   "^src/control-plane/(client|object)\\.ts$",
   "^src/edge/config\\.ts$",
-  "^src/gateway/(handle|pages)\\.ts$",
+  "^src/gateway/(handle|loading)\\.ts$",
   "^src/problems/(catalogue|problem|texts)\\.ts$",
   "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|restore|store))\\.ts$",
 ];
@@ -311,12 +280,13 @@ const FEATURES = readdirSync(join(__dirname, "src/features"), { withFileTypes: t
 module.exports = {
   forbidden: [
     ...zoneRules,
-    ...exceptKnown({
+    {
       name: "core-names-no-feature",
       comment: "the core loops over the lists of features and names none of them",
-      from: CORE,
-      to: "^src/features/[^/]+/",
-    }),
+      severity: "error",
+      from: { path: CORE },
+      to: { path: "^src/features/[^/]+/" },
+    },
     {
       name: "lists-for-composers",
       comment: "few files put features together; the rest of the core gets them as values",
@@ -324,15 +294,16 @@ module.exports = {
       from: { path: CORE, pathNot: COMPOSERS },
       to: { path: LISTS },
     },
-    ...FEATURES.flatMap((feature) =>
-      exceptKnown({
-        name: "features-declare-needs",
-        comment: "a feature imports the core, itself, and what it needs by src/features/needs.json",
-        from: `^src/features/${feature}/`,
-        to: "^src/features/[^/]+/",
-        toNot: `^src/features/(${[feature, ...(NEEDS[feature] ?? [])].join("|")})/`,
-      }),
-    ),
+    ...FEATURES.map((feature) => ({
+      name: "features-declare-needs",
+      comment: "a feature imports the core, itself, and what it needs by src/features/needs.json",
+      severity: "error",
+      from: { path: `^src/features/${feature}/` },
+      to: {
+        path: "^src/features/[^/]+/",
+        pathNot: `^src/features/(${[feature, ...(NEEDS[feature] ?? [])].join("|")})/`,
+      },
+    })),
     {
       name: "zone-of-its-own",
       comment: "every source file stands in a zone, so that some rule holds for it",

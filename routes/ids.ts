@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Tables } from "../src/gateway/decide.ts";
 import { explainId } from "../src/gateway/explain-id.ts";
-import { decideFor } from "../src/gateway/pages.ts";
+import { decideFor } from "../src/gateway/loading.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
 import { callerOf, requireScope } from "./lib/auth.ts";

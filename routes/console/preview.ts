@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { EntityPreview } from "../../src/formats/console-api.ts";
 import { decideAny, decidePath } from "../../src/gateway/decide.ts";
 import { serve } from "../../src/gateway/handle.ts";
-import { decideFor } from "../../src/gateway/pages.ts";
+import { decideFor } from "../../src/gateway/loading.ts";
 import { openRequest, RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { ServedTable } from "../../src/ports/admin.ts";

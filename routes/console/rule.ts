@@ -6,7 +6,7 @@ import type { TableRevision } from "../../src/formats/table-api.ts";
 import { PAGE_ENTRIES_MAX } from "../../src/formats/table-requests.ts";
 import { decidePath, type Outcome } from "../../src/gateway/decide.ts";
 import { explainId } from "../../src/gateway/explain-id.ts";
-import { decideFor } from "../../src/gateway/pages.ts";
+import { decideFor } from "../../src/gateway/loading.ts";
 import type { RevisionContent } from "../../src/ports/admin.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";
 import { type IdDecision, parseTableText } from "../../src/routing/index.ts";

@@ -1,6 +1,6 @@
 import type { CanaryMember } from "../../src/formats/console-canary.ts";
 import type { Explained } from "../../src/gateway/explain-id.ts";
-import type { decideLoading } from "../../src/gateway/pages.ts";
+import type { decideLoading } from "../../src/gateway/loading.ts";
 import type { ServedTable } from "../../src/ports/gateway.ts";
 import type { CompiledTable, IdDecision } from "../../src/routing/index.ts";
 import { canaryTakesFrom } from "../../src/routing/resolve/table-canary.ts";

@@ -24,4 +24,5 @@ import "./packs/table/schema.ts";
 import "./places/table/schema.ts";
 import "./places/table/types.ts";
 import "./public-ids/table/compile.ts";
+import "./public-ids/table/reading.ts";
 import "./public-ids/table/schema.ts";

@@ -1,14 +1,3 @@
-import { answerName, type FoundKeys, readTextKey, settleKey } from "../features/directory/table/compile.ts";
-import type { KeyLookup } from "../features/directory/table/types.ts";
-import type { MissingPage } from "../features/packs/table/pack.ts";
-import type { PublicIdsError } from "../features/public-ids/problems.ts";
-import {
-  entityOf,
-  openOnPath,
-  type PublicIdOpener,
-  type ReadId,
-  readId,
-} from "../features/public-ids/serve/public-ids.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import {
@@ -25,12 +14,23 @@ import {
 } from "../routing/index.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import { entityAt, isRespelled, refusalOfAny, withoutEntity } from "../routing/resolve/owner.ts";
+import {
+  type EntityReading,
+  entityOf,
+  type FoundLoads,
+  type KeylessErrors,
+  type Missing,
+  missingIn,
+  type ReadId,
+  type ReadInput,
+  shownOf,
+} from "../routing/resolve/reading.ts";
 import type { RegionSourceError } from "../routing/resolve/region-sources.ts";
 import type { Asked } from "../routing/table.ts";
 
 /**
  * Where a request goes: the one decision behind entity paths, `/any`, `/-/ids`, minting, redirects, replay and the
- * command line. Pure and synchronous: a page that is not in memory is a named need. Load it, then ask again.
+ * command line. Pure and synchronous: what is not in memory is a named need. Load it, then ask again.
  */
 
 /** The table in force, and the canary beside it. */
@@ -46,17 +46,10 @@ export interface TableCanary {
 }
 
 /** Inputs of a decision beside the path or the ID. */
-export interface DecideInput {
+export interface DecideInput extends ReadInput {
   readonly tables: Tables;
-  readonly publicIds: PublicIdOpener;
-  /** The layout that the request says its ID has (`id-layout`). */
-  readonly layoutName: string | undefined;
-  /** Unix ms. */
-  readonly nowMs: number;
-  /** Answers of directories about keys that this decision needs; see `decideLoading`. */
-  readonly found?: FoundKeys | undefined;
-  /** The request's method and host. Without it: a GET on a host that the table does not name. */
-  readonly asked?: Asked | undefined;
+  /** Answers that were loaded for this decision, and are in no table; see `decideLoading`. */
+  readonly found?: FoundLoads | undefined;
 }
 
 /** `byCanary`: whether the canary's table decided. */
@@ -79,7 +72,7 @@ export type Outcome =
   /** No entity owns the path: something other than an ID chooses the region. */
   | { readonly kind: "without-id"; readonly entry: WithoutId; readonly byCanary: boolean }
   | DecideFailure
-  | PageNeed;
+  | LoadNeed;
 
 /** `entity`: the owner of the path, where it is known. */
 export interface DecideFailure {
@@ -89,16 +82,16 @@ export interface DecideFailure {
   readonly byCanary: boolean;
 }
 
-/** A page of a pack that is not in memory, or a key that is not looked up. `error`: the answer where it cannot be had. */
-export interface PageNeed extends Omit<DecideFailure, "kind"> {
-  readonly kind: "page";
+/** Something must be loaded first, by the feature that it names. `error`: the answer where it cannot be had. */
+export interface LoadNeed extends Omit<DecideFailure, "kind"> {
+  readonly kind: "load";
   readonly table: CompiledTable;
-  readonly needs: { readonly page: MissingPage } | { readonly lookup: KeyLookup };
+  readonly missing: Missing;
 }
 
 export type DecideError =
   | RoutingError
-  | PublicIdsError
+  | KeylessErrors[keyof KeylessErrors]
   | Extract<RequestError, { reason: "unknown-name" | "method-not-allowed" }>;
 
 /** Decides about a request on a path that is not the gateway's own. */
@@ -136,51 +129,51 @@ function decideByTable(
   if (table.paths.isOpen && isRespelled(table, match.entity, path, input.asked)) {
     return failure(table, { reason: "unrouted-path", path, isRespelled: true }, byCanary);
   }
-  if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
-  if (match.entity.directory !== undefined) {
-    const needed = readTextKey(match, match.entity.directory, path, input.layoutName);
-    return undecided(input, table, needed, path, byCanary);
-  }
+  if (match.entity.reading !== undefined) return decideRead(input, table, match, path, byCanary);
   const hint = input.layoutName === undefined ? NO_HINT : hintFor(table, input.layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  // Internal IDs of public entities stay unknown here: an error must not reveal them.
-  const decided = resolvePath(table.withoutPublic ?? table, match, path, input.nowMs, hint.value);
-  if (!decided.ok) return undecided(input, table, decided.error, path, byCanary);
+  // IDs that are hidden stay unknown here: an error must not reveal them.
+  const decided = resolvePath(table.reading?.shown ?? table, match, path, input.nowMs, hint.value);
+  if (!decided.ok) return undecided(input, { table, byCanary }, decided.error, path);
   return { kind: "region", decision: decided.value, path, byCanary };
 }
 
-/** The decision once the key of the error is looked up; other errors stay. */
+/** The decision once what the error misses is found; other errors stay. */
 function undecided(
   input: DecideInput,
-  table: CompiledTable,
+  { table, byCanary }: Pick<DecideFailure, "byCanary"> & { readonly table: CompiledTable },
   error: DecideError,
   path: string,
-  byCanary: boolean,
+  entity?: string,
 ): Outcome {
   const settled = settleError(input, error);
   return settled.ok
     ? { kind: "region", decision: settled.value, path, byCanary }
-    : failure(table, settled.error, byCanary);
+    : failure(table, settled.error, byCanary, entity);
 }
 
 export function settleError<Other extends DecideError>(
   { found }: DecideInput,
   error: Other,
 ): Result<IdDecision, Other | RoutingError> {
-  const answer = "lookup" in error ? found?.get(answerName(error.lookup)) : undefined;
-  return answer === undefined || !("lookup" in error) ? err(error) : settleKey(error.lookup, answer);
+  const missing = found === undefined ? undefined : missingIn(error);
+  if (missing?.settle === undefined) return err(error);
+  const answer = found?.get(missing.answerName ?? "");
+  return answer === undefined ? err(error) : missing.settle(answer);
 }
 
-function decidePublic(
-  { publicIds, nowMs }: DecideInput,
+/** The ID is read by the feature that its entity has for it. */
+function decideRead(
+  input: DecideInput,
   table: CompiledTable,
   match: PathMatch,
   path: string,
   byCanary: boolean,
 ): Outcome {
-  const opened = openOnPath(publicIds, table, match, path, nowMs);
-  if (!opened.ok) return failure(table, opened.error, byCanary, match.entity.name);
-  return { kind: "region", decision: opened.value.decision, path: opened.value.path, byCanary };
+  const { hides, read } = match.entity.reading as EntityReading;
+  const found = read(input, table, match, path);
+  if (found.ok) return { kind: "region", decision: found.value.decision, path: found.value.path, byCanary };
+  return undecided(input, { table, byCanary }, found.error, path, hides ? match.entity.name : undefined);
 }
 
 /**
@@ -210,7 +203,7 @@ function decideOwn(
   }
   // A key comes as it is, and is read as on a path.
   const isWhole = !LONE_SURROGATE.test(given);
-  const text = entity.directory !== undefined && isWhole ? encodeURIComponent(given) : given;
+  const text = entity.reading?.isEncoded === true && isWhole ? encodeURIComponent(given) : given;
   // A path that goes on behind the ID would match too.
   if (text === "" || text.includes("/") || !isWhole) {
     return failure(table, { reason: "malformed-id", id: text, faults: [] }, byCanary, name);
@@ -221,7 +214,7 @@ function decideOwn(
   const hint = layout === undefined ? undefined : entity.pathHints.get(pattern);
   const match = { entity, idStart, idEnd: idStart + text.length, hint };
   const outcome = decideByTable(input, table, pathWithId(pattern, text), byCanary, match);
-  if (outcome.kind !== "region" || entity.public !== undefined) return outcome;
+  if (outcome.kind !== "region" || entity.reading?.hides === true) return outcome;
   return { ...outcome, path: pathWithId(patternOf(outcome.decision.layout), text) };
 }
 
@@ -237,16 +230,16 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   const idEnd = slash === -1 ? path.length : slash;
   const id = path.slice(ANY_PREFIX.length, idEnd);
   const reading = readHinted(input, table, id, byCanary);
-  if (reading.kind === "page") return reading;
+  if (reading.kind === "load") return reading;
   if (reading.kind === "error") {
     if (other === undefined || !ownsAny(other)) return reading;
     const second = readHinted(input, other.table, id, byCanary);
-    if (second.kind === "page") return second;
+    if (second.kind === "load") return second;
     return second.kind !== "error" && other.ownsEntity(entityOf(second).name) ? decideAny(input, path, true) : reading;
   }
   const decision = reading.kind === "plain" ? reading.decision : undefined;
   const entity = reading.kind === "plain" ? reading.decision.entity : reading.entity;
-  // The table in force may know a public entity and no region for this ID.
+  // The table in force may know an entity that hides its IDs, and no region for this one.
   if (decision === undefined ? other?.ownsEntity(entity.name) : other?.matches(decision)) {
     return decideAny(input, path, true);
   }
@@ -260,7 +253,7 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   if (redirect !== undefined) return redirect;
   if (decision !== undefined) return { kind: "region", decision, path: ownPath, byCanary };
   const match = { entity, idStart, idEnd: idStart + id.length, hint: undefined };
-  const outcome = decidePublic(input, table, match, ownPath, byCanary);
+  const outcome = decideRead(input, table, match, ownPath, byCanary);
   return outcome.kind === "region" && other?.matches(outcome.decision) ? decideAny(input, path, true) : outcome;
 }
 
@@ -290,7 +283,7 @@ function redirectFor(
   const redirect = { kind: "redirect", path, decision, byCanary } as const;
   if (input.tables.canary === undefined) return redirect;
   const next = decidePath({ ...input, layoutName: undefined }, path);
-  if (next.kind === "page") return next;
+  if (next.kind === "load") return next;
   const isSame = next.kind === "region" && next.byCanary === byCanary && next.decision.entity.name === entity.name;
   return isSame ? redirect : undefined;
 }
@@ -301,15 +294,15 @@ function readHinted(
   table: CompiledTable,
   id: string,
   byCanary: boolean,
-): ReadId | DecideFailure | PageNeed {
-  const { publicIds, layoutName, nowMs } = input;
+): ReadId | DecideFailure | LoadNeed {
+  const { layoutName } = input;
   const hint = layoutName === undefined ? NO_HINT : hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  if (table.withoutPublic === undefined) {
-    const plain = resolveAny(table, id, nowMs, hint.value, input.asked);
+  if (table.reading === undefined) {
+    const plain = resolveAny(table, id, input.nowMs, hint.value, input.asked);
     return plain.ok ? { kind: "plain", decision: plain.value } : settlePlain(input, table, plain.error, byCanary);
   }
-  const reading = readId(publicIds, table, id, nowMs, hint.value, input.asked);
+  const reading = table.reading.read(input, table, id, hint.value);
   return reading.ok ? reading.value : settlePlain(input, table, reading.error, byCanary);
 }
 
@@ -323,10 +316,10 @@ export const LONE_SURROGATE = /\p{Cs}/u;
 
 const NO_HINT = ok(undefined);
 
-/** An error lists no layout that public entities alone have. */
+/** An error lists no layout that entities which hide their IDs alone have. */
 export function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {
   const hint = hintNamed(table, layoutName);
-  return hint.ok ? hint : hintNamed(table.withoutPublic ?? table, layoutName);
+  return hint.ok ? hint : hintNamed(shownOf(table), layoutName);
 }
 
 /** A read of `/` that no entity owns is answered by the gateway's start page. */
@@ -355,18 +348,18 @@ function inForce({ table, canary }: Tables, find: (table: CompiledTable) => Pick
   return found !== undefined && canary?.ownsEntity(found.name) !== true;
 }
 
-/** A page that the error names is a need. */
+/** Something that the error misses is a need. */
 export const failure = (
   table: CompiledTable,
   error: DecideError,
   byCanary: boolean,
   entity?: string,
-): DecideFailure | PageNeed =>
-  "missing" in error
-    ? { kind: "page", table, needs: { page: error.missing }, error, entity, byCanary }
-    : "lookup" in error
-      ? { kind: "page", table, needs: { lookup: error.lookup }, error, entity, byCanary }
-      : { kind: "error", error, entity, byCanary };
+): DecideFailure | LoadNeed => {
+  const missing = missingIn(error);
+  return missing === undefined
+    ? { kind: "error", error, entity, byCanary }
+    : { kind: "load", table, missing, error, entity, byCanary };
+};
 
 /** Why no source chose a region. Where none says anything, it lists all that could have, IDs first. */
 export const noRegion = (entry: WithoutId, error: RegionSourceError, path: string): GatewayError => {

@@ -1,7 +1,5 @@
-import { hasPublicForm } from "../features/public-ids/table/codec.ts";
 import { err, ok } from "../ids/result.ts";
 import {
-  type CompiledTable,
   type Explanation,
   explain,
   type IdDecision,
@@ -9,6 +7,7 @@ import {
   type RoutingError,
   resolveAny,
 } from "../routing/index.ts";
+import { lacksKey, missingIn, shownOf } from "../routing/resolve/reading.ts";
 import {
   type DecideError,
   type DecideFailure,
@@ -18,8 +17,8 @@ import {
   deciderOf,
   failure,
   hintFor,
+  type LoadNeed,
   type Outcome,
-  type PageNeed,
   settleError,
 } from "./decide.ts";
 
@@ -34,40 +33,40 @@ export type Explained =
       readonly byCanary: boolean;
     }
   | DecideFailure
-  | PageNeed;
+  | LoadNeed;
 
 /**
- * All readings of an ID, where `/any` leads it and why. Internal IDs of public entities are unknown here too. `seesPublic`:
- * whether the caller may see where a public ID leads; its internal text and its fields are never shown.
+ * All readings of an ID, where `/any` leads it and why. IDs that an entity hides are unknown here too. `seesHidden`: whether
+ * the caller may see where the ID leads that clients have; the hidden text and its fields are never shown.
  */
-export function explainId(input: DecideInput, id: string, seesPublic: boolean): Explained {
+export function explainId(input: DecideInput, id: string, seesHidden: boolean): Explained {
   // On `/any` a slash would end the ID.
   const outcome = id.includes("/") ? undefined : decideId(input, id);
-  return explainOutcome(input, id, outcome, seesPublic, (error, plain) =>
+  return explainOutcome(input, id, outcome, seesHidden, (error, plain) =>
     // For an ID that leads nowhere, staff get the reason of each layout.
-    error.reason === "ambiguous-id" || (error.reason === "entity-gone" && seesPublic) ? error : plain,
+    error.reason === "ambiguous-id" || (error.reason === "entity-gone" && seesHidden) ? error : plain,
   );
 }
 
 /** The same on a path of an entity. */
-export const explainOnPath = (input: DecideInput, id: string, path: string, seesPublic: boolean): Explained =>
-  explainOutcome(input, id, decidePath(input, path), seesPublic, (error) => error);
+export const explainOnPath = (input: DecideInput, id: string, path: string, seesHidden: boolean): Explained =>
+  explainOutcome(input, id, decidePath(input, path), seesHidden, (error) => error);
 
 function explainOutcome(
   input: DecideInput,
   id: string,
   outcome: Outcome | undefined,
-  seesPublic: boolean,
+  seesHidden: boolean,
   choose: (error: RoutingError, plain: RoutingError) => RoutingError,
 ): Explained {
-  if (outcome?.kind === "page") return outcome;
+  if (outcome?.kind === "load") return outcome;
   const byCanary = outcome?.byCanary === true;
   const table = deciderOf(input.tables, byCanary);
   const hint = hintFor(table, input.layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  const shown = table.withoutPublic ?? table;
+  const shown = shownOf(table);
   const decided = outcome?.kind === "region" ? outcome.decision : undefined;
-  const isPublic = decided?.entity.public !== undefined;
+  const isHidden = decided?.entity.reading?.hides === true;
   const read = resolveAny(shown, id, input.nowMs, hint.value, input.asked);
   const plain = read.ok ? read : settleError(input, read.error);
   const said = outcome?.kind === "error" && isOfRouting(outcome.error) ? outcome.error : undefined;
@@ -75,14 +74,14 @@ function explainOutcome(
   if (plain.ok && said === undefined && outcome?.kind === "error") return outcome;
   const nowhere: RoutingError = plain.ok ? { reason: "unknown-id", id, candidates: [] } : plain.error;
   const error = said === undefined ? nowhere : plain.ok ? said : choose(said, nowhere);
-  const where = decided === undefined || isPublic ? err(error) : ok(decided);
+  const where = decided === undefined || isHidden ? err(error) : ok(decided);
   const explanation = explain(shown, id, input.nowMs, hint.value, where);
   const open = explanation.error;
-  if (open !== undefined && ("missing" in open || "lookup" in open)) return failure(table, open, byCanary);
-  const publicOf = ownersOfForm(table, id);
+  if (open !== undefined && missingIn(open) !== undefined) return failure(table, open, byCanary);
+  const publicOf = table.reading?.ownersOfForm(table, id) ?? [];
   const shownAs = publicOf.length === 0 ? {} : { publicOf };
-  const isShown = decided !== undefined && (seesPublic || !isPublic);
-  const decision = isShown && isPublic ? { decision: plainDecision(decided, id), error: undefined } : {};
+  const isShown = decided !== undefined && (seesHidden || !isHidden);
+  const decision = isShown && isHidden ? { decision: plainDecision(decided, id), error: undefined } : {};
   return {
     kind: "explanation",
     explanation: { ...explanation, ...shownAs, ...decision },
@@ -91,10 +90,5 @@ function explainOutcome(
   };
 }
 
-const ownersOfForm = (table: CompiledTable, id: string): readonly string[] =>
-  [...table.entities.values()].flatMap((entity) =>
-    entity.public !== undefined && hasPublicForm(entity, id) ? [entity.name] : [],
-  );
-
 const isOfRouting = (error: DecideError): error is RoutingError =>
-  error.reason !== "public-ids-unavailable" && error.reason !== "unknown-name" && error.reason !== "method-not-allowed";
+  !lacksKey(error) && error.reason !== "unknown-name" && error.reason !== "method-not-allowed";

@@ -1,11 +1,12 @@
-import type { ServedTable } from "../ports/gateway.ts";
-import type { GatewayError } from "../problems/index.ts";
+import type { Result } from "../ids/result.ts";
+import type { LoadPorts, ServedTable } from "../ports/gateway.ts";
+import type { GatewayError, TableError } from "../problems/index.ts";
 import type { OriginResponse } from "../proxy/attempt.ts";
 import type { Delivery } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
+import type { Missing } from "../routing/resolve/reading.ts";
 import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/table.ts";
-import type { Outcome, PageNeed } from "./decide.ts";
-import type { LoadFailure } from "./pages.ts";
+import type { DecideFailure, LoadNeed, Outcome } from "./decide.ts";
 import type { RequestContext } from "./request.ts";
 
 /** The parts of a feature in a request: what it answers itself, and what it changes on the way. */
@@ -23,8 +24,23 @@ export interface Endpoint {
 export const mayBeOf = ({ paths }: Endpoint, path: string): boolean =>
   paths === undefined || (paths instanceof RegExp ? paths.test(path) : paths.has(path));
 
+/** Loads that a feature makes for decisions. */
+export interface LoadFeature {
+  readonly name: string;
+  /** Gives the answer that `missing` is settled by; a table that has it now needs none. */
+  readonly load: (
+    ports: LoadPorts,
+    table: CompiledTable,
+    missing: Missing,
+    caller: string | undefined,
+  ) => Promise<Result<unknown, LoadFailure["error"]>>;
+}
+
+/** Like `DecideFailure`, where something could not be loaded. */
+export type LoadFailure = Omit<DecideFailure, "error"> & { readonly error: DecideFailure["error"] | TableError };
+
 /** An outcome, once all is loaded that the decision needed. */
-export type Decided = Exclude<Outcome, PageNeed> | LoadFailure;
+export type Decided = Exclude<Outcome, LoadNeed> | LoadFailure;
 
 /** A decision about where a request goes. */
 export type Placed = Extract<Outcome, { readonly kind: "region" | "without-id" }>;

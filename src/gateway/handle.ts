@@ -7,7 +7,7 @@ import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { type DecideInput, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
 import { type Decided, type Gate, mayBeOf, ServeFeatures } from "./feature.ts";
 import { forward, forwardWithoutId } from "./forward.ts";
-import { decideLoading } from "./pages.ts";
+import { decideLoading } from "./loading.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 
@@ -59,14 +59,14 @@ export function serveBy(context: RequestContext, served: ServedTable, decided?: 
   }
   const input = {
     tables: served,
-    publicIds: gateway.publicIds,
+    ports: gateway,
     layoutName: context.request.headers.get("id-layout") ?? undefined,
     nowMs: context.arrivedAtMs,
     asked: context,
   };
   const decide = path.startsWith(ANY_PREFIX) ? decideAny : decidePath;
   const outcome = decided ?? decide(input, path);
-  if (outcome.kind === "page") {
+  if (outcome.kind === "load") {
     context.watchClient();
     const decideWith = (found: DecideInput["found"]) => decide({ ...input, found }, path);
     return decideLoading(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
@@ -98,7 +98,7 @@ function answerOutcome(context: RequestContext, served: ServedTable, outcome: De
   switch (outcome.kind) {
     case "region": {
       const { decision } = outcome;
-      if (decision.entity.public === undefined) context.isPlainId = true;
+      if (decision.entity.reading?.hides !== true) context.isPlainId = true;
       else context.entity = decision.entity.name;
       const handler = SERVING.placed(decision.entity);
       if (handler !== undefined) return handler(context, served, outcome);

@@ -225,7 +225,7 @@ export class RequestContext {
     const inForce = this.served ?? gateway.tables.peek(waitUntil);
     const decider = table ?? inForce?.table;
     const canary = inForce?.canary?.table;
-    const mayHide = decider === undefined || (decider.withoutPublic ?? canary?.withoutPublic) !== undefined;
+    const mayHide = decider === undefined || (decider.reading ?? canary?.reading) !== undefined;
     const path = mayHide
       ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId, asked: this })
       : this.path;
@@ -361,7 +361,7 @@ type Redaction = Readonly<{
  * ID wherever it stands, and so may whatever follows an ID.
  */
 export function redactPath(path: string, { table, canary, isPlainId, asked }: Redaction): string {
-  if (table !== undefined && table.withoutPublic === undefined && canary?.withoutPublic === undefined) return path;
+  if (table !== undefined && table.reading === undefined && canary?.reading === undefined) return path;
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
   if (path.startsWith(ANY_PREFIX)) {
@@ -372,7 +372,7 @@ export function redactPath(path: string, { table, canary, isPlainId, asked }: Re
   const match = table.paths.match(path, asked);
   if (match !== undefined) {
     const { entity, idStart, idEnd } = match;
-    return isPlainId && entity.public === undefined ? upTo(path, idEnd) : masked(path, idStart, idEnd);
+    return isPlainId && entity.reading?.hides !== true ? upTo(path, idEnd) : masked(path, idStart, idEnd);
   }
   return table.withoutId.match(path, asked)?.entity.entity.paths.includes(path) === true ? path : REST;
 }

@@ -1,5 +1,6 @@
 import type { Result } from "../ids/result.ts";
 import type { AuthError } from "../problems/errors.ts";
+import type { ReadPorts } from "../routing/resolve/reading.ts";
 import type { Authenticate, ControlPlaneApi, Tables } from "./admin.ts";
 import type { ConsolePort } from "./console.ts";
 import type { Counters, Metrics, RequestLine } from "./metrics.ts";
@@ -47,8 +48,12 @@ export interface ProxyPorts {
   readonly pseudonym: Pseudonym;
 }
 
+/** Ports for what decisions need and is not in memory. Features add theirs. */
+// biome-ignore lint/suspicious/noEmptyInterface: features fill it.
+export interface LoadPorts {}
+
 /** All that the gateway needs from the world, put together once per isolate. */
-export interface Gateway extends ProxyPorts {
+export interface Gateway extends ProxyPorts, ReadPorts, LoadPorts {
   /** Bounds of answers that come before their request's body; 0 for no wait. */
   readonly earlyAnswers: { readonly bytesMax: number; readonly holdMs: number };
   readonly tables: Tables;

@@ -2,6 +2,7 @@ import type { Words } from "../ids/index.ts";
 import type { Conditions } from "./compile/conditions.ts";
 import type { IdPlan, LayoutPlan, LayoutPlans } from "./layouts/plan.ts";
 import type { Searched } from "./lookup/searched.ts";
+import type { EntityReading } from "./resolve/reading.ts";
 import type { Draft, DraftRoute } from "./schema/draft.ts";
 import type { DeclaredEntity, DeclaredRoute, DeclaredTable } from "./schema/table.ts";
 import type { DeclaredWithoutId } from "./schema/without-id.ts";
@@ -81,6 +82,8 @@ export interface TableParts {
   readonly forwarding?: (name: string, declared: ForwardedAs) => Partial<Entity>;
   /** Members of an entity; of a stand-in without a declared one. */
   readonly entity?: (name: string, declared: DeclaredEntity | undefined) => Partial<Entity>;
+  /** How the IDs of an entity are read on its paths; `undefined`: by their layouts. The first feature that says it counts. */
+  readonly reading?: (declared: DeclaredEntity | undefined) => EntityReading | undefined;
   readonly withoutId?: (declared: DeclaredWithoutId) => Partial<WithoutId>;
   readonly table?: (table: CompiledTable) => Partial<CompiledTable>;
   readonly headersRead?: (table: CompiledTable) => readonly string[];

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { text as readText } from "node:stream/consumers";
 import { readTextKey } from "../../src/features/directory/table/compile.ts";
+import { isMissingKey } from "../../src/features/directory/table/types.ts";
 import { type FieldValue, formatUuid, type Layout, type Words } from "../../src/ids/index.ts";
 import { wordsToBig } from "../../src/ids/layout/words.ts";
 import { wordMinter } from "../../src/ids/mint/create-minter.ts";
@@ -81,7 +82,7 @@ const keyIn = (table: CompiledTable, text: string): string | undefined => {
   const match = table.paths.match(path);
   if (match?.entity.directory === undefined) return undefined;
   const needed = readTextKey(match, match.entity.directory, path, undefined);
-  return "lookup" in needed ? needed.lookup?.key : undefined;
+  return "missing" in needed && isMissingKey(needed.missing) ? needed.missing.key : undefined;
 };
 
 const MINTED_COUNT = 200;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MEMBERS } from "../../src/features/members.ts";
 import { startGateway } from "../../src/host/workerd/gateway.ts";
-import { copyWithout, FEATURES, goneWith, TIED } from "../rules/zones/left-out.ts";
+import { copyWithout, FEATURES, goneWith } from "../rules/zones/left-out.ts";
 import { ROOT } from "../rules/zones/zones.ts";
 import { idWith } from "./hostile/gateway.ts";
 import { startRecordingOrigins } from "./stack.ts";
@@ -53,7 +53,7 @@ it.each(FEATURES)("without %s types hold, but for files that are known to read i
   }
 });
 
-describe.each(FEATURES.filter((feature) => !TIED.includes(feature)))("without %s", (feature) => {
+describe.each(FEATURES)("without %s", (feature) => {
   const gone = goneWith(feature);
 
   it("IDs go to their region, and a table that uses it is refused with its name", async () => {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { PublicIdOpener } from "../../features/public-ids/serve/public-ids.ts";
+import type { PublicIdOpener } from "../../features/public-ids/table/reading.ts";
 import { decideId } from "../../gateway/decide.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
@@ -135,14 +135,14 @@ async function byTable(path: string | undefined, runtime: Runtime): Promise<Find
 
 function placeBy(table: CompiledTable, id: string, publicIds: PublicIdOpener, nowMs: number): Place {
   if (id.length > ID_LENGTH_MAX || id.includes("/")) return { id, problem: "malformed-id" };
-  const input = { tables: { table, canary: undefined }, publicIds, layoutName: undefined, nowMs };
+  const input = { tables: { table, canary: undefined }, ports: { publicIds }, layoutName: undefined, nowMs };
   const outcome = decideId(input, id);
   if (outcome.kind === "region") {
     const { entity, layout, target } = outcome.decision;
     return { id, region: target.region.name, entity: entity.name, layout };
   }
   // The answer of a directory is in no table.
-  if (outcome.kind === "page") return { id, problem: "directory-unavailable" };
+  if (outcome.kind === "load") return { id, problem: "directory-unavailable" };
   return { id, problem: outcome.kind === "error" ? outcome.error.reason : "unknown-id" };
 }
 

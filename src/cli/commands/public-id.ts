@@ -1,10 +1,10 @@
-import type { PublicIdOpener } from "../../features/public-ids/serve/public-ids.ts";
 import {
   NO_PUBLIC_KEYS,
   type PublicCodec,
   parsePublicKeys,
   publicCodec,
 } from "../../features/public-ids/table/codec.ts";
+import type { PublicIdOpener } from "../../features/public-ids/table/reading.ts";
 import { err, ok } from "../../ids/index.ts";
 import type { CompiledTable, Entity } from "../../routing/index.ts";
 import { command, group, option, required } from "../command.ts";

@@ -1,5 +1,4 @@
 import type { DeclaredDirectory } from "../../features/directory/table/schema.ts";
-import { hasPublicForm } from "../../features/public-ids/table/codec.ts";
 import {
   couldBe,
   declarationOf,
@@ -27,6 +26,7 @@ import {
 import { readingsOf } from "../../routing/layouts/fields.ts";
 import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
+import { shownOf } from "../../routing/resolve/reading.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** The page's knowledge of the table. Viewers read the whole table; support only the names that reading needs. */
@@ -181,7 +181,8 @@ const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, Declar
   [name, { path, ids, ...(kind !== undefined && { public: kind }) }] as const;
 
 function readerOf(table: CompiledTable, knows: "names" | "routes", named: readonly string[] = []): Reader {
-  const shown = table.withoutPublic ?? table;
+  const shown = shownOf(table);
+  const ownersOfForm = (text: string) => table.reading?.ownersOfForm(table, text) ?? [];
   const enabled = [...shown.layouts.values()];
   const codes = new Map([...table.countries].map(([code, number]) => [String(number), code]));
   return {
@@ -189,7 +190,7 @@ function readerOf(table: CompiledTable, knows: "names" | "routes", named: readon
     revision: table.revision,
     canRead: (text) =>
       enabled.some(({ layout }) => readingsOf(layout, text).some(({ words }) => layout.fits(words))) ||
-      [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, text)),
+      ownersOfForm(text).length > 0,
     onPath: (path) => {
       const match = table.paths.match(path);
       return match && path.slice(match.idStart, match.idEnd);
@@ -205,13 +206,11 @@ function readerOf(table: CompiledTable, knows: "names" | "routes", named: readon
     read: ({ id, path }, nowMs) => {
       const match = path === undefined ? undefined : shown.paths.match(path);
       const where =
-        path === undefined || match === undefined || match.entity.public !== undefined
+        path === undefined || match === undefined || match.entity.reading?.hides === true
           ? resolveAny(shown, id, nowMs)
           : resolvePath(shown, match, path, nowMs);
       const explanation = explain(shown, id, nowMs, undefined, where);
-      const publicOf = [...table.entities.values()]
-        .filter((entity) => entity.public !== undefined && hasPublicForm(entity, id))
-        .map(({ name }) => name);
+      const publicOf = ownersOfForm(id);
       // No entity uses it, and it is what it is.
       if (explanation.candidates.length === 0 && publicOf.length === 0 && match === undefined) {
         const bare = bareReader.read({ source: id, id, path }, nowMs);

@@ -2,8 +2,10 @@ import type { Result } from "../../ids/result.ts";
 import type { DirectoryPlan, KeyUnavailable } from "./table/types.ts";
 
 declare module "../../ports/gateway.ts" {
-  interface Gateway {
+  interface LoadPorts {
     readonly directory: Directory;
+  }
+  interface Gateway {
     readonly directoryTruth: DirectoryTruth;
     readonly directoryCopies: CopyStore;
   }

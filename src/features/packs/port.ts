@@ -6,7 +6,7 @@ import type { PackError } from "./problems.ts";
 import type { MissingPage } from "./table/pack.ts";
 
 declare module "../../ports/gateway.ts" {
-  interface Gateway {
+  interface LoadPorts {
     readonly packs: Packs;
   }
 }
@@ -29,7 +29,7 @@ export interface Packs {
   /** Gives a table the verified header of each of its packs. `waitMs`: what the caller has left to wait for them, if it is little. */
   open(table: CompiledTable, waitMs?: number): Promise<Result<undefined, TableError>>;
   /** Fetches what a look-up was lacking, within a deadline. */
-  load(table: CompiledTable, missing: MissingPage): Promise<Result<undefined, TableError>>;
+  load(table: CompiledTable, missing: Pick<MissingPage, "pack" | "page">): Promise<Result<undefined, TableError>>;
 }
 
 /** `isNew`: something was stored that was not there before; `completes`: nothing else was missing. */

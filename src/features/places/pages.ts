@@ -7,7 +7,7 @@ import { type LedHere, TABLE_CANARY, tableCanaryOf } from "../../../routes/lib/t
 import { json, operation } from "../../../routes/openapi/table.ts";
 import { claimsOf } from "../../gateway/caller.ts";
 import type { Tables } from "../../gateway/decide.ts";
-import { decideFor } from "../../gateway/pages.ts";
+import { decideFor } from "../../gateway/loading.ts";
 import { ok } from "../../ids/result.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import { duplicateKey, parseJson } from "../../routing/index.ts";

@@ -1,6 +1,6 @@
 import type { Result } from "../../ids/result.ts";
 import type { CompiledTable, Entity } from "../../routing/table.ts";
-import type { PublicIdsError } from "./problems.ts";
+import type { PublicIdOpener, PublicIdsError } from "./table/reading.ts";
 
 declare module "../../ports/gateway.ts" {
   interface Gateway {
@@ -9,11 +9,9 @@ declare module "../../ports/gateway.ts" {
 }
 
 /** Public texts of the IDs of public entities. The keys stay behind this port. */
-export interface PublicIds {
+export interface PublicIds extends PublicIdOpener {
   /** The public text of an internal one; `undefined` when the text is no ID of the entity. */
   show(entity: Entity, internal: string): Result<string | undefined, PublicIdsError>;
-  /** The internal text of a public one; `undefined` when no key made it. */
-  open(entity: Entity, text: string): Result<string | undefined, PublicIdsError>;
   /** Whether there are keys for every public entity of a table. */
   covers(table: CompiledTable): boolean;
 }

@@ -1,11 +1,7 @@
 import type { ProblemsOf } from "../../problems/feature.ts";
+import type { PublicIdsError } from "./table/reading.ts";
 
-/** `no-keys`: the deployment has no key for the kind of the entity's IDs. Without an entity: for those of several. */
-export type PublicIdsError = {
-  readonly reason: "public-ids-unavailable";
-  readonly why: "no-keys";
-  readonly entity?: string;
-};
+export type { PublicIdsError };
 
 export const publicIdProblems: ProblemsOf<PublicIdsError> = {
   "public-ids-unavailable": {

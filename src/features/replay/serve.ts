@@ -1,11 +1,9 @@
 import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "../../gateway/decide.ts";
-import { err, ok } from "../../ids/result.ts";
 import type { CompiledTable, Entity, WithoutId } from "../../routing/index.ts";
 import { takesMethod } from "../../routing/lookup/choice.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import { hostsOf } from "../../routing/resolve/owner.ts";
-import type { PublicIdOpener } from "../public-ids/serve/public-ids.ts";
-import { hasPublicForm } from "../public-ids/table/codec.ts";
+import { lacksKey, shownOf } from "../../routing/resolve/reading.ts";
 
 /** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
 export type LoggedRequest = Readonly<{ method: string; path: string }>;
@@ -23,6 +21,7 @@ export type Destination =
 type Unknown = "public-id" | "request-fields" | "pack" | "directory";
 
 type Refusal =
+  /** But for those that come of what is not at hand: the outcome is open then. */
   | Exclude<DecideError["reason"], "table-unavailable" | "directory-unavailable" | "public-ids-unavailable">
   | "malformed-request"
   | "method-not-allowed"
@@ -63,12 +62,6 @@ const isSame = (before: Destination, after: Destination): boolean =>
 const HIDDEN_ID = ":id";
 const HIDDEN_PATH = "/*";
 
-/** No keys are at hand: on a path of a public entity the decision stays open. */
-const CLOSED: PublicIdOpener = { open: () => err({ reason: "public-ids-unavailable", why: "no-keys" }) };
-
-/** Under `/any` the plain readings decide first, and what has none may be a public ID. */
-const BLIND: PublicIdOpener = { open: () => ok(undefined) };
-
 /** Where one table leads a request, by the gateway's own decision. Logs do not know its host: it is open where hosts decide. */
 export const destinationOf = (table: CompiledTable, request: LoggedRequest, nowMs: number): Destination => {
   const on = (servedHost: string) => destinationOn(table, request, nowMs, servedHost);
@@ -93,8 +86,10 @@ const destinationOn = (
   if (path.startsWith(ANY_PREFIX)) {
     const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
     if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
-    const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs, asked }, path);
-    return outcome.kind === "error" && table.withoutPublic !== undefined
+    // The plain readings decide first, and what has none may be a public ID.
+    const shown = { table: shownOf(table), canary: undefined };
+    const outcome = decideAny({ tables: shown, ports: {}, layoutName: undefined, nowMs, asked }, path);
+    return outcome.kind === "error" && table.reading !== undefined
       ? open("public-id", undefined)
       : destination(outcome, method);
   }
@@ -105,7 +100,8 @@ const destinationOn = (
   const match = table.paths.match(path, asked);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);
-  const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs, asked }, path);
+  // No keys are at hand: on a path of a public entity the decision stays open.
+  const outcome = decidePath({ tables, ports: {}, layoutName: undefined, nowMs, asked }, path);
   if (outcome.kind !== "error") return destination(outcome, method);
   if (isStartPage(path, method, outcome.error)) return { kind: "own" };
   const error = refusalAt(tables, path, method, outcome.error);
@@ -114,7 +110,7 @@ const destinationOn = (
 
 /** Only the keys tell whether a text of such a form is a public ID. A public ID would make a plain reading ambiguous. */
 const mayBePublic = (table: CompiledTable, id: string): boolean =>
-  [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, id));
+  table.reading !== undefined && table.reading.ownersOfForm(table, id).length > 0;
 
 function destination(outcome: Outcome, method: string): Destination {
   switch (outcome.kind) {
@@ -128,17 +124,17 @@ function destination(outcome: Outcome, method: string): Destination {
     }
     case "without-id":
       return withoutId(outcome.entry, method);
-    case "page":
-      return open("page" in outcome.needs ? "pack" : "directory", entityIn(outcome.error));
+    case "load":
+      return open(KEPT_IN[outcome.missing.feature] ?? "request-fields", entityIn(outcome.error));
     case "error": {
       const { error, entity } = outcome;
-      if (error.reason === "public-ids-unavailable") return open("public-id", entity);
-      if (error.reason === "table-unavailable") return open("pack", entityIn(error));
-      if (error.reason === "directory-unavailable") return open("directory", error.lookup.decision.entity.name);
-      return refused(error.reason, entityIn(error));
+      return lacksKey(error) ? open("public-id", entity) : refused(error.reason as Refusal, entityIn(error));
     }
   }
 }
+
+/** By the feature that would load what is missing. */
+const KEPT_IN: Readonly<Record<string, Unknown>> = { packs: "pack", directory: "directory" };
 
 const entityIn = (error: DecideError): string | undefined => ("entity" in error ? error.entity : undefined);
 

@@ -129,8 +129,10 @@ export const membersOf = (
   name: string,
   declared: ForwardedAs,
   entity: DeclaredEntity | undefined,
-): readonly Partial<Entity>[] =>
-  features.flatMap((feature) => [feature.forwarding?.(name, declared) ?? {}, feature.entity?.(name, entity) ?? {}]);
+): readonly Partial<Entity>[] => [
+  ...features.flatMap((feature) => [feature.forwarding?.(name, declared) ?? {}, feature.entity?.(name, entity) ?? {}]),
+  { reading: features.map(({ reading }) => reading?.(entity)).find((reading) => reading !== undefined) },
+];
 
 interface Entries {
   readonly draft: Draft;

@@ -1,5 +1,6 @@
 import type { Words } from "../../ids/index.ts";
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
+import { shownOf } from "../resolve/reading.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
 import { ownerKeyField, ownersOf, readingsOf } from "./fields.ts";
 import { bothReadings, overlapOf } from "./overlap.ts";
@@ -29,9 +30,9 @@ export type Hint =
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
-/** Ambiguous texts on the paths of each entity, and on `/any`. Internal IDs of public entities are never read: not included. */
+/** Ambiguous texts on the paths of each entity, and on `/any`. IDs that an entity hides are never read: not included. */
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
-  const table = whole.withoutPublic ?? whole;
+  const table = shownOf(whole);
   const layouts = [...table.layouts.values()];
   const hasIds = (entity: Entity, enabled: EnabledLayout) => entity.ids.some((id) => id.enabled === enabled);
   const entitiesOf = (enabled: EnabledLayout) => [...table.entities.values()].filter((each) => hasIds(each, enabled));

@@ -109,7 +109,12 @@ test("explain, locate, /-/ids, /any and the console decide alike, of any text by
         open: (entity: Parameters<typeof publicCodec>[0], text: string) =>
           ({ ok: true, value: publicCodec(entity, keys)?.open(text) }) as const,
       };
-      const input = { tables: { table, canary: undefined }, publicIds, layoutName: undefined, nowMs: NOW_MS };
+      const input = {
+        tables: { table, canary: undefined },
+        ports: { publicIds },
+        layoutName: undefined,
+        nowMs: NOW_MS,
+      };
       const machine = { files: tableFiles(declared, { "ids.txt": texts.join("\n") }), env: { PUBLIC_ID_KEYS } };
       const run = (args: readonly string[]) => waybill(args, { ...machine, clock: new FakeClock(NOW_MS) });
       const located = objectsOf((await run(["locate", "ids.txt", "--format", "ndjson"])).stdout);

@@ -74,9 +74,9 @@ describe("packs in KV", () => {
     const pack = await storePack(TABLE_KV, RANGES);
     const table = tableWith(pack);
     const slot = slotOf(table);
-    expect(slot.missing(10)).toEqual({ pack: "shards", page: undefined });
+    expect(slot.missing(10)).toEqual({ feature: "packs", pack: "shards", page: undefined });
     expect(await packs.open(table)).toEqual(ok(undefined));
-    expect(slot.missing(10)).toEqual({ pack: "shards", page: 0 });
+    expect(slot.missing(10)).toEqual({ feature: "packs", pack: "shards", page: 0 });
     await Promise.all([packs.load(table, slot.missing(10)), packs.load(table, slot.missing(20))]);
     expect([slot.find(10), slot.find(4000)]).toEqual([0, -1]);
     expect(slot.find(5500)).toBe(-2);

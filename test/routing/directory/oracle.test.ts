@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { Directory } from "../../../src/features/directory/port.ts";
+import type { Packs } from "../../../src/features/packs/port.ts";
 import {
   type DecideInput,
   decideAny,
@@ -7,7 +9,7 @@ import {
   type Outcome,
   type TableCanary,
 } from "../../../src/gateway/decide.ts";
-import { decideLoading } from "../../../src/gateway/pages.ts";
+import { decideLoading } from "../../../src/gateway/loading.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { load, NOW_MS } from "../tables.ts";
 
@@ -91,7 +93,7 @@ it("a request goes to the one region that the tables and directories say, or is 
             ? undefined
             : { table: tableOf(next), matches: () => canaryOf === "all", ownsEntity: (name) => canaryOf === name };
         const looked: string[] = [];
-        const directory = {
+        const directory: Directory = {
           compared: () => undefined,
           forget: async () => undefined,
           lookup: async ({ name }: { readonly name: string }, text: string) => {
@@ -112,13 +114,13 @@ it("a request goes to the one region that the tables and directories say, or is 
             );
           },
         };
-        const packs = {
+        const packs: Packs = {
           open: async () => ok(undefined),
           load: async () => err({ reason: "table-unavailable", why: "none" } as const),
         };
         const input: DecideInput = {
           tables: { table, canary },
-          publicIds: { open: () => ok(undefined) },
+          ports: { publicIds: { open: () => ok(undefined) } },
           layoutName: undefined,
           nowMs: NOW_MS,
         };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { planExport } from "../../../src/export/plan.ts";
+import type { Directory } from "../../../src/features/directory/port.ts";
 import type { KeyAnswer } from "../../../src/features/directory/table/compile.ts";
+import type { Packs } from "../../../src/features/packs/port.ts";
 import { destinationOf, replay } from "../../../src/features/replay/serve.ts";
 import {
   type DecideInput,
@@ -11,7 +13,7 @@ import {
   type TableCanary,
 } from "../../../src/gateway/decide.ts";
 import { explainId } from "../../../src/gateway/explain-id.ts";
-import { decideLoading } from "../../../src/gateway/pages.ts";
+import { decideLoading } from "../../../src/gateway/loading.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import { type CompiledTable, type DeclaredTable, diffTables, selectorTest } from "../../../src/routing/index.ts";
 import { faultsOf, load } from "../tables.ts";
@@ -47,7 +49,7 @@ const withPart = (...changes: readonly (readonly [place: string, value: unknown]
 
 const inputOf = (table: CompiledTable, over: Partial<DecideInput> = {}): DecideInput => ({
   tables: { table, canary: undefined },
-  publicIds: { open: () => ok(undefined) },
+  ports: { publicIds: { open: () => ok(undefined) } },
   layoutName: undefined,
   nowMs: NOW_MS,
   ...over,
@@ -56,7 +58,7 @@ const inputOf = (table: CompiledTable, over: Partial<DecideInput> = {}): DecideI
 /** Decides with a directory that holds these keys, and notes what was looked up. */
 const decideBy = (keys: Readonly<Record<string, string>>, decide: (found: DecideInput["found"]) => Outcome) => {
   const asked: string[] = [];
-  const directory = {
+  const directory: Directory = {
     compared: () => undefined,
     forget: async () => undefined,
     lookup: async ({ name }: { readonly name: string }, key: string) => {
@@ -67,7 +69,7 @@ const decideBy = (keys: Readonly<Record<string, string>>, decide: (found: Decide
       );
     },
   };
-  const packs = {
+  const packs: Packs = {
     open: async () => ok(undefined),
     load: async () => err({ reason: "table-unavailable", why: "none" } as const),
   };
@@ -108,7 +110,7 @@ describe("a decision by a directory", () => {
       expect(refused.shown[0], bad).toBe("error");
     }
     const need = explainId(inputOf(table), UUID, true);
-    expect(need).toMatchObject({ kind: "page", needs: { lookup: { key: UUID, plan: { name: "old" } } } });
+    expect(need).toMatchObject({ kind: "load", missing: { key: UUID, plan: { name: "old" } } });
   });
 
   it("names no key under /any that is a text", () => {
@@ -161,7 +163,7 @@ describe("the modes", () => {
     expect(table.verified === undefined).toBe(mode === "write-only");
     const { verified } = table;
     if (verified !== undefined)
-      expect(decidePath(inputOf(verified), `/orders/${UUID}`)).toMatchObject({ kind: "page" });
+      expect(decidePath(inputOf(verified), `/orders/${UUID}`)).toMatchObject({ kind: "load" });
   });
 
   it("differ in a diff by the keys that they route, and in nothing else", () => {

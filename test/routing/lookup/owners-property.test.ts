@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isMissingKey } from "../../../src/features/directory/table/types.ts";
 import { decidePath } from "../../../src/gateway/decide.ts";
 import { err } from "../../../src/ids/result.ts";
 import { loadTable } from "../../../src/routing/index.ts";
@@ -113,7 +114,8 @@ const expected = (entities: readonly Owner[], entries: readonly Owner[], asked: 
 };
 
 const decided = (table: CompiledTable, asked: Asked): string => {
-  const input = { publicIds: { open: () => err({ reason: "public-ids-unavailable", why: "no-keys" } as const) } };
+  const publicIds = { open: () => err({ reason: "public-ids-unavailable", why: "no-keys" } as const) };
+  const input = { ports: { publicIds } };
   const outcome = decidePath(
     {
       ...{ ...input, tables: { table, canary: undefined }, layoutName: undefined, nowMs: NOW_MS },
@@ -122,8 +124,8 @@ const decided = (table: CompiledTable, asked: Asked): string => {
     asked.path,
   );
   switch (outcome.kind) {
-    case "page":
-      return "lookup" in outcome.needs ? outcome.needs.lookup.decision.entity.name : "a page";
+    case "load":
+      return isMissingKey(outcome.missing) ? outcome.missing.decision.entity.name : "a page";
     case "without-id": {
       const { entry } = outcome;
       return takesMethod(entry, { ...asked, preflightFor: undefined }) ? entry.entity.name : "method-not-allowed";

@@ -13,7 +13,7 @@ const elsewhere = load({ ...sampleTable(), routes: [], default: "us" }, 2);
 
 const inputOf = (canary?: TableCanary, layoutName?: string): DecideInput => ({
   tables: { table, canary },
-  publicIds: { open: (_, text) => ok(text === SECRET ? ORDER : undefined) },
+  ports: { publicIds: { open: (_, text) => ok(text === SECRET ? ORDER : undefined) } },
   layoutName,
   nowMs: NOW_MS,
 });

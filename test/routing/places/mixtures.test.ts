@@ -9,7 +9,7 @@ import { MIXED_TABLE, mixture } from "./mixtures.ts";
 const table = load(MIXED_TABLE);
 const input = {
   tables: { table, canary: undefined },
-  publicIds: { open: () => ok(undefined) },
+  ports: { publicIds: { open: () => ok(undefined) } },
   layoutName: undefined,
   nowMs: NOW_MS,
 };
@@ -24,7 +24,7 @@ test("IDs in any places lead to one region, or are a problem", () => {
       if (request === undefined) throw new Error("no request");
       const explained = explainRequest(input, request);
       expect(explained.kind).toBe("explained");
-      const { problem, region: found } = explained as Exclude<typeof explained, { kind: "page" }>;
+      const { problem, region: found } = explained as Exclude<typeof explained, { kind: "load" }>;
       expect(found).toBe(region);
       expect(problem === undefined).toBe(region !== undefined);
       if (region === undefined) refused += 1;

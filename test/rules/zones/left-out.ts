@@ -17,8 +17,6 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(join(ROOT, FEATURES_FOLDER, "needs.json"), "utf8"),
 );
 
-const KNOWN_TIES: readonly string[] = JSON.parse(readFileSync(join(ROOT, "test/rules/zones/known-ties.json"), "utf8"));
-
 /** A feature, and those that cannot be without it. */
 export function goneWith(feature: string): readonly string[] {
   const gone = new Set([feature]);
@@ -27,17 +25,6 @@ export function goneWith(feature: string): readonly string[] {
   }
   return [...gone];
 }
-
-/** Features that code outside of their folders still imports: they cannot be left out yet. */
-export const TIED: readonly string[] = FEATURES.filter((feature) =>
-  goneWith(feature).some((gone) =>
-    KNOWN_TIES.some((tie) => {
-      const [from = "", to = ""] = tie.split(" -> ");
-      const isInside = goneWith(feature).some((one) => from.startsWith(`${FEATURES_FOLDER}/${one}/`));
-      return to.startsWith(`${FEATURES_FOLDER}/${gone}/`) && !isInside;
-    }),
-  ),
-);
 
 /** A copy of the product without some features, in a folder of its own. To be removed by the caller. */
 export function copyWithout(features: readonly string[]): string {

@@ -90,7 +90,7 @@ export const explainByTable = (
   }
   if (explained.kind === "explanation") return withRule(explained.explanation, file, explained.decided?.canonical);
   // Only a gateway has the directory.
-  if (explained.kind === "page" && "lookup" in explained.needs) {
+  if (explained.kind === "load" && explained.missing.settle !== undefined) {
     return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
   }
   throw new Error(`${explained.kind} although the packs and the layout were checked`);

@@ -236,7 +236,7 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     else if (table === undefined)
       runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
     const routed = hint === undefined || enabled !== undefined ? file : undefined;
-    const reading = { publicIds: openerOf(runtime), layoutName: enabled?.name };
+    const reading = { ports: { publicIds: openerOf(runtime) }, layoutName: enabled?.name };
     const explainOne = async (text: string): Promise<Explained> => {
       if (routed === undefined && hint !== undefined) return explainNamed(text, hint, runtime.nowMs());
       if (routed === undefined) return explainBare(text, layouts, runtime.nowMs());

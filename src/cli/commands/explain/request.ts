@@ -92,13 +92,13 @@ function explainHere(runtime: Runtime, table: CompiledTable, given: RequestText,
   if (request === undefined) return malformed("--url is a path, or a URL with a host.");
   const input = {
     tables: { table, canary: undefined },
-    publicIds: openerOf(runtime),
+    ports: { publicIds: openerOf(runtime) },
     layoutName: options.layout,
     nowMs: runtime.nowMs(),
   };
   const here = explainRequest(input, { ...request, host: request.host === "" ? "localhost" : request.host });
   // Only a gateway can look up keys in directories.
-  const known = here.kind === "page" ? { places: [], ids: [], problem: problemOf(here.error) } : here;
+  const known = here.kind === "load" ? { places: [], ids: [], problem: problemOf(here.error) } : here;
   const { kind: _, byCanary: __, ...shown } = { kind: "", byCanary: false, ...known };
   return shown;
 }

@@ -240,6 +240,6 @@ export const ambiguityLines = ({ candidates, error }: Explained): readonly strin
 /** The error as one sentence. */
 export const plainOf = ({ error, ...explanation }: Explained): object => {
   if (error === undefined) return explanation;
-  const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "lookup"].includes(name));
+  const evidence = Object.entries(error).filter(([name]) => !["id", "candidates", "missing"].includes(name));
   return { ...explanation, error: { ...Object.fromEntries(evidence), detail: detailOf(error) } };
 };

@@ -1,5 +1,5 @@
 import { decideEntity, deciderOf } from "../../../gateway/decide.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";

@@ -77,7 +77,7 @@ function idOfOwnPath(path: string, { paths }: Pick<Entity, "paths">): string | u
 export function refuseStalePut(
   context: RequestContext,
   { table, canary }: ServedTable,
-  outcome: Exclude<Outcome, { readonly kind: "page" }> | Pick<DecideFailure, "kind">,
+  outcome: Exclude<Outcome, { readonly kind: "load" }> | Pick<DecideFailure, "kind">,
   decideFar: (nowMs: number) => Outcome,
 ): GatewayError | undefined {
   const isFar = outcome.kind === "error" && "error" in outcome && outcome.error.reason === "unknown-id";

@@ -2,7 +2,7 @@ import { readIdempotencyKey } from "../../../formats/key-field.ts";
 import { claimsOf, scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
 import { decidePath } from "../../../gateway/decide.ts";
 import { type ForwardOptions, forward } from "../../../gateway/forward.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";

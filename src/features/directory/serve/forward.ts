@@ -1,6 +1,6 @@
 import { type DecideInput, decideAny, decidePath } from "../../../gateway/decide.ts";
 import type { Deliver, Respond, ServeFeature } from "../../../gateway/feature.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../../ports/gateway.ts";
 import type { OriginResponse } from "../../../proxy/attempt.ts";
@@ -12,7 +12,7 @@ import { isFilled, newKeyOf, regionInDirectory } from "../table/compile.ts";
 import { decodeSegment } from "../table/normalise.ts";
 import { isOwner } from "../table/row.ts";
 import type { DirectoryPlan } from "../table/types.ts";
-import { TEXT_KEY } from "../table/types.ts";
+import { isMissingKey, TEXT_KEY } from "../table/types.ts";
 
 /** A forwarded request's work for directories: moves that origins tell of, keys that they register, comparisons. */
 
@@ -55,7 +55,7 @@ type Plans = NonNullable<CompiledTable["directories"]>;
 /** The directory by which the decision was made; or the only one that does not serve yet and learns of such IDs meanwhile. */
 function planBehind(directories: Plans, { target: { rule }, layout, entity }: IdDecision): DirectoryPlan | undefined {
   if (rule.kind === "directory") return directories.get(rule.directory);
-  if (rule.kind === "moved" || entity.public !== undefined) return undefined;
+  if (rule.kind === "moved" || entity.reading?.hides === true) return undefined;
   let found: DirectoryPlan | undefined;
   for (const plan of directories.values()) {
     if (plan.layout?.name !== layout || !isFilled(plan)) continue;
@@ -206,7 +206,7 @@ async function compareVerified(
   let asked: DirectoryPlan | undefined;
   const decideAndNote = (input: DecideInput) => {
     const decided = decide(input, path);
-    if (decided.kind === "page" && "lookup" in decided.needs) asked = decided.needs.lookup.plan;
+    if (decided.kind === "load" && isMissingKey(decided.missing)) asked = decided.missing.plan;
     return decided;
   };
   const outcome = await decideFor(context, { table: verified, canary: undefined }, decideAndNote, layoutName);

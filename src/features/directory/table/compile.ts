@@ -2,6 +2,7 @@ import type { Layout } from "../../../ids/layout/layout.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { RoutingError } from "../../../routing/errors.ts";
 import type { Deciding, TableFeature } from "../../../routing/feature.ts";
+import type { EntityReading } from "../../../routing/resolve/reading.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Entity, IdDecision, Load, PathMatch, Regions, Rule, Target, Undecided } from "../../../routing/table.ts";
 import { decodeSegment, type KeyFault, normaliseKey, unreachable } from "./normalise.ts";
@@ -9,9 +10,9 @@ import type { DeclaredDirectory } from "./schema.ts";
 import {
   type Directories,
   type DirectoryPlan,
-  type KeyLookup,
   type KeyTargets,
   type KeyUnavailable,
+  type MissingKey,
   TEXT_KEY,
 } from "./types.ts";
 
@@ -100,13 +101,30 @@ export type KeyAnswer =
   | { readonly state: "found"; readonly region: string; readonly source: string }
   | { readonly state: "absent"; readonly isReserved?: boolean | undefined };
 
-/** The answers that a decision has so far, by `answerName`. */
-export type FoundKeys = ReadonlyMap<string, KeyAnswer>;
+/** A class: most requests with keys make one, and its functions are made once. */
+class Key implements MissingKey {
+  readonly feature = "directory";
+  readonly plan: DirectoryPlan;
+  readonly key: string;
+  readonly decision: Undecided;
 
-export const answerName = ({ plan, key }: Pick<KeyLookup, "plan" | "key">): string => `${plan.name} ${key}`;
+  constructor(plan: DirectoryPlan, key: string, decision: Undecided) {
+    this.plan = plan;
+    this.key = key;
+    this.decision = decision;
+  }
+
+  get answerName(): string {
+    return `${this.plan.name} ${this.key}`;
+  }
+
+  settle(found: unknown): Result<IdDecision, RoutingError> {
+    return settleKey(this, found as KeyAnswer);
+  }
+}
 
 /** Decides where a key goes once it is looked up. */
-export const settleKey = ({ plan, decision }: KeyLookup, answer: KeyAnswer): Result<IdDecision, RoutingError> => {
+const settleKey = ({ plan, decision }: MissingKey, answer: KeyAnswer): Result<IdDecision, RoutingError> => {
   const { entity, id, layout } = decision;
   if (answer.state === "absent") {
     // A key that is being claimed is about to be somewhere.
@@ -135,12 +153,16 @@ export const regionInDirectory = ({ regionsInstead }: Entity, region: string): s
 };
 
 /** The error until the key of a decision is looked up. */
-const needsKey = (lookup: KeyLookup): KeyUnavailable & { readonly lookup: KeyLookup } => ({
+const needsKey = (
+  plan: DirectoryPlan,
+  key: string,
+  decision: Undecided,
+): KeyUnavailable & { readonly missing: MissingKey } => ({
   reason: "directory-unavailable",
-  directory: lookup.plan.name,
+  directory: plan.name,
   retryAfterSeconds: 2,
   why: "unread",
-  lookup,
+  missing: new Key(plan, key, decision),
 });
 
 export type KeyPlan = Pick<DirectoryPlan, "form" | "layout" | "slash">;
@@ -174,7 +196,7 @@ export const readTextKey = (
   // A key with a slash must be one that every origin reads as it stands.
   const key = text.ok ? (text.value.includes("/") ? newKeyOf : keyOf)(plan, text.value) : text;
   if (!key.ok) return { ...key.error, id, entity: entity.name, directory: plan.name };
-  return needsKey({ plan, key: key.value, decision: keyDecision(entity, id, key.value) });
+  return needsKey(plan, key.value, keyDecision(entity, id, key.value));
 };
 
 /** `words`: the key's UTF-16 units, so that no two keys are one for what is chosen or remembered by them. */
@@ -184,6 +206,14 @@ const keyDecision = (entity: Entity, id: string, key: string): Undecided => {
   return { by: "id", entity, layout: TEXT_KEY, id, words, identity: words, canonical: encodeURIComponent(key) };
 };
 
+/** Text keys stand in place of the IDs of an entity. */
+const readingOf = (plan: DirectoryPlan): EntityReading =>
+  Object.freeze({
+    hides: false,
+    isEncoded: true,
+    read: (input, _, match, path) => err(readTextKey(match, plan, path, input.layoutName)),
+  } satisfies EntityReading);
+
 /** A route's IDs are looked up by their canonical texts. */
 const loadOf = (plan: DirectoryPlan): Load =>
   Object.freeze({
@@ -192,7 +222,7 @@ const loadOf = (plan: DirectoryPlan): Load =>
     isByDecision: true,
     error: (decision?: Undecided) => {
       if (decision === undefined) throw new Error(`no ID is looked up in ${plan.name}`);
-      return needsKey({ plan, key: decision.canonical, decision });
+      return needsKey(plan, decision.canonical, decision);
     },
   });
 
@@ -202,6 +232,7 @@ export const directoryTable: TableFeature = {
   verifies: hasVerified,
   compile: ({ draft, regions, targetIn }) => {
     const directories = planDirectories(draft, regions, targetIn);
+    const readings = new Map([...(directories ?? [])].map(([name, plan]) => [name, readingOf(plan)]));
     const loads = new Map([...(directories ?? [])].map(([name, plan]) => [name, loadOf(plan)]));
     return {
       target: ({ directory }) => (directory === undefined ? undefined : loads.get(directory)),
@@ -209,6 +240,7 @@ export const directoryTable: TableFeature = {
         directory: declared?.directory === undefined ? undefined : directories?.get(declared.directory),
         regionsInstead: declared?.regionsInstead && new Map(Object.entries(declared.regionsInstead)),
       }),
+      reading: (declared) => (declared?.directory === undefined ? undefined : readings.get(declared.directory)),
       table: () => ({ directories }),
     };
   },

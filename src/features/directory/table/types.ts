@@ -1,4 +1,5 @@
 import type { Layout } from "../../../ids/layout/layout.ts";
+import type { Missing } from "../../../routing/resolve/reading.ts";
 import type { Target, Undecided } from "../../../routing/table.ts";
 import type { KeyFault, KeyForm } from "./normalise.ts";
 
@@ -51,12 +52,15 @@ export interface KeyUnavailable {
 }
 
 /** A key that must be looked up before it can be decided where a request goes. */
-export interface KeyLookup {
+export interface MissingKey extends Missing {
+  readonly feature: "directory";
   readonly plan: DirectoryPlan;
   readonly key: string;
   /** The decision but for what the directory says. */
   readonly decision: Undecided;
 }
+
+export const isMissingKey = (missing: Missing): missing is MissingKey => missing.feature === "directory";
 
 declare module "../../../routing/table.ts" {
   interface CompiledTable {
@@ -82,7 +86,7 @@ declare module "../../../routing/table.ts" {
   }
   interface LoadErrors {
     /** The decision needs a key that is not looked up yet. */
-    readonly directory: KeyUnavailable & { readonly lookup: KeyLookup };
+    readonly directory: KeyUnavailable & { readonly missing: MissingKey };
   }
 }
 

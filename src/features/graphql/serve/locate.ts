@@ -1,5 +1,5 @@
 import { type DecideInput, decideEntity, decideId, deciderOf, failure, type Outcome } from "../../../gateway/decide.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";

@@ -1,5 +1,6 @@
 import { type DecideInput, decideEntity, deciderOf, type Outcome } from "../../../gateway/decide.ts";
-import { decideFor, type LoadFailure } from "../../../gateway/pages.ts";
+import type { LoadFailure } from "../../../gateway/feature.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import { parseJson } from "../../../routing/index.ts";
 import type { Target } from "../../../routing/table.ts";
 import { PAGE_BYTES_MAX, PAGES_BYTES_MAX } from "../table/limits.ts";
@@ -181,8 +182,8 @@ export class RegionList {
     if (id === undefined) return this.#take("item-without-id");
     const { gateway, arrivedAtMs: nowMs } = context;
     const decide = (input: DecideInput) => decideEntity(input, list.entity.name, id);
-    const outcome = decide({ tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs });
-    if (outcome.kind !== "page") return this.#take(this.#itemOf(outcome, item, text));
+    const outcome = decide({ tables: served, ports: gateway, layoutName: undefined, nowMs });
+    if (outcome.kind !== "load") return this.#take(this.#itemOf(outcome, item, text));
     return this.#lookAhead()
       .then(() => decideFor(context, served, decide))
       .then((later) => this.#take(this.#itemOf(later, item, text)));

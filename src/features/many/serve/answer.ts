@@ -1,7 +1,7 @@
 import { decideAny, decidePath } from "../../../gateway/decide.ts";
 import { fieldsOfPart, hasShare, Load, streamTexts, takeShare } from "../../../gateway/fan-out.ts";
 import { serveBy } from "../../../gateway/handle.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";

@@ -1,6 +1,6 @@
 import { type DecideInput, decidePath, failure } from "../../../gateway/decide.ts";
 import { type Delimiters, joinIds, type Run, textsOf } from "../../../gateway/join-ids.ts";
-import { decideLoading } from "../../../gateway/pages.ts";
+import { decideLoading } from "../../../gateway/loading.ts";
 import { fieldOf, formatShortKey, luuid, type Words } from "../../../ids/index.ts";
 import { type WordRows, wordsIn } from "../../../ids/mint/mint.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -12,7 +12,7 @@ import { primaryPattern } from "../../../routing/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { takenBy } from "../../../routing/lookup/choice.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
-import { entityOf, readId } from "../../public-ids/serve/public-ids.ts";
+import { entityOf, readAny } from "../../../routing/resolve/reading.ts";
 import { isRandom, type MintPlan } from "../table/plan.ts";
 import { regionByWords, regionsOfMinted } from "../table/verify.ts";
 
@@ -188,7 +188,7 @@ async function checkMinted(
   const before = pattern.slice(0, idAt);
   const after = pattern.slice(idAt + ":id".length);
   const asked = takenBy(entity.conditions);
-  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs, asked };
+  const input: DecideInput = { tables: served, ports: gateway, layoutName: undefined, nowMs, asked };
   const ids: (MintedId | undefined)[] = [];
   for (const words of minted) {
     // A promise for each ID would cost as much as its decision.
@@ -203,7 +203,7 @@ async function checkMinted(
     const path = before + text + after;
     const decided = decidePath(input, path);
     const outcome =
-      decided.kind === "page"
+      decided.kind === "load"
         ? await decideLoading(gateway, (found) => decidePath({ ...input, found }, path))
         : decided;
     if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
@@ -231,24 +231,25 @@ const UNROUTABLE: ReadonlySet<GatewayError["reason"]> = new Set([
 
 /** Whether `/any` finds a text as what it is. `decided`: the entity by the table that decides on the path. */
 function isFoundByAny(
-  { tables: { table, canary }, publicIds }: DecideInput,
+  { tables: { table, canary }, ports }: DecideInput,
   entity: Entity,
   text: string,
   decided: Entity,
   byCanary: boolean,
 ): boolean {
-  const inForce = readId(publicIds, table, text, HORIZON_MS, undefined);
+  const later = { ports, layoutName: undefined, nowMs: HORIZON_MS };
+  const inForce = readAny(later, table, text, undefined);
   // The canary reads only what the table in force cannot, of entities that are all its own.
   if (inForce.ok && entityOf(inForce.value).name !== entity.name) return false;
   const isRead = inForce.ok || inForce.error.reason !== "ambiguous-id" || canary?.ownsEntity(entity.name) === true;
   if (!byCanary || canary === undefined || !isRead) return isRead;
-  const second = readId(publicIds, canary.table, text, HORIZON_MS, undefined);
+  const second = readAny(later, canary.table, text, undefined);
   return second.ok ? entityOf(second.value).name === decided.name : second.error.reason !== "ambiguous-id";
 }
 
-/** The short key of an LUUID. None of a public entity: it would show the internal ID. */
+/** The short key of an LUUID. None of an entity that hides its IDs: it would show them. */
 export const shortKeyOf = (entity: Entity, layout: string, words: Words): string | undefined =>
-  layout === luuid.name && entity.public === undefined
+  layout === luuid.name && entity.reading?.hides !== true
     ? formatShortKey(fieldOf(luuid, "primaryKey").read(words))
     : undefined;
 
@@ -265,7 +266,7 @@ const WORK_SHORT = 1 / 8;
 export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<ShortKeys | undefined> {
   const { gateway, served, plan, nowMs } = task;
   const { entity, enabled } = plan;
-  if (enabled.layout !== luuid || entity.public !== undefined) return undefined;
+  if (enabled.layout !== luuid || entity.reading?.hides === true) return undefined;
   const shortKeys = minted.texts().map((text) => {
     const words = luuid.parse(text);
     if (!words.ok) throw new Error("a minted LUUID is none");
@@ -274,7 +275,7 @@ export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<Sh
   const pattern = primaryPattern(entity, LUUID_SHORT);
   if (pattern === undefined) return { shortKeys };
   const rest = restsOf(gateway);
-  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
+  const input: DecideInput = { tables: served, ports: gateway, layoutName: undefined, nowMs };
   const links: string[] = [];
   for (const [at, key] of shortKeys.entries()) {
     const due = rest(WORK_SHORT);
@@ -282,7 +283,7 @@ export async function shortKeysOf(task: MintTask, minted: MintedIds): Promise<Sh
     const path = pathWithId(pattern, key);
     const decided = decidePath(input, path);
     const outcome =
-      decided.kind === "page"
+      decided.kind === "load"
         ? await decideLoading(gateway, (found) => decidePath({ ...input, found }, path))
         : decided;
     const region = typeof minted.regions === "string" ? minted.regions : minted.regions[at];

@@ -6,13 +6,14 @@ import { HORIZON_MS, ID_LENGTH_MAX } from "../../../routing/limits.ts";
 import { primaryPattern, segmentsOf } from "../../../routing/lookup/paths.ts";
 import { keysOf } from "../../../routing/resolve/describe.ts";
 import { applyRollout, isHinted, isInWindow } from "../../../routing/resolve/match.ts";
+import { shownOf } from "../../../routing/resolve/reading.ts";
 import { resolveAny } from "../../../routing/resolve/resolve.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId, IdDecision } from "../../../routing/table.ts";
 import type { MintPlan } from "./plan.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
 export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string): boolean => {
-  const found = resolveAny(table.withoutPublic ?? table, text, HORIZON_MS);
+  const found = resolveAny(shownOf(table), text, HORIZON_MS);
   return found.ok ? isReached(entity, found.value) : found.error.reason !== "ambiguous-id";
 };
 
@@ -35,7 +36,7 @@ type Minted = Pick<MintPlan, "entity" | "enabled">;
 export const findAmbiguous = (table: CompiledTable, { entity, enabled }: Minted, unclear: readonly string[]) => {
   const [first] = unclear;
   if (first === undefined) return undefined;
-  const found = resolveAny(table.withoutPublic ?? table, first, HORIZON_MS, { enabled });
+  const found = resolveAny(shownOf(table), first, HORIZON_MS, { enabled });
   const isSettled = found.ok && found.value.entity === entity;
   const hint = isSettled ? { idLayout: enabled.layout.name } : {};
   return { count: unclear.length, path: primaryPattern(entity, enabled.layout.name) ?? "", ...hint };
@@ -60,7 +61,7 @@ export function regionsOfMinted(entity: Entity, enabled: EnabledLayout, minted: 
 /** The ID is not given out, so it is not shown; nor are the numbers in a public entity's. */
 function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): RoutingError {
   const error = { reason: "unassigned-key", entity: entity.name, layout: layout.name } as const;
-  return entity.public === undefined ? { ...error, key: keysOf(layout, words) } : error;
+  return entity.reading?.hides !== true ? { ...error, key: keysOf(layout, words) } : error;
 }
 
 /**
@@ -89,8 +90,7 @@ function proveWords(table: CompiledTable, entity: Entity, id: EntityId): RegionB
   const { layout, overrides, owners } = enabled;
   const form = layout.table.text;
   const isOnlyReading = entity.ids.length === 1 && layout.texts.length === 1 && form.lengthMax <= ID_LENGTH_MAX;
-  if (!isOnlyReading || table.withoutPublic !== undefined || !isOnOwnPath(table, entity, layout, form))
-    return undefined;
+  if (!isOnlyReading || table.reading !== undefined || !isOnOwnPath(table, entity, layout, form)) return undefined;
   const mark = id.service ?? id.group;
   if (mark === undefined && owners.marked.size > 0) return undefined;
   const own = mark === undefined ? owners.unmarked : owners.marked.get(mark);

@@ -14,16 +14,7 @@ import type { TableError } from "../../../problems/errors.ts";
 import type { Packs } from "../port.ts";
 import type { PageInfo } from "../table/decode.ts";
 import { formatPackFault } from "../table/format.ts";
-import {
-  formatEntryFault,
-  LoadedPack,
-  type MissingPage,
-  type PackSlot,
-  packKey,
-  pageKey,
-  readHeader,
-  readPage,
-} from "../table/pack.ts";
+import { formatEntryFault, LoadedPack, type PackSlot, packKey, pageKey, readHeader, readPage } from "../table/pack.ts";
 import { slotsOf } from "../table/route.ts";
 
 export type PacksOptions = ChunkStoreOptions & { readonly report: (failure: PackFailure) => void };
@@ -98,7 +89,7 @@ export function kvPacks(options: PacksOptions): Packs {
       const opened = await Promise.all(Array.from(slotsOf(table).values(), (slot) => attach(slot, waitMs)));
       return opened.find((each) => !each.ok) ?? ok(undefined);
     },
-    async load(table, { pack: name, page }: MissingPage) {
+    async load(table, { pack: name, page }) {
       const slot = slotsOf(table).get(name);
       if (slot === undefined) return err({ reason: "table-unavailable", why: `the table has no pack ${name}` });
       const pack = await attach(slot);

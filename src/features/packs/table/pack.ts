@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type Bytes, hexOf, type Sha256 } from "../../../routing/bytes.ts";
+import type { Missing } from "../../../routing/resolve/reading.ts";
 import type { PackHeader, PackPage, PageInfo } from "./decode.ts";
 import { decodeHeader, decodePage, headerBytesOf, NOT_FOUND, NOT_LOADED, wrongLength } from "./decode.ts";
 import type { Keys, PackFault } from "./format.ts";
@@ -53,7 +54,11 @@ export interface EntryFault {
 }
 
 /** A page, or without a number the header, of a pack by its name in the table. */
-export type MissingPage = { readonly pack: string; readonly page: number | undefined };
+export interface MissingPage extends Missing {
+  readonly feature: "packs";
+  readonly pack: string;
+  readonly page: number | undefined;
+}
 
 /** The place of a pack in a compiled table, empty until its header is loaded. Several tables can share a pack. */
 export class PackSlot {
@@ -81,7 +86,7 @@ export class PackSlot {
 
   /** The page that `find` needs when it returns `NOT_LOADED`. */
   missing(key: number): MissingPage {
-    return { pack: this.name, page: this.content?.pageOf(key) };
+    return { feature: "packs", pack: this.name, page: this.content?.pageOf(key) };
   }
 }
 

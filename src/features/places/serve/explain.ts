@@ -3,9 +3,9 @@ import {
   decideAny,
   decidePath,
   deciderOf,
+  type LoadNeed,
   noRegion,
   type Outcome,
-  type PageNeed,
   refusalAt,
 } from "../../../gateway/decide.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -111,7 +111,7 @@ const OWN_PAGES: ReadonlyMap<string, string> = new Map([
 
 const NOTHING: ExplainedRequest = { kind: "explained", byCanary: false, places: [], ids: [] };
 
-export function explainRequest(given: DecideInput, request: WholeRequest): ExplainedRequest | PageNeed {
+export function explainRequest(given: DecideInput, request: WholeRequest): ExplainedRequest | LoadNeed {
   const { path, method } = request;
   const input = { ...given, asked: askedOf(request) };
   if (!isHost(request.host) || NOT_NORMALIZED.test(path)) {
@@ -131,7 +131,7 @@ export function explainRequest(given: DecideInput, request: WholeRequest): Expla
   const created = method === "POST" ? input.tables.table.creates?.match(path)?.entity.entity.name : undefined;
   if (created !== undefined) return { ...NOTHING, owner: created, creates: created };
   const outcome = path.startsWith(ANY_PREFIX) ? decideAny(input, path) : decidePath(input, path);
-  if (outcome.kind === "page") return outcome;
+  if (outcome.kind === "load") return outcome;
   const { byCanary } = outcome;
   switch (outcome.kind) {
     case "error": {
@@ -184,11 +184,11 @@ function explainIds(
   known: ExplainedRequest,
   inPath: readonly LocatedId[],
   entry: WithoutId | undefined,
-): ExplainedRequest | PageNeed {
+): ExplainedRequest | LoadNeed {
   const places = [...inPath, ...(idIn?.places ?? [])].map((place) => ("label" in place ? place.label : place.place));
   const read = idIn === undefined ? ok([]) : readWhole(idIn, request);
   const located = locateIds(input, read.ok ? read.value : [], true);
-  if (located.kind === "page") return located;
+  if (located.kind === "load") return located;
   const all = [...inPath, ...located.ids];
   const explained = { ...known, places, ids: all.map(shownId) };
   const agreed = read.ok ? agree(all) : read;

@@ -1,4 +1,4 @@
-import { type DecideInput, decideEntity, deciderOf, type Outcome, type PageNeed } from "../../../gateway/decide.ts";
+import { type DecideInput, decideEntity, deciderOf, type LoadNeed, type Outcome } from "../../../gateway/decide.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
@@ -14,19 +14,19 @@ export interface LocatedId {
   readonly place: string;
   readonly entity: string;
   readonly text: string;
-  readonly outcome: Exclude<Outcome, PageNeed>;
+  readonly outcome: Exclude<Outcome, LoadNeed>;
 }
 
-/** Where each ID belongs, up to the first that leads nowhere unless `all` are asked for. A page that one needs comes first. */
+/** Where each ID belongs, up to the first that leads nowhere unless `all` are asked for. Something to load that one needs comes first. */
 export function locateIds(
   input: DecideInput,
   found: readonly FoundId[],
   all = false,
-): { readonly kind: "located"; readonly ids: readonly LocatedId[] } | PageNeed {
+): { readonly kind: "located"; readonly ids: readonly LocatedId[] } | LoadNeed {
   const ids: LocatedId[] = [];
   for (const { place, text } of found) {
     const outcome = decideEntity(input, place.entity, text);
-    if (outcome.kind === "page") return outcome;
+    if (outcome.kind === "load") return outcome;
     ids.push({ place: place.label, entity: place.entity, text, outcome });
     if (outcome.kind === "error" && !all) break;
   }
@@ -64,7 +64,7 @@ export function agree(ids: readonly LocatedId[]): Result<readonly AgreedId[], Ga
   if (regions.size <= 1) return ok(agreed);
   const shown = ids.map(({ place, text, entity }, at) => {
     const { decision } = agreed[at] as AgreedId;
-    const id = decision.entity.public === undefined ? { id: text } : {};
+    const id = decision.entity.reading?.hides !== true ? { id: text } : {};
     return { place, entity, ...id, region: decision.target.region.name };
   });
   return err({ reason: "ids-disagree", ids: shown });

@@ -1,7 +1,7 @@
 import { claimsOf } from "../../../gateway/caller.ts";
 import type { Placed } from "../../../gateway/feature.ts";
 import { bodyError, forward, forwardWithoutId } from "../../../gateway/forward.ts";
-import { decideFor } from "../../../gateway/pages.ts";
+import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";

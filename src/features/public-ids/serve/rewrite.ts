@@ -18,7 +18,7 @@ export const publicIds: ServeFeature = {
   name: "public-ids",
   steps(table, entity): EntitySteps | undefined {
     const isPublic = entity.public !== undefined || entity.publicFields !== undefined;
-    if (!isPublic) return table.withoutPublic === undefined ? undefined : { rewrite: rewriteReferences };
+    if (!isPublic) return table.reading === undefined ? undefined : { rewrite: rewriteReferences };
     return {
       // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
       refuse: ({ gateway }, decider) =>

@@ -3,6 +3,7 @@ import { readersOf } from "../../../routing/resolve/match.ts";
 import type { CompiledTable, EnabledLayout, Owner } from "../../../routing/table.ts";
 import { fieldPathsOf, type PublicKind, publicKindOf } from "./entities.ts";
 import type { FieldPaths } from "./field-paths.ts";
+import { PUBLIC_READING, publicReadingOf } from "./reading.ts";
 
 /** Public IDs in a compiled table. */
 
@@ -14,7 +15,7 @@ const viewOf = (table: CompiledTable): CompiledTable | undefined => {
   const own = [...table.layouts].filter(([, enabled]) => used.has(enabled));
   const layouts = new Map(own.map(([name, enabled]) => [name, ownedByOthers(enabled)]));
   const readers = readersOf([...layouts.values()], ({ layout }) => layout);
-  return { ...table, entities, layouts, readers, withoutPublic: undefined };
+  return { ...table, entities, layouts, readers, reading: undefined };
 };
 
 const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => {
@@ -34,15 +35,15 @@ export const publicIdsTable: TableFeature = {
       return { publicFields: paths.value, otherBodies: declared.otherBodies ?? "pass" };
     },
     entity: (_, declared) => ({ public: publicKindOf(declared?.public) }),
-    table: (table) => ({ withoutPublic: viewOf(table) }),
+    reading: (declared) => (declared?.public === undefined ? undefined : PUBLIC_READING),
+    table: (table) => {
+      const shown = viewOf(table);
+      return { reading: shown && publicReadingOf(shown) };
+    },
   }),
 };
 
 declare module "../../../routing/table.ts" {
-  interface CompiledTable {
-    /** For those who have no key: without public entities, and without layouts that only those have. `undefined`: this one. */
-    readonly withoutPublic?: CompiledTable | undefined;
-  }
   interface Entity {
     /** Set: clients see public IDs of this entity only. */
     readonly public?: PublicKind | undefined;

@@ -1,16 +1,9 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
-import {
-  type CompiledTable,
-  type Entity,
-  type IdDecision,
-  type LayoutHint,
-  type PathMatch,
-  type RoutingError,
-  resolveAny,
-  resolvePath,
-} from "../../../routing/index.ts";
-import type { Asked } from "../../../routing/table.ts";
-import type { PublicIdsError } from "../problems.ts";
+import type { RoutingError } from "../../../routing/errors.ts";
+import { type EntityReading, isUnloaded, shownOf, type TableReading } from "../../../routing/resolve/reading.ts";
+import { resolveAny, resolvePath } from "../../../routing/resolve/resolve.ts";
+import type { CompiledTable, Entity } from "../../../routing/table.ts";
+import { hasPublicForm } from "./codec.ts";
 
 /** Opens public IDs with the deployment's keys. */
 export interface PublicIdOpener {
@@ -18,18 +11,31 @@ export interface PublicIdOpener {
   open(entity: Entity, text: string): Result<string | undefined, PublicIdsError>;
 }
 
-type OpenError = RoutingError | PublicIdsError;
+/** `no-keys`: the deployment has no key for the kind of the entity's IDs. Without an entity: for those of several. */
+export type PublicIdsError = {
+  readonly reason: "public-ids-unavailable";
+  readonly why: "no-keys";
+  readonly entity?: string;
+};
 
-/** Opens the public ID in a path and decides by the internal one. `path`: with the internal ID, for the origin. */
-export function openOnPath(
-  publicIds: PublicIdOpener,
-  table: CompiledTable,
-  { entity, idStart, idEnd }: PathMatch,
-  path: string,
-  nowMs: number,
-): Result<{ readonly decision: IdDecision; readonly path: string }, OpenError> {
+declare module "../../../routing/resolve/reading.ts" {
+  interface ReadPorts {
+    /** Absent: there are no keys. */
+    readonly publicIds?: PublicIdOpener;
+  }
+  interface KeylessErrors {
+    readonly publicIds: PublicIdsError;
+  }
+}
+
+const NO_KEYS: PublicIdOpener = {
+  open: ({ name: entity }) => err({ reason: "public-ids-unavailable", why: "no-keys", entity }),
+};
+
+/** Opens the public ID in a path and decides by the internal one. */
+const openOnPath: EntityReading["read"] = ({ ports, nowMs }, table, { entity, idStart, idEnd }, path) => {
   const text = path.slice(idStart, idEnd);
-  const opened = publicIds.open(entity, text);
+  const opened = (ports.publicIds ?? NO_KEYS).open(entity, text);
   if (!opened.ok) return opened;
   const internal = opened.value;
   if (internal === undefined) return err(unknownPublicId(text));
@@ -38,21 +44,15 @@ export function openOnPath(
   const decision = resolvePath(table, match, internalPath, nowMs);
   if (decision.ok) return ok({ decision: decision.value, path: internalPath });
   const { error } = decision;
-  if (error.reason === "table-unavailable") return err(error);
+  if (isUnloaded(error)) return err(error);
   // Undecryptable and unroutable IDs get the same error, so that callers cannot tell them apart. The holder of the ID
   // may learn that the entity is gone.
   return err(error.reason === "entity-gone" ? { ...error, id: text } : unknownPublicId(text));
-}
+};
 
-export const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id", id: text, candidates: [] });
+export const PUBLIC_READING: EntityReading = { hides: true, isEncoded: false, read: openOnPath };
 
-/** An ID without a path: the public ID of an entity, or an ID that says itself where it belongs. */
-export type ReadId =
-  | { readonly kind: "public"; readonly entity: Entity }
-  | { readonly kind: "plain"; readonly decision: IdDecision };
-
-export const entityOf = (reading: ReadId): Entity =>
-  reading.kind === "public" ? reading.entity : reading.decision.entity;
+const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id", id: text, candidates: [] });
 
 /**
  * Reads an ID that comes without a path and may look like several things. Nothing is guessed: a text is a public ID only
@@ -60,14 +60,7 @@ export const entityOf = (reading: ReadId): Entity =>
  * other's does not. Internal IDs of public entities are unknown. Where a table has public entities, every text that
  * leads nowhere gets one answer, and no error names the entity.
  */
-export function readId(
-  publicIds: PublicIdOpener,
-  table: CompiledTable,
-  text: string,
-  nowMs: number,
-  hint: LayoutHint | undefined,
-  asked?: Asked,
-): Result<ReadId, OpenError> {
+const readId: TableReading["read"] = ({ ports: { publicIds = NO_KEYS }, nowMs, asked }, table, text, hint) => {
   // Those for which it is a proof, and those whose IDs it opens to.
   const proven: Entity[] = [];
   const unproven: Entity[] = [];
@@ -82,22 +75,34 @@ export function readId(
     else {
       const match = { entity, idStart: 0, idEnd: internal.length, hint: undefined };
       const decision = resolvePath(table, match, internal, nowMs);
-      if (!decision.ok && decision.error.reason === "table-unavailable") return decision;
+      if (!decision.ok && isUnloaded(decision.error)) return decision;
       if (decision.ok || decision.error.reason === "entity-gone") unproven.push(entity);
     }
   }
-  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint, asked);
+  const plain = resolveAny(shownOf(table), text, nowMs, hint, asked);
   // A reading that is not known yet may be the one that counts.
-  if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
+  if (!plain.ok && isUnloaded(plain.error)) return plain;
   const [entity, second] = proven.length > 0 ? proven : unproven;
   const hasNoOwner = !plain.ok && (plain.error.reason === "malformed-id" || plain.error.reason === "unknown-id");
   if (entity === undefined) {
     if (plain.ok) return ok({ kind: "plain", decision: plain.value });
-    return err(table.withoutPublic !== undefined && hasNoOwner ? unknownPublicId(text) : plain.error);
+    return err(hasNoOwner ? unknownPublicId(text) : plain.error);
   }
   const isOnly = second === undefined && hasNoOwner;
-  return isOnly ? ok({ kind: "public", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
-}
+  return isOnly ? ok({ kind: "hidden", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
+};
 
 /** Kinds without redundancy: every text of their form opens to some internal ID. */
 const WITHOUT_PROOF: readonly string[] = ["guid", "uint128"];
+
+export const publicOwners = ({ entities }: CompiledTable, text: string): readonly string[] =>
+  [...entities.values()].flatMap((entity) =>
+    entity.public !== undefined && hasPublicForm(entity, text) ? [entity.name] : [],
+  );
+
+/** `shown`: the table without its public entities. */
+export const publicReadingOf = (shown: CompiledTable): TableReading => ({
+  shown,
+  read: readId,
+  ownersOfForm: publicOwners,
+});
