@@ -82,44 +82,54 @@ async function readFrom(
   if (!delivered.ok) return { fault: delivered.error.reason };
   const { response, bytes, fields } = delivered.value;
   if (late.aborted || run.load.isOver) {
-    void response.body?.cancel().catch(() => undefined);
+    drop(response.body);
     return { fault: "timeout" };
   }
   const content = bytes === undefined ? response.body : new Response(bytes).body;
   const decoded = content && decodedBody(content, response.headers.get("content-encoding"), proxied);
   if (response.status !== 200) {
     const fault = `status-${response.status}`;
-    if (!isRefusal(response.status)) {
-      void content?.cancel().catch(() => undefined);
-      return { fault };
-    }
-    // A body that cannot be decoded is the client's to read.
-    const isRaw = decoded?.ok === false;
-    const { status, statusText, headers } = response;
-    const init = { status, statusText, headers, encodeBody: isRaw ? "manual" : "automatic" } as const;
-    const own = new Response(decoded?.ok === true ? decoded.value : content, init);
-    const unsent = [
-      ...(isRaw ? [] : ["content-encoding"]),
-      "content-length",
-      "transfer-encoding",
-      ...(fields.dropped ?? []),
-    ];
-    for (const name of unsent) own.headers.delete(name);
-    return { fault, own };
+    if (isRefusal(response.status)) return { fault, own: refusalOf(response, content, decoded, fields.dropped) };
+    drop(content);
+    return { fault };
   }
   if (decoded?.ok === false) {
-    void content?.cancel().catch(() => undefined);
+    drop(content);
     return { fault: codingFault(decoded.error) };
   }
   const text = await textOf(decoded?.value ?? null, list.pageBytesMax, reserve, late);
-  if (typeof text !== "string") return text;
+  return typeof text === "string" ? pageIn(run, target, text, response.headers.get("link")) : text;
+}
+
+type Body = ReadableStream<Uint8Array> | null;
+
+const drop = (body: Body): void => void body?.cancel().catch(() => undefined);
+
+/** A region's refusal as its client gets it. `dropped`: fields of the connection. */
+function refusalOf(
+  { status, statusText, headers }: Response,
+  content: Body,
+  decoded: ReturnType<typeof decodedBody> | null,
+  dropped: readonly string[] = [],
+): Response {
+  // A body that cannot be decoded is the client's to read.
+  const isRaw = decoded?.ok === false;
+  const init = { status, statusText, headers, encodeBody: isRaw ? "manual" : "automatic" } as const;
+  const own = new Response(decoded?.ok === true ? decoded.value : content, init);
+  const unsent = [...(isRaw ? [] : ["content-encoding"]), "content-length", "transfer-encoding", ...dropped];
+  for (const name of unsent) own.headers.delete(name);
+  return own;
+}
+
+/** The items of a page, and what leads to the next one. `link`: the header. */
+function pageIn({ context, list }: ListRun, target: Target, text: string, link: string | null): Page | PageFailure {
   const read = readPage(text, list.items);
   if (read === undefined) return { fault: "malformed-page" };
   if (read.items.length > list.pageSize) return { fault: "too-many-items" };
   const urls = target.region.origins.map(({ url }) => new URL(url));
   const next = nextIn(read.rest, {
     next: list.next,
-    link: response.headers.get("link"),
+    link,
     paths: [list.path, ...urls.map(({ pathname }) => pathname.replace(/\/$/, "") + list.path)],
     origins: [...urls.map(({ origin }) => origin), ...sentOrigins(context)],
     charactersMax: list.pageCursorMax,
@@ -142,7 +152,7 @@ const codingFault = ({ coding }: CodingError): string =>
 const isRefusal = (status: number): boolean => [400, 401, 402, 403, 404, 405, 406, 410, 422, 451].includes(status);
 
 async function textOf(
-  body: ReadableStream<Uint8Array> | null,
+  body: Body,
   bytesMax: number,
   reserve: (bytes: number) => boolean,
   late: AbortSignal,

@@ -22,12 +22,38 @@ import { RegionList } from "./source.ts";
 export async function answerList(context: RequestContext, served: ServedTable, list: List): Promise<Response> {
   const own = ownRegion(context, served);
   if (own !== undefined) return forwardWithoutId(context, own);
-  const { gateway } = context;
+  const { gateway, request } = context;
   context.watchClient();
   context.entity = list.entity.name;
   if (served.canary?.table.lists?.get(list.path) === list) context.takeCanary();
+  const query = await admit(context, served, list);
+  if (query instanceof Response) return query;
+  const sealing = await cursorSeal(gateway);
+  if (sealing === undefined) return context.fail({ reason: "cursors-unavailable" });
+  const from = await beginning(context, served, list, query, sealing);
+  if (!from.ok) return context.fail(from.error);
+  const isLines = wantsLines(request.headers.get("accept"));
+  const headers: Record<string, string> = {
+    "content-type": isLines ? "application/x-ndjson" : "application/json",
+    "cache-control": "no-store",
+    "waybill-table": context.tableLabel ?? "",
+    vary: "accept, authorization",
+  };
+  if (context.method === "HEAD") return new Response(null, { headers });
+  const run = runOf(context, served, list, query.sent, from.value.isGap);
+  request.signal.addEventListener("abort", run.load.end);
+  const answer = new Answer(run, query, from.value, sealing, isLines);
+  const first = await answer.begin();
+  if (!first.ok) return answer.refusal ?? context.fail(first.error);
+  const partial = answer.missing();
+  if (partial.length > 0) headers["waybill-partial"] = partial.join(", ");
+  return new Response(answer.stream(first.value), { headers });
+}
+
+/** The query of a request that may be answered, or its refusal. */
+async function admit(context: RequestContext, served: ServedTable, list: List): Promise<ListQuery | Response> {
+  const { gateway, request } = context;
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
-  const { request } = context;
   if (request.body !== null && request.headers.get("content-length") !== "0")
     return context.fail({
       reason: "malformed-request",
@@ -39,39 +65,31 @@ export async function answerList(context: RequestContext, served: ServedTable, l
   // A page counts as a request; the first ones together as no more than may come at once.
   const count = Math.min(Math.max(1, query.value.targets.size), limit?.max ?? Infinity);
   const limited = limit && (await limitRate(context, limit, "entity", { entity: list.entity }, count));
-  if (limited !== undefined) return limited;
-  const sealing = await cursorSeal(gateway);
-  if (sealing === undefined) return context.fail({ reason: "cursors-unavailable" });
-  const from = await beginning(context, served, list, query.value, sealing);
-  if (!from.ok) return context.fail(from.error);
-  const isLines = wantsLines(context.request.headers.get("accept"));
-  const headers: Record<string, string> = {
-    "content-type": isLines ? "application/x-ndjson" : "application/json",
-    "cache-control": "no-store",
-    "waybill-table": context.tableLabel ?? "",
-    vary: "accept, authorization",
-  };
-  if (context.method === "HEAD") return new Response(null, { headers });
-  const run: ListRun = {
+  return limited ?? query.value;
+}
+
+function runOf(
+  context: RequestContext,
+  served: ServedTable,
+  list: List,
+  sent: ListQuery["sent"],
+  isGap: boolean,
+): ListRun {
+  const { gateway } = context;
+  const limit = gateway.rateLimits.entity;
+  return {
     context,
     served,
     list,
     request: pageRequest(context.request),
-    sent: query.value.sent,
+    sent,
     words: clientHash(context),
-    isGap: from.value.isGap,
+    isGap,
     mayAsk: async () => limit === undefined || (await limit.waitSeconds(rateKey(context, list.entity))) === 0,
     pagesLeft: list.pagesMax,
     gate: new Gate(AT_ONCE_MAX, gateway.clock.nowMs),
     load: new Load(gateway),
   };
-  context.request.signal.addEventListener("abort", run.load.end);
-  const answer = new Answer(run, query.value, from.value, sealing, isLines);
-  const first = await answer.begin();
-  if (!first.ok) return answer.refusal ?? context.fail(first.error);
-  const partial = answer.missing();
-  if (partial.length > 0) headers["waybill-partial"] = partial.join(", ");
-  return new Response(answer.stream(first.value), { headers });
 }
 
 /** The entry for the same path whose sources say a region that the client itself names: by a header, a claim or a cookie. */

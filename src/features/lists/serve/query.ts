@@ -23,8 +23,30 @@ type Failed = { readonly ok: false; readonly error: GatewayError };
 
 const malformed = (detail: string): Failed => err({ reason: "malformed-request", detail });
 
-/** Reads the query as it came: what is none of the list's own is for the regions. */
 export function readQuery(query: string, list: List, served: ServedTable): Result<ListQuery, GatewayError> {
+  const { limit: limits, cursorQuery, filters } = list;
+  const parameters = readParameters(query, list);
+  if (!parameters.ok) return parameters;
+  const { sent, values } = parameters.value;
+  for (const name of [limits.query, cursorQuery, filters.mintedAfter, filters.mintedBefore]) {
+    if (name !== undefined && (values.get(name)?.length ?? 0) > 1) return malformed(`${name} comes twice.`);
+  }
+  const limit = readLimit(values.get(limits.query)?.[0], list);
+  if (!limit.ok) return limit;
+  const targets = readTargets(values, list, served);
+  return targets.ok
+    ? ok({ sent, limit: limit.value, cursor: values.get(cursorQuery)?.[0], targets: targets.value })
+    : targets;
+}
+
+/** `sent`: raw, for the regions. `values`: decoded, by name. */
+interface Parameters {
+  readonly sent: readonly string[];
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads the query as it came: what is none of the list's own is for the regions. */
+function readParameters(query: string, list: List): Result<Parameters, GatewayError> {
   const { limit: limits, cursorQuery, filters, next, pageSizeQuery } = list;
   const sent: string[] = [];
   const values = new Map<string, string[]>();
@@ -47,15 +69,7 @@ export function readQuery(query: string, list: List, served: ServedTable): Resul
     if (regional.has(name)) return malformed(`The parameter ${name} is of one region; use ${cursorQuery}.`);
     sent.push(piece);
   }
-  for (const name of [limits.query, cursorQuery, filters.mintedAfter, filters.mintedBefore]) {
-    if (name !== undefined && (values.get(name)?.length ?? 0) > 1) return malformed(`${name} comes twice.`);
-  }
-  const limit = readLimit(values.get(limits.query)?.[0], list);
-  if (!limit.ok) return limit;
-  const targets = readTargets(values, list, served);
-  return targets.ok
-    ? ok({ sent, limit: limit.value, cursor: values.get(cursorQuery)?.[0], targets: targets.value })
-    : targets;
+  return ok({ sent, values });
 }
 
 function decoded(text: string): string | undefined {

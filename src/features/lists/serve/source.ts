@@ -210,22 +210,18 @@ export class RegionList {
 
   /** An item counts only from the region that owns its ID by the table now: one that was moved is shown once. */
   #itemOf(outcome: Outcome | LoadFailure, item: unknown, text: string): Item | RegionFault | undefined {
-    if (outcome.kind === "error") {
-      const { reason } = outcome.error;
-      if (reason === "malformed-id") return "item-without-id";
-      if (reason.endsWith("-unavailable")) return "owner-unknown";
-    }
+    const fault = outcome.kind === "error" ? faultWithoutOwner(outcome.error.reason) : undefined;
+    if (fault !== undefined) return fault;
     if (outcome.kind !== "region" || outcome.decision.target.region.name !== this.region) {
       this.elsewhere++;
       return undefined;
     }
     const { canonical } = outcome.decision;
-    const { order } = this.#run.list;
-    const keyText = order === undefined ? "" : this.#keyTextOf(outcome, item, text, order);
-    const at = keyText === undefined ? undefined : positionOf(keyText, canonical, order?.type ?? "string");
+    const at = this.#positionOf(outcome, item, text);
     if (at === undefined) return "item-without-key";
     if (this.#ids.has(canonical) || this.#idsBefore.has(canonical)) return undefined;
     this.#ids.add(canonical);
+    const { order } = this.#run.list;
     if (order !== undefined) {
       if (this.#seen !== undefined && comparePositions(at, this.#seen, order) <= 0) return "out-of-order";
       this.#seen = at;
@@ -235,8 +231,15 @@ export class RegionList {
     return { text: /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, " ") : text, at };
   }
 
+  /** `undefined` without a key to sort by. */
+  #positionOf(outcome: InRegion, item: unknown, text: string): Position | undefined {
+    const { order } = this.#run.list;
+    const keyText = order === undefined ? "" : this.#keyTextOf(outcome, item, text, order);
+    return keyText === undefined ? undefined : positionOf(keyText, outcome.decision.canonical, order?.type ?? "string");
+  }
+
   #keyTextOf(
-    { decision: { layout, words }, byCanary }: Extract<Outcome, { readonly kind: "region" }>,
+    { decision: { layout, words }, byCanary }: InRegion,
     item: unknown,
     text: string,
     { path, type }: ListOrder,
@@ -244,4 +247,12 @@ export class RegionList {
     if (path !== undefined) return keyTextOf(item, text, path, type);
     return deciderOf(this.#run.served, byCanary).layouts.get(layout)?.layout.mintedAtMs?.(words)?.toString();
   }
+}
+
+type InRegion = Extract<Outcome, { readonly kind: "region" }>;
+
+/** The fault of an item whose owner cannot be told. One that belongs nowhere is only not of its region. */
+function faultWithoutOwner(reason: string): RegionFault | undefined {
+  if (reason === "malformed-id") return "item-without-id";
+  return reason.endsWith("-unavailable") ? "owner-unknown" : undefined;
 }
