@@ -1,17 +1,15 @@
 import { DECIMAL } from "../../../ids/text/alphabets.ts";
 import { targetOf } from "../../../routing/compile/targets.ts";
-import type { TableFeature } from "../../../routing/feature.ts";
-import type { LayoutPlans } from "../../../routing/layouts/plan.ts";
+import type { CompileContext, TableFeature } from "../../../routing/feature.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
-import type { Draft } from "../../../routing/schema/draft.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
-import type { Entity, Regions } from "../../../routing/table.ts";
+import type { Entity, EntityId, Regions } from "../../../routing/table.ts";
 import { regionFilter } from "./filter.ts";
 import { CURSOR_CHARACTERS_MAX } from "./limits.ts";
 import type { DeclaredList } from "./schema.ts";
-import type { List, NextPage } from "./types.ts";
+import type { List, ListOrder, NextPage } from "./types.ts";
 
 /** The path before `/:id`, unless the table says otherwise. */
 export const listPathOf = (entity: DeclaredEntity, { path }: DeclaredList): string | undefined =>
@@ -20,18 +18,15 @@ export const listPathOf = (entity: DeclaredEntity, { path }: DeclaredList): stri
     .find(({ pattern }) => /^(?:\/[^/:*]+)+\/:id$/.test(pattern))
     ?.pattern.slice(0, -"/:id".length);
 
+type Context = Pick<CompileContext, "draft" | "plans" | "regions">;
+
 /** By path; `undefined` where no collection is listed. */
-const indexLists = (
-  draft: Draft,
-  plans: LayoutPlans,
-  entities: ReadonlyMap<string, Entity>,
-  regions: Regions,
-): ReadonlyMap<string, List> | undefined => {
+const indexLists = (context: Context, entities: ReadonlyMap<string, Entity>): ReadonlyMap<string, List> | undefined => {
   const lists = new Map<string, List>();
-  for (const [name, declared] of draft.entities) {
+  for (const [name, declared] of context.draft.entities) {
     const entity = entities.get(name);
     if (declared.list === undefined || entity === undefined) continue;
-    const list = listOf(draft, plans, entity, declared, declared.list, regions);
+    const list = listOf(context, entity, declared, declared.list);
     lists.set(list.path, list);
   }
   return lists.size === 0 ? undefined : lists;
@@ -57,40 +52,17 @@ export const pageCursorMaxOf = (regions: Iterable<string>): number => {
   return Math.min(1024, Math.floor((CURSOR_CHARACTERS_MAX * PLAIN_SHARE - taken) / Math.max(1, names.length)));
 };
 
-const listOf = (
-  draft: Draft,
-  plans: LayoutPlans,
-  entity: Entity,
-  declared: DeclaredEntity,
-  list: DeclaredList,
-  regions: Regions,
-): List => {
+const listOf = (context: Context, entity: Entity, declared: DeclaredEntity, list: DeclaredList): List => {
   const path = listPathOf(declared, list);
   if (path === undefined) throw new Error(`the list of ${entity.name} was not checked`);
-  const { order, limit = {}, filters = {}, answer = {} } = list;
-  const narrows = (filters.country ?? filters.mintedAfter ?? filters.mintedBefore) !== undefined;
-  const targets = [...regions].map(([name, region]) => {
-    // Another region has entities of its own: its list would look like this one's.
-    const target = targetOf(Object.freeze({ ...region, failover: [] }), Object.freeze({ kind: "source" }));
-    return [name, target] as const;
-  });
+  const { limit = {}, filters = {}, answer = {} } = list;
   return Object.freeze({
     entity,
     path,
     items: pathOf(list.items),
     id: pathOf(list.id ?? "/id"),
     next: nextOf(list),
-    order:
-      order === "none"
-        ? undefined
-        : {
-            path: order.by === "id-time" ? undefined : pathOf(order.by.member),
-            type: order.by === "id-time" ? "number" : order.by.type,
-            isDescending: order.direction === "desc",
-            hasDecimalIds:
-              entity.ids.length > 0 &&
-              entity.ids.every(({ enabled }) => enabled.layout.table.text.numeral?.digits === DECIMAL.digits),
-          },
+    order: orderOf(list, entity),
     pageSize: list.pageSize ?? PAGE_SIZE,
     pageSizeQuery: list.pageSizeQuery,
     pageBytesMax: list.pageBytesMax ?? PAGE_BYTES,
@@ -98,9 +70,8 @@ const listOf = (
     pagesMax: list.pagesMax ?? 500,
     cursorQuery: list.cursorQuery ?? CURSOR_QUERY,
     cursorMs: (list.cursorSeconds ?? 86_400) * 1000,
-    pageCursorMax: pageCursorMaxOf(regions.keys()),
-    scopeClaim: list.scope && "jwtClaim" in list.scope ? claimPathOf(list.scope.jwtClaim) : undefined,
-    scopeCookie: list.scope && "cookie" in list.scope ? list.scope.cookie : undefined,
+    pageCursorMax: pageCursorMaxOf(context.regions.keys()),
+    ...scopeOf(list),
     regionDeadlineMs: list.regionDeadlineMs ?? 10_000,
     mayBePartial: list.partial !== "refuse",
     filters: {
@@ -110,12 +81,42 @@ const listOf = (
       mintedBefore: filters.mintedBefore,
     },
     answer: { items: "items", next: "next", summary: "summary", ...answer },
-    targets: new Map(targets),
-    regionsOf:
-      narrows && entity.ids.length > 0 && entity.directory === undefined
-        ? regionFilter(draft, plans, entity.name)
-        : undefined,
+    targets: targetsOf(context.regions),
+    regionsOf: regionsOf(context, entity, list),
   });
+};
+
+const orderOf = ({ order }: DeclaredList, { ids }: Entity): ListOrder | undefined => {
+  if (order === "none") return undefined;
+  const isDecimal = ({ enabled }: EntityId) => enabled.layout.table.text.numeral?.digits === DECIMAL.digits;
+  return {
+    path: order.by === "id-time" ? undefined : pathOf(order.by.member),
+    type: order.by === "id-time" ? "number" : order.by.type,
+    isDescending: order.direction === "desc",
+    hasDecimalIds: ids.length > 0 && ids.every(isDecimal),
+  };
+};
+
+/** The claim or the cookie that says whose list it is. */
+const scopeOf = ({ scope }: DeclaredList): Pick<List, "scopeClaim" | "scopeCookie"> => ({
+  scopeClaim: scope && "jwtClaim" in scope ? claimPathOf(scope.jwtClaim) : undefined,
+  scopeCookie: scope && "cookie" in scope ? scope.cookie : undefined,
+});
+
+/** Another region has entities of its own: its list would look like this one's. */
+const targetsOf = (regions: Regions): List["targets"] =>
+  new Map(
+    [...regions].map(([name, region]) => {
+      const alone = Object.freeze({ ...region, failover: [] });
+      return [name, targetOf(alone, Object.freeze({ kind: "source" }))] as const;
+    }),
+  );
+
+/** Only a filter by what IDs say narrows the regions, and only where IDs are routed by what they say. */
+const regionsOf = ({ draft, plans }: Context, entity: Entity, { filters = {} }: DeclaredList): List["regionsOf"] => {
+  const narrows = (filters.country ?? filters.mintedAfter ?? filters.mintedBefore) !== undefined;
+  const isRoutedById = entity.ids.length > 0 && entity.directory === undefined;
+  return narrows && isRoutedById ? regionFilter(draft, plans, entity.name) : undefined;
 };
 
 const nextOf = ({ next }: DeclaredList): NextPage => {
@@ -132,6 +133,6 @@ export const listsTable: TableFeature = {
   name: "lists",
   readsRoutes: ({ entities = {} }) => Object.values(entities).some(({ list }) => list !== undefined),
   compile: ({ draft, plans, regions }) => ({
-    table: ({ entities }) => ({ lists: indexLists(draft, plans, entities, regions) }),
+    table: ({ entities }) => ({ lists: indexLists({ draft, plans, regions }, entities) }),
   }),
 };

@@ -1,5 +1,5 @@
 import { readConditions } from "../../../routing/compile/conditions.ts";
-import type { LayoutPlan, LayoutPlans } from "../../../routing/layouts/plan.ts";
+import type { IdPlan, LayoutPlan, LayoutPlans } from "../../../routing/layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
 import { includes, intersect, type Ranges, subtract } from "../../../routing/lookup/ranges.ts";
 import { readSplit } from "../../../routing/resolve/match.ts";
@@ -102,14 +102,22 @@ const stepOf = (
   for (const [name, ranges] of fields) {
     if (!dimensionNames.has(name)) return undefined;
     if (name === "country" || name === "minted") continue;
-    const marks = idsByEntity.get(entity)?.map(({ service, group }) => (name === "service" ? service : group)) ?? [];
-    const isMark = (name === "service" || name === "group") && marks.every((mark) => mark !== undefined);
-    if (!isMark) isExact = false;
-    else if (!marks.some((mark) => includes(ranges, mark as number))) return undefined;
-    else isExact &&= marks.every((mark) => includes(ranges, mark as number));
+    const taken = takenBy(ranges, name, idsByEntity.get(entity) ?? []);
+    if (taken === "none") return undefined;
+    isExact &&= taken === "all";
   }
   const regions = regionsIn(draft, route);
   return { regions, countries: fields.get("country"), minted: fields.get("minted"), isExact };
+};
+
+/** How many of an entity's IDs a condition takes, as far as the table knows: it declares the numbers that mark its entity. */
+const takenBy = (ranges: Ranges, field: string, ids: readonly IdPlan[]): "all" | "some" | "none" => {
+  if (field !== "service" && field !== "group") return "some";
+  const marks = ids.map((id) => id[field]);
+  const known = marks.filter((mark) => mark !== undefined);
+  if (known.length < marks.length) return "some";
+  if (!known.some((mark) => includes(ranges, mark))) return "none";
+  return known.every((mark) => includes(ranges, mark)) ? "all" : "some";
 };
 
 /** The regions that a route may lead to: all regions for a route that does not name them. */
