@@ -8,10 +8,11 @@ import { json, operation } from "../../../routes/openapi/table.ts";
 import { claimsOf } from "../../gateway/caller.ts";
 import type { Tables } from "../../gateway/decide.ts";
 import { decideFor } from "../../gateway/loading.ts";
-import { ok } from "../../ids/result.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
 import type { Gateway } from "../../ports/gateway.ts";
-import { duplicateKey, parseJson } from "../../routing/index.ts";
-import { type ExplainedRequest, explainRequest, wholeRequest } from "./serve/explain.ts";
+import type { GatewayError } from "../../problems/index.ts";
+import { type CompiledTable, duplicateKey, parseJson } from "../../routing/index.ts";
+import { type ExplainedRequest, explainRequest, type RequestText, wholeRequest } from "./serve/explain.ts";
 
 const PATH = "/-/explain";
 
@@ -67,42 +68,12 @@ export const explain = (gateway: Gateway) =>
     const context = contextOf(c);
     const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
-    const malformed = (detail: string) => context.fail({ reason: "malformed-request", detail });
     const body = await readBody(c.req.raw, BYTES_MAX);
-    if (!body.ok) return context.fail(body.error);
-    const json = parseJson(body.value);
-    const twice = json === undefined ? undefined : duplicateKey(body.value);
-    if (twice !== undefined) return malformed(`The body has the key ${JSON.stringify(twice.slice(0, 100))} twice.`);
-    // The schema would take a list for an object with the keys 0, 1, …
-    if (Array.isArray((json as { readonly headers?: unknown } | undefined)?.headers)) {
-      return malformed("headers is no part of a request.");
-    }
-    const parsed = v.safeParse(requestSchema, json);
-    if (!parsed.success) {
-      const place = v.getDotPath(parsed.issues[0]);
-      return malformed(
-        place === null ? "The body is no JSON object of a request." : `${place} is no part of a request.`,
-      );
-    }
-    const { method, url, country, continent } = parsed.output;
-    const headers = Object.entries(parsed.output.headers).flatMap(([name, values]) =>
-      [values].flat().map((value) => [name, value] as const),
-    );
-    let token: Request;
-    try {
-      token = new Request("http://explain.invalid/", {
-        headers: new Headers(headers.map(([name, value]) => [name, value])),
-      });
-    } catch {
-      return malformed("headers has a name or a value that no request can have.");
-    }
-    const readsToken = [...served.table.entities.values(), ...served.table.withoutId.entries].some(
-      ({ idIn }) => idIn?.readsToken,
-    );
-    const claims = readsToken ? await claimsOf(gateway, token) : ok(undefined);
-    const bytes = new TextEncoder().encode(parsed.output.body);
-    const request = wholeRequest({ method, url, headers, body: bytes, country, continent }, claims);
-    if (request === undefined) return malformed("url is a path, or a URL with a host.");
+    const read = body.ok ? readRequest(body.value) : body;
+    if (!read.ok) return context.fail(read.error);
+    const { text, sent } = read.value;
+    const request = wholeRequest(text, readsToken(served.table) ? await claimsOf(gateway, sent) : ok(undefined));
+    if (request === undefined) return context.fail(malformed("url is a path, or a URL with a host.").error);
     const layoutName = request.header("id-layout");
     const withHost = request.host === "" ? { ...request, host: siteOf(context).host } : request;
     const explainBy = (tables: Tables) =>
@@ -116,6 +87,38 @@ export const explain = (gateway: Gateway) =>
     );
     return jsonResponse({ ...shown, ...tableCanary }, { "waybill-table": context.tableLabel ?? "" });
   });
+
+const malformed = (detail: string) => err({ reason: "malformed-request", detail } as const);
+
+/** The request that a body describes. `sent`: one with its header fields, as the gateway would get it. */
+function readRequest(body: string): Result<{ readonly text: RequestText; readonly sent: Request }, GatewayError> {
+  const json = parseJson(body);
+  const twice = json === undefined ? undefined : duplicateKey(body);
+  if (twice !== undefined) return malformed(`The body has the key ${JSON.stringify(twice.slice(0, 100))} twice.`);
+  // The schema would take a list for an object with the keys 0, 1, …
+  if (Array.isArray((json as { readonly headers?: unknown } | undefined)?.headers)) {
+    return malformed("headers is no part of a request.");
+  }
+  const parsed = v.safeParse(requestSchema, json);
+  if (!parsed.success) {
+    const place = v.getDotPath(parsed.issues[0]);
+    return malformed(place === null ? "The body is no JSON object of a request." : `${place} is no part of a request.`);
+  }
+  const { method, url, country, continent } = parsed.output;
+  const headers = Object.entries(parsed.output.headers).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  try {
+    const sent = new Request("http://explain.invalid/", { headers: new Headers(headers) });
+    const bytes = new TextEncoder().encode(parsed.output.body);
+    return ok({ text: { method, url, headers, body: bytes, country, continent }, sent });
+  } catch {
+    return malformed("headers has a name or a value that no request can have.");
+  }
+}
+
+const readsToken = ({ entities, withoutId }: CompiledTable): boolean =>
+  [...entities.values(), ...withoutId.entries].some(({ idIn }) => idIn?.readsToken);
 
 function requestLedBy(explained: Awaited<ReturnType<typeof decideFor<ExplainedRequest>>>): LedHere {
   const { byCanary } = explained;
