@@ -8,11 +8,12 @@ import {
   type Outcome,
   refusalAt,
 } from "../../../gateway/decide.ts";
+import type { Placed } from "../../../gateway/feature.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../../problems/index.ts";
 import { isHost } from "../../../proxy/addresses/host.ts";
 import { withoutPrefix } from "../../../proxy/path-prefix.ts";
-import { chooseRegion, type RequestSays } from "../../../routing/index.ts";
+import { type CompiledTable, chooseRegion, type RequestSays } from "../../../routing/index.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../../routing/lookup/paths.ts";
 import { type SourceStep, stepsOf } from "../../../routing/resolve/region-sources.ts";
@@ -121,42 +122,46 @@ export function explainRequest(given: DecideInput, request: WholeRequest): Expla
     } as const;
     return { ...NOTHING, problem: problemOf(error) };
   }
-  const own = OWN_PAGES.get(path);
-  if (own !== undefined) return { ...NOTHING, problem: problemOf({ reason: "malformed-request", detail: own }) };
-  const isRead = method === "GET" || method === "HEAD";
-  const listed = isRead ? input.tables.table.lists?.get(path)?.entity.name : undefined;
-  if (listed !== undefined) return { ...NOTHING, owner: listed, lists: listed };
-  const { graphql } = input.tables.table;
-  if (graphql?.path === path) return { ...NOTHING, owner: graphql.entity.name, isGraphql: true };
-  const created = method === "POST" ? input.tables.table.creates?.match(path)?.entity.entity.name : undefined;
-  if (created !== undefined) return { ...NOTHING, owner: created, creates: created };
+  const endpoint = explainEndpoint(input.tables.table, path, method);
+  if (endpoint !== undefined) return { ...NOTHING, ...endpoint };
   const outcome = path.startsWith(ANY_PREFIX) ? decideAny(input, path) : decidePath(input, path);
-  if (outcome.kind === "load") return outcome;
-  const { byCanary } = outcome;
   switch (outcome.kind) {
+    case "load":
+      return outcome;
     case "error": {
+      const { byCanary } = outcome;
       const problem = problemOf(refusalAt(input.tables, path, method, outcome.error));
       return { ...NOTHING, byCanary, owner: outcome.entity ?? ownerOf(input, path), problem };
     }
-    case "redirect":
-      return { ...NOTHING, byCanary, redirect: outcome.path, region: outcome.decision?.target.region.name };
-    case "region": {
-      const { entity, id } = outcome.decision;
-      // The internal ID of a public one stays inside.
-      const text = entity.public === undefined ? id : idInPath(input, path);
-      const own = { place: PATH, entity: entity.name, text, outcome };
-      return explainIds(input, request, entity.idIn, { ...NOTHING, byCanary, owner: entity.name }, [own], undefined);
+    case "redirect": {
+      const { byCanary, decision } = outcome;
+      return { ...NOTHING, byCanary, redirect: outcome.path, region: decision?.target.region.name };
     }
+    case "region":
+      return explainIds(input, request, outcome);
     case "without-id": {
       const { entry } = outcome;
-      const owner = entry.entity.name;
-      if (!takesMethod(entry, askedOf(request))) {
-        const error = { reason: "method-not-allowed", method, allow: entry.methods ?? [] } as const;
-        return { ...NOTHING, owner, problem: problemOf(error) };
-      }
-      return explainIds(input, request, entry.idIn, { ...NOTHING, owner }, [], entry);
+      if (takesMethod(entry, input.asked)) return explainIds(input, request, outcome);
+      const error = { reason: "method-not-allowed", method, allow: entry.methods ?? [] } as const;
+      return { ...NOTHING, owner: entry.entity.name, problem: problemOf(error) };
     }
   }
+}
+
+/** An endpoint of the gateway: its own pages, lists, GraphQL, and where entities are created. */
+function explainEndpoint(
+  { lists, graphql, creates }: CompiledTable,
+  path: string,
+  method: string,
+): Partial<ExplainedRequest> | undefined {
+  const own = OWN_PAGES.get(path);
+  if (own !== undefined) return { problem: problemOf({ reason: "malformed-request", detail: own }) };
+  const isRead = method === "GET" || method === "HEAD";
+  const listed = isRead ? lists?.get(path)?.entity.name : undefined;
+  if (listed !== undefined) return { owner: listed, lists: listed };
+  if (graphql?.path === path) return { owner: graphql.entity.name, isGraphql: true };
+  const created = method === "POST" ? creates?.match(path)?.entity.entity.name : undefined;
+  return created === undefined ? undefined : { owner: created, creates: created };
 }
 
 const askedOf = ({ method, host, header }: WholeRequest): Asked => ({
@@ -177,37 +182,50 @@ function idInPath(input: DecideInput, path: string): string {
   return match === undefined ? "" : path.slice(match.idStart, match.idEnd);
 }
 
-function explainIds(
-  input: DecideInput,
-  request: WholeRequest,
-  idIn: IdPlaces | undefined,
-  known: ExplainedRequest,
-  inPath: readonly LocatedId[],
-  entry: WithoutId | undefined,
-): ExplainedRequest | LoadNeed {
-  const places = [...inPath, ...(idIn?.places ?? [])].map((place) => ("label" in place ? place.label : place.place));
+/** As the client wrote it: the internal ID of a public one stays inside. */
+function idOfPath(input: DecideInput, path: string, outcome: Extract<Placed, { readonly kind: "region" }>): LocatedId {
+  const { entity, id } = outcome.decision;
+  const text = entity.public === undefined ? id : idInPath(input, path);
+  return { place: PATH, entity: entity.name, text, outcome };
+}
+
+function explainIds(input: DecideInput, request: WholeRequest, outcome: Placed): ExplainedRequest | LoadNeed {
+  const isById = outcome.kind === "region";
+  const { idIn } = isById ? outcome.decision.entity : outcome.entry;
+  const entity = isById ? outcome.decision.entity : outcome.entry.entity;
+  const inPath = isById ? [idOfPath(input, request.path, outcome)] : [];
+  const places = [...inPath.map(({ place }) => place), ...(idIn?.places ?? []).map(({ label }) => label)];
   const read = idIn === undefined ? ok([]) : readWhole(idIn, request);
   const located = locateIds(input, read.ok ? read.value : [], true);
   if (located.kind === "load") return located;
   const all = [...inPath, ...located.ids];
-  const explained = { ...known, places, ids: all.map(shownId) };
+  const byCanary = isById && outcome.byCanary;
+  const explained = { ...NOTHING, byCanary, owner: entity.name, places, ids: all.map(shownId) };
   const agreed = read.ok ? agree(all) : read;
   if (!agreed.ok) return { ...explained, problem: problemOf(agreed.error) };
   const [first] = agreed.value;
-  const table = deciderOf(input.tables, first?.byCanary ?? false);
-  const owner = entry?.entity ?? first?.decision.entity;
   if (first !== undefined) {
     const { region } = first.decision.target;
+    const owner = isById ? first.decision.entity : entity;
     return { ...explained, byCanary: first.byCanary, region: region.name, ...sentOf(request, owner, region) };
   }
-  const { sources } = entry as WithoutId;
+  if (isById) throw new Error("the ID in the path is one of all");
+  return explainSources(input, request, outcome.entry, explained);
+}
+
+/** A request without any ID goes where the sources of its path say. */
+function explainSources(
+  { tables }: DecideInput,
+  request: WholeRequest,
+  entry: WithoutId,
+  explained: ExplainedRequest,
+): ExplainedRequest {
+  const { sources, entity } = entry;
   const asked = { ...explained, sources: stepsOf(sources, request) };
   const choice = chooseRegion(sources, request);
-  if (choice.ok) {
-    const { region, label } = choice.value;
-    return { ...asked, region, source: label, ...sentOf(request, owner, table.regions.get(region)) };
-  }
-  return { ...asked, problem: problemOf(noRegion(entry as WithoutId, choice.error, request.path)) };
+  if (!choice.ok) return { ...asked, problem: problemOf(noRegion(entry, choice.error, request.path)) };
+  const { region, label } = choice.value;
+  return { ...asked, region, source: label, ...sentOf(request, entity, deciderOf(tables, false).regions.get(region)) };
 }
 
 function sentOf({ path, query }: WholeRequest, owner: Entity | undefined, region: Region | undefined) {
