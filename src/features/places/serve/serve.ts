@@ -12,7 +12,7 @@ import { asksUpgrade } from "../../../proxy/origin-request.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import type { Entity, IdDecision, WithoutId } from "../../../routing/table.ts";
 import type { IdPlaces } from "../table/types.ts";
-import { agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
+import { type AgreedId, agree, type LocatedId, locateIds, PATH, rememberedEach } from "./locate.ts";
 import { peekBody } from "./peek.ts";
 import { type BodyHead, type BodyType, bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
 
@@ -25,42 +25,56 @@ export async function serveByPlaces(
   outcome: Placed,
   places: IdPlaces,
 ): Promise<Response> {
-  const { request, method } = context;
   context.watchClient();
   const entry = outcome.kind === "without-id" ? outcome.entry : undefined;
   // The method is refused there.
   if (entry !== undefined && !takesMethod(entry, context)) return forwardWithoutId(context, entry);
   const own = outcome.kind === "region" ? outcome.decision : undefined;
-  context.entity = (entry ?? (own as IdDecision)).entity.name;
+  const { entity } = entry ?? (own as IdDecision);
+  context.entity = entity.name;
   const fail = (error: GatewayError): Response => context.fail(error, own);
-  const read = await readRequest(context, places, (entry ?? (own as IdDecision)).entity);
+  const read = await readRequest(context, places, entity);
   if (!read.ok) return fail(read.error);
   const { ids, body } = read.value;
-  const layoutName = request.headers.get("id-layout") ?? undefined;
+  const layoutName = context.request.headers.get("id-layout") ?? undefined;
   const located = await decideFor(context, served, (input) => locateIds(input, ids), layoutName);
   if (located.kind === "error") return fail(located.error);
-  const inPath: readonly LocatedId[] =
-    own === undefined
-      ? []
-      : [{ place: PATH, entity: own.entity.name, text: own.id, outcome: outcome as LocatedId["outcome"] }];
-  const all = [...inPath, ...located.ids];
-  const names = all.map(
-    ({ entity, outcome }) => `${entity} ${outcome.kind === "region" && outcome.decision.canonical}`,
-  );
-  const hasOthers = new Set(names).size > 1;
+  const all = [...inPath(outcome), ...located.ids];
+  const hasOthers = areSeveral(all);
   const agreed = agree(hasOthers ? await rememberedEach(context, served, all) : all);
   if (!agreed.ok) return fail(agreed.error);
   const [first, ...others] = agreed.value;
   const options = { body, hasOthers };
   if (first === undefined) return forwardWithoutId(context, entry as WithoutId, options);
-  for (const { decision } of others) {
-    const fenced = rejectFenced(decision, method, asksUpgrade({ request }));
-    if (fenced !== undefined) return context.fail(fenced, first.decision);
-  }
+  const fenced = fencedAmong(others, context);
+  if (fenced !== undefined) return context.fail(fenced, first.decision);
   if (outcome.kind === "region") return forward(context, first.decision, outcome.path + context.query, options);
   if (first.byCanary) context.takeCanary();
-  const decision = { ...first.decision, entity: asDeclared(first.decision.entity, outcome.entry.entity) };
+  const decision = { ...first.decision, entity: asDeclared(first.decision.entity, entity) };
   return forward(context, decision, context.path + context.query, options);
+}
+
+function inPath(outcome: Placed): readonly LocatedId[] {
+  if (outcome.kind === "without-id") return [];
+  const { entity, id } = outcome.decision;
+  return [{ place: PATH, entity: entity.name, text: id, outcome }];
+}
+
+/** Whether a request names several entities, or one ID that leads nowhere beside others. */
+function areSeveral(ids: readonly LocatedId[]): boolean {
+  const names = ids.map(
+    ({ entity, outcome }) => `${entity} ${outcome.kind === "region" && outcome.decision.canonical}`,
+  );
+  return new Set(names).size > 1;
+}
+
+/** A write to any entity whose move is fenced waits. */
+function fencedAmong(ids: readonly AgreedId[], { request, method }: RequestContext): GatewayError | undefined {
+  for (const { decision } of ids) {
+    const fenced = rejectFenced(decision, method, asksUpgrade({ request }));
+    if (fenced !== undefined) return fenced;
+  }
+  return undefined;
 }
 
 const declaredAs = new WeakMap<Entity, WeakMap<Entity, Entity>>();
