@@ -1,9 +1,18 @@
-import { type DecideError, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "../../gateway/decide.ts";
+import {
+  type DecideError,
+  type DecideInput,
+  decideAny,
+  decidePath,
+  isStartPage,
+  type Outcome,
+  refusalAt,
+} from "../../gateway/decide.ts";
 import type { CompiledTable, Entity, WithoutId } from "../../routing/index.ts";
 import { takesMethod } from "../../routing/lookup/choice.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../../routing/lookup/paths.ts";
 import { hostsOf } from "../../routing/resolve/owner.ts";
 import { lacksKey, shownOf } from "../../routing/resolve/reading.ts";
+import type { Asked } from "../../routing/table.ts";
 
 /** A request of the past, as logs know it. `path`: raw, as it was sent; a query is passed over. */
 export type LoggedRequest = Readonly<{ method: string; path: string }>;
@@ -76,32 +85,45 @@ const destinationOn = (
   nowMs: number,
   servedHost: string,
 ): Destination => {
-  const asked = { method, preflightFor: undefined, servedHost };
   const [path = ""] = target.split("?", 1);
-  if (GATEWAY_PATH.test(path)) return { kind: "own" };
-  if ((method === "GET" || method === "HEAD") && table.lists?.has(path) === true) return { kind: "own" };
+  if (isOwn(table, method, path)) return { kind: "own" };
   if (NOT_NORMALIZED.test(path)) return refused("malformed-request", undefined);
   if (path === HIDDEN_PATH) return open("public-id", undefined);
-  const tables = { table, canary: undefined };
-  if (path.startsWith(ANY_PREFIX)) {
-    const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
-    if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
-    // The plain readings decide first, and what has none may be a public ID.
-    const shown = { table: shownOf(table), canary: undefined };
-    const outcome = decideAny({ tables: shown, ports: {}, layoutName: undefined, nowMs, asked }, path);
-    return outcome.kind === "error" && table.reading !== undefined
-      ? open("public-id", undefined)
-      : destination(outcome, method);
-  }
-  if (path === table.graphql?.path) return open("request-fields", table.graphql.entity.name);
+  const asked = { method, preflightFor: undefined, servedHost };
+  // No keys are at hand.
+  const input = { tables: { table, canary: undefined }, ports: {}, layoutName: undefined, nowMs, asked };
+  return path.startsWith(ANY_PREFIX) ? destinationUnderAny(input, path) : destinationOnPath(input, path);
+};
+
+const isOwn = ({ lists }: CompiledTable, method: string, path: string): boolean =>
+  GATEWAY_PATH.test(path) || ((method === "GET" || method === "HEAD") && lists?.has(path) === true);
+
+type Input = DecideInput & { readonly asked: Asked };
+
+/** The plain readings decide first, and what has none may be a public ID. */
+const destinationUnderAny = (input: Input, path: string): Destination => {
+  const { table } = input.tables;
+  const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
+  if (id === HIDDEN_ID || mayBePublic(table, id)) return open("public-id", undefined);
+  const outcome = decideAny({ ...input, tables: { table: shownOf(table), canary: undefined } }, path);
+  return outcome.kind === "error" && table.reading !== undefined
+    ? open("public-id", undefined)
+    : destination(outcome, input.asked.method);
+};
+
+/** On a path of a public entity the decision stays open. */
+const destinationOnPath = (input: Input, path: string): Destination => {
+  const { tables, asked } = input;
+  const { graphql, creates, paths } = tables.table;
+  const { method } = asked;
+  if (path === graphql?.path) return open("request-fields", graphql.entity.name);
   // Its region is of the ID that it gets.
-  const created = method === "POST" ? table.creates?.match(path)?.entity.entity : undefined;
+  const created = method === "POST" ? creates?.match(path)?.entity.entity : undefined;
   if (created !== undefined) return open("request-fields", created.name);
-  const match = table.paths.match(path, asked);
+  const match = paths.match(path, asked);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);
-  // No keys are at hand: on a path of a public entity the decision stays open.
-  const outcome = decidePath({ tables, ports: {}, layoutName: undefined, nowMs, asked }, path);
+  const outcome = decidePath(input, path);
   if (outcome.kind !== "error") return destination(outcome, method);
   if (isStartPage(path, method, outcome.error)) return { kind: "own" };
   const error = refusalAt(tables, path, method, outcome.error);
