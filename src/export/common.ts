@@ -27,6 +27,10 @@ export interface ExportOptions {
   readonly folder: string;
 }
 
+/** Labels of an answer that no engine gives: only Waybill tells how it decided. */
+export const LABELS_LIMIT =
+  "A client that asks by waybill-debug is shown nothing, and none gets waybill-table or server-timing. With fields: full it gets waybill-region, waybill-layout and via. Origins get revision 0.";
+
 /** Names of fields that stop here, by the proxy's own list. */
 export const STOPPED_NAMES = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter((name) => name !== "host");
 

@@ -1,6 +1,14 @@
 import { CATALOGUE } from "../problems/catalogue.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { type ExportFile, type ExportOptions, NEEDS_WAYBILL, portOf, problemText, STOPPED_NAMES } from "./common.ts";
+import {
+  type ExportFile,
+  type ExportOptions,
+  LABELS_LIMIT,
+  NEEDS_WAYBILL,
+  portOf,
+  problemText,
+  STOPPED_NAMES,
+} from "./common.ts";
 import { ENVOY_FILTER, ENVOY_SPECIFIER } from "./envoy-program.ts";
 import type { Forwarded } from "./left.ts";
 import { luaDecision } from "./lua-program.ts";
@@ -25,7 +33,7 @@ export const ENVOY_LIMITS: readonly string[] = [
   "An origin's 421 reaches the client: moves that origins announce are not followed or remembered.",
   "One deadline covers all pauses of all regions: the longest of the table's.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing, and origins revision 0.",
+  LABELS_LIMIT,
 ];
 
 /** Regions whose origins have a base path: a cluster cannot have one. */

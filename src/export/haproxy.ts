@@ -4,6 +4,7 @@ import type { Region } from "../routing/table.ts";
 import {
   type ExportFile,
   type ExportOptions,
+  LABELS_LIMIT,
   leftText,
   METHODS,
   NEEDS_WAYBILL,
@@ -43,7 +44,7 @@ export const HAPROXY_LIMITS: readonly string[] = [
   "One deadline covers the first byte and each pause; there is none for the whole request.",
   "Requests with a body are sent once.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing, and origins revision 0.",
+  LABELS_LIMIT,
 ];
 
 const rawProblem = (slug: ProblemSlug): string => {

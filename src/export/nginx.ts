@@ -3,6 +3,7 @@ import type { FieldSet, Origin, Region } from "../routing/table.ts";
 import {
   type ExportFile,
   type ExportOptions,
+  LABELS_LIMIT,
   leftText,
   METHODS,
   NEEDS_WAYBILL,
@@ -38,7 +39,8 @@ export const NGINX_LIMITS: readonly string[] = [
   "Bodies are never kept, so a request with a body goes to one origin.",
   "Origins are not checked actively; one that failed so often within the breaker's time as the table says is passed over, where the region has another.",
   "Requests are not signed, counted or logged as Waybill does, and limits of rates are not kept.",
-  "Clients get no waybill-table and server-timing, and origins revision 0; waybill-* fields of origins other than the known ones pass.",
+  LABELS_LIMIT,
+  "An origin's waybill-* fields pass, but for those that Waybill sets.",
 ];
 
 /** A value in double quotes. nginx would expand `$`, which no escape prevents. */

@@ -74,6 +74,7 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
       "fields with a stopped prefix",
       ["waybill-region: us", "waybill-anything: 1", "x-forwarded-server: a", "X-Forwarded-Port: 1"],
     ],
+    ["an ask to be told how it was decided", ["waybill-debug: 1"]],
     ["a trace", [TRACE]],
     ["a trace that is none", ["traceparent: 00-xyz"]],
     ["a trace of a future version", [`${TRACE.replace(" 00", " cc")}-more`]],
@@ -108,14 +109,31 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
     }
   });
 
-  it.each(Object.entries(PATHS))("clients get the labels of %s", async (_, path) => {
-    const labels = async (port: number) => {
-      const [answer] = await askAll(port, [requestFor(path)]);
-      const lines = answer?.head.toLowerCase().split("\r\n") ?? [];
-      return lines.filter((line) => /^(?:via|waybill-(?!table))/.test(line)).toSorted();
-    };
-    expect(await labels(beside.beside.port)).toEqual(await labels(beside.gateway));
+  /** Fields of an answer that tell how its request was decided. */
+  const labels = async (port: number, path: string, fields: readonly string[] = []) => {
+    const [answer] = await askAll(port, [requestFor(path, "GET", fields)]);
+    const lines = answer?.head.toLowerCase().split("\r\n") ?? [];
+    return lines.filter((line) => /^(?:via|server-timing|waybill-)/.test(line)).toSorted();
+  };
+
+  it.each(["standard", "minimal"] as const)("clients get the labels of %s", async (set) => {
+    expect(await labels(beside.beside.port, PATHS[set])).toEqual(await labels(beside.gateway, PATHS[set]));
   });
+
+  it("clients get the labels of full but the table and the time", async () => {
+    const ours = await labels(beside.gateway, PATHS.full);
+    const left = ours.filter((line) => /^(?:server-timing|waybill-table)/.test(line));
+    expect(left).toHaveLength(2);
+    expect(await labels(beside.beside.port, PATHS.full)).toEqual(ours.filter((line) => !left.includes(line)));
+  });
+
+  it.each(Object.entries(PATHS))(
+    "a client that asks how it was decided is shown nothing more than %s",
+    async (_, path) => {
+      const { port } = beside.beside;
+      expect(await labels(port, path, ["waybill-debug: 1"])).toEqual(await labels(port, path));
+    },
+  );
 
   it("a client names no address for itself", async () => {
     const fields = await seen(beside.beside.port, ["x-forwarded-for: 1.2.3.4", "forwarded: for=1.2.3.4"]);
