@@ -71,7 +71,8 @@ function packagesOf(path) {
 /** @param {string} reason */
 function install(reason) {
   process.stderr.write(`Installing packages with npm ci (${reason})\n`);
-  const result = spawnSync("npm", ["ci"], { cwd: root, stdio: ["ignore", 2, 2] });
+  // workerd, the bundler and Node have their programs in optional packages, one for each kind of machine.
+  const result = spawnSync("npm", ["ci", "--include=optional"], { cwd: root, stdio: ["ignore", 2, 2] });
   if (result.error) stop(`npm cannot be started (${result.error.message}): install Node with its npm`);
   if (result.status !== 0) stop("npm ci failed, see above; it needs the npm registry, or npm's cache, once");
 }
@@ -82,14 +83,45 @@ function install(reason) {
  */
 function findNode() {
   if (isEnough(process.versions.node) && existsSync(process.execPath)) return process.execPath;
-  const packaged = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
-  const version = spawnSync(packaged, ["--version"], { encoding: "utf8" }).stdout?.trim().replace(/^v/, "");
+  const name = `node-${process.platform}-${process.arch}`;
+  const packaged = join(root, "node_modules", name, "bin", "node");
+  const trial = spawnSync(packaged, ["--version"], { encoding: "utf8" });
+  const version = trial.stdout?.trim().replace(/^v/, "");
   if (version && isEnough(version)) return packaged;
-  const wanted = NODE_MIN.join(".");
-  return stop(
-    `Waybill needs Node ${wanted} or later; this is ${process.versions.node}, and no package has one for ` +
-      `${process.platform} on ${process.arch}. Install Node 24 from nodejs.org or with your version manager, then try again.`,
-  );
+  return stop(`${whyNotOwn()} ${whyNotPackaged(name, packaged, trial)}`);
+}
+
+/** A Node of this project's packages may have been removed while it runs. */
+function whyNotOwn() {
+  const { node } = process.versions;
+  const needs = `Waybill needs Node ${NODE_MIN.join(".")} or later;`;
+  return isEnough(node)
+    ? `${needs} the one that runs, ${node}, is no longer on the disk.`
+    : `${needs} this is ${node}.`;
+}
+
+/**
+ * Why the package for this machine does not help, and the remedy.
+ * @param {string} name
+ * @param {string} packaged its Node
+ * @param {import("node:child_process").SpawnSyncReturns<string>} trial a start of it
+ */
+function whyNotPackaged(name, packaged, { error, stderr, status }) {
+  const other = "install Node 24 from nodejs.org or with your version manager";
+  if (packagesOf(join(root, "package-lock.json"))?.[`node_modules/${name}`] === undefined) {
+    return `No package has one for ${process.platform} on ${process.arch}: ${other}, then try again.`;
+  }
+  // npm ends well all the same: the package is optional.
+  if (!existsSync(packaged)) {
+    return (
+      `npm did not install the package that has one, ${name}: its download failed, or npm omits optional packages.\n` +
+      `Run \`npm ci --include=optional --loglevel=http\` where npm reaches its registry, or ${other}, then try again.`
+    );
+  }
+  // The file is there, so its loader is not: musl has another one.
+  const isWithoutLoader = error !== undefined && "code" in error && error.code === "ENOENT";
+  const why = isWithoutLoader ? "it needs glibc" : (error?.message ?? (stderr.trim() || `exit code ${status}`));
+  return `The one of the package ${name} does not start here (${why}): ${other}, then try again.`;
 }
 
 /** @param {string} version */

@@ -78,14 +78,14 @@ describe("what is missing", () => {
   ])("is installed when %s", (_, found, reason) => {
     if (found !== undefined) write("node_modules/.package-lock.json", { packages: { "node_modules/a": found } });
     expect(run("hello.ts").stderr).toContain(reason);
-    expect(npmCalls()).toBe("ci\n");
+    expect(npmCalls()).toBe("ci --include=optional\n");
   });
 
   it("is installed when a package is no longer in package-lock.json", () => {
     const packages = { ...INSTALLED.packages, "node_modules/old": { version: "1.0.0" } };
     write("node_modules/.package-lock.json", { packages });
     expect(run("hello.ts").stderr).toContain("old is no longer in package-lock.json");
-    expect(npmCalls()).toBe("ci\n");
+    expect(npmCalls()).toBe("ci --include=optional\n");
   });
 
   it("is nothing when all is there but what is for other machines", () => {
@@ -201,10 +201,55 @@ describe("an old Node", () => {
     });
   });
 
-  it("says what to do where no package has a newer one", () => {
+  const NAME = `node-${process.platform}-${process.arch}`;
+  const OWN = "Waybill needs Node 22.18 or later; this is 20.20.2.";
+  const INSTALL = "install Node 24 from nodejs.org or with your version manager, then try again.";
+  const lockPackage = () => {
+    const own = { [`node_modules/${NAME}`]: { version: "24.0.0", integrity: "sha512-n", optional: true } };
+    write("package-lock.json", { packages: { ...LOCK.packages, ...own } });
+  };
+
+  it("says that no package has a newer one for this machine", () => {
+    const { status, stderr } = runOld("hello.ts");
+    expect([status, stderr]).toEqual([
+      1,
+      `${OWN} No package has one for ${process.platform} on ${process.arch}: ${INSTALL}\n`,
+    ]);
+  });
+
+  it("says that npm skipped the package that has a newer one, and how to see why", () => {
+    lockPackage();
+    const { status, stderr } = runOld("hello.ts");
+    expect([status, npmCalls()]).toEqual([1, ""]);
+    expect(stderr).toContain(`${OWN} npm did not install the package that has one, ${NAME}: its download failed, or`);
+    expect(stderr).toContain(
+      "Run `npm ci --include=optional --loglevel=http` where npm reaches its registry, or install",
+    );
+  });
+
+  it.each([
+    ["has no loader, as with musl", "#!/lib/ld-of-no-machine.so\n", "it needs glibc"],
+    [
+      "fails by its loader",
+      "#!/bin/sh\necho 'libc.so.6: version GLIBC_2.28 not found' >&2\nexit 1\n",
+      "libc.so.6: version",
+    ],
+    ["says nothing", "#!/bin/sh\nexit 3\n", "exit code 3"],
+  ])("says why the package's Node does not start when it %s", (_, program, why) => {
+    lockPackage();
+    mkdirSync(join(house, folder), { recursive: true });
+    writeFileSync(join(house, folder, "node"), program, { mode: 0o755 });
     const { status, stderr } = runOld("hello.ts");
     expect(status).toBe(1);
-    expect(stderr).toContain("Waybill needs Node 22.18 or later; this is 20.20.2");
+    expect(stderr).toContain(`${OWN} The one of the package ${NAME} does not start here (${why}`);
+    expect(stderr).toContain(INSTALL);
+  });
+
+  it("may not be executed", () => {
+    lockPackage();
+    mkdirSync(join(house, folder), { recursive: true });
+    writeFileSync(join(house, folder, "node"), "", { mode: 0o644 });
+    expect(runOld("hello.ts").stderr).toContain("EACCES");
   });
 
   it("is met by no script that leaves the choice of Node to PATH", () => {
