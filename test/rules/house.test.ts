@@ -56,7 +56,7 @@ describe("the house", () => {
         `${path}:2: // Of an ID.`,
       ]);
     }
-    expect(subjectlessComments([{ path: "docs/a.md", text: comments }])).toEqual([]);
+    expect(subjectlessComments([{ path: "README.md", text: comments }])).toEqual([]);
   });
 
   it("uses no private words", () => {
