@@ -7,7 +7,7 @@ import { limitRate } from "../../gateway/rate-limit.ts";
 import type { RequestContext } from "../../gateway/request.ts";
 import type { Gateway, ServedTable } from "../../ports/gateway.ts";
 import { openapi } from "./openapi.ts";
-import { mintIds, shortKeysOf } from "./serve/mint.ts";
+import { type MintedIds, type MintTask, mintIds, shortKeysOf } from "./serve/mint.ts";
 import { answerOnce } from "./serve/once.ts";
 import { type MintRequest, planMint } from "./table/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "./table/request.ts";
@@ -46,15 +46,19 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
   const { byCanary, table, plan } = planFor(served, request.value);
   if (byCanary) context.takeCanary();
   if (!plan.ok) return context.fail(plan.error);
-  const { entity, enabled } = plan.value;
-
   const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
   const minted = await mintIds(task, count);
   if (!minted.ok) return context.fail(minted.error);
   if (count >= LARGE_COUNT && context.isBesideForwarded) await gateway.pause(restMs(context, count));
-  const { join, regions, unclear, byCanary: deciders } = minted.value;
+  return answerMinted(context, task, minted.value);
+}
+
+async function answerMinted(context: RequestContext, task: MintTask, minted: MintedIds): Promise<Response> {
+  const { served, plan, table } = task;
+  const { entity, enabled } = plan;
+  const { join, regions, unclear, byCanary: deciders } = minted;
   const region = typeof regions === "string" ? regions : undefined;
-  const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
+  const ambiguous = requestHint(findAmbiguous(table, plan, unclear), served);
   const labels = new Set([...deciders].map((byCanary) => (byCanary ? served.canary : served)?.label));
   if (!deciders.has(false)) context.takeCanary();
   context.entity = entity.name;
@@ -76,7 +80,7 @@ async function respondTo(context: RequestContext, served: ServedTable, body: str
   }
   // A batch may straddle the border of two routes; then each ID's region stands beside it.
   const where = region === undefined ? { regions } : { region };
-  const short = await shortKeysOf(task, minted.value);
+  const short = await shortKeysOf(task, minted);
   const head = { entity: entity.name, layout: enabled.layout.name, ...where };
   return created("application/json", join(jsonDelimiters(head, { ...short, ambiguous })));
 }

@@ -86,21 +86,17 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
   const { layout } = plan.enabled;
   const hasRandomBits = isRandom(layout);
   const droppedMax = hasRandomBits ? DROPPED_MAX : BATCH_MAX;
-  const kept = { runs: [] as Run[], regions: new Regions(), unclear: [] as string[], byCanary: new Set<boolean>() };
+  const kept: Kept = { runs: [], regions: new Regions(), unclear: [], byCanary: new Set() };
   const rest = restsOf(gateway);
   let droppedCount = 0;
-  // A request is refused before it takes numbers.
-  const sample = await gateway.minters.sample(plan.order, count);
-  if (!sample.ok) return sample;
-  const tried = sample.value === undefined ? ok([]) : await checkMinted(task, [sample.value], rest);
-  if (!tried.ok) return tried;
-  const isDoubtful = tried.value.includes(undefined);
+  const isDoubtful = await trySample(task, count, rest);
+  if (!isDoubtful.ok) return isDoubtful;
   while (kept.regions.count < count) {
     const keptCount = kept.regions.count;
     const missing = count - keptCount;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * keptCount;
     const keepsAll = isLast || !hasRandomBits;
-    const isProven = keepsAll ? !(isDoubtful && keptCount === 0) : droppedCount === 0 && keptCount > 0;
+    const isProven = keepsAll ? !(isDoubtful.value && keptCount === 0) : droppedCount === 0 && keptCount > 0;
     const batch = isProven ? missing : Math.min(missing, BATCH_MAX);
     await rest(batch * WORK_BY_WORDS);
     const words = await gateway.minters.mint({ ...plan.order, isRedraw: droppedCount > 0 }, batch);
@@ -118,18 +114,42 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<Min
       return err({ reason: "unassigned-key", entity: plan.entity.name, layout: layout.name });
     }
     const good = keepsAll ? routed : routed.filter(({ isUnambiguous }) => isUnambiguous);
-    kept.runs.push(good.map(({ text }) => text));
-    for (const { text, region, byCanary, isUnambiguous } of good) {
-      kept.regions.push(region);
-      kept.byCanary.add(byCanary);
-      if (!isUnambiguous) kept.unclear.push(text);
-    }
+    keep(kept, good);
     droppedCount += minted.value.length - good.length;
   }
   const { runs, regions, unclear, byCanary } = kept;
   const texts = () => textsOf(layout, runs);
   const join = (delimiters: Delimiters) => joinIds(layout, runs, count, delimiters);
   return ok({ texts, join, regions: regions.found, unclear, byCanary });
+}
+
+/**
+ * Whether an ID like the next one of an order that takes numbers may find no region. A request that must be refused is so before
+ * it takes numbers.
+ */
+async function trySample(task: MintTask, count: number, rest: Rest): Promise<Result<boolean, GatewayError>> {
+  const sample = await task.gateway.minters.sample(task.plan.order, count);
+  if (!sample.ok) return sample;
+  if (sample.value === undefined) return ok(false);
+  const tried = await checkMinted(task, [sample.value], rest);
+  return tried.ok ? ok(tried.value.includes(undefined)) : tried;
+}
+
+/** IDs that their client gets. */
+interface Kept {
+  readonly runs: Run[];
+  readonly regions: Regions;
+  readonly unclear: string[];
+  readonly byCanary: Set<boolean>;
+}
+
+function keep(kept: Kept, good: readonly MintedId[]): void {
+  kept.runs.push(good.map(({ text }) => text));
+  for (const { text, region, byCanary, isUnambiguous } of good) {
+    kept.regions.push(region);
+    kept.byCanary.add(byCanary);
+    if (!isUnambiguous) kept.unclear.push(text);
+  }
 }
 
 /** Most batches have one region: it stands for all. */

@@ -22,11 +22,13 @@ export const hasEnoughEntropy = ({ fields }: Layout, ...roles: readonly Role[]):
   fields.reduce((values, { role, max }) => (roles.includes(role) ? values * (BigInt(max) + 1n) : values), 1n) >=
   RANDOM_VALUES_MIN;
 
-export const mintingOf = (layout: Layout): Minting => {
+export const mintingOf = (layout: Layout): Minting => rulesOf(layout).minting;
+
+function findMinting(layout: Layout): Minting {
   if (layout.table.minter !== undefined) return layout.table.minter;
   if (hasEnoughEntropy(layout, "random")) return "chance";
   return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
-};
+}
 
 /** Whether IDs of a layout that are minted anew differ in more than a number that is counted on. */
 export const isRandom = (layout: Layout): boolean => mintingOf(layout) !== "numbers" && layout.name !== "luuid";
@@ -38,8 +40,31 @@ const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   luuid: ["primaryKey"],
 };
 
-export const requiredFields = (layout: Layout): readonly Field[] =>
-  layout.fields.filter((field) => isIssued(field) && !(OWN_FIELDS[layout.name] ?? []).includes(field.name));
+export const requiredFields = (layout: Layout): readonly Field[] => rulesOf(layout).required;
+
+/** Facts about a layout that every mint needs. */
+interface MintRules {
+  readonly minting: Minting;
+  readonly required: readonly Field[];
+  readonly owner: Field | undefined;
+  readonly key: Field | undefined;
+}
+
+const rules = new WeakMap<Layout, MintRules>();
+
+function rulesOf(layout: Layout): MintRules {
+  const known = rules.get(layout);
+  if (known !== undefined) return known;
+  const own = OWN_FIELDS[layout.name] ?? [];
+  const found = {
+    minting: findMinting(layout),
+    required: layout.fields.filter((field) => isIssued(field) && !own.includes(field.name)),
+    owner: ownerKeyField(layout),
+    key: keyFieldOf(layout),
+  };
+  rules.set(layout, found);
+  return found;
+}
 
 /** Values of a layout's fields by name, each one that its field holds. */
 export type MintKeys = Readonly<Record<string, FieldValue>>;
@@ -67,7 +92,7 @@ export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, requ
 function strayError(layout: Layout, wanted: readonly Field[], request: MintRequest): MintPlanError | undefined {
   const has = (name: string | undefined): boolean => wanted.some((field) => field.name === name);
   const stray = (["country", "service", "group", "shardKey", "slices"] as const).find(
-    (name) => request[name] !== undefined && !has(name === "slices" ? keyFieldOf(layout)?.name : name),
+    (name) => request[name] !== undefined && !has(name === "slices" ? rulesOf(layout).key?.name : name),
   );
   if (stray !== undefined) return malformed(`"${stray}" has no place in an ID of layout ${layout.name}.`, `/${stray}`);
   const strayField = Object.keys(request.fields ?? {}).find((name) => !has(name));
@@ -91,12 +116,13 @@ function valueFor(table: CompiledTable, entity: Entity, id: EntityId, field: Fie
 function valuesBeside(table: CompiledTable, { enabled, service, group }: EntityId, field: Field, request: MintRequest) {
   const { layout } = enabled;
   const mark = service ?? group;
-  if (field === ownerKeyField(layout)) return ok(mark === undefined ? [] : [mark]);
+  const { owner, key } = rulesOf(layout);
+  if (field === owner) return ok(mark === undefined ? [] : [mark]);
   if (field.name === "country" && request.country !== undefined) {
     const country = table.countries.get(request.country);
     return country === undefined ? err(unknownName("country", request.country, table.countries.keys())) : ok([country]);
   }
-  if (field !== keyFieldOf(layout)) return ok([]);
+  if (field !== key) return ok([]);
   const whole = field.name === "shardKey" ? request.shardKey : undefined;
   if (request.slices === undefined) return ok(whole === undefined ? [] : [whole]);
   if (whole !== undefined) return err(malformed('Give "shardKey" or "slices", not both.', "/slices"));
@@ -112,10 +138,11 @@ function numberOf({ bits }: Field, given: number | string): FieldValue {
 
 function missingError(entity: Entity, { layout, slices }: EnabledLayout, { name, max }: Field): MintPlanError {
   if (name === "country") return malformed(`An ID of ${entity.name} needs a "country".`, "/country");
-  if (name === ownerKeyField(layout)?.name) {
+  const { owner, key } = rulesOf(layout);
+  if (name === owner?.name) {
     return malformedField(name, `Entity ${entity.name} has no ${name} number; give it among "fields".`);
   }
-  const others = name === keyFieldOf(layout)?.name && slices.size > 0 ? ' or "slices"' : "";
+  const others = name === key?.name && slices.size > 0 ? ' or "slices"' : "";
   if (name === "shardKey") return malformed(`An ID of ${entity.name} needs a "shardKey"${others}.`, "/shardKey");
   return malformedField(name, `An ID of ${entity.name} needs "fields" with ${name}, 0 to ${max}${others}.`);
 }
@@ -189,16 +216,11 @@ function findEntityId(table: CompiledTable, request: MintRequest): Result<Found,
   if (request.layout !== undefined && !table.layouts.has(request.layout)) {
     return err(unknownName("layout", request.layout, table.layouts.keys()));
   }
-  const fitting: Found[] = [];
   const named = request.entity === undefined ? undefined : table.entities.get(request.entity);
-  for (const entity of named === undefined ? table.entities.values() : [named]) {
-    for (const entityId of entity.ids) {
-      if (request.layout !== undefined && entityId.enabled.layout.name !== request.layout) continue;
-      if (request.service !== undefined && entityId.service !== request.service) continue;
-      if (request.group !== undefined && entityId.group !== request.group) continue;
-      fitting.push({ entity, entityId });
-    }
-  }
+  const entities = named === undefined ? [...table.entities.values()] : [named];
+  const fitting = entities.flatMap((entity) =>
+    entity.ids.filter((id) => fits(id, request)).map((entityId) => ({ entity, entityId })),
+  );
   const [only, second] = fitting;
   if (only === undefined) {
     if (named?.ids.length === 0) return err(malformed(`The entity ${named.name} has no IDs to mint.`, "/entity"));
@@ -208,3 +230,9 @@ function findEntityId(table: CompiledTable, request: MintRequest): Result<Found,
   const choices = fitting.map(({ entity, entityId }) => `${entity.name} (${entityId.enabled.layout.name})`).join(", ");
   return err(malformed(`Name one by "entity" and "layout": ${choices}.`, "/entity"));
 }
+
+/** Whether an ID has all that the request names. */
+const fits = ({ enabled, service, group }: EntityId, wanted: MintRequest): boolean =>
+  (wanted.layout === undefined || enabled.layout.name === wanted.layout) &&
+  (wanted.service === undefined || service === wanted.service) &&
+  (wanted.group === undefined || group === wanted.group);
