@@ -1,4 +1,4 @@
-import { clientIdWindowFault, type Layout } from "../../../ids/index.ts";
+import { clientIdWindowFault, type Field, type Layout } from "../../../ids/index.ts";
 import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { listOf } from "../../../routing/compile/conditions.ts";
@@ -9,9 +9,22 @@ import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
+import type { PathIndex } from "../../../routing/table.ts";
 import { mintingOf, requiredFields } from "../../mint/table/plan.ts";
 import { collectionOf } from "./compile.ts";
 import { createSchema, type DeclaredCreate, type DeclaredKeySource } from "./schema.ts";
+
+/** A create of the table, and where its faults are told. */
+interface Checked {
+  readonly draft: Draft;
+  readonly name: string;
+  readonly entity: DeclaredEntity;
+  readonly create: DeclaredCreate;
+  /** `undefined` where no path says it. */
+  readonly collection: string | undefined;
+  readonly place: Place;
+  readonly report: Report;
+}
 
 /** Every field of a new ID needs a source, and every collection a path of its own. */
 const checkCreates = (draft: Draft, report: Report): void => {
@@ -22,82 +35,83 @@ const checkCreates = (draft: Draft, report: Report): void => {
   for (const [name, entity] of draft.entities) {
     const { create } = entity;
     if (create === undefined) continue;
-    const place: Place = ["entities", name, "create"];
-    checkKey(draft, name, entity, create, place, report);
     const collection = collectionOf(entity, create);
-    const at = [...place, "collection"];
-    if (collection === undefined) {
-      report("schema", at, "No path of the entity ends with /:id; name the collection.");
-      continue;
-    }
-    checkSegments(collection, segmentsOf(collection), at, report);
-    const owner = owners.get(collection);
-    if (owner !== undefined) {
-      report(
-        "path-collision",
-        at,
-        `${collection} is already the collection of ${JSON.stringify(owner)}; change one of them.`,
-      );
-    }
-    owners.set(collection, name);
-    const parentEnd = collection.indexOf("/:id");
-    if (parentEnd === -1) {
-      const rival = entityPaths.match(collection)?.entity.name;
-      if (rival !== undefined) {
-        report(
-          "path-collision",
-          at,
-          `A path of the entity ${JSON.stringify(rival)} matches ${collection}; change one of them.`,
-        );
-      }
-      // A wider pattern, such as /**, has what no collection takes.
-      const entry = [...draft.withoutId].find(([, { path }]) =>
-        pathsOf(path).some(({ pattern }) => pattern === collection),
-      );
-      if (entry !== undefined && (entry[1].methods === undefined || listOf(entry[1].methods).includes("POST"))) {
-        const message = `POST ${collection} is taken by ${JSON.stringify(entry[0])} without an ID; name its methods, without POST.`;
-        report("path-collision", at, message);
-      }
-    } else if (entityPaths.match(collection.slice(0, parentEnd + "/:id".length))?.entity === undefined) {
-      report("schema", at, `${collection.slice(0, parentEnd)}/:id is no path of an entity; begin with one.`);
-    }
+    const place: Place = ["entities", name, "create"];
+    const checked = { draft, name, entity, create, collection, place, report };
+    checkKey(checked);
+    checkCollection(checked, owners, entityPaths);
   }
 };
+
+/** `owners`: of the collections before it. */
+function checkCollection(
+  { draft, name, collection, place, report }: Checked,
+  owners: Map<string, string>,
+  entityPaths: PathIndex<{ readonly name: string }>,
+): void {
+  const at = [...place, "collection"];
+  if (collection === undefined) {
+    report("schema", at, "No path of the entity ends with /:id; name the collection.");
+    return;
+  }
+  checkSegments(collection, segmentsOf(collection), at, report);
+  const collide = (message: string): void => report("path-collision", at, message);
+  const owner = owners.get(collection);
+  if (owner !== undefined) {
+    collide(`${collection} is already the collection of ${JSON.stringify(owner)}; change one of them.`);
+  }
+  owners.set(collection, name);
+  const parentEnd = collection.indexOf("/:id");
+  if (parentEnd !== -1) {
+    if (entityPaths.match(collection.slice(0, parentEnd + "/:id".length))?.entity === undefined) {
+      report("schema", at, `${collection.slice(0, parentEnd)}/:id is no path of an entity; begin with one.`);
+    }
+    return;
+  }
+  const rival = entityPaths.match(collection)?.entity.name;
+  if (rival !== undefined) {
+    collide(`A path of the entity ${JSON.stringify(rival)} matches ${collection}; change one of them.`);
+  }
+  // A wider pattern, such as /**, has what no collection takes.
+  const entry = [...draft.withoutId].find(([, { path }]) =>
+    pathsOf(path).some(({ pattern }) => pattern === collection),
+  );
+  if (entry !== undefined && (entry[1].methods === undefined || listOf(entry[1].methods).includes("POST"))) {
+    collide(
+      `POST ${collection} is taken by ${JSON.stringify(entry[0])} without an ID; name its methods, without POST.`,
+    );
+  }
+}
 
 const KINDS = ["header", "jwtClaim", "member", "clientCountry", "parent", "value"] as const;
 
 /** A source after one of these is never asked. */
 const LAST: ReadonlySet<string> = new Set(["value", "parent"]);
 
-function checkKey(
-  draft: Draft,
-  name: string,
-  entity: DeclaredEntity,
-  create: DeclaredCreate,
-  place: Place,
-  report: Report,
-): void {
+function checkKey(checked: Checked): void {
+  const { draft, name, entity, create, place, report } = checked;
   const id = create.layout === undefined ? entity.ids[0] : entity.ids.find(({ layout }) => layout === create.layout);
   const own = entity.ids.map(({ layout }) => layout);
+  const at = [...place, "layout"];
   if (id === undefined) {
-    reportUnknown("layout of this entity", create.layout ?? "", own, [...place, "layout"], report);
+    reportUnknown("layout of this entity", create.layout ?? "", own, at, report);
     return;
   }
   if (create.layout === undefined && own.length > 1) {
-    report(
-      "schema",
-      [...place, "layout"],
-      `${JSON.stringify(name)} has IDs of ${own.join(", ")}; name the layout of new ones.`,
-    );
+    report("schema", at, `${JSON.stringify(name)} has IDs of ${own.join(", ")}; name the layout of new ones.`);
   }
   const layout = draft.known.get(id.layout);
   if (layout === undefined) return;
-  if (mintingOf(layout) === "none") {
-    report("schema", [...place, "layout"], `IDs of layout ${layout.name} cannot be minted.`);
-  }
+  if (mintingOf(layout) === "none") report("schema", at, `IDs of layout ${layout.name} cannot be minted.`);
   if (create.clientId !== undefined) checkTolerance(draft, entity, create.clientId, [...place, "clientId"], report);
   const owned = id.service ?? id.group ?? id.class;
   const wanted = requiredFields(layout).filter((field) => owned === undefined || field !== ownerKeyField(layout));
+  checkFields(checked, layout, wanted);
+}
+
+/** Each field to give has a source, and no other field has one. */
+function checkFields(checked: Checked, layout: Layout, wanted: readonly Field[]): void {
+  const { draft, create, place, report } = checked;
   const slices = draft.layouts.get(layout.name)?.slices ?? {};
   const sources = Object.entries(create.key ?? {});
   const given = new Set(sources.map(([field]) => field));
@@ -108,7 +122,7 @@ function checkKey(
     if (!byName.has(field) && !(key !== undefined && byName.has(key.name) && Object.hasOwn(slices, field))) {
       reportUnknown(`field to give for ${layout.name}`, field, [...byName, ...Object.keys(slices)], at, report);
     }
-    checkSources(draft, entity, create, field, listOf(declared), at, report);
+    checkSources(checked, field, listOf(declared), at);
   }
   for (const { name: field, bits } of wanted) {
     if (given.has(field)) continue;
@@ -151,14 +165,12 @@ function checkTolerance(
 const bitsOf = (slice: NonNullable<NonNullable<ReturnType<Draft["layouts"]["get"]>>["slices"]>[string]): number =>
   "bits" in slice ? slice.bits : slice[1];
 
+/** `place`: of the field. */
 function checkSources(
-  draft: Draft,
-  entity: DeclaredEntity,
-  create: DeclaredCreate,
+  { draft, collection, report }: Checked,
   field: string,
   sources: readonly DeclaredKeySource[],
   place: Place,
-  report: Report,
 ): void {
   let isDecided = false;
   for (const [index, source] of sources.entries()) {
@@ -177,7 +189,7 @@ function checkSources(
     if (kind === "value" && source.values !== undefined)
       report("schema", at, "`value` says it itself; remove `values`.");
     if (field === "country") checkCountries(draft, source, at, report);
-    if (kind === "parent") checkParent(draft, collectionOf(entity, create), source.parent as string, at, report);
+    if (kind === "parent") checkParent(draft, collection, source.parent as string, at, report);
   }
 }
 
