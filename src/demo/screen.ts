@@ -117,7 +117,7 @@ function createCommands(
     return `-H '${header}: ${(mint as Readonly<Record<string, unknown>>)[field]}'`;
   });
   if (fields.some((field) => field.includes("undefined"))) return [];
-  const post = `-i ${url}${create.collection} ${fields.join(" ")} -H 'content-type: application/json'`;
+  const post = `-i ${url}${create.paths[0]} ${fields.join(" ")} -H 'content-type: application/json'`;
   return [
     [`create: ${entity} gets its ID and its region`, `${post} -d '{"total": 42}'`],
     ["never twice: send it again", `${post} -H 'idempotency-key: my-first-one' -d '{"total": 42}'`],

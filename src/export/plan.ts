@@ -169,10 +169,10 @@ const createsOf = ({ creates }: CompiledTable, forwarded: Forwarded[]): CreatesP
   const flags = checked.flatMap(({ flag }) => flag ?? []);
   // Engines cannot look for every name that a field may have.
   const isPlain = flags.every((flag) => /^[a-z0-9-]+$/.test(flag));
-  forwarded.push(...all.map(({ collection }) => ({ what: `POST ${collection}`, why: "creation" })));
+  forwarded.push(...all.map(({ paths: [collection] }) => ({ what: `POST ${collection}`, why: "creation" })));
   forwarded.push(...checked.map(({ name }) => ({ what: `PUT that creates ${name}`, why: "IDs that clients make" })));
   return {
-    collections: all.map(({ collection }) => collection),
+    collections: all.map(({ paths: [collection] }) => collection),
     putFields: checked.length === 0 ? [] : isPlain ? [...new Set(["if-none-match", ...flags])] : undefined,
   };
 };

@@ -7,7 +7,7 @@ export const openapi: OpenApiPart = {
   withPaths(paths, { creates }) {
     const all: Record<string, object> = { ...paths };
     for (const create of creates?.byEntity.values() ?? []) {
-      const { path, parameters } = templateOf(create.collection);
+      const { path, parameters } = templateOf(create.paths[0]);
       all[path] = { ...withOwnParameters(all[path] ?? {}), post: createOperation(create, parameters) };
     }
     return all;

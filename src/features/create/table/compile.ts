@@ -25,17 +25,9 @@ const indexCreates = (draft: Draft, entities: ReadonlyMap<string, Entity>): Crea
       byEntity.set(name, createOf(entity, declared, declared.create));
     }
   }
-  return byEntity.size === 0 ? undefined : { byEntity, ...matchersOf([...byEntity.values()]) };
-};
-
-/** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
-const matchersOf = (creates: readonly Create[]): Pick<CreateIndex, "match" | "matchRead"> => {
-  const index = indexExactPaths(creates.map((create) => ({ create, paths: [create.collection] })));
-  const by = (match: typeof index.match) => (path: string) => {
-    const found = match(path);
-    return found && { ...found, entity: found.entity.create };
-  };
-  return { match: by(index.match), matchRead: by(index.matchRead) };
+  if (byEntity.size === 0) return undefined;
+  const { match, matchRead } = indexExactPaths(byEntity.values());
+  return { byEntity, match, matchRead };
 };
 
 const DAY_SECONDS = 86_400;
@@ -51,9 +43,9 @@ function createOf(entity: Entity, declared: DeclaredEntity, create: DeclaredCrea
   const collection = collectionOf(declared, create);
   const layout = create.layout ?? declared.ids[0]?.layout;
   if (collection === undefined || layout === undefined) throw new Error(`creating ${entity.name} was not checked`);
-  return Object.freeze({
+  return Object.freeze<Create>({
     entity,
-    collection,
+    paths: [collection],
     layout,
     key: sources,
     bodyBytesMax,

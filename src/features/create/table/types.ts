@@ -15,8 +15,8 @@ export type KeySource = { readonly label: string; readonly values: ReadonlyMap<s
 /** How entities of one kind are created. */
 export interface Create {
   readonly entity: Entity;
-  /** Its collection's path, with `:id` for one below an entity. */
-  readonly collection: string;
+  /** The path of its collection, with `:id` for one below an entity. */
+  readonly paths: readonly [collection: string];
   readonly layout: string;
   readonly key: ReadonlyMap<string, readonly KeySource[]>;
   readonly bodyBytesMax: number;
