@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, refusalOf } from "../../src/features/idempotency/serve/idempotency-key.ts";
+import { fingerprintOf, refusalOf } from "../../src/features/idempotency/serve/keyed-request.ts";
 import { readIdempotencyKey } from "../../src/formats/key-field.ts";
 import { scopeOf } from "../../src/gateway/caller.ts";
 import { err, ok } from "../../src/ids/result.ts";

@@ -153,7 +153,7 @@ describe("a create whose attempt goes wrong at any point", () => {
   it("waits at these points", async () => {
     const world = worldOf(DECLARED, { entities: [], isUnique: true, isMeasured: true });
     await create(world);
-    const before = ["table", "upload", "claims", "sample", "mint", "digest", "digest"];
+    const before = ["table", "upload", "claims", "digest", "digest", "sample", "mint"];
     expect(world.waits).toEqual([...before, "begin", "origin", "finish"]);
   });
 

@@ -1,25 +1,54 @@
-import type { DecideFailure, Outcome } from "../../../gateway/decide.ts";
+import { deciderOf } from "../../../gateway/decide.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import { judgeClientId } from "../../../ids/index.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
-import { ANY_PREFIX, segmentsOf } from "../../../routing/lookup/paths.ts";
-import type { CompiledTable, Entity, IdDecision } from "../../../routing/table.ts";
+import type { CompiledTable, IdDecision } from "../../../routing/table.ts";
 import { textAt } from "../table/request.ts";
-import type { Create } from "../table/types.ts";
+import type { ClientIdRules, Create } from "../table/types.ts";
+import { type Creation, decideText, type NewEntity } from "./choose-ids.ts";
 
 /** IDs that clients make themselves: they are held to the clock when an entity is created, and never again. */
 
-/** The one that a POST brings, where the table has a place for it. */
-export function clientIdOf(
-  { clientId }: Create,
+/** The one that a POST brings. `name`: the same for all of its texts. `ids`: its entity, or why that cannot be created. */
+export interface OwnId {
+  readonly name: string;
+  readonly ids: Result<{ readonly own: NewEntity }, GatewayError>;
+}
+
+/** `undefined` where the request brings none. */
+export async function readOwnId(
+  context: RequestContext,
+  { create, served, table }: Creation,
+  rules: ClientIdRules,
+  json: unknown,
+): Promise<Result<OwnId | undefined, GatewayError>> {
+  const given = textOf(rules, context.request, json);
+  if (!given.ok) return given;
+  const text = given.value;
+  if (text === undefined) return ok(undefined);
+  // A public ID has one text.
+  const nameOf = ({ decision }: NewEntity): string => (create.entity.public === undefined ? decision.canonical : text);
+  const decided = await decideText(context, served, create, text);
+  if (decided.ok) {
+    const { decision, byCanary } = decided.value;
+    const stale = judgeFreshness(context, create, deciderOf(served, byCanary), { decision, text, isFar: false });
+    const name = nameOf(decided.value);
+    return ok({ name, ids: stale === undefined ? ok({ own: { ...decided.value, text: name } }) : err(stale) });
+  }
+  if (decided.error.reason !== "unknown-id") return ok({ name: text, ids: decided });
+  const far = await decideText(context, served, create, text, HORIZON_MS);
+  if (!far.ok) return ok({ name: text, ids: decided });
+  const stale = judgeFreshness(context, create, table, { decision: far.value.decision, text, isFar: true });
+  return ok({ name: nameOf(far.value), ids: stale === undefined ? decided : err(stale) });
+}
+
+function textOf(
+  { header, path }: ClientIdRules,
   request: Request,
   json: unknown,
 ): Result<string | undefined, GatewayError> {
-  if (clientId === undefined) return ok(undefined);
-  const { header, path } = clientId;
   const inHeader = header === undefined ? undefined : (request.headers.get(header) ?? undefined);
   const inBody = path === undefined ? undefined : textAt(json, path);
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) {
@@ -28,16 +57,19 @@ export function clientIdOf(
   return ok(inHeader ?? inBody);
 }
 
-type Clocks = Pick<RequestContext, "arrivedAtMs" | "request">;
+/** `text`: as it came. `isFar`: no request for it would find a way yet. */
+interface Judged {
+  readonly decision: IdDecision;
+  readonly text: string;
+  readonly isFar: boolean;
+}
 
-/** Why the ID cannot be of a client that makes it now. `text`: as it came. `isFar`: no request for it would find a way yet. */
+/** Why the ID cannot be of a client that makes it now. */
 export function judgeFreshness(
-  { arrivedAtMs, request }: Clocks,
+  { arrivedAtMs, request }: Pick<RequestContext, "arrivedAtMs" | "request">,
   { clientId, entity }: Create,
   table: CompiledTable,
-  decision: IdDecision,
-  text: string,
-  isFar = false,
+  { decision, text, isFar }: Judged,
 ): GatewayError | undefined {
   const layout = table.layouts.get(decision.layout)?.layout;
   if (clientId === undefined || layout === undefined) return undefined;
@@ -57,40 +89,3 @@ export function judgeFreshness(
 }
 
 const UNIX_MS = /^[1-9]\d{0,14}$/;
-
-/** The ID of a path that ends with the entity. PUT on what is below it creates something else. */
-function idOfOwnPath(path: string, { paths }: Pick<Entity, "paths">): string | undefined {
-  const own = segmentsOf(path.endsWith("/") ? path.slice(0, -1) : path);
-  if (path.startsWith(ANY_PREFIX)) return own.length === 2 ? own[1] : undefined;
-  for (const pattern of paths) {
-    const segments = segmentsOf(pattern);
-    const isOwn = segments.length === own.length && segments.every((text, at) => [":id", "*", own[at]].includes(text));
-    if (isOwn) return own[segments.indexOf(":id")];
-  }
-  return undefined;
-}
-
-/**
- * Why a PUT that creates must not: its ID is not of now. `decideFar` reads IDs of all times: one of a clock that is days
- * ahead is unknown to all other requests.
- */
-export function refuseStalePut(
-  context: RequestContext,
-  { table, canary }: ServedTable,
-  outcome: Exclude<Outcome, { readonly kind: "load" }> | Pick<DecideFailure, "kind">,
-  decideFar: (nowMs: number) => Outcome,
-): GatewayError | undefined {
-  const isFar = outcome.kind === "error" && "error" in outcome && outcome.error.reason === "unknown-id";
-  const decided = isFar ? decideFar(HORIZON_MS) : outcome;
-  if (decided.kind !== "region" || !("decision" in decided) || decided.decision === undefined) return undefined;
-  const text = idOfOwnPath(context.path, decided.decision.entity);
-  if (text === undefined) return undefined;
-  const own = decided.byCanary && canary !== undefined ? canary.table : table;
-  const create = own.creates?.byEntity.get(decided.decision.entity.name);
-  if (create?.clientId === undefined) return undefined;
-  const { createFlag } = create.clientId;
-  const { headers } = context.request;
-  // RFC 9110 §13.1.2: only where there is none yet.
-  const creates = headers.get("if-none-match")?.trim() === "*" || (createFlag !== undefined && headers.has(createFlag));
-  return creates ? judgeFreshness(context, create, own, decided.decision, text, isFar) : undefined;
-}

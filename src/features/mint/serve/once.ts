@@ -2,8 +2,13 @@ import { readIdempotencyKey } from "../../../formats/key-field.ts";
 import { scopeOf } from "../../../gateway/caller.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { BeginCall } from "../../idempotency/port.ts";
-import { attemptToken, fingerprintOf, refusalOf } from "../../idempotency/serve/idempotency-key.ts";
-import { replayed, withKeyFields } from "../../idempotency/serve/kept-answer.ts";
+import {
+  attemptToken,
+  fingerprintOf,
+  refusalOf,
+  replayed,
+  withKeyFields,
+} from "../../idempotency/serve/keyed-request.ts";
 
 /** As long as the keys of creates by default. */
 const TTL_MS = 86_400_000;
