@@ -267,10 +267,10 @@ const COMPOSERS = [
   "^src/worker\\.ts$",
   "^routes/(app|pages|table/table)\\.ts$",
   "^src/control-plane/(client|object)\\.ts$",
-  "^src/edge/config\\.ts$",
+  "^src/edge/(config|table/restored)\\.ts$",
   "^src/gateway/(handle|loading)\\.ts$",
   "^src/problems/(catalogue|problem|texts)\\.ts$",
-  "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|restore|store))\\.ts$",
+  "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|store))\\.ts$",
 ];
 
 const FEATURES = readdirSync(join(__dirname, "src/features"), { withFileTypes: true }).flatMap((entry) =>

@@ -45,7 +45,7 @@ export function createApp(gateway: Gateway): App {
         response = failedBy(error, context);
       }
       const isOurs = context.outcome !== "answered" || context.isMerged;
-      if (isOurs && !context.isAtConsole) for (const finish of FINISHES) response = await finish(context, response);
+      if (isOurs && !context.isAtConsole) response = await finished(context, response);
       // The runtime adds none; an origin's answer keeps its own (RFC 9110 §6.6.1).
       if (context.outcome !== "answered" && response.status !== 101)
         response.headers.set("date", new Date(gateway.clock.nowMs()).toUTCString());
@@ -63,6 +63,17 @@ function failedBy(error: unknown, context: RequestContext): Response {
   }
   context.outcome = "internal-error";
   return problemResponse({ reason: "internal-error" });
+}
+
+/** An answer without a step that fails, such as one that needs the table, is better than none. */
+async function finished(context: RequestContext, response: Response): Promise<Response> {
+  let answer = response;
+  try {
+    for (const finish of FINISHES) answer = await finish(context, answer);
+  } catch (error) {
+    context.gateway.logDefect(error);
+  }
+  return answer;
 }
 
 /** The answer of the first feature that takes the request. */

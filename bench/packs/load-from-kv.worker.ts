@@ -1,5 +1,5 @@
 import { kvPacks, type PacksOptions } from "../../src/features/packs/edge/packs.ts";
-import { slotsOf } from "../../src/features/packs/table/route.ts";
+import { slotsOf } from "../../src/features/packs/table/slots.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 import { needed } from "../lib/random.ts";

@@ -1,7 +1,7 @@
 import { formatPackFault } from "../../src/features/packs/table/format.ts";
 import type { LoadedPack } from "../../src/features/packs/table/pack.ts";
 import { formatEntryFault, verifyPack } from "../../src/features/packs/table/pack.ts";
-import { slotsOf } from "../../src/features/packs/table/route.ts";
+import { slotsOf } from "../../src/features/packs/table/slots.ts";
 import { hotguid } from "../../src/ids/index.ts";
 import { type CompiledTable, loadTable, resolvePath } from "../../src/routing/index.ts";
 import { needed, randomFields } from "../lib/random.ts";

@@ -1,7 +1,7 @@
 import { encodePack, formatPackFault, type PackRange } from "../../src/features/packs/table/format.ts";
 import { verifyPack } from "../../src/features/packs/table/pack.ts";
-import { slotsOf } from "../../src/features/packs/table/route.ts";
 import type { DeclaredPack } from "../../src/features/packs/table/schema.ts";
+import { slotsOf } from "../../src/features/packs/table/slots.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { sha256 } from "./packs/pack-cases.ts";

@@ -1,21 +1,35 @@
-import { restoreTable } from "../../src/routing/compile/restore.ts";
+import { TABLE_FEATURES } from "../../src/features/compiling.ts";
+import { type RestoreParts, restoreTable } from "../../src/routing/compile/restore.ts";
 import { storeTable } from "../../src/routing/compile/store.ts";
 import { compileTable } from "../../src/routing/index.ts";
+import { knownLayouts } from "../../src/routing/layouts/declared.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 
+export const PARTS: RestoreParts = {
+  loadLayouts: async () => knownLayouts,
+  loadFeatures: async (names) => TABLE_FEATURES.filter(({ name }) => names.includes(name)),
+};
+
 /** The table as an isolate has it that finds the stored form. */
-export const restored = (declared: DeclaredTable, revision = 1): CompiledTable => {
-  const table = restoreTable(storeTable(declared), revision);
+export const restored = async (declared: DeclaredTable, revision = 1): Promise<CompiledTable> => {
+  const table = await restoreTable(storeTable(declared), revision, PARTS);
   if (table === undefined) throw new Error("the stored form was refused");
   return table;
 };
 
 /** Both ways to a table that passed the check. */
-export const bothWays = (declared: DeclaredTable, revision = 1): readonly CompiledTable[] => [
+export const bothWays = async (declared: DeclaredTable, revision = 1): Promise<readonly CompiledTable[]> => [
   compileTable(declared, revision),
-  restored(declared, revision),
+  await restored(declared, revision),
 ];
+
+/** Compiled with the features that it uses alone, as it is restored. */
+export const compiledAlone = (declared: DeclaredTable, revision = 1): CompiledTable => {
+  const { features }: { readonly features: readonly string[] } = JSON.parse(storeTable(declared).text);
+  const used = TABLE_FEATURES.filter(({ name }) => features.includes(name));
+  return compileTable(declared, revision, used);
+};
 
 /** Where two tables begin to differ; `undefined`: they are the same. */
 export const firstDifference = (one: CompiledTable, other: CompiledTable): string | undefined => {

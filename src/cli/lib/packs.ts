@@ -4,7 +4,7 @@ import type { PackContents } from "../../features/packs/table/diff.ts";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import type { LoadedPack, PackRanges } from "../../features/packs/table/pack.ts";
 import { formatEntryFault, PackSlot, rangesOfFile, verifyPack } from "../../features/packs/table/pack.ts";
-import { slotsOf } from "../../features/packs/table/route.ts";
+import { slotsOf } from "../../features/packs/table/slots.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { Sha256 } from "../../routing/bytes.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";

@@ -2,13 +2,12 @@ import { bodyKey, formKey, type Pointer, type PointerCanary } from "../../format
 import type { TableSource } from "../../formats/table-api.ts";
 import { err, type Ok, ok, type Result } from "../../ids/result.ts";
 import type { ServedCanary, ServedTable } from "../../ports/admin.ts";
-import { loadable } from "../../problems/loadable.ts";
-import { restoreTable, type StoredForm } from "../../routing/compile/restore.ts";
 import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
 import { raceCacheAndKv, setLast } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
 import type { FormSeal, OpenedForm } from "./form-seal.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, readBody, verified, within } from "./kv.ts";
+import { compileBuilt, compiler, restored, type VouchedTables } from "./restored.ts";
 
 export interface LoadedTable {
   readonly table: CompiledTable;
@@ -71,23 +70,6 @@ export function withLabels(
   };
 }
 
-/** Tables that are loaded without a check here. */
-export interface VouchedTables {
-  /** The declared table that was deployed with the code. */
-  readonly bundled: unknown;
-  /** Its digest and its stored form, if the build checked it. Who writes KV can name this digest, and gets this table. */
-  readonly built?: BuiltTable | undefined;
-  /** The control plane's seal; `undefined`: only the build vouches for a table. */
-  readonly seal?: FormSeal | undefined;
-}
-
-export interface BuiltTable {
-  /** SHA-256 of its text. */
-  readonly digest: string;
-  /** `undefined`: too large to be deployed with the code. */
-  readonly form: (() => StoredForm) | undefined;
-}
-
 export interface TableFetchOptions extends VouchedTables {
   readonly kv: KVNamespace;
   readonly cache: TableCache;
@@ -97,16 +79,6 @@ export interface TableFetchOptions extends VouchedTables {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Asks the control plane for the form of a table that had to be checked here. */
   readonly requestForm?: ((digest: string) => Promise<void>) | undefined;
-}
-
-const compiler = loadable("table-compiler", () => import("./compile-text.ts"));
-
-/** The table of the build. Its check and the compiler are loaded only for want of its stored form. */
-export async function compileBuilt({ bundled, built }: VouchedTables, revision: number) {
-  const table = built?.form && restoreTable(built.form(), revision);
-  if (table !== undefined) return ok(table);
-  const { compileBundled } = compiler.loaded ?? (await compiler.load());
-  return compileBundled(bundled, revision, built !== undefined);
 }
 
 type Fetched = Pick<LoadedTable, "table" | "source">;
@@ -166,7 +138,7 @@ export function tableFetcher(options: TableFetchOptions) {
     if (seal === undefined || !opened?.ok) return undefined;
     const { form, source, bytes } = opened.value;
     if (source === "kv") waitUntil(cache.putPart(formKey(digest, seal.version), bytes));
-    const table = form && restoreTable(form, revision);
+    const table = form && (await restored(form, revision));
     if (table !== undefined) return ok({ table, source });
     if (form !== undefined) report(formRefused(digest, seal, "it does not fit"));
     const compiled = await fetchText(digest, revision, true);

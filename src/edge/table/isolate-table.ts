@@ -6,16 +6,9 @@ import type { TableError } from "../../problems/errors.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
-import {
-  compileBuilt,
-  isOlder,
-  type LoadedTable,
-  nextLabelMs,
-  tableFetcher,
-  type VouchedTables,
-  withLabels,
-} from "./fetch.ts";
+import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
+import { compileBuilt, type VouchedTables } from "./restored.ts";
 import { TableGate, type TableOpener } from "./table-gate.ts";
 
 /** The bundled table is the last resort. */

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import { formatEntryFault, partsOfFile, verifyPack } from "../../features/packs/table/pack.ts";
-import { slotsOf } from "../../features/packs/table/route.ts";
+import { slotsOf } from "../../features/packs/table/slots.ts";
 import {
   bodyKey,
   formatPointer,

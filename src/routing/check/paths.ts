@@ -1,5 +1,4 @@
 import { luuid, readShortKey } from "../../ids/index.ts";
-import { listOf } from "../compile/conditions.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { groupOfId } from "../layouts/fields.ts";
 import { groupBy } from "../layouts/plan.ts";
@@ -8,6 +7,7 @@ import { areDistinct, conditionsOf } from "../lookup/choice.ts";
 import { countAlternatives, GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { PathConditions } from "../table.ts";
 

@@ -1,4 +1,4 @@
-import { listOf, type RouteContext, readConditions } from "../compile/conditions.ts";
+import { type RouteContext, readConditions } from "../compile/conditions.ts";
 import { noPlacements, placeRoute } from "../compile/route-plans.ts";
 import { searchesOf, type TableFeature } from "../feature.ts";
 import { groupBy, type IdPlan, idPlansOf, ownerKeyOf } from "../layouts/plan.ts";
@@ -6,6 +6,7 @@ import { FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { type Fault, pointerTo, type Report } from "../schema/faults.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
 import type { TableChecks } from "./feature.ts";
 

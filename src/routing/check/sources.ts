@@ -1,8 +1,8 @@
-import { listOf } from "../compile/conditions.ts";
 import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { SOURCE_VALUES_MAX } from "../limits.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
+import { listOf } from "../schema/records.ts";
 import {
   CONTINENTS,
   type DeclaredSource,

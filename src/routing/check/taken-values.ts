@@ -1,6 +1,6 @@
-import { listOf } from "../compile/conditions.ts";
 import { type Prefixes, prefixesOf, prefixOf } from "../resolve/listed.ts";
 import type { Place } from "../schema/faults.ts";
+import { listOf } from "../schema/records.ts";
 import { type DeclaredSource, valuesOf } from "../schema/without-id.ts";
 
 /** Values that earlier sources of a list take, so that later ones never see them. */

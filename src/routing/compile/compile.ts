@@ -1,8 +1,9 @@
 import { TABLE_FEATURES } from "../../features/compiling.ts";
 import { type Deciding, decidedBy, hasVerified, searchesOf, type TableFeature } from "../feature.ts";
+import { draftOf } from "../layouts/declared.ts";
 import { planLayouts } from "../layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
-import { type Draft, draftOf } from "../schema/draft.ts";
+import type { Draft } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
 import type { CompiledTable } from "../table.ts";

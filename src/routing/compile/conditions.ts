@@ -15,6 +15,7 @@ import type { Budget } from "../limits.ts";
 import { narrow, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { listNames, type Place, type Report, reportUnknown } from "../schema/faults.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredConditions, DeclaredNumbers } from "../schema/table.ts";
 import type { Slice } from "../table.ts";
 
@@ -82,9 +83,6 @@ const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
   maxima.set(name, all.length === 0 ? undefined : Math.max(...all));
   return maxima.get(name);
 };
-
-export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
-  Array.isArray(value) ? value : [value as Item];
 
 /** A route's conditions as sets of numbers. Anything matches where a member is absent. */
 export interface Conditions {

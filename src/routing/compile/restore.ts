@@ -1,11 +1,11 @@
-import { TABLE_FEATURES } from "../../features/compiling.ts";
+import { builtinLayouts, type Layout } from "../../ids/index.ts";
 import { type Deciding, decidedBy, searchesOf, type TableFeature } from "../feature.ts";
 import { type IdPlan, type LayoutPlan, planLayouts } from "../layouts/plan.ts";
 import { IdIndex, NO_ROUTE, type SegmentIndex, Segments, WordsMap } from "../lookup/id-index.ts";
 import type { Searched } from "../lookup/searched.ts";
-import { type Draft, draftOf, type Overrides } from "../schema/draft.ts";
-import { OVERRIDE_PARTS } from "../schema/records.ts";
-import type { DeclaredRoute, DeclaredTable } from "../schema/table.ts";
+import { type Draft, draftWith, layoutsIn, type Overrides } from "../schema/draft.ts";
+import { isRecord, OVERRIDE_PARTS } from "../schema/records.ts";
+import type { DeclaredLayout, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 import type { CompiledTable } from "../table.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import type { RoutePlan, Searching } from "./route-plans.ts";
@@ -33,6 +33,10 @@ export interface StoredTable {
   readonly plans: readonly StoredPlans[];
   /** How many numbers of 64 bits there are. */
   readonly doubles: number;
+  /** Whether it names a layout that is not one of `builtinLayouts`. */
+  readonly needsLayouts: boolean;
+  /** Names of the features that it uses. */
+  readonly features: readonly string[];
 }
 
 export interface StoredPlans {
@@ -54,16 +58,55 @@ export interface StoredLayout {
   readonly searched: readonly (readonly [ordinal: number, ids: readonly number[]])[];
 }
 
+/** The layouts that a table may name, by those that it declares. */
+export type KnownLayouts = (declared: ReadonlyMap<string, DeclaredLayout>) => ReadonlyMap<string, Layout>;
+
+export interface RestoreParts {
+  /** Loads the layouts that few tables name. Rejects where they cannot be loaded. */
+  readonly loadLayouts: () => Promise<KnownLayouts>;
+  /** In the order in which tables are compiled. */
+  readonly loadFeatures: (names: readonly string[]) => Promise<readonly TableFeature[]>;
+}
+
 /** The compiled table; `undefined` for a form that is not as this version writes them. */
-export const restoreTable = (
+export const restoreTable = async (
   form: StoredForm,
   revision: number,
-  features: readonly TableFeature[] = TABLE_FEATURES,
+  { loadLayouts, loadFeatures }: RestoreParts,
+): Promise<CompiledTable | undefined> => {
+  const stored = storedIn(form);
+  if (stored === undefined) return undefined;
+  const { needsLayouts, features: used } = stored;
+  const [knownLayouts, features] = await Promise.all([
+    needsLayouts ? loadLayouts() : () => builtinLayouts,
+    used.length === 0 ? [] : loadFeatures(used),
+  ]);
+  return restoreStored(stored, form.numbers, revision, { knownLayouts, features });
+};
+
+const storedIn = ({ text }: StoredForm): StoredTable | undefined => {
+  try {
+    const stored: unknown = JSON.parse(text);
+    return isRecord(stored) && Array.isArray(stored["features"]) ? (stored as unknown as StoredTable) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+interface LoadedParts {
+  readonly knownLayouts: KnownLayouts;
+  readonly features: readonly TableFeature[];
+}
+
+const restoreStored = (
+  stored: StoredTable,
+  bytes: Uint8Array,
+  revision: number,
+  { knownLayouts, features }: LoadedParts,
 ): CompiledTable | undefined => {
   try {
-    const stored: StoredTable = JSON.parse(form.text);
-    const numbers = new Numbers(form.numbers, stored.doubles * 8);
-    const draft = draftIn(stored, numbers);
+    const numbers = new Numbers(bytes, stored.doubles * 8);
+    const draft = draftIn(stored, numbers, knownLayouts(layoutsIn(stored.declared)));
     const [served, verified] = stored.plans.map((plans, at) =>
       assemblyIn(plans, draft, at === 0 ? "serve" : "verify", numbers, features),
     );
@@ -120,8 +163,12 @@ const within = (value: number | undefined, bound: number): number => {
 const itemAt = <Item>(items: readonly Item[], place: number | undefined): Item =>
   items[within(place, items.length)] as Item;
 
-const draftIn = ({ declared, routes, overrides, routeCount }: StoredTable, numbers: Numbers): Draft => {
-  if (routes === undefined) return sizedAs(draftOf(declared), routeCount);
+const draftIn = (
+  { declared, routes, overrides, routeCount }: StoredTable,
+  numbers: Numbers,
+  known: ReadonlyMap<string, Layout>,
+): Draft => {
+  if (routes === undefined) return sizedAs(draftWith(known, declared), routeCount);
   const own = Array.from(numbers.takeIntegers(routeCount), (kind) => itemAt(routes, kind));
   const [moved, moves, gone] = OVERRIDE_PARTS.map((_, part): Overrides<never> => {
     const [kinds = [], count = 0] = overrides[part] ?? [];
@@ -129,7 +176,7 @@ const draftIn = ({ declared, routes, overrides, routeCount }: StoredTable, numbe
     // No ID is asked for again: they are in the index.
     return { ids: new Array<string>(count).fill(""), entries };
   });
-  const draft = draftOf({ ...declared, routes: own });
+  const draft = draftWith(known, { ...declared, routes: own });
   if (moved === undefined || moves === undefined || gone === undefined) throw new Error("a part of overrides is gone");
   return { ...draft, moved, moves, gone };
 };

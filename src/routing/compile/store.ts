@@ -1,8 +1,11 @@
 import { TABLE_FEATURES } from "../../features/compiling.ts";
+import { MEMBERS } from "../../features/members.ts";
+import { builtinLayouts } from "../../ids/index.ts";
 import { hasVerified } from "../feature.ts";
+import { draftOf } from "../layouts/declared.ts";
 import type { IdPlan } from "../layouts/plan.ts";
 import type { SegmentIndex, Segments, WordsMap } from "../lookup/id-index.ts";
-import { draftOf } from "../schema/draft.ts";
+import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS } from "../schema/records.ts";
 import type { DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 import type { Assembly } from "./assemble.ts";
@@ -14,11 +17,33 @@ import type { RoutePlan } from "./route-plans.ts";
 export const storeTable = (declared: DeclaredTable): StoredForm => {
   const numbers: NumbersInMaking = { doubles: [], integers: [] };
   const parts = partsOf(declared, numbers);
+  const draft = draftOf(declared);
   const plans = [plansOf(planChecked(declared), numbers)];
-  if (hasVerified(draftOf(declared), TABLE_FEATURES)) plans.push(plansOf(planChecked(declared, "verify"), numbers));
+  if (hasVerified(draft, TABLE_FEATURES)) plans.push(plansOf(planChecked(declared, "verify"), numbers));
   const doubles = numbers.doubles.reduce((sum, { length }) => sum + length, 0);
-  const stored: StoredTable = { ...parts, routeCount: declared.routes.length, plans, doubles };
+  const needs = { needsLayouts: namesOtherLayouts(draft), features: featuresIn(declared) };
+  const stored: StoredTable = { ...parts, routeCount: declared.routes.length, plans, doubles, ...needs };
   return { text: JSON.stringify(stored), numbers: joined([...numbers.doubles, ...numbers.integers]) };
+};
+
+/** Whether IDs have a layout that is not one of the few that every isolate has. */
+const namesOtherLayouts = ({ entities, known }: Draft): boolean =>
+  [...entities.values()].some(({ ids }) => ids.some(({ layout }) => known.get(layout) !== builtinLayouts.get(layout)));
+
+/** Names of the features whose members the table has. */
+const featuresIn = ({ entities = {}, withoutId = {}, routes, ...table }: DeclaredTable): readonly string[] => {
+  const parts = {
+    table: [table],
+    entity: Object.values(entities),
+    withoutId: Object.values(withoutId),
+    route: routes,
+  };
+  const owners = Object.entries(parts).flatMap(([part, all]) =>
+    Object.entries(MEMBERS[part as keyof typeof parts]).flatMap(([member, { feature }]) =>
+      all.some((one) => member in one) ? feature : [],
+    ),
+  );
+  return [...new Set(owners)];
 };
 
 type Cells = Uint32Array | Float64Array;

@@ -8,6 +8,7 @@ import { nameTest } from "../lookup/values.ts";
 import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
 import type {
@@ -20,7 +21,6 @@ import type {
   WithoutId,
   WithoutIdIndex,
 } from "../table.ts";
-import { listOf } from "./conditions.ts";
 import { entityOf, targetOf } from "./targets.ts";
 
 export const indexWithoutId = (

@@ -3,8 +3,9 @@ import { compileLayout, declareLayout, declareTexts, everyLayout } from "../../i
 import { bitsOf } from "../../ids/layout/runs.ts";
 import { sharedForm } from "../../ids/text/alphabet-text.ts";
 import { LUUID_SHORT } from "../identity.ts";
-import { FORBIDDEN_KEYS } from "../schema/records.ts";
-import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";
+import { type Draft, type DraftRoutes, draftWith, layoutsIn } from "../schema/draft.ts";
+import { FORBIDDEN_KEYS, type Json } from "../schema/records.ts";
+import type { DeclaredLayout, DeclaredRow, DeclaredTable } from "../schema/table.ts";
 import { type EntryFault, faultAt, faultOfDeclaration, LAYOUT_NAME_SENTENCE } from "./declaration-faults.ts";
 import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
 
@@ -100,6 +101,10 @@ const EPOCH_SCHEMES: readonly string[] = [
   "sonyflake",
   "sonyflake-v2",
 ];
+
+/** The draft of a table that fits the schema. `declared`: the table with those entries that do not. */
+export const draftOf = (table: DeclaredTable, declared?: Json, routes?: DraftRoutes): Draft =>
+  draftWith(knownLayouts(layoutsIn(table)), table, declared, routes);
 
 export const knownLayouts = (declared: ReadonlyMap<string, DeclaredLayout>): ReadonlyMap<string, Layout> => {
   const known = new Map(OURS);

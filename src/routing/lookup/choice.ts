@@ -1,4 +1,4 @@
-import { listOf } from "../compile/conditions.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { LayoutHint, WithoutId } from "../table.ts";
 import type { Asked, PathConditions, Untaken } from "./asked.ts";

@@ -1,6 +1,6 @@
-import { listOf } from "../compile/conditions.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { ALTERNATIVES_MAX } from "../limits.ts";
+import { listOf } from "../schema/records.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { Entity, LayoutHint } from "../table.ts";

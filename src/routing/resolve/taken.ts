@@ -1,7 +1,7 @@
 import { TABLE_FEATURES } from "../../features/compiling.ts";
 import { compileTable } from "../compile/compile.ts";
 import { decidedBy } from "../feature.ts";
-import { draftOf } from "../schema/draft.ts";
+import { draftOf } from "../layouts/declared.ts";
 import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 
 /** The IDs that routes take, for readers who may not see where these go: no region, no order of routes, no override. */

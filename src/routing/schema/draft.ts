@@ -1,4 +1,4 @@
-import { knownLayouts } from "../layouts/declared.ts";
+import type { Layout } from "../../ids/index.ts";
 import { entriesOf, type Json, OVERRIDE_PARTS } from "./records.ts";
 import type {
   DeclaredEntity,
@@ -42,7 +42,7 @@ export const overrideKey = (override: Override): string => {
 };
 
 /** A declared table without the entries that do not fit the schema: the other rules can be checked as well. */
-export type Draft = Readonly<ReturnType<typeof draftOf>>;
+export type Draft = Readonly<ReturnType<typeof draftWith>>;
 
 export type DraftRoute = { readonly index: number; readonly route: DeclaredRoute };
 
@@ -51,13 +51,15 @@ export type DraftRoutes = readonly DraftRoute[];
 const mapOf = <Entry>(part: Readonly<Record<string, Entry>> = {}): ReadonlyMap<string, Entry> =>
   new Map(Object.entries(part));
 
-/** The draft of a table that fits the schema. `declared`: the table with those entries that do not. */
-export const draftOf = (
+export const layoutsIn = ({ layouts }: DeclaredTable) => mapOf(layouts);
+
+/** `known`: the layouts that the table may name. `declared`: the table with those entries that do not fit the schema. */
+export const draftWith = (
+  known: ReadonlyMap<string, Layout>,
   table: DeclaredTable,
   declared: Json = { ...table },
   routes: DraftRoutes = table.routes.map((route, index) => ({ index, route })),
 ) => {
-  const layouts = mapOf(table.layouts);
   const namesOf = (part: keyof DeclaredTable): ReadonlySet<string> => namesIn(declared, part);
   return {
     /** The table itself, for the members of features. */
@@ -67,9 +69,9 @@ export const draftOf = (
     regions: mapOf(table.regions),
     countries: mapOf(table.countries),
     entities: withIds(mapOf(table.entities)),
-    layouts,
+    layouts: layoutsIn(table),
     /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
-    known: knownLayouts(layouts),
+    known,
     routes,
     /** Routes, by index, whose directory does not decide yet: no ID is theirs. */
     idleRoutes: NONE,

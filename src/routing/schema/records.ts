@@ -12,3 +12,7 @@ export const entriesOf = (value: unknown): readonly [string, unknown][] =>
 
 /** Parts with an entry for each override. They share one index and one limit. */
 export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
+
+/** A member that is one item, or a list of them. */
+export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
+  Array.isArray(value) ? value : [value as Item];

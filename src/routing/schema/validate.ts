@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { draftOf } from "../layouts/declared.ts";
 import * as limits from "../limits.ts";
 import type { TableSchemas } from "./compose.ts";
-import { type Draft, draftOf } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { nearest, type Place, type Report } from "./faults.ts";
 import { name } from "./parts.ts";
 import { entriesOf, FORBIDDEN_KEYS, isRecord, type Json, OVERRIDE_PARTS } from "./records.ts";

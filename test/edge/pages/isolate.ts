@@ -1,6 +1,7 @@
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
-import { kvPacks, type PackFailure, packHeaders } from "../../../src/features/packs/edge/packs.ts";
+import { packHeaders } from "../../../src/features/packs/edge/index.ts";
+import { kvPacks, type PackFailure } from "../../../src/features/packs/edge/packs.ts";
 import type { DeclaredPack } from "../../../src/features/packs/table/schema.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keySegmentsOf, segmentKey, slicesIn, spreadKey } from "../../../src/routing/diff/key-space.ts";
+import { draftOf } from "../../../src/routing/layouts/declared.ts";
 import { planLayouts } from "../../../src/routing/layouts/plan.ts";
 import { countOf, includes, type Ranges, rangesOf } from "../../../src/routing/lookup/ranges.ts";
-import { draftOf } from "../../../src/routing/schema/draft.ts";
 import { sampleTable } from "../tables.ts";
 
 const plan = planLayouts(

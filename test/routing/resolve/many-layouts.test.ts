@@ -178,14 +178,14 @@ const textOf = (
   return encodeURI(text.slice(0, index) + character + text.slice(index + 1)) || "-";
 };
 
-test("tables of many layouts, declared ones among them, lead every text where a slow reader leads it", () => {
+test("tables of many layouts, declared ones among them, lead every text where a slow reader leads it", async () => {
   let resolved = 0;
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       randomTable,
       fc.array(randomId, { minLength: 10, maxLength: 30 }),
       fc.boolean(),
-      (random, ids, isMoving) => {
+      async (random, ids, isMoving) => {
         const unmoved = mend(declare(random));
         const layouts = [...new Set(Object.values(unmoved.entities ?? {}).flatMap((entity) => entity.ids))].map(
           ({ layout }) => layoutOf(unmoved, layout),
@@ -193,7 +193,7 @@ test("tables of many layouts, declared ones among them, lead every text where a 
         const texts = ids.map((id) => textOf(layouts, id));
         const moved = Object.fromEntries(texts.slice(0, 1).map((text) => [text, "ap"]));
         const declared = isMoving && checkTable({ ...unmoved, moved }).ok ? { ...unmoved, moved } : unmoved;
-        for (const compiled of bothWays(declared)) {
+        for (const compiled of await bothWays(declared)) {
           for (const [at, text] of texts.entries()) {
             const name = layouts[at % layouts.length]?.name;
             for (const hint of [undefined, name]) {

@@ -151,7 +151,7 @@ test("the compiled table, and the restored one, lead every ID where the declared
       const unmended = declare(random, {});
       const withMoved = declare(random, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : unmended);
-      for (const way of bothWays(declared, 7)) {
+      for (const way of await bothWays(declared, 7)) {
         const compiled = await loadPacks(way);
         for (const text of texts) {
           for (const [name, entity] of compiled.entities) {

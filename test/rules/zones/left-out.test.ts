@@ -33,6 +33,11 @@ it.each([
   ["the last of an array", "const A = [b, a];", "const A = [b,];"],
   ["an object", "const A = { x: a, ...b };", "const A = { ...b };"],
   ["an entry of several words", 'const A = [{ name: "a", part: a }, b];', "const A = [ b];"],
+  [
+    "a part that is loaded by need",
+    'const A = [["a", async () => (await import("./one/c.ts")).c], b];',
+    "const A = [ b];",
+  ],
   ["a union", "type A =\n  | a\n  | b;", "type A =\n  | b;"],
   ["exports", 'export { C } from "./one/c.ts";', ""],
 ])("a list loses the lines of a feature: %s", (_, before, after) => {

@@ -45,20 +45,23 @@ export function copyWithout(features: readonly string[]): string {
 /** The text of a list without the lines of features. */
 export function withoutLines(text: string, features: readonly string[]): string {
   const file = ts.createSourceFile("list.ts", text, ts.ScriptTarget.Latest, true);
+  const isOfGone = (path: string): boolean => features.some((feature) => path.startsWith(`./${feature}/`));
   const gone = new Set<string>();
   const cuts: [from: number, to: number][] = [];
   for (const statement of file.statements) {
     const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
     const from =
       isLink && statement.moduleSpecifier !== undefined ? statement.moduleSpecifier.getText().slice(1, -1) : "";
-    if (!features.some((feature) => from.startsWith(`./${feature}/`))) continue;
+    if (!isOfGone(from)) continue;
     cuts.push([statement.getFullStart(), statement.end]);
     const bindings = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : undefined;
     if (bindings !== undefined && ts.isNamedImports(bindings))
       for (const { name } of bindings.elements) gone.add(name.text);
   }
   const isGone = (node: ts.Node): boolean =>
-    (ts.isIdentifier(node) && gone.has(node.text)) || (ts.forEachChild(node, isGone) ?? false);
+    (ts.isIdentifier(node) && gone.has(node.text)) ||
+    (ts.isStringLiteral(node) && isOfGone(node.text)) ||
+    (ts.forEachChild(node, isGone) ?? false);
   /** A member of a list goes with the comma behind it, or with the bar before it. */
   const cut = (members: readonly ts.Node[], isUnion: boolean): void => {
     for (const member of members) {

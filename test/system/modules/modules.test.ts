@@ -153,6 +153,48 @@ describe("a module that cannot be loaded", () => {
   });
 });
 
+describe("a part of tables that is missing", () => {
+  const hasRoute = { regions: { eu: { origins: [{ url: "http://origin.test" }] } }, routes: [], default: "eu" };
+  const withEntity = (layout: string, member: object = {}) => ({
+    ...hasRoute,
+    entities: { order: { path: "/orders/:id", ids: [{ layout }], ...member } },
+  });
+  it.each([
+    ["a layout that few tables name", /^routing-layouts-declared\.js$/, withEntity("ulid")],
+    ["places of IDs", /^features-places-table-compile\.js$/, withEntity("uuid-v4", { idIn: [{ header: "x-id" }] })],
+    ["CORS", /^features-cors-table-compile\.js$/, { ...withEntity("uuid-v4"), cors: { origins: ["*"] } }],
+  ])("%s: 503 for a table that uses it, every time, and any other is served", async (_, part, using) => {
+    const worker = async (table: object) =>
+      (await bundleWorker({ tableText: JSON.stringify(table), minify: true })).filter(({ name }) => !part.test(name));
+    const eu = [{ url: origins[0]?.url }];
+    const served = async (table: object) => {
+      const text = JSON.stringify({ ...table, regions: { eu: { origins: eu } } });
+      const stateFolder = join(folder, `${states++}`);
+      const vars = { REQUEST_LOG: "off" };
+      return serveWorker(await worker(JSON.parse(text)), { port: 0, tableText: text, stateFolder, vars });
+    };
+    const gateway = await served(using);
+    try {
+      for (let round = 0; round < 2; round++) {
+        const response = await fetch(gateway.url + ORDER);
+        expect([response.status, ((await response.json()) as { readonly type: string }).type]).toEqual([
+          503,
+          "/-/problems/module-unavailable",
+        ]);
+      }
+      expect(gateway.lines.join("\n")).toContain('"event":"module-unavailable"');
+    } finally {
+      await gateway.stop();
+    }
+    const other = await served(withEntity("iuid"));
+    try {
+      expect((await fetch(other.url + ORDER)).status).toBe(200);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
 describe("credentials whose module is missing", () => {
   const UNAVAILABLE = { type: "/-/problems/module-unavailable", status: 503 };
   const problemOf = ({ body }: { readonly body: string }): unknown => JSON.parse(body);

@@ -1,13 +1,13 @@
 import { clientIdWindowFault, type Field, type Layout } from "../../../ids/index.ts";
 import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
-import { listOf } from "../../../routing/compile/conditions.ts";
 import { keyFieldOf, ownerKeyField } from "../../../routing/layouts/fields.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
+import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import type { PathIndex } from "../../../routing/table.ts";
 import { mintingOf, requiredFields } from "../../mint/table/plan.ts";

@@ -1,9 +1,9 @@
-import { listOf } from "../../../routing/compile/conditions.ts";
 import type { TableFeature } from "../../../routing/feature.ts";
 import { indexExactPaths } from "../../../routing/lookup/path-index.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { claimPathOf } from "../../../routing/resolve/region-sources.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
+import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import type { Entity } from "../../../routing/table.ts";
 import type { DeclaredCreate, DeclaredKeySource } from "./schema.ts";

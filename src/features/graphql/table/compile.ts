@@ -1,6 +1,6 @@
-import { listOf } from "../../../routing/compile/conditions.ts";
 import { namedRegions, sourceOf } from "../../../routing/compile/without-id.ts";
 import type { CompileContext, TableFeature } from "../../../routing/feature.ts";
+import { listOf } from "../../../routing/schema/records.ts";
 import type { Entity } from "../../../routing/table.ts";
 import type { DeclaredGraphql } from "./schema.ts";
 import type { Graphql, GraphqlGlobalIds, GraphqlIdRule } from "./types.ts";

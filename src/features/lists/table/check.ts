@@ -1,11 +1,11 @@
 import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
-import { listOf } from "../../../routing/compile/conditions.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Place, Report } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
+import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { CURSOR_QUERY, ITEMS, LIMIT, listPathOf, PAGE_BYTES, PAGE_SIZE, pageCursorMaxOf } from "./compile.ts";
 import { PAGE_CURSOR_MIN, PAGES_BYTES_MAX } from "./limits.ts";

@@ -8,14 +8,13 @@ import {
 } from "../../../edge/chunks/store.ts";
 import { setLast, subtleSha256 } from "../../../edge/platform.ts";
 import { COLD_DEADLINE_MS } from "../../../edge/table/isolate-table.ts";
-import type { TableOpener } from "../../../edge/table/table-gate.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { TableError } from "../../../problems/errors.ts";
 import type { Packs } from "../port.ts";
 import type { PageInfo } from "../table/decode.ts";
 import { formatPackFault } from "../table/format.ts";
 import { formatEntryFault, LoadedPack, type PackSlot, packKey, pageKey, readHeader, readPage } from "../table/pack.ts";
-import { slotsOf } from "../table/route.ts";
+import { slotsOf } from "../table/slots.ts";
 
 export type PacksOptions = ChunkStoreOptions & { readonly report: (failure: PackFailure) => void };
 
@@ -23,12 +22,6 @@ export type PackFailure = Readonly<{ pack: string; page: number | undefined; why
 
 /** Headers of the tables in force and of some before. */
 const HEADERS_MAX = 64;
-
-/** A table is served once the header of each of its packs is verified. */
-export const packHeaders = (packs: Packs): TableOpener => ({
-  needs: (table) => slotsOf(table).size > 0,
-  open: (table, waitMs) => packs.open(table, waitMs),
-});
 
 export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
   kvPacks({ ...options, cache: caches.default, waitUntil });

@@ -5,7 +5,7 @@ import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from
 import type { Box } from "../../../routing/lookup/build-index.ts";
 import type { Searched } from "../../../routing/lookup/searched.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
-import type { CompiledTable, Found, Load, Rule, Target } from "../../../routing/table.ts";
+import type { Found, Load, Rule, Target } from "../../../routing/table.ts";
 import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
 import { type MissingPage, PackSlot } from "./pack.ts";
 import type { DeclaredPack } from "./schema.ts";
@@ -112,11 +112,6 @@ export const packsTable: TableFeature = {
     return { find: findersIn(packs, targetIn), table: () => ({ packs }) };
   },
 };
-
-const NO_PACKS: ReadonlyMap<string, PackSlot> = new Map();
-
-/** The packs of a table, by name. */
-export const slotsOf = ({ packs = NO_PACKS }: Pick<CompiledTable, "packs">): ReadonlyMap<string, PackSlot> => packs;
 
 interface MissingPageError {
   readonly reason: "table-unavailable";

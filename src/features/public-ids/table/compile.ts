@@ -32,7 +32,7 @@ export const publicIdsTable: TableFeature = {
     forwarding: (name, declared) => {
       const paths = fieldPathsOf(name, declared);
       if (!paths.ok) throw new Error(`the fields of ${name} were not checked: ${paths.error.reason}`);
-      return { publicFields: paths.value, otherBodies: declared.otherBodies ?? "pass" };
+      return { publicFields: paths.value, otherBodies: paths.value && (declared.otherBodies ?? "pass") };
     },
     entity: (_, declared) => ({ public: publicKindOf(declared?.public) }),
     reading: (declared) => (declared?.public === undefined ? undefined : PUBLIC_READING),
