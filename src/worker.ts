@@ -8,7 +8,7 @@ import { edgeConsole } from "./edge/console/console.ts";
 import type { ControlPlaneRpc, Env } from "./edge/env.ts";
 import { composeFeatures } from "./edge/feature.ts";
 import * as log from "./edge/log.ts";
-import { FIRST_REPORT_MS, isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
+import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "./edge/metrics/isolates.ts";
 import { durableMetrics, type MetricsRpc, scheduleChecks } from "./edge/metrics/store.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
@@ -172,7 +172,6 @@ function compose(env: Env) {
   const metrics = isolateMetrics({
     store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
-    firstReportMs: FIRST_REPORT_MS,
     table: tableReporter(entropy, clock, config.reportMs, () => tables),
     clock,
     pause: systemPause,
