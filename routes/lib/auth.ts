@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { pathError, type RequestContext } from "../../src/gateway/request.ts";
+import { type RequestContext, UNRESOLVED_PATH } from "../../src/gateway/request.ts";
 import type { Caller, Scope, TableAction } from "../../src/ports/admin.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
 import { isSameOrigin } from "../../src/proxy/addresses/host.ts";
+import { NOT_NORMALIZED } from "../../src/routing/lookup/paths.ts";
 import { contextOf } from "./http.ts";
 
 /** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */
@@ -40,8 +41,7 @@ type Guard = Pick<Gateway, "authenticate" | "counters">;
 export function requireScope(gateway: Guard, ...scopes: readonly [Scope, ...Scope[]]): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
-    const error = pathError(context.path);
-    if (error !== undefined) return context.fail(error);
+    if (NOT_NORMALIZED.test(context.path)) return context.fail(UNRESOLVED_PATH);
     const caller = await gateway.authenticate(context);
     if (caller.ok) c.set(KEY, caller.value);
     const refused = caller.ok ? denialOf(caller.value, scopes, context) : caller.error;

@@ -5,7 +5,7 @@ import type { OriginResponse } from "../proxy/attempt.ts";
 import type { Delivery } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import type { Missing } from "../routing/resolve/reading.ts";
-import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/table.ts";
+import type { CompiledTable, Decision, Entity, Rule, WithoutId } from "../routing/table.ts";
 import type { DecideFailure, LoadNeed, Outcome } from "./decide.ts";
 import type { RequestContext } from "./request.ts";
 
@@ -13,16 +13,21 @@ import type { RequestContext } from "./request.ts";
 
 type Answer = Response | Promise<Response>;
 
-/** Requests that are the feature's own. */
-export interface Endpoint {
-  /** Raw paths that may be its own; absent: any. */
-  readonly paths?: ReadonlySet<string> | RegExp;
-  /** `undefined`: the request is another's after all. */
-  readonly answer: (context: RequestContext, served: ServedTable) => Answer | undefined;
+/** Answers requests on a path that is the feature's own. */
+export type Endpoint = (context: RequestContext, served: ServedTable) => Answer;
+
+/** A feature's own paths, raw. */
+export interface OwnPaths {
+  readonly literal?: ReadonlyMap<string, Endpoint>;
+  readonly pattern?: OwnPattern;
 }
 
-export const mayBeOf = ({ paths }: Endpoint, path: string): boolean =>
-  paths === undefined || (paths instanceof RegExp ? paths.test(path) : paths.has(path));
+/** Paths that are not literal. */
+export interface OwnPattern {
+  /** Paths that `find` may know; absent: any. */
+  readonly paths?: RegExp;
+  readonly find: (path: string) => Endpoint | undefined;
+}
 
 /** Loads that a feature makes for decisions. */
 export interface LoadFeature {
@@ -73,8 +78,8 @@ export type Send = (context: RequestContext, proxied: ProxyRequest) => Promise<R
 
 /** Steps of a feature for the requests of one entity and their answers. */
 export interface EntitySteps {
-  /** Whether they change anything of the request or its answer; absent: of all. */
-  readonly applies?: (context: RequestContext, decision: Decision) => boolean;
+  /** Kinds of rules by which a request is decided that they change, or whose answer; absent: all. */
+  readonly rules?: ReadonlySet<Rule["kind"]>;
   /** Why a request must not be sent. */
   readonly refuse?: (context: RequestContext, table: CompiledTable) => GatewayError | undefined;
   /** Whether bodies of answers are read: the origin is asked for none that cannot be. */
@@ -100,13 +105,13 @@ export interface ServeFeature {
   /** Features that it stands on. */
   readonly needs?: readonly string[];
   /** Asked once for each pair of tables and method; `undefined` where they do not use the feature. */
-  readonly endpoint?: (served: ServedTable, method: string) => Endpoint | undefined;
+  readonly endpoints?: (served: ServedTable, method: string) => OwnPaths | undefined;
   /** Refuses what was decided. Asked once for each pair of tables and method. */
   readonly gate?: (served: ServedTable, method: string) => Gate | undefined;
-  /** Asked once for each owner of paths. */
+  /** Asked once for each owner of paths and method. */
   readonly placed?: (owner: Entity | WithoutId) => PlacedHandler | undefined;
-  /** Asked once for each entity. */
-  readonly steps?: (table: CompiledTable, entity: Entity) => EntitySteps | undefined;
+  /** Asked once for each entity and method. */
+  readonly steps?: (table: CompiledTable, entity: Entity, method: string) => EntitySteps | undefined;
   /** For a table in which something is verified: compares the decision with the one that would be. */
   readonly verify?: (context: RequestContext, verified: CompiledTable, decision: Decision) => Promise<void>;
   /** Sends a sample of the reads to the shadow of their target too. */
@@ -114,7 +119,7 @@ export interface ServeFeature {
 }
 
 /** All steps of an entity as one. */
-export interface Steps extends Pick<EntitySteps, "applies" | "refuse" | "rewrite"> {
+export interface Steps extends Pick<EntitySteps, "rules" | "refuse" | "rewrite"> {
   readonly readsAnswers: boolean;
   readonly holdsAnswer: (context: RequestContext) => boolean;
   readonly send: Send;
@@ -127,61 +132,41 @@ export interface CoreSteps {
   readonly send: (deliver: Deliver, respond: Respond) => Send;
 }
 
-/** Own parts of features for one method. */
-export interface ForMethod {
-  readonly endpoints: readonly Endpoint[];
+/** The features' parts in requests of one method to a pair of tables: chosen when those, an entity or an owner is first seen. */
+export class Line {
+  /** By raw path. */
+  readonly endpoints: ReadonlyMap<string, Endpoint | undefined>;
+  readonly patterns: readonly OwnPattern[];
   readonly gates: readonly Gate[];
-}
-
-/** Endpoints and steps of all features: chosen when a table, an entity or an owner of paths is first seen. */
-export class ServeFeatures {
+  /** Chosen so far; others by `choosePlaced`. */
+  readonly placed = new Map<Entity | WithoutId, PlacedHandler | "none">();
+  /** Chosen so far; others by `chooseSteps`. `none`: the entity's requests and answers pass as they are. */
+  readonly steps = new Map<Entity, Steps | "none">();
   readonly #all: readonly ServeFeature[];
-  /** The runtime takes a fixed set of methods: the inner maps stay small. */
-  readonly #tables = new WeakMap<ServedTable, Map<string, ForMethod>>();
-  readonly #steps = new WeakMap<Entity, Steps | "none">();
-  readonly #placed = new WeakMap<Entity | WithoutId, PlacedHandler | "none">();
+  readonly #core: CoreSteps;
+  readonly #method: string;
 
-  constructor(all: readonly ServeFeature[]) {
-    const names = new Set(all.map(({ name }) => name));
-    for (const { name, needs = [] } of all) {
-      const missing = needs.find((need) => !names.has(need));
-      if (missing !== undefined) throw new Error(`the feature ${name} needs ${missing}, which this build leaves out`);
-    }
+  constructor(all: readonly ServeFeature[], core: CoreSteps, served: ServedTable, method: string) {
     this.#all = all;
+    this.#core = core;
+    this.#method = method;
+    const own = all.flatMap(({ endpoints }) => endpoints?.(served, method) ?? []);
+    const paths = own.flatMap(({ literal }) => [...(literal?.keys() ?? [])]);
+    this.endpoints = new Map(paths.map((path) => [path, endpointAt(own, path)]));
+    this.patterns = own.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern]));
+    this.gates = all.flatMap(({ gate }) => gate?.(served, method) ?? []);
   }
 
-  of(served: ServedTable, method: string): ForMethod {
-    const known = this.#tables.get(served)?.get(method);
-    return known ?? this.#choose(served, method);
-  }
-
-  #choose(served: ServedTable, method: string): ForMethod {
-    const found = {
-      endpoints: this.#all.flatMap(({ endpoint }) => endpoint?.(served, method) ?? []),
-      gates: this.#all.flatMap(({ gate }) => gate?.(served, method) ?? []),
-    };
-    const methods = this.#tables.get(served) ?? new Map<string, ForMethod>();
-    this.#tables.set(served, methods.set(method, found));
+  choosePlaced(owner: Entity | WithoutId): PlacedHandler | "none" {
+    const [found = "none"] = this.#all.flatMap(({ placed }) => placed?.(owner) ?? []);
+    this.placed.set(owner, found);
     return found;
   }
 
-  placed(owner: Entity | WithoutId): PlacedHandler | undefined {
-    const known = this.#placed.get(owner);
-    if (known !== undefined) return known === "none" ? undefined : known;
-    const [found] = this.#all.flatMap(({ placed }) => placed?.(owner) ?? []);
-    this.#placed.set(owner, found ?? "none");
-    return found;
-  }
-
-  /** `undefined`: the entity's requests and answers pass as they are. */
-  steps(table: CompiledTable, entity: Entity, core: CoreSteps): Steps | undefined {
-    const known = this.#steps.get(entity);
-    if (known !== undefined) return known === "none" ? undefined : known;
-    const found = composed(
-      this.#all.flatMap(({ steps }) => steps?.(table, entity) ?? []),
-      core,
-    );
-    this.#steps.set(entity, found ?? "none");
+  chooseSteps(table: CompiledTable, entity: Entity): Steps | "none" {
+    const all = this.#all.flatMap(({ steps }) => steps?.(table, entity, this.#method) ?? []);
+    const found = all.length === 0 ? "none" : composed(all, this.#core);
+    this.steps.set(entity, found);
     return found;
   }
 
@@ -195,9 +180,41 @@ export class ServeFeatures {
   }
 }
 
+/** A literal path may match the pattern of another feature: the first in the list has it. */
+function endpointAt(own: readonly OwnPaths[], path: string): Endpoint | undefined {
+  for (const { literal, pattern } of own) {
+    const found = literal?.get(path) ?? (pattern?.paths?.test(path) === false ? undefined : pattern?.find(path));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export class ServeFeatures {
+  /** Chosen so far, by method; others by `choose`. The runtime takes a fixed set of methods: the inner maps stay small. */
+  readonly lines = new WeakMap<ServedTable, Map<string, Line>>();
+  readonly #all: readonly ServeFeature[];
+  readonly #core: CoreSteps;
+
+  constructor(all: readonly ServeFeature[], core: CoreSteps) {
+    const names = new Set(all.map(({ name }) => name));
+    for (const { name, needs = [] } of all) {
+      const missing = needs.find((need) => !names.has(need));
+      if (missing !== undefined) throw new Error(`the feature ${name} needs ${missing}, which this build leaves out`);
+    }
+    this.#all = all;
+    this.#core = core;
+  }
+
+  choose(served: ServedTable, method: string): Line {
+    const line = new Line(this.#all, this.#core, served, method);
+    const methods = this.lines.get(served) ?? new Map<string, Line>();
+    this.lines.set(served, methods.set(method, line));
+    return line;
+  }
+}
+
 /** Those that come first in the list are the nearest to the client. */
-function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefined {
-  if (all.length === 0) return undefined;
+function composed(all: readonly EntitySteps[], core: CoreSteps): Steps {
   const refusals = all.flatMap(({ refuse }) => refuse ?? []);
   const holds = all.flatMap(({ holdsAnswer }) => holdsAnswer ?? []);
   const [rewrite, second] = all.flatMap((steps) => steps.rewrite ?? []);
@@ -207,10 +224,9 @@ function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefin
   const respond = all.reduceRight((next, steps) => steps.respond?.(next) ?? next, inner);
   const deliver = all.reduceRight((next, steps) => steps.deliver?.(next) ?? next, core.deliver);
   const send = all.reduceRight((next, steps) => steps.send?.(next, respond) ?? next, core.send(deliver, respond));
-  const tests = all.map(({ applies }) => applies);
-  const mayPass = tests.every((test) => test !== undefined);
+  const mayPass = all.every(({ rules }) => rules !== undefined);
   return {
-    ...(mayPass && { applies: anyOf(tests) }),
+    ...(mayPass && { rules: new Set(all.flatMap(({ rules = [] }) => [...rules])) }),
     refuse: (context, table) => {
       for (const refuse of refusals) {
         const error = refuse(context, table);
@@ -222,12 +238,4 @@ function composed(all: readonly EntitySteps[], core: CoreSteps): Steps | undefin
     holdsAnswer: (context) => holds.some((hold) => hold(context)),
     send,
   };
-}
-
-type Applies = NonNullable<EntitySteps["applies"]>;
-
-function anyOf(tests: readonly Applies[]): Applies {
-  const [only] = tests;
-  if (only !== undefined && tests.length === 1) return only;
-  return (context, decision) => tests.some((test) => test(context, decision));
 }

@@ -1,3 +1,4 @@
+import type { Gateway } from "../ports/gateway.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
@@ -5,11 +6,11 @@ import { type Delivery, deliver } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { withoutPrefix } from "../proxy/path-prefix.ts";
 import type { BodyCheck } from "../proxy/pump.ts";
-import { type CompiledTable, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
+import { type CompiledTable, type Decision, type Entity, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { takesMethod } from "../routing/lookup/choice.ts";
 import { clientHash } from "./caller.ts";
 import { noRegion } from "./decide.ts";
-import type { CoreSteps, Respond, ServeFeatures } from "./feature.ts";
+import type { CoreSteps, Line, Respond, Steps } from "./feature.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { RequestContext } from "./request.ts";
 import { changeable, respond } from "./respond.ts";
@@ -44,39 +45,75 @@ export async function forward(
   const { gateway, request, method } = context;
   const { entity } = decision;
   const table = context.table as CompiledTable;
-  // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
-  if (method === "TRACE") return context.fail({ reason: "method-not-allowed", method, allow: METHODS }, decision);
-  // A request may end at this intermediary (RFC 9110 §7.6.2).
-  if (method === "OPTIONS" && request.headers.get("max-forwards") === "0") {
-    return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
-  }
+  const ended = method === "TRACE" || method === "OPTIONS" ? endHere(context, decision) : undefined;
+  if (ended !== undefined) return ended;
   const limit = gateway.rateLimits.entity;
   const isEmpty = request.body === null;
   if (!isEmpty) context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
-  const features = context.features as ServeFeatures;
-  const own = features.steps(table, entity, CORE_STEPS);
-  const steps = own?.applies?.(context, decision) === false ? undefined : own;
-  const refused = steps?.refuse?.(context, table);
+  const line = context.line as Line;
+  const own = line.steps.get(entity) ?? line.chooseSteps(table, entity);
+  const steps = own === "none" || own.rules?.has(decision.target.rule.kind) === false ? undefined : own;
+  const refused = steps?.refuse?.(context, table) ?? (gateway.mustSign ? signingError(gateway) : undefined);
   if (refused !== undefined) return context.fail(refused, decision);
-  // An origin must not get unsigned what its operator wanted signed.
-  if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
-  const { idleMs } = gateway.deadlines;
-  const check = options?.check;
-  const read: RequestBody | BodyError = isEmpty
-    ? NO_BODY
-    : (options?.body ??
-      (await readRequestBody(request, check ? 0 : entity.replayBytesMax, idleMs, gateway.clock.nowMs)));
-  if (typeof read === "string") return context.fail(bodyError(read, idleMs), decision);
-  const body = check !== undefined && read.kind === "stream" ? { ...read, check } : read;
-  context.isBodyRead = body.kind === "kept" || body.kind === "own" || isEmpty;
+  const body = isEmpty ? NO_BODY : await readBody(context, entity, options);
+  if ("reason" in body) return context.fail(body, decision);
+  context.isBodyRead = isEmpty || body.kind === "kept" || body.kind === "own";
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
-  const { client } = context;
-  const proxied: ProxyRequest = {
-    request: options?.request ?? request,
-    method,
+  const proxied = proxyRequestOf(context, decision, { target, body, steps, options });
+  context.watchClientLater();
+  if (table.verified !== undefined) line.verify(context, table.verified, decision);
+  if (steps !== undefined) return steps.send(context, proxied);
+  return passOn(context, proxied, await deliver(proxied, gateway), respond);
+}
+
+/** The answer to a request that goes no further. */
+function endHere(context: RequestContext, decision: Decision): Response | undefined {
+  const { method, request } = context;
+  // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
+  if (method === "TRACE") return context.fail({ reason: "method-not-allowed", method, allow: METHODS }, decision);
+  // A request may end at this intermediary (RFC 9110 §7.6.2).
+  if (request.headers.get("max-forwards") !== "0") return undefined;
+  return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
+}
+
+/** An origin must not get unsigned what its operator wanted signed. */
+const signingError = ({ sign }: Gateway): GatewayError | undefined =>
+  sign === undefined ? { reason: "signing-unavailable" } : undefined;
+
+/** The request's body, as far as it is read before it is sent on. */
+async function readBody(
+  { request, gateway }: RequestContext,
+  { replayBytesMax }: Entity,
+  { body, check }: ForwardOptions = {},
+): Promise<RequestBody | GatewayError> {
+  const { idleMs } = gateway.deadlines;
+  const bytesMax = check === undefined ? replayBytesMax : 0;
+  const read = body ?? (await readRequestBody(request, bytesMax, idleMs, gateway.clock.nowMs));
+  if (typeof read === "string") return bodyError(read, idleMs);
+  return check !== undefined && read.kind === "stream" ? { ...read, check } : read;
+}
+
+interface Sent {
+  readonly target: string;
+  readonly body: RequestBody;
+  readonly steps: Steps | undefined;
+  readonly options: ForwardOptions | undefined;
+}
+
+function proxyRequestOf(
+  context: RequestContext,
+  decision: Decision,
+  { target, body, steps, options }: Sent,
+): ProxyRequest {
+  const { client, gateway } = context;
+  const { removePrefix } = decision.entity;
+  const { revision, regions } = context.table as CompiledTable;
+  return {
+    request: options?.request ?? context.request,
+    method: context.method,
     isRead: options?.isRead,
     hasOthers: options?.hasOthers === true || options?.ids !== undefined,
     scheme: client.scheme ?? context.scheme,
@@ -90,19 +127,14 @@ export async function forward(
     hidesAuthorization: context.hidesAuthorization,
     passesBody: !(steps?.holdsAnswer(context) === true || options?.isKept === true),
     body,
-    target: entity.removePrefix === undefined ? target : withoutPrefix(target, entity.removePrefix),
+    target: removePrefix === undefined ? target : withoutPrefix(target, removePrefix),
     decision,
     ids: options?.ids,
-    revision: table.revision,
-    regions: table.regions,
+    revision,
+    regions,
     attempts: 0,
     traceparent: undefined,
   };
-  context.watchClientLater();
-  context.noteForwarded();
-  if (table.verified !== undefined) features.verify(context, table.verified, decision);
-  if (steps !== undefined) return steps.send(context, proxied);
-  return passOn(context, proxied, await deliver(proxied, gateway), respond);
 }
 
 /** Passes the origin's answer on, or says why there is none. */
@@ -117,12 +149,13 @@ function passOn(
   context.trace = proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return context.fail(delivered.error, decision);
   if (decision.target.shadow !== undefined) {
-    (context.features as ServeFeatures).mirror(proxied, delivered.value, context.gateway);
+    (context.line as Line).mirror(proxied, delivered.value, context.gateway);
   }
   return respondWith(context, context.table as CompiledTable, decision, delivered.value);
 }
 
-const CORE_STEPS: CoreSteps = {
+/** The steps on which those of features stand. */
+export const CORE_STEPS: CoreSteps = {
   deliver: (_, proxied, ports) => deliver(proxied, ports),
   respond: (steps) => (context, table, decision, answer) => respond(context, table, decision, answer, steps),
   send: (deliverWith, respondWith) => async (context, proxied) =>

@@ -5,13 +5,13 @@ import type { IdDecision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
 import { type DecideInput, decideAny, decidePath, isStartPage, type Outcome, refusalAt } from "./decide.ts";
-import { type Decided, type Gate, mayBeOf, ServeFeatures } from "./feature.ts";
-import { forward, forwardWithoutId } from "./forward.ts";
+import { type Decided, type Gate, type Line, ServeFeatures } from "./feature.ts";
+import { CORE_STEPS, forward, forwardWithoutId } from "./forward.ts";
 import { decideLoading } from "./loading.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 
-const SERVING = new ServeFeatures(SERVE_FEATURES);
+const SERVING = new ServeFeatures(SERVE_FEATURES, CORE_STEPS);
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
 export function serve(context: RequestContext): Response | Promise<Response> {
@@ -46,17 +46,14 @@ async function serveLater(
   return response;
 }
 
-/** Serves a request that is open and within its limits. `decided`: once what the decision needs is loaded. */
-export function serveBy(context: RequestContext, served: ServedTable, decided?: Decided): Response | Promise<Response> {
-  context.features = SERVING;
-  const { path, gateway } = context;
-  const { endpoints, gates } = SERVING.of(served, context.method);
-  if (decided === undefined) {
-    for (const endpoint of endpoints) {
-      const answer = mayBeOf(endpoint, path) ? endpoint.answer(context, served) : undefined;
-      if (answer !== undefined) return answer;
-    }
-  }
+/** Serves a request that is open and within its limits: one look says whether a feature answers its path itself. */
+export function serveBy(context: RequestContext, served: ServedTable): Response | Promise<Response> {
+  const { path, method, gateway } = context;
+  const line = SERVING.lines.get(served)?.get(method) ?? SERVING.choose(served, method);
+  context.line = line;
+  let endpoint = line.endpoints.get(path);
+  for (const { paths, find } of line.patterns) endpoint ??= paths?.test(path) === false ? undefined : find(path);
+  if (endpoint !== undefined) return endpoint(context, served);
   const input = {
     tables: served,
     ports: gateway,
@@ -65,15 +62,15 @@ export function serveBy(context: RequestContext, served: ServedTable, decided?: 
     asked: context,
   };
   const decide = path.startsWith(ANY_PREFIX) ? decideAny : decidePath;
-  const outcome = decided ?? decide(input, path);
-  if (outcome.kind === "load") {
-    context.watchClient();
-    const decideWith = (found: DecideInput["found"]) => decide({ ...input, found }, path);
-    return decideLoading(gateway, decideWith, context.client.address).then((later) => serveBy(context, served, later));
-  }
-  if (gates.length === 0) return answerOutcome(context, served, outcome);
+  const outcome = decide(input, path);
+  if (outcome.kind !== "load" && line.gates.length === 0) return answerOutcome(context, served, outcome);
   const again = (nowMs: number) => decide({ ...input, nowMs }, path);
-  return passGates(gates, context, served, outcome, again);
+  if (outcome.kind !== "load") return passGates(line.gates, context, served, outcome, again);
+  context.watchClient();
+  const decideWith = (found: DecideInput["found"]) => decide({ ...input, found }, path);
+  return decideLoading(gateway, decideWith, context.client.address).then((decided) =>
+    passGates(line.gates, context, served, decided, again),
+  );
 }
 
 /** Features refuse before anything is sent. */
@@ -94,21 +91,22 @@ function passGates(
 
 function answerOutcome(context: RequestContext, served: ServedTable, outcome: Decided): Response | Promise<Response> {
   const { path } = context;
+  const line = context.line as Line;
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {
     case "region": {
       const { decision } = outcome;
       if (decision.entity.reading?.hides !== true) context.isPlainId = true;
       else context.entity = decision.entity.name;
-      const handler = SERVING.placed(decision.entity);
-      if (handler !== undefined) return handler(context, served, outcome);
+      const handler = line.placed.get(decision.entity) ?? line.choosePlaced(decision.entity);
+      if (handler !== "none") return handler(context, served, outcome);
       return forward(context, decision, outcome.path + context.query);
     }
     case "redirect":
       return redirect(context, outcome.path + context.query, outcome.decision);
     case "without-id": {
-      const handler = SERVING.placed(outcome.entry);
-      return handler === undefined ? forwardWithoutId(context, outcome.entry) : handler(context, served, outcome);
+      const handler = line.placed.get(outcome.entry) ?? line.choosePlaced(outcome.entry);
+      return handler === "none" ? forwardWithoutId(context, outcome.entry) : handler(context, served, outcome);
     }
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();

@@ -26,7 +26,7 @@ const LEFT_AFTER_MS = SLOW_MS + 2_000;
 const SWEEP_MS = 1_000;
 let sweepDueMs = 0;
 
-/** When a request was last sent to an origin, Unix ms. */
+/** When a request that an origin got was last answered, Unix ms. */
 let forwardedAtMs = Number.NEGATIVE_INFINITY;
 const BESIDE_MS = 1_000;
 
@@ -56,8 +56,8 @@ export class RequestContext {
   /** Value of `waybill-table` for it. */
   declare tableLabel: string | undefined;
 
-  /** The `ServeFeatures` of the gateway, whose types name this one; before the request is served there are none. */
-  declare features: object | undefined;
+  /** The features' `Line`, whose types name this one; before the request is served there is none. */
+  declare line: object | undefined;
 
   // The log line and the metrics show these.
   declare entity: string | undefined;
@@ -122,7 +122,7 @@ export class RequestContext {
     this.isLogged = false;
     this.isWatched = false;
     this.place = -1;
-    this.served = this.table = this.features = undefined;
+    this.served = this.table = this.line = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
     this.originMs = this.keyUntilMs = this.unwanted = this.directory = undefined;
@@ -183,12 +183,7 @@ export class RequestContext {
     setTimeout(() => this.watchClient(), SLOW_MS);
   }
 
-  /** It is sent to an origin now. */
-  noteForwarded(): void {
-    forwardedAtMs = this.arrivedAtMs;
-  }
-
-  /** Whether others are sent to origins meanwhile. */
+  /** Whether others are answered by origins meanwhile. */
   get isBesideForwarded(): boolean {
     return Math.abs(this.gateway.clock.nowMs() - forwardedAtMs) < BESIDE_MS;
   }
@@ -221,6 +216,7 @@ export class RequestContext {
       freePlaces.push(this.place);
     }
     const { gateway, table } = this;
+    if (this.attempts > 0) forwardedAtMs = atMs;
     // A request that failed before it had a table may hold a public ID all the same.
     const inForce = this.served ?? gateway.tables.peek(waitUntil);
     const decider = table ?? inForce?.table;
@@ -251,7 +247,7 @@ export class RequestContext {
         directory: this.directory,
       },
       waitUntil,
-      canary === undefined || table === undefined ? undefined : table === canary ? "canary" : "stable",
+      canary && table && sideOf(table, canary),
     );
   }
 
@@ -291,14 +287,15 @@ export class RequestContext {
   }
 }
 
+const sideOf = (table: CompiledTable, canary: CompiledTable) => (table === canary ? "canary" : "stable");
+
 /**
  * Checks the request's path and takes the tables in force. Only the first requests of an isolate wait for a table.
  * Gives the problem response where either is not to be had.
  */
 export function openRequest(context: RequestContext): ServedTable | Response | Promise<ServedTable | Response> {
   const { gateway, path } = context;
-  const error = pathError(path);
-  if (error !== undefined) return context.fail(error);
+  if (NOT_NORMALIZED.test(path)) return context.fail(UNRESOLVED_PATH);
   const served = gateway.tables.peek(context.waitUntil);
   if (served === undefined) return loadTable(context);
   context.served = served;
@@ -335,10 +332,11 @@ export function hostError({ host, client }: Pick<RequestContext, "host" | "clien
 
 const NO_HOST = "is not a host that a URL can have.";
 
-export const pathError = (path: string): RequestError | undefined =>
-  NOT_NORMALIZED.test(path)
-    ? { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." }
-    : undefined;
+/** The error of a path that is not normalized. */
+export const UNRESOLVED_PATH: RequestError = {
+  reason: "malformed-request",
+  detail: "The path has a dot segment or a backslash; send it resolved.",
+};
 
 /** Stands for the part of a path that is not shown. */
 const REST = "/*";

@@ -15,28 +15,33 @@ export function respond(
   received: OriginResponse,
   steps?: Pick<Steps, "rewrite" | "readsAnswers">,
 ): Response | Promise<Response> {
-  const { gateway } = context;
-  const { entity } = decision;
-  const answer = entity.removePrefix === undefined ? received : located(received, entity.removePrefix, context);
+  const { removePrefix } = decision.entity;
+  const answer = removePrefix === undefined ? received : located(received, removePrefix, context);
   const { response: original, fields, bytes, region, limits } = answer;
-  let body: ReadableStream | ArrayBuffer | null | undefined = bytes;
   const isMessage = original.status !== 101;
-  if (bytes === undefined && isMessage && limits.isBodyWatched) {
-    const idleMs = bodyIdleMs(limits, fields);
-    if ((idleMs > 0 || limits.total !== undefined || limits.isWholeChosen) && original.body !== null) {
-      body = watchBody(original.body, {
-        limits: { idleMs, total: limits.total },
-        nowMs: gateway.clock.nowMs,
-        waitUntil: context.waitUntil,
-        onBroken: (end) => gateway.logBrokenBody(entity.name, end),
-        left: context.unwanted ?? context.request.signal,
-        length: steps?.readsAnswers === true ? undefined : fields.contentLength,
-      });
-    }
-  }
+  const isWatched = bytes === undefined && limits.isBodyWatched && isMessage && original.body !== null;
+  const body = isWatched ? watched(context, decision, answer, steps?.readsAnswers === true) : bytes;
   const rewritten = isMessage ? steps?.rewrite?.(context, table, decision, answer, body ?? original.body) : undefined;
-  if (rewritten !== undefined) return rewritten;
-  return labelled(context, decision, region, { response: original, body, fields, encodeBody: "own" });
+  return rewritten ?? labelled(context, decision, region, { response: original, body, fields, encodeBody: "own" });
+}
+
+/** The body of an answer, watched to its end; `undefined` where the table wants nothing of it. */
+function watched(
+  { gateway, request, unwanted, waitUntil }: RequestContext,
+  { entity }: Decision,
+  { response: { body }, fields, limits }: OriginResponse,
+  isRead: boolean,
+): ReadableStream | undefined {
+  const idleMs = bodyIdleMs(limits, fields);
+  if (body === null || (idleMs === 0 && limits.total === undefined && !limits.isWholeChosen)) return undefined;
+  return watchBody(body, {
+    limits: { idleMs, total: limits.total },
+    nowMs: gateway.clock.nowMs,
+    waitUntil,
+    onBroken: (end) => gateway.logBrokenBody(entity.name, end),
+    left: unwanted ?? request.signal,
+    length: isRead ? undefined : fields.contentLength,
+  });
 }
 
 /** The answer of an origin that does not know the prefix of its paths. */

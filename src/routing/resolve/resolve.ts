@@ -78,7 +78,7 @@ export const resolvePath = (
   }
   let isReadable = false;
   let first: OwnerReading | undefined;
-  let others: OwnerReading[] | undefined;
+  const others: OwnerReading[] = [];
   for (let at = 0; at < entity.readers.length && text.length <= ID_LENGTH_MAX; at++) {
     const { form, of } = entity.readers[at] as FormReader<EntityId>;
     const hinted = hint === undefined ? of : of.filter(({ enabled }) => isHinted(enabled, hint));
@@ -87,14 +87,14 @@ export const resolvePath = (
     isReadable = true;
     for (let place = 0; place < hinted.length; place++) {
       const id = hinted[place] as EntityId;
-      if (!id.takes(words) || !isInWindow(id.enabled, words, nowMs)) continue;
+      if (!id.takes(words) || (id.enabled.window !== undefined && !isInWindow(id.enabled, words, nowMs))) continue;
       const reading = { entity, id, form, words };
       if (first === undefined) first = reading;
-      else others = [...(others ?? []), reading];
+      else others.push(reading);
     }
   }
   if (first !== undefined)
-    return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
+    return others.length === 0 ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
   return resolveForeign(table, entity, { text, hint, isReadable }, nowMs);
 };
 

@@ -1,4 +1,4 @@
-import type { Gate, ServeFeature } from "../../../gateway/feature.ts";
+import type { Endpoint, Gate, ServeFeature } from "../../../gateway/feature.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { loadable } from "../../../problems/loadable.ts";
 import type { Creation } from "./choose-ids.ts";
@@ -31,16 +31,26 @@ const gate: Gate = (context, served, outcome, again) => {
 
 export const create: ServeFeature = {
   name: "create",
-  endpoint: (tables, method) => {
-    if (method !== "POST" || !mayCreate(tables)) return undefined;
-    return {
-      answer: (context, served) => {
-        const creation = findCreation(served, context.path);
-        return creation && handler.run(({ createEntity }) => createEntity(context, creation));
-      },
+  endpoints: (tables, method) => {
+    if (method !== "POST") return undefined;
+    const find = (path: string): Endpoint | undefined => {
+      const creation = findCreation(tables, path);
+      return creation && ((context) => handler.run(({ createEntity }) => createEntity(context, creation)));
     };
+    const collections = collectionsOf(tables);
+    const literal = new Map<string, Endpoint>();
+    for (const path of collections) {
+      const endpoint = isBelowEntity(path) ? undefined : find(path);
+      if (endpoint !== undefined) literal.set(path, endpoint);
+    }
+    return { literal, ...(collections.some(isBelowEntity) && { pattern: { find } }) };
   },
   gate: (tables, method) => ((method === "PUT" || method === "POST") && mayCreate(tables) ? gate : undefined),
 };
+
+const collectionsOf = ({ table, canary }: ServedTable): readonly string[] =>
+  [table, canary?.table].flatMap((each) => [...(each?.creates?.byEntity.values() ?? [])]).flatMap(({ paths }) => paths);
+
+const isBelowEntity = (collection: string): boolean => collection.includes("/:id/");
 
 const mayCreate = ({ table, canary }: ServedTable): boolean => (table.creates ?? canary?.table.creates) !== undefined;

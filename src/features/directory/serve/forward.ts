@@ -4,7 +4,7 @@ import { decideFor } from "../../../gateway/loading.ts";
 import type { RequestContext } from "../../../gateway/request.ts";
 import type { Gateway, MovedKey, MovedMemory } from "../../../ports/gateway.ts";
 import type { OriginResponse } from "../../../proxy/attempt.ts";
-import type { CompiledTable, Decision, IdDecision } from "../../../routing/index.ts";
+import type { CompiledTable, Decision, IdDecision, Rule } from "../../../routing/index.ts";
 import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 import { splitOutsideQuotes, unescaped } from "../../../routing/lookup/values.ts";
 import type { ClaimOutcome } from "../port.ts";
@@ -18,8 +18,12 @@ import { isMissingKey, TEXT_KEY } from "../table/types.ts";
 
 export const directory: ServeFeature = {
   name: "directory",
-  steps: ({ directories }) =>
-    directories && { applies: isKeyed, holdsAnswer: mayRegister, deliver: deliverLearning, respond: respondKeyed },
+  steps: ({ directories }, _, method) => {
+    if (directories === undefined) return undefined;
+    const isOfAll = REGISTERING.has(method) || directories.fills === true;
+    const rules = isOfAll ? {} : { rules: BY_DIRECTORY };
+    return { ...rules, holdsAnswer: mayRegister, deliver: deliverLearning, respond: respondKeyed };
+  },
   verify: compareVerified,
 };
 
@@ -28,6 +32,8 @@ const REGISTERING: ReadonlySet<string> = new Set(["POST", "PUT"]);
 
 /** Keys are registered by whole answers. */
 const mayRegister = ({ method }: Pick<RequestContext, "method">): boolean => REGISTERING.has(method);
+
+const BY_DIRECTORY: ReadonlySet<Rule["kind"]> = new Set(["directory"]);
 
 /** Whether the answer may change a directory, or has to say how its region was found. */
 const isKeyed = (context: RequestContext, { target }: Decision): boolean =>

@@ -1,21 +1,16 @@
-import type { ServeFeature } from "../../../gateway/feature.ts";
+import type { Endpoint, ServeFeature } from "../../../gateway/feature.ts";
 import { loadable } from "../../../problems/loadable.ts";
-import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 
 const handler = loadable("graphql", () => import("./serve.ts"));
 
 export const graphql: ServeFeature = {
   name: "graphql",
   needs: ["create"],
-  endpoint: ({ table }) => {
-    const { graphql: plan } = table;
+  endpoints: ({ table: { graphql: plan } }) => {
     if (plan === undefined) return undefined;
-    return {
-      paths: plan.spelling,
-      answer: (context, served) =>
-        context.path.startsWith(ANY_PREFIX)
-          ? undefined
-          : handler.run(({ serveGraphql }) => serveGraphql(context, served, plan)),
-    };
+    const answer: Endpoint = (context, served) =>
+      handler.run(({ serveGraphql }) => serveGraphql(context, served, plan));
+    // Other spellings of its path are its own too: they are refused there.
+    return { literal: new Map([[plan.path, answer]]), pattern: { paths: plan.spelling, find: () => answer } };
   },
 };

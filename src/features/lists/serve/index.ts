@@ -1,23 +1,22 @@
-import type { ServeFeature } from "../../../gateway/feature.ts";
+import type { Endpoint, ServeFeature } from "../../../gateway/feature.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { loadable } from "../../../problems/loadable.ts";
-import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 import type { List } from "../table/types.ts";
 
 const handler = loadable("lists", () => import("./list.ts"));
 
 export const lists: ServeFeature = {
   name: "lists",
-  endpoint: ({ table, canary }, method) => {
-    if ((method !== "GET" && method !== "HEAD") || (table.lists ?? canary?.table.lists) === undefined) return undefined;
-    return {
-      paths: new Set([...(table.lists?.keys() ?? []), ...(canary?.table.lists?.keys() ?? [])]),
-      answer: (context, served) => {
-        const { path } = context;
-        const list = path.startsWith(ANY_PREFIX) ? undefined : findList(served, path);
-        return list && handler.run(({ answerList }) => answerList(context, served, list));
-      },
-    };
+  endpoints: (tables, method) => {
+    if (method !== "GET" && method !== "HEAD") return undefined;
+    const { table, canary } = tables;
+    const literal = new Map<string, Endpoint>();
+    for (const path of [...(table.lists?.keys() ?? []), ...(canary?.table.lists?.keys() ?? [])]) {
+      const list = findList(tables, path);
+      if (list === undefined) continue;
+      literal.set(path, (context, served) => handler.run(({ answerList }) => answerList(context, served, list)));
+    }
+    return { literal };
   },
 };
 
