@@ -46,6 +46,8 @@ export class RequestContext {
   /** Unix ms. */
   declare readonly arrivedAtMs: number;
   declare readonly client: Client;
+  /** Whether the host is the console's: nothing is proxied there. */
+  declare readonly isAtConsole: boolean;
   /** Keeps work alive that outlives the response. */
   declare readonly waitUntil: (work: Promise<unknown>) => void;
 
@@ -110,6 +112,7 @@ export class RequestContext {
     this.query = queryStart === -1 ? "" : url.slice(queryStart);
     this.arrivedAtMs = gateway.clock.nowMs();
     this.client = gateway.clientOf(request);
+    this.isAtConsole = gateway.console?.isAt(this.client.host ?? this.host) === true;
     this.waitUntil = (work) => execution.waitUntil(work);
     this.outcome = "own";
     this.isOwn = undefined;
@@ -132,11 +135,6 @@ export class RequestContext {
   /** The host that the client asked for. */
   get servedHost(): string {
     return this.client.host ?? this.host;
-  }
-
-  /** Nothing is proxied there. */
-  get isAtConsole(): boolean {
-    return this.gateway.console?.isAt(this.servedHost) === true;
   }
 
   /** The method that a CORS preflight asks for. */
