@@ -45,11 +45,12 @@ export async function forward(
   const { gateway, request, method } = context;
   const { entity } = decision;
   const table = context.table as CompiledTable;
-  const ended = method === "TRACE" || method === "OPTIONS" ? endHere(context, decision) : undefined;
+  const ended = ENDING.has(method) ? endHere(context, decision) : undefined;
   if (ended !== undefined) return ended;
   const limit = gateway.rateLimits.entity;
   const isEmpty = request.body === null;
-  if (!isEmpty) context.watchClientIfSlow();
+  if (isEmpty) context.isBodyRead = true;
+  else context.watchClientIfSlow();
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   const line = context.line as Line;
@@ -59,7 +60,6 @@ export async function forward(
   if (refused !== undefined) return context.fail(refused, decision);
   const body = isEmpty ? NO_BODY : await readBody(context, entity, options);
   if ("reason" in body) return context.fail(body, decision);
-  context.isBodyRead = isEmpty || body.kind === "kept" || body.kind === "own";
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
   const proxied = proxyRequestOf(context, decision, { target, body, steps, options });
@@ -69,7 +69,9 @@ export async function forward(
   return passOn(context, proxied, await deliver(proxied, gateway), respond);
 }
 
-/** The answer to a request that goes no further. */
+/** Methods by which a request may go no further. */
+const ENDING: ReadonlySet<string> = new Set(["TRACE", "OPTIONS"]);
+
 function endHere(context: RequestContext, decision: Decision): Response | undefined {
   const { method, request } = context;
   // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
@@ -85,14 +87,16 @@ const signingError = ({ sign }: Gateway): GatewayError | undefined =>
 
 /** The request's body, as far as it is read before it is sent on. */
 async function readBody(
-  { request, gateway }: RequestContext,
+  context: RequestContext,
   { replayBytesMax }: Entity,
   { body, check }: ForwardOptions = {},
 ): Promise<RequestBody | GatewayError> {
+  const { request, gateway } = context;
   const { idleMs } = gateway.deadlines;
   const bytesMax = check === undefined ? replayBytesMax : 0;
   const read = body ?? (await readRequestBody(request, bytesMax, idleMs, gateway.clock.nowMs));
   if (typeof read === "string") return bodyError(read, idleMs);
+  context.isBodyRead = read.kind === "kept" || read.kind === "own";
   return check !== undefined && read.kind === "stream" ? { ...read, check } : read;
 }
 

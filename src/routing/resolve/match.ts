@@ -37,7 +37,7 @@ export const allOwners = (table: CompiledTable, text: string, nowMs: number, hin
     const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
     if (words === undefined) continue;
     for (const enabled of hinted) {
-      if (!enabled.layout.fits(words) || (enabled.window !== undefined && !isInWindow(enabled, words, nowMs))) continue;
+      if (!enabled.layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
       const { mark, marked, unmarked } = enabled.owners;
       // As `ownersOf`: an ID on `/any` passes few functions.
       const own = (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked;

@@ -87,7 +87,7 @@ export const resolvePath = (
     isReadable = true;
     for (let place = 0; place < hinted.length; place++) {
       const id = hinted[place] as EntityId;
-      if (!id.takes(words) || (id.enabled.window !== undefined && !isInWindow(id.enabled, words, nowMs))) continue;
+      if (!id.takes(words) || !isInWindow(id.enabled, words, nowMs)) continue;
       const reading = { entity, id, form, words };
       if (first === undefined) first = reading;
       else others.push(reading);
