@@ -190,8 +190,11 @@ function endpointAt(own: readonly OwnPaths[], path: string): Endpoint | undefine
 }
 
 export class ServeFeatures {
-  /** Chosen so far, by method; others by `choose`. The runtime takes a fixed set of methods: the inner maps stay small. */
-  readonly lines = new WeakMap<ServedTable, Map<string, Line>>();
+  /**
+   * Chosen so far, by the table, or the canary's function of which each pair of tables has one: labels change each second, and these
+   * stay. Then by method, of which the runtime takes a fixed set. Others by `choose`.
+   */
+  readonly lines = new WeakMap<object, Map<string, Line>>();
   readonly #all: readonly ServeFeature[];
   readonly #core: CoreSteps;
 
@@ -207,8 +210,9 @@ export class ServeFeatures {
 
   choose(served: ServedTable, method: string): Line {
     const line = new Line(this.#all, this.#core, served, method);
-    const methods = this.lines.get(served) ?? new Map<string, Line>();
-    this.lines.set(served, methods.set(method, line));
+    const key = served.canary?.ownsEntity ?? served.table;
+    const methods = this.lines.get(key) ?? new Map<string, Line>();
+    this.lines.set(key, methods.set(method, line));
     return line;
   }
 }

@@ -49,7 +49,8 @@ async function serveLater(
 /** Serves a request that is open and within its limits: one look says whether a feature answers its path itself. */
 export function serveBy(context: RequestContext, served: ServedTable): Response | Promise<Response> {
   const { path, method, gateway } = context;
-  const line = SERVING.lines.get(served)?.get(method) ?? SERVING.choose(served, method);
+  const line =
+    SERVING.lines.get(served.canary?.ownsEntity ?? served.table)?.get(method) ?? SERVING.choose(served, method);
   context.line = line;
   let endpoint = line.endpoints.get(path);
   for (const { paths, find } of line.patterns) endpoint ??= paths?.test(path) === false ? undefined : find(path);

@@ -45,11 +45,11 @@ export const WARM: readonly {
     files: { max: 25, goal: 20 },
     functions: { max: 63, goal: 50 },
   },
-  { name: "POST /orders", request: create, files: { max: 48, goal: 26 } },
+  { name: "POST /orders", request: create, files: { max: 47, goal: 26 } },
   {
     name: "POST /orders with a key",
     request: { ...create, headers: { ...create.headers, "idempotency-key": '"house"' } },
-    files: { max: 52, goal: 30 },
+    files: { max: 51, goal: 30 },
   },
 ];
 
@@ -83,7 +83,9 @@ export async function passedBy(requests: readonly WarmRequest[]): Promise<readon
   try {
     await session.post("Profiler.enable");
     await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-    const { default: worker } = make({ nowMs: Date.now, fetch: answer });
+    // Labels of tables change each second: a request that comes upon it passes more.
+    const nowMs = Date.now();
+    const { default: worker } = make({ nowMs: () => nowMs, fetch: answer });
     const send = async ({ method, path, headers, body }: WarmRequest): Promise<void> => {
       const fields = { host: "gateway.test", "cf-connecting-ip": "192.0.2.1", ...headers };
       const request = new Request(`http://gateway.test${path}`, { method, headers: fields, ...(body && { body }) });

@@ -35,7 +35,10 @@ export const create: ServeFeature = {
     if (method !== "POST") return undefined;
     const find = (path: string): Endpoint | undefined => {
       const creation = findCreation(tables, path);
-      return creation && ((context) => handler.run(({ createEntity }) => createEntity(context, creation)));
+      return (
+        creation &&
+        ((context, served) => handler.run(({ createEntity }) => createEntity(context, { ...creation, served })))
+      );
     };
     const collections = collectionsOf(tables);
     const literal = new Map<string, Endpoint>();
