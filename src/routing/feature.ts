@@ -35,6 +35,8 @@ export interface TableFeature {
   readonly decided?: (draft: Draft, deciding: Deciding) => Draft;
   /** Whether the table has something to verify. */
   readonly verifies?: (draft: Draft) => boolean;
+  /** Names of the layouts that it reads texts by, beside those of entities' IDs. */
+  readonly layouts?: (declared: DeclaredTable) => readonly string[];
   /** Whether it reads the conditions of routes and the IDs of overrides when it is compiled. */
   readonly readsRoutes?: (declared: DeclaredTable) => boolean;
   /** Routes of its own that no index can hold. */

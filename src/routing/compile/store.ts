@@ -21,14 +21,17 @@ export const storeTable = (declared: DeclaredTable): StoredForm => {
   const plans = [plansOf(planChecked(declared), numbers)];
   if (hasVerified(draft, TABLE_FEATURES)) plans.push(plansOf(planChecked(declared, "verify"), numbers));
   const doubles = numbers.doubles.reduce((sum, { length }) => sum + length, 0);
-  const needs = { needsLayouts: namesOtherLayouts(draft), features: featuresIn(declared) };
+  const needs = { needsLayouts: namesOtherLayouts(declared, draft), features: featuresIn(declared) };
   const stored: StoredTable = { ...parts, routeCount: declared.routes.length, plans, doubles, ...needs };
   return { text: JSON.stringify(stored), numbers: joined([...numbers.doubles, ...numbers.integers]) };
 };
 
-/** Whether IDs have a layout that is not one of the few that every isolate has. */
-const namesOtherLayouts = ({ entities, known }: Draft): boolean =>
-  [...entities.values()].some(({ ids }) => ids.some(({ layout }) => known.get(layout) !== builtinLayouts.get(layout)));
+/** Whether IDs, or texts of features, have a layout that is not one of the few that every isolate has. */
+const namesOtherLayouts = (declared: DeclaredTable, { entities, known }: Draft): boolean => {
+  const ofIds = [...entities.values()].flatMap(({ ids }) => ids.map(({ layout }) => layout));
+  const ofFeatures = TABLE_FEATURES.flatMap(({ layouts }) => layouts?.(declared) ?? []);
+  return [...ofIds, ...ofFeatures].some((name) => known.get(name) !== builtinLayouts.get(name));
+};
 
 /** Names of the features whose members the table has. */
 const featuresIn = ({ entities = {}, withoutId = {}, routes, ...table }: DeclaredTable): readonly string[] => {

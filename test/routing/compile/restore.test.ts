@@ -137,6 +137,17 @@ describe("layouts that few tables name are loaded for a table", () => {
       },
       true,
     ],
+    ...Object.fromEntries(
+      (["serve", "verify", "write-only"] as const).flatMap((mode) =>
+        ["ulid", "uuid-v4", "snowflake", "iuid", "hotguid"].map((layout) => [
+          `with a directory of ${layout} that no route names yet: ${mode}`,
+          [
+            { ...orders({ layout: "iuid", service: 5 }), directory: { codes: { key: { layout }, mode } } },
+            layout !== "iuid" && layout !== "hotguid",
+          ],
+        ]),
+      ),
+    ),
     "whose directory has iUIDs as its key": [
       {
         regions: sample.regions,
@@ -160,6 +171,13 @@ describe("layouts that few tables name are loaded for a table", () => {
     const without = restoreTable(form, 1, { ...PARTS, loadLayouts: () => Promise.reject(lost) });
     if (isNeeded) await expect(without).rejects.toBe(lost);
     else expect(await without).not.toBe(undefined);
+  });
+
+  test.each(["ulid", "uuid-v4", "snowflake"])("a form that leaves %s of a directory out is refused", async (layout) => {
+    const declared = { ...orders({ layout: "iuid", service: 5 }), directory: { codes: { key: { layout } } } };
+    const { text, numbers } = storeTable(checked(declared));
+    const silent = { text: JSON.stringify({ ...JSON.parse(text), needsLayouts: false }), numbers };
+    expect(await restoreTable(silent, 1, PARTS)).toBe(undefined);
   });
 
   test.each(Object.entries(tables))("%s: the same as compiled", async (_, [declared]) => {

@@ -161,6 +161,11 @@ describe("a part of tables that is missing", () => {
   });
   it.each([
     ["a layout that few tables name", /^routing-layouts-declared\.js$/, withEntity("ulid")],
+    [
+      "a layout of a directory alone",
+      /^routing-layouts-declared\.js$/,
+      { ...withEntity("iuid"), directory: { codes: { key: { layout: "ulid" } } } },
+    ],
     ["places of IDs", /^features-places-table-compile\.js$/, withEntity("uuid-v4", { idIn: [{ header: "x-id" }] })],
     ["CORS", /^features-cors-table-compile\.js$/, { ...withEntity("uuid-v4"), cors: { origins: ["*"] } }],
   ])("%s: 503 for a table that uses it, every time, and any other is served", async (_, part, using) => {

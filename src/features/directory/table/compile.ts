@@ -24,12 +24,19 @@ const planDirectories = (
 ): Directories | undefined => {
   const directories = Object.entries(directory);
   if (directories.length === 0) return undefined;
-  const layoutOf = ({ key }: DeclaredDirectory) => ("layout" in key ? known.get(key.layout) : undefined);
+  const layoutOf = ({ key }: DeclaredDirectory) => ("layout" in key ? layoutNamed(key.layout, known) : undefined);
   const plans = directories.map(([name, declared]) =>
     planOf(name, declared, layoutOf(declared), [...regions.keys()], targetOf),
   );
   const fills = plans.some(isFilled);
   return Object.assign(new Map(plans.map((plan) => [plan.name, plan])), { fills });
+};
+
+/** A table that is restored without the layouts that it names must not lose keys: it is compiled from its text. */
+const layoutNamed = (name: string, known: Draft["known"]): Layout => {
+  const layout = known.get(name);
+  if (layout === undefined) throw new Error(`the layout ${name} of a directory is not loaded`);
+  return layout;
 };
 
 /** By the 421s about IDs of its layout, while it does not serve. */
@@ -230,6 +237,7 @@ export const directoryTable: TableFeature = {
   name: "directory",
   decided: decidedBy,
   verifies: hasVerified,
+  layouts: ({ directory = {} }) => Object.values(directory).flatMap(({ key }) => ("layout" in key ? key.layout : [])),
   compile: ({ draft, regions, targetIn }) => {
     const directories = planDirectories(draft, regions, targetIn);
     const readings = new Map([...(directories ?? [])].map(([name, plan]) => [name, readingOf(plan)]));
