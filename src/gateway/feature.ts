@@ -139,9 +139,9 @@ export class Line {
   readonly patterns: readonly OwnPattern[];
   readonly gates: readonly Gate[];
   /** Chosen so far; others by `choosePlaced`. */
-  readonly placed = new Map<Entity | WithoutId, PlacedHandler | "none">();
+  readonly placed = new WeakMap<Entity | WithoutId, PlacedHandler | "none">();
   /** Chosen so far; others by `chooseSteps`. `none`: the entity's requests and answers pass as they are. */
-  readonly steps = new Map<Entity, Steps | "none">();
+  readonly steps = new WeakMap<Entity, Steps | "none">();
   readonly #all: readonly ServeFeature[];
   readonly #core: CoreSteps;
   readonly #method: string;
