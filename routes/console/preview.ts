@@ -10,6 +10,7 @@ import type { Gateway } from "../../src/ports/gateway.ts";
 import type { GatewayError } from "../../src/problems/index.ts";
 import { parseTableText, primaryPattern, type Taken, takenIn } from "../../src/routing/index.ts";
 import { pathWithId } from "../../src/routing/lookup/paths.ts";
+import { hasMember, memberOf } from "../../src/routing/schema/member.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, openLimited, type PageEnv, respond } from "../lib/http.ts";
@@ -135,8 +136,11 @@ export const names = (gateway: Gateway) => {
     // To compile a table takes a moment, and it is the same for all.
     if (known?.digest !== digest) known = { digest, taken: takenIn(table, revision.revision) };
     const taken = known.taken && withCanary(known.taken, table, await openRequest(contextOf(c)));
-    const { entities = {}, countries = {}, layouts = {}, directory = {} } = table;
-    const directories = Object.entries(directory).map(([name, { key, cacheSeconds }]) => [name, { key, cacheSeconds }]);
+    const { entities = {}, countries = {}, layouts = {} } = table;
+    const directories = Object.entries(memberOf(table, "directory") ?? {}).map(([name, each]) => [
+      name,
+      { key: memberOf(each, "key"), cacheSeconds: memberOf(each, "cacheSeconds") },
+    ]);
     const shown = Object.entries(entities).map(([name, entity]) => [name, namesOf(entity)]);
     const entitiesShown = { entities: Object.fromEntries(shown), directory: Object.fromEntries(directories) };
     return jsonResponse({ revision: revision.revision, ...entitiesShown, countries, layouts, ...(taken && { taken }) });
@@ -150,9 +154,9 @@ function withCanary(taken: Taken, { entities = {} }: DeclaredTable, served: Serv
   return { ...taken, named: [...new Set([...taken.named, ...owned])] };
 }
 
-const namesOf = ({ path, ids, public: kind, directory }: DeclaredEntity): object => ({
-  path,
-  ids,
-  ...(kind !== undefined && { public: kind }),
-  ...(directory !== undefined && { directory }),
-});
+/** `public` and `directory` say that the text in the path is no ID of the layouts. */
+const namesOf = (entity: DeclaredEntity): object => {
+  const { path, ids } = entity;
+  const others = ["public", "directory"].filter((name) => hasMember(entity, name));
+  return { path, ids, ...Object.fromEntries(others.map((name) => [name, memberOf(entity, name)])) };
+};

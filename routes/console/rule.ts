@@ -40,7 +40,7 @@ export const rule = (gateway: Gateway) =>
     );
     if (decided.kind === "error") return context.fail(decided.error);
     const decision = "decided" in decided ? decided.decided : decided.kind === "region" ? decided.decision : undefined;
-    const isPublic = decision?.entity.public !== undefined;
+    const isPublic = decision?.entity.reading?.hides === true;
     if (decision === undefined || (isPublic && !isOperator)) {
       return context.fail({ reason: "not-found", path: context.path });
     }

@@ -29,7 +29,7 @@ export async function tableCanaryOf(
   const other = await ledBy({ table: own.byCanary ? table : canary.table, canary: undefined });
   const decided = own.byCanary ? other.decided : own.decided;
   // It is computed of the internal ID, which is not shown.
-  const isShown = decided !== undefined && decided.entity.public === undefined;
+  const isShown = decided !== undefined && decided.entity.reading?.hides !== true;
   const isSame = other.region === own.region && (own.region !== undefined || other.problem === own.problem);
   const tableCanary = {
     decides: own.byCanary,

@@ -54,7 +54,7 @@ export function entityPaths(table: CompiledTable): Paths {
       const { path, parameters } = templateOf(pattern);
       const fixed = entity.pathHints.get(pattern);
       // Public IDs have one layout, and a pattern with a layout fixes it: the header has no effect on either.
-      const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
+      const all = entity.reading?.hides !== true && fixed === undefined ? [...parameters, hint] : parameters;
       const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
       const own = pathItem({
         methods: methodsOf(entity),
@@ -102,16 +102,6 @@ export function withoutIdPaths(table: CompiledTable, before: Paths): Paths {
       }
     }
   }
-  const { graphql } = table;
-  if (graphql !== undefined) {
-    paths[graphql.path] = pathItem({
-      methods: ["get", "post"],
-      name: graphql.entity.name,
-      tag: "without-id",
-      summary: "GraphQL: an operation goes to the regions of the IDs in it",
-      parameters: [],
-    });
-  }
   return paths;
 }
 
@@ -133,7 +123,7 @@ interface SharedPath {
   readonly redirects?: boolean;
 }
 
-function pathItem({ methods, name, tag, summary, parameters, redirects = false }: SharedPath): {
+export function pathItem({ methods, name, tag, summary, parameters, redirects = false }: SharedPath): {
   readonly parameters: readonly object[];
 } {
   const responses = {
@@ -188,7 +178,7 @@ const valuesIn = ({ regions, prefixes, goesOn }: Listed): object =>
   goesOn || prefixes !== undefined || regions.size > KNOWN_NAMES_MAX ? {} : { enum: [...regions.keys()] };
 
 /** Without `authorization`: OpenAPI 3.1 §4.8.12 ignores it as a parameter. */
-function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
+function sourceParameters({ sources, idFields = [] }: WithoutId): readonly object[] {
   const described = new Map<string, object>();
   for (const source of sources) {
     if (source.kind === "header" || source.kind === "claim") {
@@ -209,9 +199,8 @@ function sourceParameters({ sources, idIn }: WithoutId): readonly object[] {
       }
     }
   }
-  for (const place of idIn?.places ?? []) {
-    if (place.kind !== "query" && place.kind !== "header" && place.kind !== "cookie") continue;
-    described.set(place.label, parameter(place.kind, place.name, `An ID of ${place.entity}.`));
+  for (const { label, kind, name, entity } of idFields) {
+    described.set(label, parameter(kind, name, `An ID of ${entity}.`));
   }
   return [...described.values()];
 }

@@ -58,9 +58,30 @@ const ENV = v.object({
   CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), "15"),
 });
 
-type FeatureSettingName = keyof typeof FEATURE_SETTINGS;
+/** `none`: the value of a setting that is unset or invalid. `secretsOf`: keys that can seal other things too. */
+interface FeatureSetting<Value> {
+  readonly setting: keyof Settings;
+  parse(text: string): Result<Value, string>;
+  readonly none: Value;
+  secretsOf(value: Value): readonly Uint8Array[];
+}
 
-const FEATURE_SETTING_NAMES = Object.keys(FEATURE_SETTINGS) as readonly FeatureSettingName[];
+const OF_FEATURES = Object.entries(FEATURE_SETTINGS) as readonly (readonly [string, FeatureSetting<unknown>])[];
+
+type FeatureValues = {
+  readonly [Name in keyof typeof FEATURE_SETTINGS]: (typeof FEATURE_SETTINGS)[Name]["none"];
+};
+
+type ReadText = <Value>(setting: keyof Settings, parse: (text: string) => Result<Value, string>, none: Value) => Value;
+
+function readOfFeatures(readText: ReadText) {
+  const all = OF_FEATURES.map(([name, { setting, parse, none, secretsOf }]) => {
+    const value = readText(setting, parse, none);
+    return { name, value, secrets: secretsOf(value) };
+  });
+  const values = Object.fromEntries(all.map(({ name, value }) => [name, value])) as FeatureValues;
+  return { values, secrets: all.flatMap(({ secrets }) => secrets) };
+}
 
 /** The Worker's settings, read once when an isolate starts. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
@@ -70,7 +91,7 @@ export function readConfig(env: Settings) {
   const faults: SettingFault[] = [];
   const read = readValid(ENV, env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
-  const readText = <Keys>(setting: keyof Settings, parse: (text: string) => Result<Keys, string>, none: Keys): Keys => {
+  const readText: ReadText = (setting, parse, none) => {
     const given = textOf(setting, env);
     const parsed = !given.ok ? given : given.value === undefined ? ok(none) : parse(given.value);
     if (!parsed.ok) faults.push({ setting, why: parsed.error });
@@ -83,12 +104,7 @@ export function readConfig(env: Settings) {
   }
   const rateLimits = readRateSettings(env, faults);
   const primaryKeys = readText<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined);
-  const ofFeatures = Object.fromEntries(
-    FEATURE_SETTING_NAMES.map((name) => {
-      const { setting, parse, none } = FEATURE_SETTINGS[name];
-      return [name, readText(setting, parse, none)];
-    }),
-  ) as { readonly [Name in FeatureSettingName]: (typeof FEATURE_SETTINGS)[Name]["none"] };
+  const ofFeatures = readOfFeatures(readText);
   const signingKeys = readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS);
   const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
@@ -123,14 +139,11 @@ export function readConfig(env: Settings) {
     reportMs: read.REPORT_SECONDS * 1000,
     /** The time between two rounds of active checks. */
     checkMs: read.CHECK_SECONDS * 1000,
-    ...ofFeatures,
+    ...ofFeatures.values,
     /** A secret: never logged, and in no error. None: requests to origins are not signed. */
     signingKeys,
     /** All secrets that can seal something: the first one does, and all open. */
-    secrets: [
-      ...signingKeys.map(({ key }) => key),
-      ...FEATURE_SETTING_NAMES.flatMap((name) => FEATURE_SETTINGS[name].secretsOf(ofFeatures[name])),
-    ],
+    secrets: [...signingKeys.map(({ key }) => key), ...ofFeatures.secrets],
     /** Requests to origins are to be signed: without keys none may be sent. */
     mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
     // Without the proxies that are to be trusted all clients would count as one.

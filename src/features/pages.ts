@@ -1,5 +1,6 @@
 import { openapi as creates } from "./create/openapi.ts";
 import { directoryPages } from "./directory/pages/index.ts";
+import { openapi as graphql } from "./graphql/openapi.ts";
 import { idempotencyPages } from "./idempotency/pages.ts";
 import { openapi as lists } from "./lists/openapi.ts";
 import { manyPages } from "./many/pages.ts";
@@ -17,6 +18,7 @@ export const PAGE_FEATURES = [
   directoryPages,
   replayPages,
   packPages,
+  { name: "graphql", openapi: graphql },
   { name: "lists", openapi: lists },
   { name: "create", openapi: creates },
 ];

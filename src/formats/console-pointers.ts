@@ -1,5 +1,6 @@
 import type { Rule } from "../routing/index.ts";
 import { pointerTo } from "../routing/schema/faults.ts";
+import { memberOf } from "../routing/schema/member.ts";
 
 /** JSON pointers (RFC 6901) of parts of a table. */
 
@@ -12,10 +13,13 @@ export function pointerOf(rule: Rule, key: string): string {
       return pointerTo(["routes", rule.index, "canary"]);
     case "default":
       return pointerTo(["default"]);
-    case "directory":
-      return pointerTo(["directory", rule.directory]);
-    default:
-      return pointerTo([rule.kind === "moving" ? "moves" : "moved", key]);
+    case "moving":
+      return pointerTo(["moves", key]);
+    default: {
+      // The rule of a feature names its entry by the member of the table that has it.
+      const entry = memberOf(rule, rule.kind);
+      return typeof entry === "string" ? pointerTo([rule.kind, entry]) : pointerTo(["moved", key]);
+    }
   }
 }
 

@@ -326,7 +326,7 @@ export function hintFor(table: CompiledTable, layoutName: string | undefined): R
 export const isStartPage = (path: string, method: string, { reason }: { readonly reason: string }): boolean =>
   path === "/" && reason === "unrouted-path" && (method === "GET" || method === "HEAD");
 
-/** A path that no entity owns may be the start page, a list, or a collection to create in: it takes other methods (RFC 9110 §15.5.6). */
+/** A path that no entity owns may be the start page, or one that a feature answers: it takes other methods (RFC 9110 §15.5.6). */
 export function refusalAt<E extends { readonly reason: string }>(
   tables: Tables,
   path: string,
@@ -334,18 +334,25 @@ export function refusalAt<E extends { readonly reason: string }>(
   error: E,
 ) {
   if (error.reason !== "unrouted-path") return error;
-  const isRead = path === "/" || inForce(tables, ({ lists }) => lists?.get(path)?.entity);
-  const isCreated = inForce(tables, ({ creates }) => creates?.match(path)?.entity.entity);
-  const allow = [...(isRead ? ["GET", "HEAD"] : []), ...(isCreated ? ["POST"] : [])];
+  const own = [...(path === "/" ? READING : []), ...ownMethodsInForce(tables, path)];
+  const allow = [...READING, "POST"].filter((one) => own.includes(one));
   return allow.length === 0 ? error : ({ reason: "method-not-allowed", method, allow } as const);
 }
 
-/** Whether the table that decides about an entity has what is looked for: a canary's where the entity is all its own. */
-function inForce({ table, canary }: Tables, find: (table: CompiledTable) => Pick<Entity, "name"> | undefined): boolean {
-  const byCanary = canary && find(canary.table);
-  if (byCanary !== undefined && canary?.ownsEntity(byCanary.name) === true) return true;
-  const found = find(table);
-  return found !== undefined && canary?.ownsEntity(found.name) !== true;
+const READING = ["GET", "HEAD"];
+
+/** Methods of features at a path, by the table that decides about their entity: a canary's where the entity is all its own. */
+function ownMethodsInForce({ table, canary }: Tables, path: string): readonly string[] {
+  const methodsIn = ({ ownPaths }: CompiledTable, isInForce: (entity: string) => boolean) =>
+    ownPaths.flatMap(({ methods = [], ownerAt }) => {
+      const owner = ownerAt(path);
+      return owner !== undefined && isInForce(owner.name) ? methods : [];
+    });
+  const ownsEntity = (entity: string): boolean => canary?.ownsEntity(entity) === true;
+  return [
+    ...(canary === undefined ? [] : methodsIn(canary.table, ownsEntity)),
+    ...methodsIn(table, (entity) => !ownsEntity(entity)),
+  ];
 }
 
 /** Something that the error misses is a need. */
@@ -364,6 +371,5 @@ export const failure = (
 /** Why no source chose a region. Where none says anything, it lists all that could have, IDs first. */
 export const noRegion = (entry: WithoutId, error: RegionSourceError, path: string): GatewayError => {
   if (error.reason !== "region-unknown") return error;
-  const places = entry.idIn?.places.map(({ label, entity }) => `${entity} in ${label}`) ?? [];
-  return { ...error, path, sources: [...places, ...error.sources] };
+  return { ...error, path, sources: [...(entry.idPlaces ?? []), ...error.sources] };
 };

@@ -1,4 +1,4 @@
-import { type GatewayError, problemOf } from "../problems/index.ts";
+import { type GatewayError, needsNewKey, problemOf } from "../problems/index.ts";
 import { DEFAULT_NAME } from "../proxy/origin-request.ts";
 
 /** After how many seconds a client may sensibly try again, where nothing better is known (RFC 9110 §10.2.3). */
@@ -18,12 +18,7 @@ export function problemResponse(error: GatewayError, tableLabel?: string, keyUnt
   // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
   if (error.reason === "unauthenticated") headers["www-authenticate"] = 'Bearer realm="waybill"';
   if (error.reason === "method-not-allowed") headers["allow"] = error.allow.join(", ");
-  if (
-    problem.status === 503 ||
-    problem.status === 429 ||
-    error.reason === "idempotency-key-in-use" ||
-    error.reason === "key-reserved"
-  )
+  if (problem.status === 503 || problem.status === 429 || "retryAfterSeconds" in error)
     headers["retry-after"] = String(retryAfterSeconds(error));
   if (keyUntilMs !== undefined) {
     headers["waybill-retry"] = retryAdvice(error);
@@ -39,7 +34,7 @@ const PASSING: ReadonlySet<number> = new Set([401, 403, 406, 408, 409, 425, 429]
 
 /** A client's next step after a problem with an idempotency key. */
 function retryAdvice(error: GatewayError): "same-key" | "new-key" | "never" {
-  if (error.reason === "idempotency-key-mismatch") return "new-key";
+  if (needsNewKey(error)) return "new-key";
   const { status } = problemOf(error);
   return status >= 500 || PASSING.has(status) ? "same-key" : "never";
 }

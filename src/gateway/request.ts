@@ -68,7 +68,8 @@ export class RequestContext {
   /** Without an ID: the source that chose the region, and those before it whose value is not listed. */
   declare source: string | undefined;
   declare unlisted: readonly string[] | undefined;
-  declare directory: RequestLine["directory"];
+  /** How sure the region is, by the kind of the rule that says it. */
+  declare doubt: Readonly<Record<string, string>> | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
   declare outcome: string;
   /** Made by the gateway for a page of its own. */
@@ -128,7 +129,7 @@ export class RequestContext {
     this.served = this.table = this.line = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
-    this.originMs = this.keyUntilMs = this.unwanted = this.directory = undefined;
+    this.originMs = this.keyUntilMs = this.unwanted = this.doubt = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
 
@@ -223,30 +224,26 @@ export class RequestContext {
     const path = mayHide
       ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId, asked: this })
       : this.path;
-    gateway.observe(
-      {
-        atMs,
-        method: this.method,
-        path,
-        entity: this.entity,
-        layout: this.layout,
-        region: this.region,
-        source: this.source,
-        unlisted: this.unlisted,
-        revision: table?.revision,
-        status,
-        outcome,
-        ms: atMs - this.arrivedAtMs,
-        originMs: this.originMs,
-        attempts: this.attempts,
-        isElsewhere: this.isElsewhere,
-        isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
-        trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
-        directory: this.directory,
-      },
-      waitUntil,
-      canary && table && sideOf(table, canary),
-    );
+    const line: RequestLine = {
+      atMs,
+      method: this.method,
+      path,
+      entity: this.entity,
+      layout: this.layout,
+      region: this.region,
+      source: this.source,
+      unlisted: this.unlisted,
+      revision: table?.revision,
+      status,
+      outcome,
+      ms: atMs - this.arrivedAtMs,
+      originMs: this.originMs,
+      attempts: this.attempts,
+      isElsewhere: this.isElsewhere,
+      isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
+      trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
+    };
+    gateway.observe(Object.assign(line, this.doubt), waitUntil, canary && table && sideOf(table, canary));
   }
 
   logDecision(decision: Decision): void {
@@ -254,7 +251,8 @@ export class RequestContext {
     this.entity = entity.name;
     this.layout = decision.by === "id" ? decision.layout : undefined;
     this.region = target.region.name;
-    if (target.rule.kind === "directory") this.directory = target.rule.state;
+    const { rule } = target;
+    this.doubt = "state" in rule ? { [rule.kind]: String(rule.state) } : undefined;
   }
 
   /** The region that sources choose, without an ID. `entry`: its name in metrics. */

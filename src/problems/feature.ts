@@ -15,6 +15,8 @@ export type Members<Error> =
 export interface FeatureProblem<Error> extends ProblemType {
   readonly detail: string | ((error: Error) => string);
   readonly members?: Members<Error>;
+  /** Whether only a request with another idempotency key could be done. */
+  readonly needsNewKey?: boolean;
 }
 
 /** A problem for each error of a feature: one that is missing is an error of types. */

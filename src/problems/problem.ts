@@ -36,6 +36,9 @@ export function problemOf(error: GatewayError): Problem {
   };
 }
 
+/** Whether only a request with another idempotency key could be done. */
+export const needsNewKey = ({ reason }: GatewayError): boolean => formOf(reason).needsNewKey === true;
+
 /** The tables are typed by reason, which no lookup can carry over. */
 function formOf(reason: ProblemSlug) {
   const form = isCore(reason)

@@ -11,6 +11,7 @@ import type {
   Entity,
   Found,
   IdDecision,
+  OwnPaths,
   PlainDecision,
   Regions,
   Rule,
@@ -88,6 +89,8 @@ export interface TableParts {
   readonly reading?: (declared: DeclaredEntity | undefined) => EntityReading | undefined;
   readonly withoutId?: (declared: DeclaredWithoutId) => Partial<WithoutId>;
   readonly table?: (table: CompiledTable) => Partial<CompiledTable>;
+  /** Paths without an ID that the feature answers, in a table that has its members. */
+  readonly ownPaths?: (table: CompiledTable) => OwnPaths | undefined;
   readonly headersRead?: (table: CompiledTable) => readonly string[];
 }
 

@@ -60,6 +60,19 @@ export interface CompiledTable {
   /** The table as it would be if what is to be verified decided: its decisions are compared. */
   readonly verified: CompiledTable | undefined;
   readonly routeCount: number;
+  /** Paths without an ID that features answer. */
+  readonly ownPaths: readonly OwnPaths[];
+}
+
+/** Paths without an ID that a feature answers. */
+export interface OwnPaths {
+  /** `undefined`: the feature answers all. */
+  readonly methods: readonly string[] | undefined;
+  /** Whether all regions answer together; else more than the path says the region. */
+  readonly isOfAllRegions: boolean;
+  readonly ownerAt: (path: string) => Entity | undefined;
+  /** Parts of an explanation for people, about a request for the owner of this name. */
+  readonly plain: (owner: string) => object;
 }
 
 export interface Entity {
@@ -87,6 +100,8 @@ export interface Entity {
   readonly rememberMovedSeconds: number;
   readonly fields: FieldSet;
   readonly sentSlices: SentSlices;
+  /** Members of features that say how its requests are forwarded. */
+  readonly forwarding: Partial<Entity>;
   /** Parts of a decision as people read it, by features. */
   readonly plain: readonly ((decision: IdDecision) => Partial<PlainDecision>)[];
 }
@@ -292,6 +307,14 @@ export interface WithoutIdIndex {
   readonly targets: ReadonlyMap<string, Target>;
 }
 
+/** A part of a request that may have an ID of an entity. */
+export interface IdField {
+  readonly kind: "query" | "header" | "cookie";
+  readonly name: string;
+  readonly label: string;
+  readonly entity: string;
+}
+
 export interface WithoutId {
   /** Without IDs, and with a name of its own. */
   readonly entity: Entity;
@@ -301,6 +324,10 @@ export interface WithoutId {
   readonly isShared: boolean;
   readonly sources: readonly RegionSource[];
   readonly sticky: Sticky | undefined;
+  /** Places where IDs are sought before the sources are asked, as people read them; `undefined`: none. */
+  readonly idPlaces?: readonly string[] | undefined;
+  /** Those of them that a parameter of OpenAPI can name. */
+  readonly idFields?: readonly IdField[] | undefined;
 }
 
 /** Where a request goes: by its ID; or without one, by the region alone that the table's sources name. */

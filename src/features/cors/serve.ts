@@ -122,10 +122,9 @@ const mayAnswer = ({ path, region }: RequestContext, { status }: Response): bool
 /** A request that is counted out may be routed a moment later: its origin is asked then. */
 const TOO_MANY = 429;
 
-const isOwn = ({ creates, lists }: CompiledTable, path: string): boolean =>
+const isOwn = ({ ownPaths }: CompiledTable, path: string): boolean =>
   GATEWAY_PATH.test(path) ||
   path === ANY_PREFIX.slice(0, -1) ||
-  lists?.has(path) === true ||
-  creates?.match(path) !== undefined;
+  ownPaths.some(({ methods, ownerAt }) => methods !== undefined && ownerAt(path) !== undefined);
 
 export const corsFront: FrontFeature = { name: "cors", finish: allowOrigin };

@@ -46,6 +46,7 @@ export const idempotencyProblems: ProblemsOf<IdempotencyKeyError> = {
     meaning: "The key was used with another method, target, content type or body.",
     remedy: "Use a new key for a new request; repeat a request byte for byte.",
     detail: "This idempotency key was used with another request.",
+    needsNewKey: true,
   },
   "coding-not-accepted": {
     status: 406,

@@ -86,7 +86,7 @@ const destinationOn = (
   servedHost: string,
 ): Destination => {
   const [path = ""] = target.split("?", 1);
-  if (isOwn(table, method, path)) return { kind: "own" };
+  if (GATEWAY_PATH.test(path)) return { kind: "own" };
   if (NOT_NORMALIZED.test(path)) return refused("malformed-request", undefined);
   if (path === HIDDEN_PATH) return open("public-id", undefined);
   const asked = { method, preflightFor: undefined, servedHost };
@@ -94,9 +94,6 @@ const destinationOn = (
   const input = { tables: { table, canary: undefined }, ports: {}, layoutName: undefined, nowMs, asked };
   return path.startsWith(ANY_PREFIX) ? destinationUnderAny(input, path) : destinationOnPath(input, path);
 };
-
-const isOwn = ({ lists }: CompiledTable, method: string, path: string): boolean =>
-  GATEWAY_PATH.test(path) || ((method === "GET" || method === "HEAD") && lists?.has(path) === true);
 
 type Input = DecideInput & { readonly asked: Asked };
 
@@ -114,12 +111,12 @@ const destinationUnderAny = (input: Input, path: string): Destination => {
 /** On a path of a public entity the decision stays open. */
 const destinationOnPath = (input: Input, path: string): Destination => {
   const { tables, asked } = input;
-  const { graphql, creates, paths } = tables.table;
+  const { ownPaths, paths } = tables.table;
   const { method } = asked;
-  if (path === graphql?.path) return open("request-fields", graphql.entity.name);
-  // Its region is of the ID that it gets.
-  const created = method === "POST" ? creates?.match(path)?.entity.entity : undefined;
-  if (created !== undefined) return open("request-fields", created.name);
+  for (const { methods, isOfAllRegions, ownerAt } of ownPaths) {
+    const owner = methods?.includes(method) === false ? undefined : ownerAt(path);
+    if (owner !== undefined) return isOfAllRegions ? { kind: "own" } : open("request-fields", owner.name);
+  }
   const match = paths.match(path, asked);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)
     return open("public-id", match.entity.name);
@@ -168,9 +165,9 @@ const inRegion = (region: string, { name }: Entity): Destination => ({ kind: "re
 
 /** A region is certain only where no field of the request can say another one. */
 const withoutId = (entry: WithoutId, method: string): Destination => {
-  const { entity, sources, idIn } = entry;
+  const { entity, sources, idPlaces } = entry;
   if (!takesMethod(entry, { method, preflightFor: undefined })) return refused("method-not-allowed", entity.name);
-  if (idIn !== undefined) return open("request-fields", entity.name);
+  if (idPlaces !== undefined) return open("request-fields", entity.name);
   const [first] = sources;
   if (first === undefined) return refused("region-unknown", entity.name);
   if (method === "TRACE" && sources.some(({ kind }) => kind === "region"))

@@ -98,7 +98,7 @@ export function mirrorToShadow(
     const { entity } = decision;
     deps.shadows.report(name, isSameStatus ? "headers-differ" : "status-differs", {
       entity: entity.name,
-      id: decision.by === "id" && entity.public === undefined ? decision.id : undefined,
+      id: decision.by === "id" && entity.reading?.hides !== true ? decision.id : undefined,
       method,
       region: region.name,
       status: answered.status,

@@ -10,6 +10,7 @@ import { patternsOf } from "../lookup/paths.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoutes } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
+import { memberOf } from "../schema/member.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
 /** Reports two layouts of one entity that can parse the same string, unless both always route to the same region. */
@@ -77,7 +78,8 @@ const targetFinder =
       const placement = placements.get(index);
       const box = placement && boxFor(placement, id);
       if (box === undefined) continue;
-      const { region, canary, directory } = route;
+      const { region, canary } = route;
+      const directory = memberOf(route, "directory");
       add({ region, canary, directory, split: route.split && readSplit(route.split).regions });
       if (box.every((set) => set === undefined)) return targets;
     }
@@ -123,7 +125,7 @@ interface Target {
   readonly region: string | undefined;
   readonly canary?: DeclaredRoute["canary"];
   readonly split?: readonly string[] | undefined;
-  readonly directory?: string | undefined;
+  readonly directory?: unknown;
 }
 
 /** A layout must be valid, and what the table adds to it must be about bits and times that it has. */

@@ -7,6 +7,7 @@ import { areDistinct, conditionsOf } from "../lookup/choice.ts";
 import { countAlternatives, GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
+import { hasMember } from "../schema/member.ts";
 import { listOf } from "../schema/records.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { PathConditions } from "../table.ts";
@@ -39,7 +40,7 @@ export const checkPathLayouts = (draft: Draft, report: Report): void => {
 /** The layouts that a pattern may name. A public ID is never a short key. */
 const readableIn = (entity: DeclaredEntity): ReadonlySet<string> => {
   const names = new Set(entity.ids.map(({ layout }) => layout));
-  return hasShortKeys(entity) && entity.public === undefined ? names.add(LUUID_SHORT) : names;
+  return hasShortKeys(entity) && !hasMember(entity, "public") ? names.add(LUUID_SHORT) : names;
 };
 
 export const hasShortKeys = ({ ids }: DeclaredEntity): boolean =>
@@ -156,11 +157,13 @@ export const checkPrefix = (
 };
 
 /** Collections have neither hosts nor prefixes. */
-const checkCollections = ({ create, list, hosts, removePrefix }: DeclaredEntity, place: Place, report: Report) => {
-  if (hosts !== undefined && (create ?? list) !== undefined) {
+const checkCollections = (entity: DeclaredEntity, place: Place, report: Report) => {
+  const { hosts, removePrefix } = entity;
+  const isListed = hasMember(entity, "list");
+  if (hosts !== undefined && (isListed || hasMember(entity, "create"))) {
     report("schema", [...place, "hosts"], "Collections are on all hosts; remove this, or `create` and `list`.");
   }
-  if (list !== undefined && removePrefix !== undefined) {
+  if (isListed && removePrefix !== undefined) {
     report(
       "schema",
       [...place, "removePrefix"],

@@ -6,6 +6,7 @@ import { FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { type Fault, pointerTo, type Report } from "../schema/faults.ts";
+import { memberOf } from "../schema/member.ts";
 import { listOf } from "../schema/records.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
 import type { TableChecks } from "./feature.ts";
@@ -137,9 +138,10 @@ const reportContradiction = ({ draft, plans, report }: RouteContext, { index, ro
   const [key] = CONDITION_FIELDS.find(
     ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(draft, name, field)),
   ) ?? [undefined];
-  const keyed = listOf(when.entity ?? []).find((name) => draft.entities.get(name)?.directory !== undefined);
+  const directoryOf = (name: string) => memberOf(draft.entities.get(name) ?? {}, "directory");
+  const keyed = listOf(when.entity ?? []).find((name) => directoryOf(name) !== undefined);
   if (layouts.length === 0 && keyed !== undefined) {
-    const directory = JSON.stringify(draft.entities.get(keyed)?.directory);
+    const directory = JSON.stringify(directoryOf(keyed));
     const why = `${JSON.stringify(keyed)} has no IDs: the directory ${directory} says the regions of its keys;`;
     fault(["entity"], `${why} remove the route.`);
   } else if (layouts.length === 0) {

@@ -6,6 +6,7 @@ import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import { coveringOf, indexPatterns, rankOf } from "../lookup/rank.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
+import { hasMember } from "../schema/member.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { PathConditions } from "../table.ts";
 import { checkOtherMethods, checkPrefix, checkSegments, checkWritten, hasShortKeys } from "./paths.ts";
@@ -24,11 +25,12 @@ export const checkWithoutId = (draft: Draft, isEmpty: boolean, report: Report): 
       const message = `${JSON.stringify(name)} is the name of an entity too, so logs and metrics could not distinguish them; rename one of them.`;
       report("name-clash", place, message);
     }
+    const readsIds = hasMember(entry, "idIn");
     if (entry.sources !== undefined) checkSources(draft, entry.sources, [...place, "sources"], report);
-    if (entry.sources?.length === 0 && entry.idIn === undefined) {
+    if (entry.sources?.length === 0 && !readsIds) {
       report("schema", [...place, "sources"], "A list of sources has at least one, unless there is `idIn`.");
     }
-    if (entry.sources === undefined && draft.sources === undefined && entry.idIn === undefined) {
+    if (entry.sources === undefined && draft.sources === undefined && !readsIds) {
       const message =
         "These requests have no source of a region; add `sources` here, or at the top level for all entries.";
       report("schema", [...place, "sources"], message);

@@ -63,8 +63,13 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     routeCount: draft.routes.length,
     verified: undefined,
+    ownPaths: [],
   };
-  for (const feature of features.values()) table = Object.assign({}, table, feature.table?.(table));
+  for (const feature of features.values()) {
+    table = Object.assign({}, table, feature.table?.(table));
+    const own = feature.ownPaths?.(table);
+    if (own !== undefined) table = { ...table, ownPaths: [...table.ownPaths, own] };
+  }
   return table;
 };
 

@@ -136,7 +136,7 @@ export const entityOf = (
   name: string,
   declared: ForwardedAs,
   draft: Draft,
-  core: Omit<Entity, keyof Forwarding>,
+  core: Omit<Entity, keyof Forwarding | "forwarding">,
   features: readonly Partial<Entity>[],
 ): Entity => Object.freeze({ ...forwardingOf(name, declared, draft), ...core, ...Object.assign({}, ...features) });
 

@@ -131,6 +131,7 @@ export const membersOf = (
   entity: DeclaredEntity | undefined,
 ): readonly Partial<Entity>[] => [
   ...features.flatMap((feature) => [feature.forwarding?.(name, declared) ?? {}, feature.entity?.(name, entity) ?? {}]),
+  { forwarding: Object.assign({}, ...features.map(({ forwarding }) => forwarding?.(name, declared))) },
   { reading: features.map(({ reading }) => reading?.(entity)).find((reading) => reading !== undefined) },
 ];
 

@@ -6,6 +6,7 @@ import { type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
 import type { Box } from "../lookup/build-index.ts";
 import type { Ranges } from "../lookup/ranges.ts";
 import { readSplit } from "../resolve/match.ts";
+import { memberOf } from "../schema/member.ts";
 import type { DeclaredRoute } from "../schema/table.ts";
 import type { DiffContents, SearchedComparison, SearchedDiff, TableDiffs } from "./feature.ts";
 import type { Claims, CountedChange, KeyChange, KeyOutcome, LayoutSide, Space } from "./key-changes.ts";
@@ -85,8 +86,10 @@ const sideOf = (
   return { plan, routes };
 };
 
-const outcomeOf = ({ region, canary, split, directory }: DeclaredRoute): RouteOutcome => {
-  if (directory !== undefined) return { region: undefined, directory };
+const outcomeOf = (route: DeclaredRoute): RouteOutcome => {
+  const { region, canary, split } = route;
+  const directory = memberOf(route, "directory");
+  if (typeof directory === "string") return { region: undefined, directory };
   return split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
 };
 

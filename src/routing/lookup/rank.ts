@@ -1,3 +1,4 @@
+import { hasMember } from "../schema/member.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { PathIndex } from "../table.ts";
 import { areDistinct, conditionsOf } from "./choice.ts";
@@ -35,7 +36,7 @@ export const coveringOf = <Owner>(pattern: string, { match }: Patterns<Owner>) =
 
 /** Whether two entities share the path to which an ID leads, for different requests. Public IDs are of one entity. */
 export const areTwins = (a: DeclaredEntity, b: DeclaredEntity): boolean => {
-  if (a.public !== undefined || b.public !== undefined) return false;
+  if (hasMember(a, "public") || hasMember(b, "public")) return false;
   if (!areDistinct(conditionsOf(a), conditionsOf(b))) return false;
   const leading = patternsOf(a.path).flatMap(({ pattern }) => (pattern.includes("*") ? [] : [pattern]));
   return patternsOf(b.path).some(({ pattern }) => leading.includes(pattern));

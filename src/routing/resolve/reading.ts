@@ -38,6 +38,8 @@ export interface EntityReading {
   readonly hides: boolean;
   /** Whether the text stands percent-encoded on the path. */
   readonly isEncoded: boolean;
+  /** The text that clients see of an ID of the entity; absent: its own. `undefined`: the text is no ID of the entity. */
+  readonly show?: (ports: ReadPorts, entity: Entity, own: string) => Result<string | undefined, ReadError>;
   /** `path`: raw path for the origin, with the entity's own ID. */
   readonly read: (
     input: ReadInput,

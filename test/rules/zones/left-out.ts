@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize, relative } from "node:path";
 import ts from "typescript";
@@ -32,7 +32,11 @@ export function copyWithout(features: readonly string[]): string {
   for (const name of ["src", "routes", "routing-table.json", "tsconfig.base.json", "package.json"]) {
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   }
-  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  // Each package alone: the cache of what was compiled is of one tree.
+  mkdirSync(join(copy, "node_modules"));
+  for (const name of readdirSync(join(ROOT, "node_modules"))) {
+    if (name !== ".cache") symlinkSync(join(ROOT, "node_modules", name), join(copy, "node_modules", name));
+  }
   for (const feature of features) rmSync(join(copy, FEATURES_FOLDER, feature), { recursive: true });
   for (const entry of readdirSync(join(copy, FEATURES_FOLDER), { withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;

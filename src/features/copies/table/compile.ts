@@ -1,4 +1,5 @@
 import type { TableFeature } from "../../../routing/feature.ts";
+import { hasMember } from "../../../routing/schema/member.ts";
 import { type DeclaredValues, valuesOf } from "../../../routing/schema/without-id.ts";
 import type { IdDecision, PlainDecision, Region, Regions, Rule } from "../../../routing/table.ts";
 import type { DeclaredReadCopies, ReadCopies } from "./schema.ts";
@@ -28,11 +29,12 @@ const copiesOf = (declared: DeclaredReadCopies | undefined, regions: Regions): R
 
 /**
  * Entities that are moving or moved are read from their owner: copies of the region that they left may still have them.
- * So are those of a canary: copies of the route's own region lack its writes. So are those whose owner no layer of a
- * directory knows for certain.
+ * So are those of a canary: copies of the route's own region lack its writes. So are those whose owner is not known for
+ * certain.
  */
-const hasCopies = (rule: Rule): boolean =>
-  rule.kind === "route" || rule.kind === "default" || (rule.kind === "directory" && rule.state === undefined);
+const hasCopies = (rule: Rule): boolean => !OF_OWNER.has(rule.kind) && !hasMember(rule, "state");
+
+const OF_OWNER: ReadonlySet<string> = new Set(["moved", "moving", "canary", "source"] satisfies Rule["kind"][]);
 
 /** Whether some client reads the entity from a copy. */
 export const mayReadCopy = ({ entity: { copies }, target: { region, rule, move } }: IdDecision): boolean =>
@@ -63,7 +65,11 @@ export const nearestCopy = (
 export const copiesTable: TableFeature = {
   name: "copies",
   plain: plainCopies,
-  compile: ({ regions }) => ({ entity: (_, declared) => ({ copies: copiesOf(declared?.readCopies, regions) }) }),
+  compile: ({ regions }) => ({
+    // Requests of an entry without an ID are of no copy, whatever entity their ID is of.
+    forwarding: () => ({ copies: undefined }),
+    entity: (_, declared) => ({ copies: copiesOf(declared?.readCopies, regions) }),
+  }),
 };
 
 declare module "../../../routing/table.ts" {

@@ -29,7 +29,8 @@ export async function readOwnId(
   const text = given.value;
   if (text === undefined) return ok(undefined);
   // A public ID has one text.
-  const nameOf = ({ decision }: NewEntity): string => (create.entity.public === undefined ? decision.canonical : text);
+  const nameOf = ({ decision }: NewEntity): string =>
+    create.entity.reading?.hides !== true ? decision.canonical : text;
   const decided = await decideText(context, served, create, text);
   if (decided.ok) {
     const { decision, byCanary } = decided.value;
@@ -84,8 +85,8 @@ export function judgeFreshness(
   const clientNow = said === null || isFar ? {} : { clientNowMs: Number(said), clockSkewMaxMs: clock?.skewMs };
   const judged = judgeClientId(layout, decision.words, { nowMs: arrivedAtMs, beforeMs, afterMs, ...clientNow });
   if (judged.ok || judged.error.reason === "no-time") return undefined;
-  const { name, public: own } = entity;
-  return { reason: "stale-client-id", id: text, entity: name, stale: judged.error, isPublic: own !== undefined };
+  const { name, reading } = entity;
+  return { reason: "stale-client-id", id: text, entity: name, stale: judged.error, isPublic: reading?.hides === true };
 }
 
 const UNIX_MS = /^[1-9]\d{0,14}$/;

@@ -107,6 +107,13 @@ export const createTable: TableFeature = {
   name: "create",
   compile: ({ draft }) => ({
     table: ({ entities }) => ({ creates: indexCreates(draft, entities) }),
+    ownPaths: ({ creates }) =>
+      creates && {
+        methods: ["POST"],
+        isOfAllRegions: false,
+        ownerAt: (path) => creates.match(path)?.entity.entity,
+        plain: (owner) => ({ creates: owner }),
+      },
     headersRead: ({ creates }) => [...(creates?.byEntity.values() ?? [])].flatMap(headersOf),
   }),
 };

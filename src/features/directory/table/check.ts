@@ -5,6 +5,7 @@ import { checkRegion } from "../../../routing/check/names.ts";
 import { patternsOf } from "../../../routing/lookup/paths.ts";
 import { type Draft, namesIn } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { hasMember } from "../../../routing/schema/member.ts";
 import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity, DeclaredRoute } from "../../../routing/schema/table.ts";
 import { declaredIn } from "./compile.ts";
@@ -71,7 +72,7 @@ function checkEntity(draft: Draft, name: string, entity: DeclaredEntity, report:
     any: "A key is no ID, so /any does not take it; remove this.",
   } as const;
   for (const [member, message] of Object.entries(unsuited)) {
-    if (entity[member as keyof typeof unsuited] !== undefined) report("schema", [...place, member], message);
+    if (hasMember(entity, member)) report("schema", [...place, member], message);
   }
   if (patternsOf(entity.path).some(({ layout }) => layout !== undefined)) {
     report("path-layout", [...place, "path"], "A key has no layout; name none in the path.");
@@ -115,7 +116,7 @@ function checkRoute(draft: Draft, route: DeclaredRoute, name: string, place: Pla
   const taken = when.entity === undefined ? [...draft.entities.keys()] : listOf(when.entity);
   const hidden = taken.find((entity) => {
     const declared = draft.entities.get(entity);
-    return declared?.public !== undefined && declared.ids.some((id) => id.layout === layout);
+    return declared !== undefined && hasMember(declared, "public") && declared.ids.some((id) => id.layout === layout);
   });
   if (hidden !== undefined) {
     const message = `${JSON.stringify(hidden)} has public IDs, which are not looked up; name the other entities in \`entity\`.`;

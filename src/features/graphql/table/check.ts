@@ -9,6 +9,7 @@ import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
+import { hasMember } from "../../../routing/schema/member.ts";
 import { optional } from "../../../routing/schema/parts.ts";
 import { listOf } from "../../../routing/schema/records.ts";
 import { collectionOf } from "../../create/table/compile.ts";
@@ -25,7 +26,7 @@ const checkGraphql = (graphql: DeclaredGraphql, draft: Draft, report: Report): v
     report("name-clash", AT, message);
   }
   // Results have no schema here: nothing says where in them an internal ID would have to be made public.
-  const sealed = [...draft.entities].find(([, entity]) => entity.public !== undefined);
+  const sealed = [...draft.entities].find(([, entity]) => hasMember(entity, "public"));
   if (sealed !== undefined) {
     const message = `The IDs of ${JSON.stringify(sealed[0])} are public, and results of GraphQL would show the internal ones; remove one of both.`;
     report("public-ids", AT, message);

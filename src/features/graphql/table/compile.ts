@@ -82,6 +82,15 @@ export const graphqlTable: TableFeature = {
   serves: ["graphql"],
   compile: (context) => {
     const { graphql } = context.draft.table;
-    return { table: () => ({ graphql: graphql && compileGraphql(graphql, context) }) };
+    return {
+      table: () => ({ graphql: graphql && compileGraphql(graphql, context) }),
+      ownPaths: ({ graphql: own }) =>
+        own && {
+          methods: undefined,
+          isOfAllRegions: false,
+          ownerAt: (path) => (path === own.path ? own.entity : undefined),
+          plain: () => ({ isGraphql: true }),
+        },
+    };
   },
 };

@@ -4,6 +4,7 @@ import { indexPaths } from "../../../routing/lookup/path-index.ts";
 import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Place, Report } from "../../../routing/schema/faults.ts";
+import { hasMember, memberOf } from "../../../routing/schema/member.ts";
 import { optional } from "../../../routing/schema/parts.ts";
 import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
@@ -32,8 +33,7 @@ const checkLists = (draft: Draft, report: Report): void => {
       continue;
     }
     checkSegments(path, segmentsOf(path), at, report);
-    const owner =
-      (draft.table.graphql?.path === path ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
+    const owner = (isOfGraphql(draft, path) ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
     if (owner !== undefined) {
       report("path-collision", at, `${path} is already a path of ${JSON.stringify(owner)}; change one of them.`);
     }
@@ -42,9 +42,12 @@ const checkLists = (draft: Draft, report: Report): void => {
   }
 };
 
+const isOfGraphql = ({ table }: Draft, path: string): boolean =>
+  memberOf(memberOf(table, "graphql") ?? {}, "path") === path;
+
 /** Items are passed on as they are. */
 const checkPublic = (entity: DeclaredEntity, place: Place, report: Report): void => {
-  if (entity.public === undefined && entity.publicFields === undefined) return;
+  if (!hasMember(entity, "public") && !hasMember(entity, "publicFields")) return;
   const message = "Items of a list are not searched for public IDs; remove `list`, or `public` and `publicFields`.";
   report("public-ids", place, message);
 };
@@ -108,11 +111,11 @@ const checkOwnRegion = (draft: Draft, path: string, place: Place, report: Report
     if (entry.methods !== undefined && !listOf(entry.methods).includes("GET")) continue;
     const sources = entry.sources ?? draft.sources ?? [];
     const isOwnWord = sources.some((source) => OWN_WORDS.some((word) => word in source));
-    const message =
-      entry.idIn !== undefined
-        ? `A list of all regions reads no IDs as ${JSON.stringify(name)} does on ${path}; remove GET from its methods, or \`idIn\`.`
-        : `No source of ${JSON.stringify(name)} is the client's own word, so GET ${path} would never get there; remove GET from its methods.`;
-    if (entry.idIn !== undefined || !isOwnWord) report("path-collision", [...place, "path"], message);
+    const readsIds = hasMember(entry, "idIn");
+    const message = readsIds
+      ? `A list of all regions reads no IDs as ${JSON.stringify(name)} does on ${path}; remove GET from its methods, or \`idIn\`.`
+      : `No source of ${JSON.stringify(name)} is the client's own word, so GET ${path} would never get there; remove GET from its methods.`;
+    if (readsIds || !isOwnWord) report("path-collision", [...place, "path"], message);
   }
 };
 

@@ -115,7 +115,7 @@ const targetsOf = (regions: Regions): List["targets"] =>
 /** Only a filter by what IDs say narrows the regions, and only where IDs are routed by what they say. */
 const regionsOf = ({ draft, plans }: Context, entity: Entity, { filters = {} }: DeclaredList): List["regionsOf"] => {
   const narrows = (filters.country ?? filters.mintedAfter ?? filters.mintedBefore) !== undefined;
-  const isRoutedById = entity.ids.length > 0 && entity.directory === undefined;
+  const isRoutedById = entity.ids.length > 0;
   return narrows && isRoutedById ? regionFilter(draft, plans, entity.name) : undefined;
 };
 
@@ -134,5 +134,12 @@ export const listsTable: TableFeature = {
   readsRoutes: ({ entities = {} }) => Object.values(entities).some(({ list }) => list !== undefined),
   compile: ({ draft, plans, regions }) => ({
     table: ({ entities }) => ({ lists: indexLists({ draft, plans, regions }, entities) }),
+    ownPaths: ({ lists }) =>
+      lists && {
+        methods: ["GET", "HEAD"],
+        isOfAllRegions: true,
+        ownerAt: (path) => lists.get(path)?.entity,
+        plain: (owner) => ({ lists: owner }),
+      },
   }),
 };

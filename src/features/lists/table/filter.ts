@@ -4,6 +4,7 @@ import { Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
 import { includes, intersect, type Ranges, subtract } from "../../../routing/lookup/ranges.ts";
 import { readSplit } from "../../../routing/resolve/match.ts";
 import { type Draft, type DraftRoute, overridesIn } from "../../../routing/schema/draft.ts";
+import { hasMember, memberOf } from "../../../routing/schema/member.ts";
 import type { DeclaredRoute } from "../../../routing/schema/table.ts";
 import { FILTER_ROUTES_MAX } from "./limits.ts";
 import type { RegionFilter } from "./types.ts";
@@ -98,7 +99,7 @@ const stepOf = (
   const { layouts, entities, fields, slices } = conditions;
   if (layouts?.has(layout.name) === false || entities?.has(entity) === false) return undefined;
   if (slices !== undefined && !slices.has(layout.name)) return undefined;
-  let isExact = slices === undefined && route.pack === undefined;
+  let isExact = slices === undefined && !hasMember(route, "pack");
   for (const [name, ranges] of fields) {
     if (!dimensionNames.has(name)) return undefined;
     if (name === "country" || name === "minted") continue;
@@ -121,10 +122,16 @@ const takenBy = (ranges: Ranges, field: string, ids: readonly IdPlan[]): "all" |
 };
 
 /** The regions that a route may lead to: all regions for a route that does not name them. */
-const regionsIn = (draft: Draft, { region, split, pack, canary }: DeclaredRoute): readonly string[] => {
+const regionsIn = (draft: Draft, route: DeclaredRoute): readonly string[] => {
+  const { region, split, canary } = route;
   if (split !== undefined) return readSplit(split).regions;
   if (region !== undefined) return canary === undefined ? [region] : [region, canary.region];
-  return (pack === undefined ? undefined : draft.table.packs?.[pack]?.regions) ?? [...draft.regions.keys()];
+  return regionsOfPack(draft, route) ?? [...draft.regions.keys()];
+};
+
+const regionsOfPack = ({ table }: Draft, route: DeclaredRoute): readonly string[] | undefined => {
+  const pack = memberOf(memberOf(table, "packs") ?? {}, String(memberOf(route, "pack")));
+  return pack === undefined ? undefined : (pack as { readonly regions: readonly string[] }).regions;
 };
 
 const keptIn = (draft: Draft, layouts: readonly LayoutPlan[]): readonly Kept[] => {

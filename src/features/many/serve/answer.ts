@@ -45,7 +45,7 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
   const { entity, layout, target } = outcome.decision;
   const canary = outcome.byCanary ? served.canary?.table.revision : undefined;
   // A public ID hides what it is.
-  const shown = entity.public === undefined ? { entity: entity.name, layout, canary } : { canary };
+  const shown = entity.reading?.hides === true ? { canary } : { entity: entity.name, layout, canary };
   return { path: own, region: target.region.name, shown };
 }
 

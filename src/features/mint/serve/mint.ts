@@ -4,7 +4,7 @@ import { decideLoading } from "../../../gateway/loading.ts";
 import { fieldOf, formatShortKey, luuid, type Words } from "../../../ids/index.ts";
 import { type WordRows, wordsIn } from "../../../ids/mint/mint.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { Gateway, ServedTable } from "../../../ports/gateway.ts";
+import type { Gateway, LoadPorts, ServedTable } from "../../../ports/gateway.ts";
 import type { GatewayError } from "../../../problems/index.ts";
 import { LUUID_SHORT } from "../../../routing/identity.ts";
 import type { CompiledTable, Entity } from "../../../routing/index.ts";
@@ -12,13 +12,13 @@ import { primaryPattern } from "../../../routing/index.ts";
 import { HORIZON_MS } from "../../../routing/limits.ts";
 import { takenBy } from "../../../routing/lookup/choice.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
-import { entityOf, readAny } from "../../../routing/resolve/reading.ts";
+import { entityOf, type ReadPorts, readAny } from "../../../routing/resolve/reading.ts";
 import { isRandom, type MintPlan } from "../table/plan.ts";
 import { regionByWords, regionsOfMinted } from "../table/verify.ts";
 
 /** An order for IDs, and the tables by which requests for it will go. */
 export interface MintTask {
-  readonly gateway: Pick<Gateway, "minters" | "packs" | "directory" | "publicIds" | "pause">;
+  readonly gateway: Pick<Gateway, "minters" | "pause"> & LoadPorts & ReadPorts;
   readonly served: ServedTable;
   readonly plan: MintPlan;
   /** The table that the plan was made by: the one in force, or its canary's. */
@@ -215,8 +215,8 @@ async function checkMinted(
     const due = rest(1);
     if (due !== undefined) await due;
     const internal = enabled.layout.format(words);
-    // The public text where the entity has one: clients see no other.
-    const shown = entity.public === undefined ? ok(internal) : gateway.publicIds.show(entity, internal);
+    // Where the entity has another text for clients, they see no other.
+    const shown = entity.reading?.show === undefined ? ok(internal) : entity.reading.show(gateway, entity, internal);
     if (!shown.ok) return shown;
     const text = shown.value;
     if (text === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);

@@ -148,20 +148,19 @@ export function explainRequest(given: DecideInput, request: WholeRequest): Expla
   }
 }
 
-/** An endpoint of the gateway: its own pages, lists, GraphQL, and where entities are created. */
+/** An endpoint of the gateway: its own pages, and paths that features answer. */
 function explainEndpoint(
-  { lists, graphql, creates }: CompiledTable,
+  { ownPaths }: CompiledTable,
   path: string,
   method: string,
 ): Partial<ExplainedRequest> | undefined {
   const own = OWN_PAGES.get(path);
   if (own !== undefined) return { problem: problemOf({ reason: "malformed-request", detail: own }) };
-  const isRead = method === "GET" || method === "HEAD";
-  const listed = isRead ? lists?.get(path)?.entity.name : undefined;
-  if (listed !== undefined) return { owner: listed, lists: listed };
-  if (graphql?.path === path) return { owner: graphql.entity.name, isGraphql: true };
-  const created = method === "POST" ? creates?.match(path)?.entity.entity.name : undefined;
-  return created === undefined ? undefined : { owner: created, creates: created };
+  for (const { methods, ownerAt, plain } of ownPaths) {
+    const owner = methods?.includes(method) === false ? undefined : ownerAt(path)?.name;
+    if (owner !== undefined) return { owner, ...plain(owner) };
+  }
+  return undefined;
 }
 
 const askedOf = ({ method, host, header }: WholeRequest): Asked => ({
@@ -185,7 +184,7 @@ function idInPath(input: DecideInput, path: string): string {
 /** As the client wrote it: the internal ID of a public one stays inside. */
 function idOfPath(input: DecideInput, path: string, outcome: Extract<Placed, { readonly kind: "region" }>): LocatedId {
   const { entity, id } = outcome.decision;
-  const text = entity.public === undefined ? id : idInPath(input, path);
+  const text = entity.reading?.hides === true ? idInPath(input, path) : id;
   return { place: PATH, entity: entity.name, text, outcome };
 }
 
@@ -230,7 +229,7 @@ function explainSources(
 
 function sentOf({ path, query }: WholeRequest, owner: Entity | undefined, region: Region | undefined) {
   // The path of a public entity has another ID there.
-  if (owner?.removePrefix === undefined || owner.public !== undefined) return {};
+  if (owner?.removePrefix === undefined || owner.reading?.hides === true) return {};
   const target = withoutPrefix(path + query, owner.removePrefix);
   const [origin, second] = region?.origins ?? [];
   return { sent: origin === undefined || second !== undefined ? target : origin.url + target };
@@ -240,7 +239,7 @@ function shownId({ place, entity, text, outcome }: LocatedId): ExplainedId {
   const of = { place, entity, id: text };
   if (outcome.kind === "error") return { ...of, problem: problemOf(outcome.error) };
   const { decision } = outcome as Extract<Outcome, { readonly kind: "region" }>;
-  const layout = decision.entity.public === undefined ? { layout: decision.layout } : {};
+  const layout = decision.entity.reading?.hides === true ? {} : { layout: decision.layout };
   return { ...of, region: decision.target.region.name, ...layout };
 }
 

@@ -83,16 +83,14 @@ const declaredAs = new WeakMap<Entity, WeakMap<Entity, Entity>>();
 function asDeclared(entity: Entity, own: Entity): Entity {
   const ofEntity = declaredAs.get(entity) ?? new WeakMap<Entity, Entity>();
   declaredAs.set(entity, ofEntity);
-  const { deadlines, wholeAnswers, replayBytesMax, fields, publicFields, otherBodies, copies } = own;
+  const { deadlines, wholeAnswers, replayBytesMax, fields, forwarding } = own;
   const declared = ofEntity.get(own) ?? {
     ...entity,
     deadlines,
     wholeAnswers,
     replayBytesMax,
     fields,
-    publicFields,
-    otherBodies,
-    copies,
+    ...forwarding,
   };
   ofEntity.set(own, declared);
   return declared;

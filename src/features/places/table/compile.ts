@@ -51,7 +51,19 @@ export const placesTable: TableFeature = {
   name: "places",
   compile: () => ({
     entity: (name, declared) => ({ idIn: placesOf(declared?.idIn, name) }),
-    withoutId: ({ idIn }) => ({ idIn: placesOf(idIn, undefined) }),
+    withoutId: (declared) => {
+      const idIn = placesOf(declared.idIn, undefined);
+      return {
+        idIn,
+        idPlaces: idIn?.places.map(({ label, entity }) => `${entity} in ${label}`),
+        idFields: idIn?.places.flatMap((place) => {
+          const { kind, label, entity } = place;
+          return kind === "query" || kind === "header" || kind === "cookie"
+            ? [{ kind, name: place.name, label, entity }]
+            : [];
+        }),
+      };
+    },
     headersRead: ({ entities, withoutId }) =>
       [...entities.values(), ...withoutId.entries].flatMap(({ idIn }) => headersOf(idIn)),
   }),

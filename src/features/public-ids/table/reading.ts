@@ -9,6 +9,8 @@ import { hasPublicForm } from "./codec.ts";
 export interface PublicIdOpener {
   /** The internal text of a public ID; `undefined` when no key made it. */
   open(entity: Entity, text: string): Result<string | undefined, PublicIdsError>;
+  /** The public text of an internal one; `undefined` when the text is no ID of the entity. */
+  show?(entity: Entity, internal: string): Result<string | undefined, PublicIdsError>;
 }
 
 /** `no-keys`: the deployment has no key for the kind of the entity's IDs. Without an entity: for those of several. */
@@ -28,9 +30,10 @@ declare module "../../../routing/resolve/reading.ts" {
   }
 }
 
-const NO_KEYS: PublicIdOpener = {
-  open: ({ name: entity }) => err({ reason: "public-ids-unavailable", why: "no-keys", entity }),
-};
+const noKeys = ({ name: entity }: Entity): Result<never, PublicIdsError> =>
+  err({ reason: "public-ids-unavailable", why: "no-keys", entity });
+
+const NO_KEYS: PublicIdOpener = { open: noKeys };
 
 /** Opens the public ID in a path and decides by the internal one. */
 const openOnPath: EntityReading["read"] = ({ ports, nowMs }, table, { entity, idStart, idEnd }, path) => {
@@ -50,7 +53,12 @@ const openOnPath: EntityReading["read"] = ({ ports, nowMs }, table, { entity, id
   return err(error.reason === "entity-gone" ? { ...error, id: text } : unknownPublicId(text));
 };
 
-export const PUBLIC_READING: EntityReading = { hides: true, isEncoded: false, read: openOnPath };
+export const PUBLIC_READING: EntityReading = {
+  hides: true,
+  isEncoded: false,
+  show: ({ publicIds }, entity, own) => publicIds?.show?.(entity, own) ?? noKeys(entity),
+  read: openOnPath,
+};
 
 const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id", id: text, candidates: [] });
 
