@@ -1,6 +1,6 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
-import { controlPlane, deploymentName, formRequests } from "./control-plane/client.ts";
+import { beginCalls, controlPlane, deploymentName, formRequests } from "./control-plane/client.ts";
 import { clientClaims } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
@@ -26,11 +26,13 @@ import { rateLimits } from "./edge/rate-limits.ts";
 import { readBuilt } from "./edge/table/built.ts";
 import { formSeal } from "./edge/table/form-seal.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
+import { startedTables } from "./edge/table/started-tables.ts";
 import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "./features/platform.ts";
 import { PART_CALLS } from "./features/stored-parts.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
+import type { Tables } from "./ports/admin.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
@@ -85,6 +87,7 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
     abort: true,
     recordRejection: true,
     renewForm: true,
+    begin: true,
     ...PART_METHODS,
     alarm: true,
   },
@@ -162,6 +165,9 @@ function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
   };
 }
 
+const tablesOfStart = (env: Env, tables: Tables): Tables =>
+  startedTables(tables, { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure });
+
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
   const config = readConfig(env);
@@ -203,7 +209,7 @@ function compose(env: Env) {
     clock,
     pause: systemPause,
     entropy,
-    tables,
+    tables: env.START_TABLE === undefined ? tables : tablesOfStart(env, tables),
     controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
     subtle: crypto.subtle,
     hashOf: runningHash,

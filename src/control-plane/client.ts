@@ -36,6 +36,17 @@ export const formRequests =
     await callObject(ask, CALL_DEADLINES.check, true).catch(() => undefined);
   };
 
+/** For isolates of a start that hands a table over. */
+export const beginCalls = (namespace: DurableObjectNamespace<ControlPlaneRpc>) => async () => {
+  const stub = () => namespace.get(namespace.idFromName(NAME)) as unknown as Pick<ControlPlaneRpc, "begin">;
+  const begin = () => stub().begin();
+  try {
+    return await callObject(begin, CALL_DEADLINES.check, true);
+  } catch (error) {
+    return err(unavailable(error));
+  }
+};
+
 const CALLS = {
   text: READ,
   revisions: READ,
@@ -84,8 +95,12 @@ async function call<Value, Failure>(
   try {
     return await callObject(send, deadlineMs, isIdempotent);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     // A change may have been made, or may still be made.
-    return err({ reason: "control-plane-unavailable", why, outcome: isIdempotent ? undefined : "unknown" });
+    return err({ ...unavailable(error), outcome: isIdempotent ? undefined : "unknown" });
   }
 }
+
+const unavailable = (error: unknown): TableHistoryError => ({
+  reason: "control-plane-unavailable",
+  why: error instanceof Error ? error.message : String(error),
+});

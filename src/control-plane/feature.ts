@@ -1,6 +1,7 @@
 import type { Result } from "../ids/result.ts";
 import type { Clock } from "../ports/gateway.ts";
 import type { DeclaredTable, Fault } from "../routing/index.ts";
+import type { ReadFile } from "./start-table.ts";
 
 /** Deadline and repetition of a call to the object. */
 export interface CallRule {
@@ -36,6 +37,8 @@ export type PartChange = Readonly<{ author: string; action: "pack"; outcome: str
 export interface PartStore {
   /** Faults of parts that a table names: they must be in KV, complete and verified, before it comes into force. */
   faultsOf(text: string): Promise<readonly Fault[]>;
+  /** Stores the parts of a table that are missing, from files by the names of their keys. Leaves faults to `faultsOf`. */
+  take(text: string, readFile: ReadFile, author: string): Promise<void>;
   /** By the names of `StoredParts`. */
   readonly calls: Readonly<Record<string, (...values: never[]) => Promise<Result<unknown, unknown>>>>;
 }

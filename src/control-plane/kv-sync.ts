@@ -4,11 +4,9 @@ import { bodyKey, formatPointer, POINTER_KEY, type Pointer } from "../formats/kv
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports/gateway.ts";
 import type { TableHistoryError } from "../problems/errors.ts";
-import { REVISION_MAX } from "../routing/index.ts";
 import {
   afterStep,
   isSamePointer,
-  lastConfirmedRevision,
   markUncertain,
   nextStep,
   type Outcome,
@@ -26,6 +24,9 @@ const DEADLINES = {
   writeMs: 10_000,
 };
 
+/** Until KV is read again. */
+const UNREAD_MS = 5_000;
+
 export type KvDeadlines = typeof DEADLINES;
 
 export interface KvSyncOptions {
@@ -37,7 +38,7 @@ export interface KvSyncOptions {
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
 export type KvSnapshot = Readonly<{ pointer: Pointer | undefined; askedAtMs: number; failure: string | undefined }>;
 
-/** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
+/** Copies the revision log to KV, from which isolates read. It is the only writer of these keys. */
 export function kvSync(
   log: RevisionLog,
   kv: KVNamespace,
@@ -46,8 +47,9 @@ export function kvSync(
 ) {
   const save = (publication: Publication): void => log.save({ ...log.state(), publication });
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
+  let running: Promise<number | undefined> | undefined;
 
-  /** A newer revision of another publisher is imported; any other difference is written again. Concurrent callers share one read. */
+  /** Writes again what KV lacks. Concurrent callers share one read. */
   function reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
     reading ??= snapshot().finally(() => {
       reading = undefined;
@@ -56,24 +58,46 @@ export function kvSync(
   }
 
   /** Runs the steps that are due. Returns the time of the next one, Unix ms; `undefined` if there is none. */
-  async function run(): Promise<number | undefined> {
+  function run(): Promise<number | undefined> {
+    running ??= makeSteps().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  /** Steps that failed and wait for their next attempt are due now. */
+  function retryNow(): void {
+    const { publication } = log.state();
+    if (publication?.isHeld === false && publication.lastError !== undefined) save(restart(publication, clock.nowMs()));
+  }
+
+  async function makeSteps(): Promise<number | undefined> {
+    // A former version may have left steps that would overwrite a table of others.
+    if (log.state().ownsKv !== true && !(await reconcile()).ok) return clock.nowMs() + UNREAD_MS;
     for (;;) {
       const { publication } = log.state();
       const step = publication && nextStep(publication);
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
-      if (step.do === "put-pointer" && !(await isStillDue(publication, step))) continue;
+      if (step.do === "put-pointer" && !(await isStillDue(publication))) continue;
       const started = step.do === "put-pointer" ? { ...publication, pointerAtMs: clock.nowMs() } : publication;
       save(started);
       settle(started, step, await make(started, step));
     }
   }
 
+  /** A newer pointer must be seen before a lower one overwrites it, and a change may have come meanwhile. */
+  async function isStillDue({ pointer }: Publication): Promise<boolean> {
+    const read = await readPointer(kv, deadlines.writeMs);
+    if (read.ok) log.supersede(read.value);
+    return isSamePointer(log.state().publication?.pointer, pointer);
+  }
+
   async function snapshot(): Promise<Result<KvSnapshot, TableHistoryError>> {
     const read = await readPointer(kv, deadlines.readMs);
     const askedAtMs = clock.nowMs();
     if (!read.ok && read.error.reason !== "not-published") {
-      if (!log.state().isBegun) return err(unavailable(read.error));
+      if (log.state().ownsKv !== true) return err(unavailable(read.error));
       return ok({ pointer: undefined, askedAtMs, failure: whyOf(read.error) });
     }
     const pointer = read.ok ? read.value : undefined;
@@ -82,63 +106,31 @@ export function kvSync(
   }
 
   async function compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
-    if (pointer !== undefined && isForeign(pointer)) {
-      const isAhead = pointer.revision > log.head();
-      const taken = await takeOver(pointer);
-      if (isAhead || !taken.ok) return taken;
-    }
-    const state = log.state();
-    const { publication } = state;
-    if (!state.isBegun) log.save({ ...state, isBegun: true });
+    if (log.state().ownsKv !== true) return adopt(pointer);
+    if (pointer !== undefined) log.supersede(pointer);
+    const { publication } = log.state();
     if (publication?.isHeld && !isSamePointer(pointer, publication.pointer)) save(restart(publication, clock.nowMs()));
     return ok(undefined);
   }
 
-  /** Whether another publisher wrote the pointer: its number is unused, or of what other publishers cannot see yet. */
-  function isForeign({ revision, digest }: Pointer): boolean {
-    if (revision > log.head()) return true;
-    const { publication, foreign } = log.state();
-    const known = publication === undefined ? 0 : lastConfirmedRevision(publication);
-    const own = log.revision(revision);
+  /** Once: former versions let others write KV, and a history may be lost. Isolates serve the table in KV, so it stays in force. */
+  async function adopt(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
+    const own = log.revision(pointer?.revision ?? 0);
     // This log never puts a canary's number into force.
-    const isOwn = own?.digest === digest && own.kind !== "canary";
-    return revision > Math.max(known, foreign) && !isOwn && log.hasNumbers(1);
-  }
-
-  /** Reads KV again just before a pointer is written, and imports a newer revision of another publisher. */
-  async function isStillDue(publication: Publication, step: Step): Promise<boolean> {
-    const read = await readPointer(kv, deadlines.writeMs);
-    const taken = read.ok && isForeign(read.value) ? await takeOver(read.value) : ok(undefined);
-    const unread = read.ok || !isPassing(read.error) ? undefined : whyOf(read.error);
-    const failure = taken.ok ? unread : taken.error.why;
-    const latest = log.state().publication;
-    if (latest === undefined || !isSamePointer(latest.pointer, publication.pointer)) return false;
-    if (failure === undefined) return true;
-    save(afterStep(latest, step, { kind: "failed", why: failure, isUnknown: false }, clock.nowMs()));
-    return false;
-  }
-
-  async function takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
-    const { digest, revision } = pointer;
-    const bytes = await readBody(kv, digest, deadlines.readMs);
-    const table = bytes.ok ? compileBody(bytes.value, digest, revision) : bytes;
-    if (bytes.ok && table.ok) {
-      if (isForeign(pointer)) log.takeOver(pointer, new Uint8Array(bytes.value));
-      return ok(undefined);
-    }
-    // An unreadable table may be in force, so it must not be overwritten. A broken table never is.
-    if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
-    // The highest number would leave none for the next revision, and isolates never serve a broken table.
-    const named = revision < REVISION_MAX ? revision : 0;
-    log.save({ ...log.state(), isBegun: true, foreign: Math.max(log.state().foreign, named) });
-    return ok(undefined);
+    const isOwn = own?.digest === pointer?.digest && own?.kind !== "canary";
+    const found = pointer && !isOwn ? await readTable(kv, pointer, deadlines.readMs) : undefined;
+    if (found?.ok === false) return found;
+    if (log.state().ownsKv === true) return ok(undefined);
+    if (pointer !== undefined && found?.value !== undefined) log.adopt(pointer, found.value);
+    else log.save({ ...log.state(), ownsKv: true });
+    return compare(pointer);
   }
 
   async function make({ pointer }: Publication, step: Step): Promise<Outcome> {
     if (step.do === "read-back") {
       const read = await readPointer(kv, deadlines.writeMs);
       if (!read.ok && isPassing(read.error)) return failed(read.error);
-      if (read.ok && isForeign(read.value)) await takeOver(read.value);
+      if (read.ok) log.supersede(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
     const value = step.do === "put-body" ? log.body(step.digest) : formatPointer(pointer);
@@ -159,7 +151,20 @@ export function kvSync(
     } else if (step.do === "put-pointer") save(markUncertain(latest, clock.nowMs()));
   }
 
-  return { reconcile, run };
+  return { reconcile, retryNow, run };
+}
+
+/** The text that isolates serve by a pointer; `undefined`: they serve none. */
+async function readTable(
+  kv: KVNamespace,
+  { digest, revision }: Pointer,
+  deadlineMs: number,
+): Promise<Result<Uint8Array | undefined, TableHistoryError>> {
+  const bytes = await readBody(kv, digest, deadlineMs);
+  const table = bytes.ok ? compileBody(bytes.value, digest, revision) : bytes;
+  // An unreadable table may be in force, so it must not be overwritten. A broken table never is.
+  if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
+  return ok(bytes.ok && table.ok ? new Uint8Array(bytes.value) : undefined);
 }
 
 /** Transient: a retry may succeed, and the contents of KV are unknown. */

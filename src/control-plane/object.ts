@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
-import { systemClock } from "../edge/platform.ts";
+import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
@@ -22,7 +22,11 @@ import type { PartStore } from "./feature.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
+import { readStartTable, type StartTable } from "./start-table.ts";
 import { type StoredForms, storedForms } from "./stored-forms.ts";
+
+const START_AUTHOR = "start";
+const START_NOTE = "The table that the gateway was started with.";
 
 export interface ControlPlaneDeps {
   /** The table that was deployed with the code: revision 0. */
@@ -30,6 +34,7 @@ export interface ControlPlaneDeps {
   readonly clock?: Clock;
   /** Schedules `alarm`, Unix ms. */
   readonly wakeAt?: (atMs: number) => Promise<void>;
+  readonly pause?: (ms: number) => Promise<void>;
   readonly kvDeadlines?: KvDeadlines;
   /** Vouches for checked tables; `undefined`: isolates check and compile them. */
   readonly seal?: FormSeal | undefined;
@@ -43,6 +48,9 @@ export interface ControlPlaneDeps {
 export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #parts: readonly PartStore[];
   readonly #wakeAt: (atMs: number) => Promise<void>;
+  readonly #clock: Clock;
+  readonly #pause: (ms: number) => Promise<void>;
+  #beginning: Promise<Result<undefined, TableChangeError>> | undefined;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
   #forms: StoredForms | undefined;
@@ -59,6 +67,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.#parts = PART_STORES.map((feature) => feature.open({ storage, kv, clock, record }));
     Object.assign(this, ...this.#parts.map(({ calls }) => calls));
     this.#wakeAt = wakeAt;
+    this.#clock = clock;
+    this.#pause = deps.pause ?? systemPause;
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
       const state = log.state();
@@ -142,9 +152,51 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     return ok(undefined);
   }
 
+  /** The table that this start of a self-hosted gateway hands over is in force when this ends. */
+  begin(): Promise<Result<undefined, TableChangeError>> {
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
+  }
+
+  async #begin(): Promise<Result<undefined, TableChangeError>> {
+    const folder = this.env.START_TABLE;
+    const published = folder === undefined ? ok(undefined) : await this.#publishAtStart(await readStartTable(folder));
+    return published.ok ? this.#untilHeld() : published;
+  }
+
+  /** Once a start: a table that is published later stays in force. */
+  async #publishAtStart({ id, isFirst, bytes, readFile }: StartTable): Promise<Result<unknown, TableChangeError>> {
+    const status = await this.status();
+    if (!status.ok || this.#log.state().start === id) return status;
+    const text = tableText(bytes);
+    if (text.ok) for (const part of this.#parts) await part.take(text.value, readFile, START_AUTHOR);
+    const { truth, canary } = status.value;
+    if (isFirst ? truth.revision === 0 : truth.digest !== (await sha256(bytes))) {
+      const request = { expectedRevision: canary?.revision ?? truth.revision, author: START_AUTHOR, note: START_NOTE };
+      const made = await this.publish(request, bytes);
+      if (!made.ok) return made;
+    }
+    this.#log.save({ ...this.#log.state(), start: id });
+    return ok(undefined);
+  }
+
+  async #untilHeld(): Promise<Result<undefined, TableHistoryError>> {
+    this.#sync.retryNow();
+    for (;;) {
+      const atMs = await this.#sync.run();
+      const { publication } = this.#log.state();
+      if (publication === undefined || publication.isHeld) return ok(undefined);
+      const { lastError } = publication;
+      if (lastError !== undefined) return err({ reason: "control-plane-unavailable", why: lastError });
+      await this.#pause(Math.max(0, (atMs ?? 0) - this.#clock.nowMs()));
+    }
+  }
+
   /** An isolate found no form of this version for the table of a digest. */
   async renewForm(digest: string): Promise<void> {
-    // The table may be one that another publisher wrote.
+    // The table may be one that a former version left in KV.
     await this.#reconciled(() => ok(undefined));
     await this.#forms?.renew(digest);
   }

@@ -5,8 +5,6 @@ export interface Publication {
   readonly pointer: Pointer;
   readonly bodiesLeft: readonly string[];
   readonly isPut: boolean;
-  /** The last earlier revision confirmed in KV: other publishers use a higher number. Absent in a former version's state. */
-  readonly over?: number | undefined;
   /** Whether the pointer was read back. */
   readonly isHeld: boolean;
   /** Consecutive attempts that failed or read another pointer. */
@@ -48,7 +46,6 @@ export function startPublication(pointer: Pointer, before: Publication | undefin
     pointer,
     bodiesLeft: [...new Set([pointer.digest, pointer.canary?.digest ?? pointer.digest])],
     isPut: false,
-    over: before === undefined ? 0 : lastConfirmedRevision(before),
     isHeld: false,
     tries: 0,
     dueMs: nowMs,
@@ -57,16 +54,6 @@ export function startPublication(pointer: Pointer, before: Publication | undefin
     lastError: undefined,
   };
 }
-
-/** The pointer was found in KV. A write of an earlier pointer may still be in flight. */
-export function adoptPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
-  const found = { ...startPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
-  return before === undefined || before.isHeld ? found : markUncertain(found, nowMs);
-}
-
-/** The last revision confirmed in KV, of those in the log. */
-export const lastConfirmedRevision = ({ isHeld, pointer, over }: Publication): number =>
-  isHeld ? pointer.revision : (over ?? pointer.revision);
 
 /** An older pointer may overwrite this one: read KV again when it serves nothing stale any more. */
 export const markUncertain = (publication: Publication, nowMs: number): Publication => ({

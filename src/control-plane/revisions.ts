@@ -8,7 +8,7 @@ import type { ChangeRequest, RejectedChange, RevisionContent, RunningCanary, Tab
 import type { Clock } from "../ports/gateway.ts";
 import type { TableChangeError } from "../problems/errors.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../routing/index.ts";
-import { adoptPublication, startPublication } from "./publication.ts";
+import { startPublication } from "./publication.ts";
 import { RevisionStore } from "./storage.ts";
 
 /** Cached digests: the current table, its canary and a few candidates for a rollback. */
@@ -117,26 +117,61 @@ export class RevisionLog extends RevisionStore {
     this.#note(action, { author, note: "" }, { outcome, pack });
   }
 
-  /** Imports a revision found in KV, under its own number or, if that is taken, under the next one. */
-  takeOver(pointer: Pointer, bytes: Uint8Array): void {
+  /** The table that KV had before this history: under its own number or, if that is taken, under the next one. */
+  adopt(pointer: Pointer, bytes: Uint8Array): void {
     const { digest, publishedAt, canary } = pointer;
     const isFree = pointer.revision > this.head();
+    if (!isFree && !this.hasNumbers(1)) {
+      this.save({ ...this.state(), ownsKv: true });
+      return;
+    }
     const revision = isFree ? pointer.revision : this.#nextNumber();
     const time = isoTime(publishedAt) ?? this.#time();
-    const note = `Found in KV, where a start or another command had put it.${this.#skipped(revision)}`;
+    const note = `Found in KV, where a former version had put it.${this.#skipped(revision)}`;
     const found = { revision, digest, bytes: bytes.byteLength, author: "kv", time, note, basedOn: undefined };
     this.atomically(() => {
       this.add({ ...found, kind: "import" }, bytes);
       this.#note("import", found, { revision });
-      const state = this.state();
-      const change = Math.max(state.change, pointer.change);
-      const publication = adoptPublication(pointer, state.publication, this.#clock.nowMs());
-      this.save({ ...state, isBegun: true, canary: undefined, change, publication });
-      if (canary === undefined && isFree) return;
-      // A canary of a lost control plane: its number is taken, and its text is unknown.
-      this.save({ ...this.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
+      // The number of a canary in KV is taken, although its text is unknown.
+      this.#numberAbove(canary?.revision ?? 0, pointer.change);
       this.#putIntoForce(this.current(), undefined);
     });
+  }
+
+  /**
+   * A pointer in KV that is newer than this history: another wrote it, or the history was restored from a backup. Isolates that
+   * took it take no lower number, so the table in force gets a higher one. Returns whether it is newer.
+   */
+  supersede({ revision, change }: Pointer): boolean {
+    const current = this.current().revision;
+    // Nothing can come after the highest number.
+    const isAbove = revision > current && revision < REVISION_MAX;
+    if (!isAbove && change <= this.state().change) return false;
+    return this.atomically(() => {
+      this.#numberAbove(revision, change);
+      // The table of the build has no number that KV takes.
+      const needsNumber = isAbove || current === 0;
+      if (needsNumber && this.hasNumbers(1)) this.#repeatCurrent(`KV had revision ${revision}, not of this history.`);
+      this.#putIntoForce(this.current(), needsNumber ? undefined : this.canary());
+      return true;
+    });
+  }
+
+  /** From now on numbers are above those that KV has. */
+  #numberAbove(revision: number, change: number): void {
+    const state = this.state();
+    const foreign = Math.max(state.foreign, revision < REVISION_MAX ? revision : 0);
+    this.save({ ...state, ownsKv: true, foreign, change: Math.max(state.change, change) });
+  }
+
+  #repeatCurrent(note: string): void {
+    const { revision: basedOn } = this.current();
+    const text = this.text(basedOn);
+    if (!text.ok) throw new Error("the text of a revision in force is gone");
+    const { digest, bytes } = text.value.revision;
+    const made = { revision: this.#nextNumber(), digest, bytes, author: "kv", time: this.#time(), note, basedOn };
+    this.add({ ...made, kind: "rollback" }, text.value.bytes);
+    this.#note("rollback", made, { revision: made.revision });
   }
 
   /** No number is missing without an entry: those that others used in KV are named in the audit. */
@@ -202,10 +237,7 @@ export class RevisionLog extends RevisionStore {
     const state = this.state();
     const change = state.change + 1;
     const { revision, digest, time } = current;
-    // Other publishers see KV alone, and must not give an ended canary's number again.
-    const last = this.#nextNumber() - 1;
-    const highest = last > Math.max(revision, canary?.revision ?? 0) ? last : undefined;
-    const pointer: Pointer = { revision, digest, publishedAt: time, change, highest, canary };
+    const pointer: Pointer = { revision, digest, publishedAt: time, change, canary };
     const publication = startPublication(pointer, state.publication, this.#clock.nowMs());
     this.save({ ...state, change, canary, publication });
   }

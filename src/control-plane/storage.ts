@@ -5,20 +5,22 @@ import type { Publication } from "./publication.ts";
 /** A stored form in KV, and when it was written, Unix ms. */
 export type WrittenForm = Readonly<{ key: string; atMs: number }>;
 
-/** State beside the revisions, as JSON on disk. A former version of the code may read it: only add members. */
+/** State beside the revisions, as JSON on disk. A former version of the code may read it: what it needs stays. */
 export interface ControlPlaneState {
-  /** Whether KV was ever read. Before that the current revision is unknown. */
-  readonly isBegun: boolean;
+  /** KV was compared with the revisions once. Before that the table in force is unknown. */
+  readonly ownsKv?: boolean;
   readonly change: number;
   readonly canary: RunningCanary | undefined;
-  /** The highest number in KV that could not be imported; the next revision must be above it. */
+  /** The highest number that KV had from others; the next revision must be above it. */
   readonly foreign: number;
   readonly publication: Publication | undefined;
+  /** The last start of a self-hosted gateway whose table was published, or was in force. */
+  readonly start?: string;
   /** In KV by this object's word, for the sweep. */
   readonly forms?: readonly WrittenForm[];
 }
 
-const NEW_STATE = { isBegun: false, change: 0, canary: undefined, foreign: 0, publication: undefined };
+const NEW_STATE = { change: 0, canary: undefined, foreign: 0, publication: undefined };
 
 /** Revisions whose texts are retained. Their metadata is retained for ever. */
 export const BODIES_RETAINED_MAX = 1_000;

@@ -1,12 +1,10 @@
 import { unwatchFile, watch, watchFile } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { bodyKey } from "../formats/kv.ts";
 import { buildConsole } from "../host/console/build.ts";
-import { publishedPointer, runWaybill } from "../host/publish/publish.ts";
-import { publishToFolder, type RunningGateway, type ServeOptions, serveWorker } from "../host/workerd/gateway.ts";
+import { type RunningGateway, type ServeOptions, serveWorker } from "../host/workerd/gateway.ts";
 import { bundleWorker } from "../host/workerd/modules.ts";
+import { editPublisher } from "./publish-edit.ts";
 
 export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;
@@ -21,22 +19,17 @@ const TABLE_POLL_MS = 100;
 
 /** An edit is seen in force after two of them at the latest. */
 const TABLE_REFRESH_SECONDS = "0.2";
-const IN_FORCE_POLL_MS = 25;
-const IN_FORCE_POLLS_MAX = 40;
 
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
 
 /** Runs the gateway, starts it anew when its source changes, and publishes the table file whenever that changes. */
 export async function startReloading({ tableFile, readTable, ...options }: ReloadOptions) {
-  const { packsFolder } = options;
-  const vars = { TABLE_REFRESH_SECONDS, ...options.vars };
+  const edits = editPublisher({ TABLE_REFRESH_SECONDS, ...options.vars }, options.openPages === true);
+  const vars = edits.settings;
   let { tableText } = options;
-  // The requests by which an edit comes into force are none of the user's.
-  let hidden = 0;
   const onLogLine = (line: string) => {
-    if (hidden > 0 && line.includes('"path":"/-/ready"')) hidden -= 1;
-    else options.onLogLine(line);
+    if (!edits.isOwn(line)) options.onLogLine(line);
   };
   let running: RunningGateway | undefined;
   let end: (code: number) => void;
@@ -56,31 +49,14 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
   const publish = async () => {
     const startMs = performance.now();
     const text = await readTable();
-    const before = inForce();
-    await publishToFolder(kvFolder, text, packsFolder);
+    const made = running && (await edits.publish(running, text, tableFile));
     tableText = text;
-    const after = inForce();
-    await untilLoaded(after.highest);
+    if (made === undefined) return;
     const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
-    onLogLine(`the table is published: revision ${after.highest}, in force after ${seconds} s`);
-    const [old, made] = [before, after].map(({ digest = "" }) => join(kvFolder, bodyKey(digest)));
-    onLogLine((await runWaybill(["table", "diff", old ?? "", made ?? ""])).printed);
+    onLogLine(`the table is published: revision ${made.revision}, in force after ${seconds} s`);
+    onLogLine(await made.diff());
   };
-  const inForce = () => {
-    const pointer = publishedPointer(kvFolder);
-    if (!pointer.ok) throw new Error(pointer.error);
-    return pointer.value;
-  };
-  /** An idle isolate looks for a new table when a request comes. Closed pages do not say which one they have. */
-  const untilLoaded = async (revision: number) => {
-    for (let polls = 0; polls < IN_FORCE_POLLS_MAX; polls++) {
-      hidden += 1;
-      const ready = (await (await fetch(`${url}/-/ready`)).json()) as { readonly revision?: number };
-      if (ready.revision === revision) return;
-      await delay(IN_FORCE_POLL_MS);
-    }
-  };
-  const { url, kvFolder } = await start();
+  const { url } = await start();
 
   // In sequence: an earlier publish must not overwrite a later one.
   let last = Promise.resolve();

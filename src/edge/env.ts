@@ -1,4 +1,6 @@
+import type { Result } from "../ids/result.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
+import type { TableChangeError } from "../problems/errors.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
 
@@ -6,6 +8,8 @@ import type { Settings } from "./settings.ts";
 export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {
   /** For an isolate that had to check a table: writes its form to KV, if it is in force and there is none. */
   renewForm(digest: string): Promise<void>;
+  /** For isolates of a self-hosted gateway whose start hands a table over: it is in force when this ends. */
+  begin(): Promise<Result<undefined, TableChangeError>>;
 }
 
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */
@@ -15,6 +19,8 @@ export interface Env extends Settings {
   readonly TRAFFIC: DurableObjectNamespace<MetricsRpc>;
   /** Bound where every request is to be written to Workers Analytics Engine. */
   readonly ANALYTICS?: AnalyticsEngineDataset;
+  /** Bound by a self-hosted start that hands a table over. */
+  readonly START_TABLE?: Fetcher;
   /** The console's files, where they were built. */
   readonly CONSOLE?: Fetcher;
 }

@@ -1,5 +1,6 @@
 import type { RejectedChange } from "../ports/admin.ts";
 import type { RequestLine } from "../ports/gateway.ts";
+import type { TableChangeError } from "../problems/errors.ts";
 import { ModuleUnavailable } from "../problems/loadable.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./platform.ts";
@@ -32,6 +33,9 @@ export function writeRequestLine({ atMs, isElsewhere: _, isOwn: __, ...line }: R
 export const reportFormFailure = (why: string): void => writeEvent("table-form-failed", { why });
 
 export const reportLoadFailure = (failure: LoadFailure): void => writeEvent("table-load-failed", failure);
+
+/** The table that a start handed over is not in force: nothing is served, and the start ends. */
+export const reportStartFailure = (error: TableChangeError): void => writeEvent("start-failed", error, "error");
 
 /** A breaker of this isolate: it leaves an origin alone from now on, or sends it requests again. */
 export const reportBreaker = (region: string, url: string, state: "open" | "closed"): void =>

@@ -21,8 +21,6 @@ const POINTER = v.object({
   publishedAt: v.optional(v.string()),
   /** Counts changes in the control plane, canaries included; 0 from a writer without a counter. */
   change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
-  /** The highest number given, if above both others: that of a canary that was ended. */
-  highest: v.fallback(v.optional(revision), undefined),
   /** A later version may have other audiences. A canary that this version cannot read is ignored. */
   canary: v.optional(
     v.fallback(v.optional(v.object({ revision, digest: digestSchema, audience: canarySelectorSchema })), undefined),
@@ -34,41 +32,10 @@ export type PointerCanary = NonNullable<Pointer["canary"]>;
 
 /** The error says what is wrong. */
 export function parsePointer(text: string): Result<Pointer, string> {
-  const pointer = parseJson(POINTER, text);
+  const pointer = v.safeParse(v.pipe(v.string(), v.parseJson(undefined, "it is not JSON"), POINTER), text);
   return pointer.success ? ok(pointer.output) : err(pointer.issues[0].message);
 }
 
 /** A counter of 0 is left out: readers of every version take its absence for 0. */
-export const formatPointer = ({ revision, digest, publishedAt, change, highest, canary }: Pointer): string =>
-  JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), highest, canary });
-
-/**
- * The part of a pointer that the next publisher needs, even if no gateway accepts it. `highest`: the highest number given to a
- * table or a canary, 0 if nothing is published; `digest`: of the table, not of its canary.
- */
-export type PublishedPointer = Readonly<Omit<v.InferOutput<typeof PUBLISHED>, "revision" | "canary">>;
-
-export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
-
-const ANY_REVISION = v.object({ revision: v.number() });
-const PUBLISHED = v.object({
-  ...ANY_REVISION.entries,
-  digest: v.fallback(v.optional(v.string()), undefined),
-  change: v.fallback(v.number(), 0),
-  highest: v.fallback(v.number(), 0),
-  canary: v.fallback(v.optional(ANY_REVISION), undefined),
-});
-
-/** Reads as much as the next publisher needs. The error says what is wrong. */
-export function parsePublished(text: string): Result<PublishedPointer, string> {
-  const pointer = parseJson(PUBLISHED, text);
-  if (!pointer.success)
-    return err(pointer.issues[0].type === "parse_json" ? NOT_JSON : `${POINTER_KEY} has no revision`);
-  const { revision, digest, change, highest, canary } = pointer.output;
-  return ok({ highest: Math.max(revision, highest, canary?.revision ?? 0), digest, change });
-}
-
-const NOT_JSON = "it is not JSON";
-
-const parseJson = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  v.safeParse(v.pipe(v.string(), v.parseJson(undefined, NOT_JSON), schema), text);
+export const formatPointer = ({ revision, digest, publishedAt, change, canary }: Pointer): string =>
+  JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), canary });

@@ -52,15 +52,32 @@ export interface ServedBuild {
   readonly stateFolder: string;
   readonly host: string;
   readonly port: number;
+  /** A table to put into force, if it differs from the one that is. */
+  readonly tableFile?: string | undefined;
   /** Between SIGTERM and the end of requests that still run. */
   readonly stopMs: number;
 }
 
 /** `waybill serve`: runs a build until a signal or its end, and gives the exit code. Throws if it cannot be started. */
-export async function serveBuild({ build, stateFolder, host, port, stopMs }: ServedBuild): Promise<number> {
+export async function serveBuild({ stopMs, ...served }: ServedBuild): Promise<number> {
   const { first, atOnce } = stopSignals();
+  const gateway = await startBuild(served);
+  warnOfDemo(publishedText(gateway.kvFolder) ?? "{}");
+  const pointer = publishedPointer(gateway.kvFolder);
+  const revision = pointer.ok ? `revision ${pointer.value?.revision ?? 0}` : pointer.error;
+  report(`ready http://${served.host}:${gateway.port}, state ${served.stateFolder}, ${revision}`);
+  if (await endedByItself(gateway.exited, first)) return 1;
+  const startMs = performance.now();
+  if (await gateway.stop(stopMs, atOnce))
+    report(`requests still ran after ${Math.round((performance.now() - startMs) / 1000)} s, and were cut off`);
+  return 0;
+}
+
+async function startBuild({ build, stateFolder, host, port, tableFile }: Omit<ServedBuild, "stopMs">) {
   const worker = readWorker(build);
   if (worker.length === 0) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
+  const text = tableFile === undefined ? undefined : await readTableText(tableFile);
+  if (text?.ok === false) throw new Error(`${text.error}\nNothing was started or published.`);
   const { settings: vars, faults } = readSettings(process.env);
   const missing = missingSettings(stateFolder, vars);
   const gateway = await serveWorker(worker, {
@@ -70,6 +87,7 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
     vars,
     tableText: readFileSync(join(build, BUILT_TABLE), "utf8"),
     packsFolder: packsFolderOf(join(build, BUILT_TABLE)),
+    published: text && { text: text.value, packsFolder: packsFolderOf(resolve(tableFile ?? "")) },
     // A build of an earlier version has none.
     consoleFolder: existsSync(join(build, CONSOLE_FOLDER)) ? resolve(build, CONSOLE_FOLDER) : undefined,
     openPages: process.env["OPEN_PAGES"] === "on",
@@ -77,15 +95,7 @@ export async function serveBuild({ build, stateFolder, host, port, stopMs }: Ser
   });
   for (const fault of faults) report(`warning: ${fault}`);
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
-  warnOfDemo(publishedText(gateway.kvFolder) ?? "{}");
-  const published = publishedPointer(gateway.kvFolder);
-  const revision = published.ok ? `revision ${published.value.highest}` : published.error;
-  report(`ready http://${host}:${gateway.port}, state ${stateFolder}, ${revision}`);
-  if (await endedByItself(gateway.exited, first)) return 1;
-  const startMs = performance.now();
-  if (await gateway.stop(stopMs, atOnce))
-    report(`requests still ran after ${Math.round((performance.now() - startMs) / 1000)} s, and were cut off`);
-  return 0;
+  return gateway;
 }
 
 /** Ports of the demo's origins in its table. */

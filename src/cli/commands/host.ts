@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { command, required, withDefault } from "../command.ts";
+import { command, option, required, withDefault } from "../command.ts";
 import { EXIT, fail } from "../runtime.ts";
 
 /** Runs work of `src/host`, which is loaded for these commands alone. */
@@ -48,6 +48,7 @@ export const serve = command({
   description: "run a build of the gateway on workerd until SIGTERM or Ctrl-C",
   args: [["<build>", "the folder of waybill build"]],
   options: [
+    option("--table <file>", "a table to publish at the start, if it differs from the one in force"),
     withDefault("--state <folder>", "tables, history, audit and sequences: keep it over upgrades", ".waybill/default"),
     withDefault("--listen <address>", "where clients connect", "127.0.0.1:8787"),
     withDefault("--stop-timeout <seconds>", "how long running requests may take after SIGTERM or Ctrl-C", 30, seconds),
@@ -56,12 +57,16 @@ export const serve = command({
 Settings and secrets come from the environment (docs/operate/deploy.md). The log goes to stdout.
 A second Ctrl-C cuts off the requests that still run.
 
+An empty state publishes the table of the build. Any other serves what was published last, unless --table names another:
+then each start publishes that file, as \`waybill table publish\` does, and ends a running canary.
+
 Examples:
   $ waybill serve build
+  $ waybill serve build --table routing-table.json
   $ waybill serve /opt/waybill/2 --state /var/lib/waybill --listen 0.0.0.0:8080`,
-  run: async (_, [folder = ""], { state, listen, stopTimeout }) => {
+  run: async (_, [build = ""], { state: stateFolder, table: tableFile, listen, stopTimeout }) => {
     const { serveBuild } = await import("../../host/self-hosting.ts");
-    const served = { build: folder, stateFolder: state, ...listenAddress(listen), stopMs: stopTimeout * 1000 };
+    const served = { build, stateFolder, tableFile, ...listenAddress(listen), stopMs: stopTimeout * 1000 };
     return (await hosted(() => serveBuild(served))) === 0 ? EXIT.ok : EXIT.failed;
   },
 });

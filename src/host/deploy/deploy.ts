@@ -1,19 +1,15 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { err, type Result } from "../../ids/index.ts";
-import { loadTable, REVISION_MAX } from "../../routing/index.ts";
+import { loadTable } from "../../routing/index.ts";
 import { exitOf } from "../child.ts";
 import { fail, type PackFile, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
 import { accessNote, missingBindings, secretNames, unreachableOrigins } from "./checks.ts";
-import { publishAtEdge, publishedAtEdge, putPacks, splitArgs, type Wrangler } from "./kv.ts";
+import { putPacks, type RunWrangler, splitArgs } from "./kv.ts";
 
-/**
- * `npm run deploy`: checks the table, uploads its packs, then runs `wrangler deploy` with the given arguments.
- * `-- --publish --revision N` writes the table to KV instead, without a deployment.
- */
+/** `npm run deploy`: checks the table, uploads its packs, then runs `wrangler deploy` with the given arguments. */
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const TABLE_FILE = join(ROOT, "routing-table.json");
@@ -25,20 +21,24 @@ The first deployment creates the namespace: deploy a table without packs first. 
 `;
 
 const PUBLISH_LATER = `
-The Worker serves the table that was bundled with it. To publish a later table without a deployment:
-  npm run deploy -- --publish --revision 1
-Increase the revision by one each time.
+Until a table is published, the Worker serves the one that was bundled with it. To publish one without a deployment:
+  waybill table publish routing-table.json
+`;
+
+const PUBLISH_GONE = `--publish is gone: only the gateway writes tables to its KV. Nothing was published.
+Publish to the running gateway:     waybill table publish routing-table.json
 `;
 
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
+  if (args.some((arg) => /^--publish(?:=|$)/.test(arg))) return fail(PUBLISH_GONE);
   const isDryRun = args.includes("--dry-run");
   if ((await checkSettings(args)) !== 0) return fail("Fix the settings first: nothing was deployed.\n");
   const read = await readDeployable(args);
   if (!read.ok) return fail(`${read.error}\nFix the table first: nothing was deployed.\n`);
   const packs = await readPacks(read.value, packsFolderOf(TABLE_FILE));
   if (!packs.ok) return fail(`routing-table.json: ${packs.error}\nNothing was deployed.\n`);
-  return args.includes("--publish") ? publish(read.value, packs.value, args) : deploy(packs.value, args, isDryRun);
+  return deploy(packs.value, args, isDryRun);
 }
 
 const given = (args: readonly string[], ...names: readonly string[]) =>
@@ -69,8 +69,8 @@ async function readDeployable(args: readonly string[]): Promise<Result<string, s
 async function deploy(packs: readonly PackFile[], args: readonly string[], isDryRun: boolean): Promise<number> {
   const { where, rest } = splitArgs(args);
   // Packs go first: the new Worker serves its bundled table at once.
-  if (!isDryRun && (await putPacks(packs, where, wrangler.run)) !== 0) return fail(PACKS_FAILED);
-  const code = await wrangler.run(["deploy", ...rest]);
+  if (!isDryRun && (await putPacks(packs, where, wrangler)) !== 0) return fail(PACKS_FAILED);
+  const code = await wrangler(["deploy", ...rest]);
   if (code === 0 && !isDryRun) {
     process.stdout.write(PUBLISH_LATER);
     const note = accessNote(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), args, await secretNames(ROOT, args));
@@ -79,36 +79,6 @@ async function deploy(packs: readonly PackFile[], args: readonly string[], isDry
   return code;
 }
 
-async function publish(tableText: string, packs: readonly PackFile[], args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { publish: { type: "boolean" }, revision: { type: "string" }, "namespace-id": { type: "string" } },
-  });
-  const revision = Number(values.revision);
-  if (!Number.isSafeInteger(revision) || revision < 1 || revision > REVISION_MAX) {
-    return fail("--publish needs --revision N, a whole number one higher than the current revision\n");
-  }
-  const { where } = splitArgs(args);
-  const before = await publishedAtEdge(where, wrangler);
-  if (!before.ok) return fail(`Cannot read the current revision: ${before.error}\nNothing was published.\n`);
-  const { highest, change } = before.value;
-  if (revision <= highest) {
-    const next = `Use ${highest + 1} or more. Nothing was published.`;
-    return fail(`Revision ${highest} is published, as the table or its canary. ${next}\n`);
-  }
-  const packsCode = await putPacks(packs, where, wrangler.run);
-  if (packsCode !== 0) return packsCode;
-  return publishAtEdge(tableText, { revision, change: change > 0 ? change + 1 : 0 }, where, wrangler);
-}
-
-const wrangler: Wrangler = {
-  run: (args) => exitOf(spawn("wrangler", args, { cwd: ROOT, stdio: "inherit" })),
-  capture: (args) =>
-    new Promise((resolve) => {
-      execFile("wrangler", args, { cwd: ROOT }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : 1, stdout, stderr }),
-      );
-    }),
-};
+const wrangler: RunWrangler = (args) => exitOf(spawn("wrangler", args, { cwd: ROOT, stdio: "inherit" }));
 
 process.exitCode = await main();

@@ -1,64 +1,26 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NOTHING_PUBLISHED, POINTER_KEY, type PublishedPointer, parsePublished } from "../../formats/kv.ts";
-import { err, ok, type Result } from "../../ids/index.ts";
-import { bulkOf, type PackFile, publication } from "../publish/publish.ts";
+import { bulkOf, type PackFile } from "../publish/publish.ts";
 
-/** Workers KV through wrangler. `where` holds the arguments that select the namespace. */
+/** Prints to the operator's terminal; gives the exit code. */
+export type RunWrangler = (args: readonly string[]) => Promise<number>;
 
-export interface Wrangler {
-  /** Prints to the operator's terminal; gives the exit code. */
-  readonly run: (args: readonly string[]) => Promise<number>;
-  readonly capture: (args: readonly string[]) => Promise<{ code: number; stdout: string; stderr: string }>;
-}
-
-/** Uploads packs; call it before publishing the table that needs them. Gives wrangler's exit code. */
-export function putPacks(packs: readonly PackFile[], where: readonly string[], run: Wrangler["run"]): Promise<number> {
-  const files = packs.map((pack) => ({ command: ["bulk", "put"], contents: bulkOf(pack) }));
-  return putFiles(files, where, run);
-}
-
-/** The pointer in KV, or an error message if it cannot be read. */
-export async function publishedAtEdge(
+/**
+ * Uploads packs by their digests; call it before deploying the table that needs them. `where`: arguments that select the
+ * namespace. Stops at the first command that fails, and gives its exit code.
+ */
+export async function putPacks(
+  packs: readonly PackFile[],
   where: readonly string[],
-  { capture }: Wrangler,
-): Promise<Result<PublishedPointer, string>> {
-  const got = await capture(["kv", "key", "get", POINTER_KEY, ...where]);
-  if (got.code === 0) return parsePublished(got.stdout);
-  // wrangler gives the same exit code for a missing key and an unreadable namespace.
-  const listed = await capture(["kv", "key", "list", "--prefix", POINTER_KEY, ...where]);
-  if (listed.code === 0 && listed.stdout.trim() === "[]") return ok(NOTHING_PUBLISHED);
-  return err(`wrangler cannot read ${POINTER_KEY}\n${got.stderr}${listed.stderr}`.trimEnd());
-}
-
-/** Writes the table body, then the pointer: a reader of the pointer must find the body. Gives wrangler's exit code. */
-export function publishAtEdge(
-  tableText: string,
-  { revision, change }: { readonly revision: number; readonly change: number },
-  where: readonly string[],
-  { run }: Wrangler,
-): Promise<number> {
-  const { bodyKey, pointer } = publication(tableText, revision, new Date(), change);
-  const files = [
-    { command: ["key", "put", bodyKey, "--path"], contents: tableText },
-    { command: ["key", "put", POINTER_KEY, "--path"], contents: pointer },
-  ];
-  return putFiles(files, where, run);
-}
-
-/** Stops at the first command that fails, and gives its exit code. */
-async function putFiles(
-  files: readonly { readonly command: readonly string[]; readonly contents: string }[],
-  where: readonly string[],
-  run: Wrangler["run"],
+  run: RunWrangler,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-kv-"));
   try {
-    for (const { command, contents } of files) {
+    for (const pack of packs) {
       const file = join(folder, "contents");
-      writeFileSync(file, contents);
-      const code = await run(["kv", ...command, file, ...where]);
+      writeFileSync(file, bulkOf(pack));
+      const code = await run(["kv", "bulk", "put", file, ...where]);
       if (code !== 0) return code;
     }
     return 0;

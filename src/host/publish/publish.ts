@@ -1,74 +1,30 @@
 import { isUtf8 } from "node:buffer";
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import { formatEntryFault, partsOfFile, verifyPack } from "../../features/packs/table/pack.ts";
 import { slotsOf } from "../../features/packs/table/slots.ts";
-import {
-  bodyKey,
-  formatPointer,
-  NOTHING_PUBLISHED,
-  POINTER_KEY,
-  type PublishedPointer,
-  parsePublished,
-} from "../../formats/kv.ts";
+import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { loadTable, loadTableText, plainJson, REVISION_MAX, TABLE_BYTES_MAX } from "../../routing/index.ts";
-
-/**
- * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
- * The body is written first: a reader of the pointer must find it. `tableText`: the declared table as JSON. `change`:
- * written to the pointer if above 0.
- */
-export function publication(tableText: string, revision: number, publishedAt: Date, change = 0) {
-  const digest = digestOf(tableText);
-  const pointer = formatPointer({ revision, digest, publishedAt: publishedAt.toISOString(), change });
-  return { bodyKey: bodyKey(digest), pointer };
-}
+import { loadTable, loadTableText, plainJson, TABLE_BYTES_MAX } from "../../routing/index.ts";
 
 export const digestOf = (tableText: string): string => createHash("sha256").update(tableText, "utf8").digest("hex");
 
-/** Publishes to the KV folder of a self-hosted workerd, which has one file per key. */
-export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date) {
-  const before = existsSync(folder) ? publishedPointer(folder) : undefined;
-  const change = before?.ok && before.value.change > 0 ? before.value.change + 1 : 0;
-  const written = publication(tableText, revision, publishedAt, change);
-  mkdirSync(folder, { recursive: true });
-  replaceFile(folder, written.bodyKey, tableText);
-  replaceFile(folder, POINTER_KEY, written.pointer);
-  return written;
-}
-
-/** Publishes as the next revision, after any that was published to disk or over HTTP. The same text again is no change. */
-export function publishNext(folder: string, tableText: string, publishedAt: Date): void {
-  const before = existsSync(folder) ? publishedPointer(folder) : ok(NOTHING_PUBLISHED);
-  if (!before.ok) throw new Error(`${folder}: ${before.error}`);
-  const { digest, highest } = before.value;
-  const next = publication(tableText, highest + 1, publishedAt);
-  if (digest !== undefined && next.bodyKey === bodyKey(digest)) {
-    // The pointer is right, but the body may have been removed.
-    replaceFile(folder, next.bodyKey, tableText);
-    return;
-  }
-  if (highest >= REVISION_MAX) throw new Error(`${folder}: revision ${highest} is the highest possible`);
-  publishToDisk(folder, tableText, highest + 1, publishedAt);
-}
-
-/** Reads the pointer of a KV folder, or gives an error message. */
-export function publishedPointer(folder: string): Result<PublishedPointer, string> {
-  if (!existsSync(folder)) return err("there is no such folder");
-  if (!existsSync(join(folder, POINTER_KEY))) return ok(NOTHING_PUBLISHED);
+/** Reads the pointer of a KV folder, which has none before a first publication. The error says what is wrong with it. */
+export function publishedPointer(folder: string): Result<Pointer | undefined, string> {
+  if (!existsSync(join(folder, POINTER_KEY))) return ok(undefined);
   const bytes = readBytes(join(folder, POINTER_KEY));
-  return bytes === undefined ? err(`${POINTER_KEY} cannot be read`) : parsePublished(bytes.toString());
+  const pointer = bytes === undefined ? err("it cannot be read") : parsePointer(bytes.toString());
+  return pointer.ok ? pointer : err(`${POINTER_KEY}: ${pointer.error}`);
 }
 
 /** The text of the table in force in a KV folder; `undefined` if there is none. */
 export function publishedText(folder: string): string | undefined {
   const pointer = publishedPointer(folder);
-  const digest = pointer.ok ? pointer.value.digest : undefined;
+  const digest = pointer.ok ? pointer.value?.digest : undefined;
   return digest && readBytes(join(folder, bodyKey(digest)))?.toString("utf8");
 }
 
@@ -128,12 +84,6 @@ export function packsOf(tableText: string): readonly string[] {
   return Object.keys(packs);
 }
 
-/** Writes packs into a self-hosted gateway's KV folder. Call it before publishing the table that needs them. */
-export function publishPacks(kvFolder: string, packs: readonly PackFile[]): void {
-  mkdirSync(kvFolder, { recursive: true });
-  for (const { parts } of packs) for (const { key, bytes } of parts) replaceFile(kvFolder, key, bytes);
-}
-
 /** Input of `wrangler kv bulk put`: the parts of one pack as JSON. */
 export const bulkOf = ({ parts }: PackFile): string =>
   JSON.stringify(parts.map(({ key, bytes }) => ({ key, value: Buffer.from(bytes).toString("base64"), base64: true })));
@@ -168,9 +118,12 @@ export async function readTableText(path: string): Promise<Result<string, string
 }
 
 /** Runs the command in a process of its own. `printed`: stdout, then stderr. */
-export function runWaybill(args: readonly string[]): Promise<{ readonly isGood: boolean; readonly printed: string }> {
+export function runWaybill(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly isGood: boolean; readonly printed: string }> {
   return new Promise((resolve) => {
-    const options = { maxBuffer: OUTPUT_BYTES_MAX };
+    const options = { maxBuffer: OUTPUT_BYTES_MAX, env: { ...process.env, ...env } };
     execFile(process.execPath, [WAYBILL, ...args], options, (error, stdout, stderr) =>
       resolve({ isGood: error === null, printed: (stdout + stderr).trimEnd() || (error?.message ?? "") }),
     );

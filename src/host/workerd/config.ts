@@ -14,6 +14,8 @@ export interface WorkerdSettings {
   readonly vars: Readonly<Record<string, string>>;
   /** Absolute path of the console's files; without it the gateway has no console. */
   readonly consoleFolder?: string | undefined;
+  /** Absolute path of the folder by which a start hands a table over. */
+  readonly startFolder?: string | undefined;
   /** Where origins on loopback really listen, by the port that the table names. */
   readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
 }
@@ -89,14 +91,10 @@ export function workerdConfig(settings: WorkerdSettings): string {
   const modules = settings.modules.map(
     (name) => `    (name = ${quoted(name)}, esModule = embed ${quoted(`${settings.workerFolder}/${name}`)}),\n`,
   );
-  const { loopbackPorts, consoleFolder } = settings;
+  const { loopbackPorts, consoleFolder, startFolder } = settings;
   // Read only, and asked for when a page is: the Worker's start knows nothing of it.
-  const [files, filesBinding] = consoleFolder
-    ? [
-        `\n    (name = "console", disk = (path = ${quoted(consoleFolder)})),`,
-        '    (name = "CONSOLE", service = "console"),\n',
-      ]
-    : ["", ""];
+  const [files, filesBinding] = folderService("console", "CONSOLE", consoleFolder);
+  const [start, startBinding] = folderService("start-table", "START_TABLE", startFolder);
   const [service, outbound, worker] = loopbackPorts
     ? [
         '\n    (name = "outbound", worker = .outbound),',
@@ -116,7 +114,7 @@ const config :Workerd.Config = (
     (name = "kv", disk = (path = ${quoted(settings.kvFolder)}, writable = true)),
     (name = "durable-objects", disk = (path = ${quoted(settings.durableObjectsFolder)}, writable = true)),
     # Origins may be on private networks. No name may lead to a cloud's metadata service, which hands out credentials.
-    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),${files}${service}
+    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),${files}${start}${service}
   ],
   sockets = [(name = "${SOCKET_NAME}", address = ${quoted(settings.address)}, http = (), service = "waybill")],
   v8Flags = ${list(V8_FLAGS)},
@@ -129,7 +127,7 @@ ${modules.join("")}  ],
   compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
   bindings = [
     (name = "TABLE_KV", kvNamespace = "kv"),
-${objects.join("")}${filesBinding}    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
+${objects.join("")}${filesBinding}${startBinding}    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
 ${classes.join("")}  ],
@@ -137,6 +135,15 @@ ${classes.join("")}  ],
 );
 ${worker}`;
 }
+
+/** A folder that the Worker may read, with its binding. */
+const folderService = (name: string, binding: string, path: string | undefined): readonly [string, string] =>
+  path === undefined
+    ? ["", ""]
+    : [
+        `\n    (name = "${name}", disk = (path = ${quoted(path)})),`,
+        `    (name = "${binding}", service = "${name}"),\n`,
+      ];
 
 /** Link-local networks, and the addresses of Alibaba's, Oracle's, Azure's, Amazon's and Google's services. */
 const METADATA_NETWORKS = [

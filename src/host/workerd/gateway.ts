@@ -1,10 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { POINTER_KEY } from "../../formats/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
-import { packsOf, publishNext, publishPacks, readPacks } from "../publish/publish.ts";
+import { digestOf, packsOf, publishedPointer, readPacks } from "../publish/publish.ts";
 import { type WorkerdSettings, workerdConfig } from "./config.ts";
 import { type BundleOptions, bundleWorker, type ModuleFile, WORKER_FOLDER, writeWorker } from "./modules.ts";
+import {
+  type HandedTable,
+  READY_PATH,
+  START_FOLDER,
+  startLines,
+  untilStarted,
+  writeStartFolder,
+} from "./start-table.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
 export interface ServeOptions
@@ -14,6 +22,8 @@ export interface ServeOptions
   readonly port: number;
   /** The declared routing table as JSON. An empty state publishes it as revision 1. */
   readonly tableText: string;
+  /** A table to put into force, if it differs from the one that is. Default: the table in force stays. */
+  readonly published?: { readonly text: string; readonly packsFolder: string } | undefined;
   /** Folder of the table's packs. Required if the table has any. */
   readonly packsFolder?: string | undefined;
   /** Persistent state: KV, Durable Objects, the generated configuration. */
@@ -40,43 +50,94 @@ export const startGateway = async (options: GatewayOptions): Promise<RunningGate
 
 /** Runs a bundled Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
 export async function serveWorker(worker: readonly ModuleFile[], options: ServeOptions): Promise<RunningGateway> {
-  const { tableText, packsFolder } = options;
-  const table = loadTableText(tableText, 0);
-  if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
+  const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
+  for (const text of [options.tableText, ...(options.published ? [options.published.text] : [])]) {
+    const table = loadTableText(text, 0);
+    if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
+  }
   mkdirSync(options.stateFolder, { recursive: true, mode: 0o700 });
   const folder = realpathSync(options.stateFolder);
   refuseRunning(folder);
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "durable-objects");
   for (const own of [kvFolder, durableObjectsFolder]) mkdirSync(own, { recursive: true });
-  // A state with a history but an empty KV gets its table back from the history.
-  const isEmpty = !existsSync(join(kvFolder, POINTER_KEY)) && readdirSync(durableObjectsFolder).length === 0;
-  await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);
+  const handed = await handedTable(options, kvFolder);
   writeWorker(folder, worker);
-  const configPath = join(folder, CONFIG_FILE);
-  const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
-  const vars = { ...SELF_HOSTED_VARS, ...options.vars };
-  const modules = worker.map(({ name }) => name);
-  const code = { workerFolder: WORKER_FOLDER, modules };
-  const folders = { kvFolder, durableObjectsFolder, consoleFolder };
-  const config = workerdConfig({ address: `${host}:${port}`, ...code, ...folders, vars, loopbackPorts });
+  const settings: WorkerdSettings = {
+    address: `${host}:${port}`,
+    kvFolder,
+    durableObjectsFolder,
+    workerFolder: WORKER_FOLDER,
+    modules: worker.map(({ name }) => name),
+    vars: { ...SELF_HOSTED_VARS, ...options.vars },
+    consoleFolder,
+    loopbackPorts,
+  };
+  const workerd = { configPath: join(folder, CONFIG_FILE), onLogLine, openPages };
+  const gateway = await (handed === undefined
+    ? startConfigured(settings, workerd)
+    : startWithTable(handed, settings, workerd, host));
+  return { ...gateway, kvFolder };
+}
+
+/** An empty KV is not always an empty state: then the gateway puts back the table of its history instead. */
+async function handedTable(options: ServeOptions, kvFolder: string): Promise<HandedTable | undefined> {
+  const { tableText, packsFolder, published } = options;
+  if (published === undefined && existsSync(join(kvFolder, POINTER_KEY))) return undefined;
+  const { text, packsFolder: beside = "" } = published ?? { text: tableText, packsFolder };
+  const names = packsOf(text);
+  if (names.length > 0 && beside === "")
+    throw new Error(`the table has packs (${names.join(", ")}), but no packs folder was given`);
+  const packs = await readPacks(text, beside);
+  if (!packs.ok) throw new Error(packs.error);
+  return { text, packs: packs.value, isFirst: published === undefined };
+}
+
+function startConfigured(settings: WorkerdSettings, options: WorkerdOptions): Promise<RunningWorkerd> {
+  writeConfig(settings, options);
+  return startWorkerd(options);
+}
+
+function writeConfig(settings: WorkerdSettings, { configPath }: WorkerdOptions): void {
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
-  writeFileSync(configPath, config, { mode: 0o600 });
-  return { ...(await startWorkerd({ configPath, onLogLine, openPages })), kvFolder };
+  writeFileSync(configPath, workerdConfig(settings), { mode: 0o600 });
 }
 
-/** Publishes a table with its packs, as the next revision. */
-export async function publishToFolder(kvFolder: string, tableText: string, packsFolder?: string): Promise<void> {
-  await publishPacksOf(kvFolder, tableText, packsFolder);
-  publishNext(kvFolder, tableText, new Date());
+async function startWithTable(
+  handed: HandedTable,
+  settings: WorkerdSettings,
+  options: WorkerdOptions,
+  host: string,
+): Promise<RunningWorkerd> {
+  const startFolder = join(dirname(options.configPath), START_FOLDER);
+  writeStartFolder(startFolder, handed);
+  const lines = startLines(options.onLogLine);
+  const gateway = await startConfigured({ ...settings, startFolder }, { ...options, onLogLine: lines.onLine });
+  try {
+    const status = await untilStarted(host, gateway.port);
+    const isPublished = isInForce(handed, settings.kvFolder);
+    const failure = lines.failure() ?? (isPublished || handed.isFirst ? undefined : notTaken(status));
+    if (failure !== undefined) throw new Error(`The table was not published, and the gateway is stopped: ${failure}`);
+    if (!isPublished) return gateway;
+  } catch (error) {
+    await gateway.stop(0);
+    throw error;
+  }
+  // The configuration can be served again, without the table of this start.
+  writeConfig(settings, options);
+  rmSync(startFolder, { recursive: true, force: true });
+  return gateway;
 }
 
-async function publishPacksOf(kvFolder: string, tableText: string, packsFolder = ""): Promise<void> {
-  const names = packsOf(tableText);
-  if (names.length > 0 && packsFolder === "")
-    throw new Error(`the table has packs (${names.join(", ")}), but no packs folder was given`);
-  const packs = await readPacks(tableText, packsFolder);
-  if (!packs.ok) throw new Error(packs.error);
-  publishPacks(kvFolder, packs.value);
+const notTaken = (status: number): string =>
+  status === 200
+    ? "the build is of a version that takes no table at its start. Build it again with this one."
+    : `it answers ${READY_PATH} with ${status}.`;
+
+/** The Worker of a former version or of a benchmark knows nothing of a table that is handed over. */
+function isInForce({ text, isFirst }: HandedTable, kvFolder: string): boolean {
+  const pointer = publishedPointer(kvFolder);
+  const digest = pointer.ok ? pointer.value?.digest : undefined;
+  return digest !== undefined && (isFirst || digest === digestOf(text));
 }

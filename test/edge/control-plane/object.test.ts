@@ -166,42 +166,51 @@ describe("rolling back", () => {
   });
 });
 
-describe("what KV held before", () => {
-  it("is taken over at the first use, and the next revision comes after it", async () => {
+const abortedCanary = async () => {
+  await got(publish(0));
+  const request = { expectedRevision: 1, author: "ann", note: "" };
+  await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
+  await got(history.abort({ ...request, expectedRevision: 2 }));
+  await untilHeld(1);
+};
+
+/** As a version had it that let others write KV: the object never owned it. */
+const asFormerState = async (changes: object = {}) => {
+  await runInDurableObject(stub(), (_, { storage }) => {
+    const rows = new RevisionStore(storage);
+    const { ownsKv: _owns, ...former } = rows.state();
+    rows.save({ ...former, ...changes });
+  });
+  await evictDurableObject(stub());
+};
+
+describe("a table that a former version left in KV", () => {
+  it("is adopted at the first use, and the next revision comes after it", async () => {
     const digest = await putIntoKv(41, DECLARED_TABLE);
-    expect((await got(history.text())).revision).toMatchObject({
-      revision: 41,
-      digest,
-      kind: "import",
-      author: "kv",
-    });
+    expect((await got(history.text())).revision).toMatchObject({ revision: 41, digest, kind: "import", author: "kv" });
     expect(await publish(0)).toMatchObject({ error: { reason: "stale-revision", current: 41 } });
     expect(await got(publish(41))).toMatchObject({ revision: 42 });
     await untilHeld(42);
   });
 
-  it("is taken over later too, where it is ahead, and never where it is not", async () => {
+  it("is adopted by a history that is behind it, with the numbers that are missing", async () => {
     await got(publish(0));
     await untilHeld(1);
-    await putIntoKv(7, tableOf(7));
+    await asFormerState({ isBegun: true });
+    const digest = await putIntoKv(7, tableOf(7));
     const note =
-      "Found in KV, where a start or another command had put it. Revisions 2 to 6, used in KV before, never reached this history.";
-    expect((await got(history.text())).revision).toMatchObject({ revision: 7, kind: "import", note });
-    await putIntoKv(3, tableOf(3));
+      "Found in KV, where a former version had put it. Revisions 2 to 6, used in KV before, never reached this history.";
+    expect((await got(history.text())).revision).toMatchObject({ revision: 7, digest, kind: "import", note });
     await untilHeld(7);
-    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(7))));
+    expect((await pointer())?.digest).toBe(digest);
   });
 
   it.each([
     ["another text", 3],
     ["the canary's own text", 2],
-  ])("is taken over under the next number, where a canary that is over had its number: %s", async (_, number) => {
-    await got(publish(0));
-    const request = { expectedRevision: 1, author: "ann", note: "" };
-    await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
-    await got(history.abort({ ...request, expectedRevision: 2 }));
-    await untilHeld(1);
-    expect(await pointer()).toMatchObject({ highest: 2 });
+  ])("is adopted under the next number, where a canary that is over had its number: %s", async (_, number) => {
+    await abortedCanary();
+    await asFormerState();
     const digest = await putIntoKv(2, tableOf(number));
     expect((await got(history.text())).revision).toMatchObject({ revision: 3, digest, kind: "import" });
     await untilHeld(3);
@@ -209,34 +218,100 @@ describe("what KV held before", () => {
     expect(await got(publish(3))).toMatchObject({ revision: 4 });
   });
 
-  it("is written over, where its number is a canary's and its text is missing", async () => {
+  it("is adopted before a step that the former version left would overwrite it", async () => {
     await got(publish(0));
-    const request = { expectedRevision: 1, author: "ann", note: "" };
-    await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
-    await got(history.abort({ ...request, expectedRevision: 2 }));
     await untilHeld(1);
-    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 2, digest: "0".repeat(64) }));
-    expect((await got(history.text())).revision.revision).toBe(1);
-    await untilHeld(1);
+    const { publication } = await runInDurableObject(stub(), (_, { storage }) => new RevisionStore(storage).state());
+    await asFormerState({ publication: { ...publication, isPut: false, isHeld: false, over: 0 } });
+    const digest = await putIntoKv(7, tableOf(7));
+    await runInDurableObject(stub(), (_, { storage }) => storage.setAlarm(Date.now()));
+    await untilHeld(7);
+    expect((await pointer())?.digest).toBe(digest);
   });
 
-  it("may have the last number: then nothing comes after it, unless it is broken", async () => {
-    const last = 999_999_999_999_999;
-    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: last, digest: "0".repeat(64) }));
-    expect(await got(publish(0))).toMatchObject({ revision: 1 });
-    await putIntoKv(last, tableOf(7));
-    expect((await got(history.text())).revision.revision).toBe(last);
-    expect(await publish(last)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+  it("is the history's own, where that wrote it", async () => {
+    await got(publish(0));
+    await untilHeld(1);
+    await asFormerState({ isBegun: true });
+    expect((await got(history.text())).revision).toMatchObject({ revision: 1, kind: "publish" });
+    expect(await got(history.revisions({ before: undefined, limit: 10 }))).toHaveLength(1);
   });
 
-  it("is passed by, where it is broken, under a number that isolates take", async () => {
+  it("is not adopted if it is broken: the history's table gets a number that isolates take", async () => {
+    await got(publish(0));
+    await untilHeld(1);
+    await asFormerState();
     await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 41, digest: "0".repeat(64) }));
-    expect((await got(history.text())).revision.revision).toBe(0);
-    expect(await got(publish(0))).toMatchObject({ revision: 42 });
+    expect((await got(history.text())).revision).toMatchObject({ revision: 42, kind: "rollback", basedOn: 1 });
+    await untilHeld(42);
+    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(1))));
+  });
+
+  it("is not adopted if it is broken, where there is no history: the table of the build is in force", async () => {
+    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 41, digest: "0".repeat(64) }));
+    expect((await got(history.text())).revision).toMatchObject({ revision: 42, kind: "rollback", basedOn: 0 });
     await untilHeld(42);
     const [, skipped] = await got(history.audit({ before: undefined, limit: 10 }));
     const note = "Revisions 1 to 41, used in KV before, never reached this history.";
     expect(skipped).toMatchObject({ action: "import", author: "kv", outcome: "done", note });
+  });
+
+  it("may have the last number: then nothing comes after it, unless it is broken", async () => {
+    const last = 999_999_999_999_999;
+    await putIntoKv(last, tableOf(7));
+    expect((await got(history.text())).revision.revision).toBe(last);
+    expect(await publish(last)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+    await reset();
+    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: last, digest: "0".repeat(64) }));
+    expect(await got(publish(0))).toMatchObject({ revision: 1 });
+    await untilHeld(1);
+  });
+});
+
+describe("a pointer that another wrote into KV", () => {
+  it.each([
+    ["a higher number", { revision: 50, change: 0 }, 51],
+    ["a higher number without a text", { revision: 50, change: 0, digest: "0".repeat(64) }, 51],
+    ["the same number, and a later change", { revision: 1, change: 9 }, 1],
+    ["the highest number", { revision: 999_999_999_999_999, change: 0 }, 1],
+  ])("is overwritten, and isolates that took it take the table of the history: %s", async (_, stray, number) => {
+    await got(publish(0));
+    await untilHeld(1);
+    const digest = await putIntoKv(1, tableOf(7));
+    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ digest, ...stray }));
+    expect((await got(history.text())).revision).toMatchObject({ revision: number });
+    await untilHeld(number);
+    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(1))));
+    expect((await pointer())?.change).toBeGreaterThan(stray.change);
+    const audit = await got(history.audit({ before: undefined, limit: 10 }));
+    const repeated = { action: "rollback", author: "kv", note: "KV had revision 50, not of this history." };
+    expect(audit.filter(({ action }) => action === "rollback")).toMatchObject(number === 51 ? [repeated] : []);
+    expect(await got(publish(number))).toMatchObject({ revision: number + 1 });
+  });
+
+  it("is overwritten by the table of the build, where nothing is published", async () => {
+    expect((await got(history.text())).revision.revision).toBe(0);
+    await TABLE_KV.put(
+      POINTER_KEY,
+      JSON.stringify({ revision: 999_999_999_999_999, digest: "0".repeat(64), change: 3 }),
+    );
+    expect((await got(history.text())).revision).toMatchObject({ revision: 1, kind: "rollback", basedOn: 0 });
+    await untilHeld(1);
+  });
+
+  it("is overwritten under a lower number", async () => {
+    for (const revision of [0, 1, 2]) await got(publish(revision));
+    await untilHeld(3);
+    await putIntoKv(2, tableOf(7));
+    await untilHeld(3);
+    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(3))));
+  });
+
+  it("is overwritten under the number of a canary that is over", async () => {
+    await abortedCanary();
+    await putIntoKv(2, tableOf(3));
+    expect((await got(history.text())).revision).toMatchObject({ revision: 3, kind: "rollback", basedOn: 1 });
+    await untilHeld(3);
   });
 
   it("is not guessed at, where its pointer makes no sense", async () => {

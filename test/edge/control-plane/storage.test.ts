@@ -181,7 +181,7 @@ describe("a state of a later version, with members and an audience that this one
 
   it("is written back with all that it had, so that the later version finds it again", async () => {
     await got(history.publish(request(2), BYTES));
-    expect(await stateNow()).toMatchObject({ gates: ["dark"], isBegun: true });
+    expect(await stateNow()).toMatchObject({ gates: ["dark"], ownsKv: true });
   });
 });
 

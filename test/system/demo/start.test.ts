@@ -229,7 +229,7 @@ describe("a table of one's own on the demo's origins", () => {
     const { revisions } = (await (await fetch(`${urlOf(after)}/-/table/revisions`)).json()) as { revisions: object[] };
     expect(revisions).toMatchObject([
       { revision: 2, note: "all to eu" },
-      { revision: 1, kind: "import" },
+      { revision: 1, kind: "publish", author: "start" },
     ]);
     after.child.kill("SIGTERM");
     expect(await after.ended).toBe(0);

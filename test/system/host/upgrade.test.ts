@@ -237,10 +237,4 @@ it("loses nothing acknowledged by SIGKILL at any point", { timeout: 90_000 }, as
   for (const revision of stored) expect(revisions.map((each) => each.revision)).toContain(revision);
   const refused = waybill(ROOT, "serve", "build/1", "--state", state, "--listen", "127.0.0.1:0");
   expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining("is the state of a running gateway") });
-  const published = spawnSync(
-    process.execPath,
-    [join(ROOT, "src/host/publish/publish-table.ts"), state, join(root, "first.json")],
-    { encoding: "utf8" },
-  );
-  expect(published).toMatchObject({ status: 1, stderr: expect.stringMatching(/The gateway of \S+ runs/) });
 });

@@ -64,7 +64,7 @@ describe("the configuration of workerd", () => {
        export class DirectoryKeys {}
        export default { fetch: (request, env) => {
          const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY, CLIENT_ADDRESS, ...others } = env;
-         const { REQUEST_LOG, OPEN_PAGES, ...rest } = others;
+         const { REQUEST_LOG, OPEN_PAGES, START_TABLE, ...rest } = others;
          return Response.json(rest);
        } };`,
     );

@@ -57,6 +57,12 @@ export const packStore: PartStoreFeature = {
   name: "packs",
   open({ storage, kv, clock, record }) {
     const uploads = new PackUploads({ storage, kv, clock });
+    const put = async ({ sha256: pack, part, author }: PackPartRequest, bytes: Bytes) => {
+      const receipt = await (part === "header" ? uploads.putHeader(pack, bytes) : uploads.putPage(pack, part, bytes));
+      const outcome = receipt.ok ? receipt.value.completes && "done" : receipt.error.reason;
+      if (outcome) record({ author, action: "pack", outcome, pack });
+      return receipt;
+    };
     return {
       async faultsOf(text) {
         const faults: Fault[] = [];
@@ -68,14 +74,21 @@ export const packStore: PartStoreFeature = {
         }
         return faults;
       },
+      async take(text, readFile, author) {
+        for (const [, { sha256 }] of declaredPacks(text)) {
+          const stored = await uploads.status(sha256);
+          if (!stored.ok || stored.value.complete) continue;
+          const header = await readFile(packKey(sha256));
+          const begun = header && (await put({ sha256, part: "header", author }, header));
+          for (const part of begun?.ok ? (begun.value.pack.missing ?? []) : []) {
+            const page = await readFile(pageKey(sha256, part));
+            if (page !== undefined) await put({ sha256, part, author }, page);
+          }
+        }
+      },
       calls: {
         packStatus: (sha256: string) => uploads.status(sha256),
-        async putPackPart({ sha256: pack, part, author }: PackPartRequest, bytes: Bytes) {
-          const put = await (part === "header" ? uploads.putHeader(pack, bytes) : uploads.putPage(pack, part, bytes));
-          const outcome = put.ok ? put.value.completes && "done" : put.error.reason;
-          if (outcome) record({ author, action: "pack", outcome, pack });
-          return put;
-        },
+        putPackPart: put,
       },
     };
   },

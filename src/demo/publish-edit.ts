@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { bodyKey } from "../formats/kv.ts";
+import { digestOf, packsOf, runWaybill } from "../host/publish/publish.ts";
+import type { RunningGateway } from "../host/workerd/gateway.ts";
+import { parseJson } from "../routing/index.ts";
+
+type Settings = Readonly<Record<string, string>>;
+
+const IN_FORCE_POLL_MS = 25;
+const IN_FORCE_POLLS_MAX = 40;
+
+/** Publishes edits of `npm run dev` to the gateway that runs, over HTTP like any operator. */
+export function editPublisher(settings: Settings, isOpen: boolean) {
+  const token = randomBytes(32).toString("base64url");
+  const headers = { authorization: `Bearer ${token}` };
+  const entry = { name: "dev", scope: "operator", sha256: createHash("sha256").update(token).digest("hex") };
+  const tokens: unknown = parseJson(settings["ADMIN_TOKENS"] ?? "[]");
+  const ADMIN_TOKENS = JSON.stringify([...(Array.isArray(tokens) ? tokens : []), entry]);
+  // Its requests are none of the user's.
+  let hidden = 0;
+
+  const ask = async (gateway: RunningGateway, path: string, init: RequestInit = {}) => {
+    hidden += 1;
+    const response = await fetch(gateway.url + path, { ...init, headers: { ...headers, ...init.headers } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path}: ${response.status}\n${text}`);
+    return { etag: response.headers.get("etag") ?? "", text };
+  };
+
+  /** An idle isolate looks for a new table when a request comes. */
+  const untilLoaded = async (gateway: RunningGateway, revision: number) => {
+    for (let polls = 0; polls < IN_FORCE_POLLS_MAX; polls++) {
+      const ready = JSON.parse((await ask(gateway, "/-/ready")).text) as { readonly revision?: number };
+      if (ready.revision === revision) return;
+      await delay(IN_FORCE_POLL_MS);
+    }
+  };
+
+  return {
+    settings: isOpen ? settings : { ...settings, ADMIN_TOKENS },
+
+    isOwn(line: string): boolean {
+      const isHidden = hidden > 0 && /"path":"\/-\/(?:ready|table)"/.test(line);
+      if (isHidden) hidden -= 1;
+      return isHidden;
+    },
+
+    /** The new revision, and how the tables differ; `undefined`: this text is in force already. */
+    async publish(gateway: RunningGateway, text: string, tableFile: string) {
+      const before = await ask(gateway, "/-/table");
+      if (before.text === text) return undefined;
+      if (packsOf(text).length > 0) {
+        const env = { WAYBILL_GATEWAY: gateway.url, WAYBILL_TOKEN: token };
+        const { isGood, printed } = await runWaybill(["table", "upload-packs", tableFile], env);
+        if (!isGood) throw new Error(printed);
+      }
+      const change = { method: "PUT", body: text, headers: { "if-match": before.etag } };
+      const { revision } = JSON.parse((await ask(gateway, "/-/table", change)).text) as { readonly revision: number };
+      await untilLoaded(gateway, revision);
+      const [old, made] = [before.text, text].map((each) => join(gateway.kvFolder, bodyKey(digestOf(each))));
+      const diff = async () => (await runWaybill(["table", "diff", old ?? "", made ?? ""])).printed;
+      return { revision, diff };
+    },
+  };
+}
