@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Signable } from "../../../src/ports/gateway.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 
@@ -36,6 +37,29 @@ const gateway = (origin?: (request: Request) => Response) =>
 const at = (country?: string, continent?: string): RequestInit => ({ cf: { country, continent } as never });
 
 const tokenOf = (claims: object): string => `x.${btoa(JSON.stringify(claims)).replace(/=+$/, "")}.y`;
+
+describe("a request without an ID has no ID and no layout", () => {
+  it.each(["minimal", "standard", "full"])(
+    "in fields of the set %s, the signature, the log and the answer",
+    async (fields) => {
+      const signed: Signable[] = [];
+      const sign = async (what: Signable) => {
+        signed.push(what);
+        return "signature";
+      };
+      const spread = { ...declared.withoutId.spread, fields };
+      const { request, seen, lines } = setUp({ declared: { ...declared, withoutId: { spread } }, gateway: { sign } });
+      const response = await request("/spread");
+      const [up] = seen;
+      expect([...(up?.headers.keys() ?? [])].filter((name) => /entity|layout/.test(name))).toEqual([]);
+      expect(up?.headers.get("waybill-region")).toBe("ap");
+      expect(signed).toMatchObject([{ id: "", region: "ap", epoch: 0 }]);
+      expect(lines).toMatchObject([{ entity: "spread", layout: undefined, region: "ap", directory: undefined }]);
+      expect(response.headers.has("waybill-layout")).toBe(false);
+      expect(response.headers.has("waybill-table")).toBe(fields === "full");
+    },
+  );
+});
 
 describe("a request without an ID goes where a declared source says", () => {
   it.each<[string, RequestInit, string]>([
