@@ -16,6 +16,8 @@ export interface PumpLimits {
    * for a good one.
    */
   readonly onBreak?: () => void;
+  /** Bytes of the source; absent where they are not known, or where they must not wait for each other. */
+  readonly length?: number | undefined;
   /** Goes before the source. */
   readonly head?: Uint8Array | undefined;
   /** Its last bytes are held back until the body has its digests. Not with a `head`. */
@@ -76,6 +78,16 @@ const FIRST_READ_BYTES = 4 * 1024;
 const READ_BYTES = 64 * 1024;
 
 /**
+ * A body of known length that comes fast is read in larger parts, each of them full: each costs two crossings. A slower
+ * one passes as it comes. A client would have to become a hundred times slower from one part to the next for that to
+ * look idle; short deadlines leave it out.
+ */
+const FAST_READ_BYTES = 256 * 1024;
+const FAST_BYTES = 32 * 1024;
+const FAST_MS = 100;
+const FAST_IDLE_MS_MIN = 30_000;
+
+/**
  * Carries a body byte for byte and says how it ended. A body that does not end well is never closed: the receiver sees
  * a broken message (RFC 9112 §8). The source waits while the sink is full, so nothing is held beyond one read.
  */
@@ -84,54 +96,116 @@ export async function pump(
   sink: WritableStream<Uint8Array>,
   limits: PumpLimits,
 ): Promise<BodyEnd> {
-  const reader = source.getReader({ mode: "byob" });
-  const writer = sink.getWriter();
-  const watch = watchOver(limits);
-  let buffer = new ArrayBuffer(FIRST_READ_BYTES);
-  const { handover } = limits;
-  let asked: Promise<unknown> | undefined;
-  const breakOff = async (end: BodyEnd): Promise<BodyEnd> => {
-    watch.stop();
-    if (end !== "sink-failed") limits.onBreak?.();
+  const passage = new Passage(source, sink, limits);
+  const cut = await passage.carry();
+  return cut === undefined ? "complete" : passage.breakOff(cut);
+}
+
+/** A body on its way. */
+class Passage {
+  readonly #reader: ReadableStreamBYOBReader;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #limits: PumpLimits;
+  readonly #watch: ReturnType<typeof watchOver>;
+  readonly #mayBeFast: boolean;
+  #asked: Promise<unknown> | undefined;
+  /** Of a body whose length is known. */
+  #bytesLeft: number;
+  #isFast = false;
+  /** The last part, while the digests of all are not known. */
+  #held: Uint8Array | undefined;
+
+  constructor(source: ReadableStream<Uint8Array>, sink: WritableStream<Uint8Array>, limits: PumpLimits) {
+    const { length, idleMs } = limits;
+    this.#reader = source.getReader({ mode: "byob" });
+    this.#writer = sink.getWriter();
+    this.#limits = limits;
+    this.#watch = watchOver(limits);
+    this.#mayBeFast = length !== undefined && (idleMs === 0 || idleMs >= FAST_IDLE_MS_MIN);
+    this.#bytesLeft = length ?? 0;
+  }
+
+  /** Why it was not carried to its end; `undefined` if it was. */
+  async carry(): Promise<Cut | undefined> {
+    const { head, check, handover } = this.#limits;
+    const cut = (head && (await this.#write(head))) ?? (await this.#carrySource());
+    if (cut !== undefined) return cut;
+    handover?.end();
+    if (check !== undefined && !(await check.isTrue())) return "false-digest";
+    const unfinished = (this.#held && (await this.#write(this.#held))) ?? (await this.#taken(this.#writer.close()));
+    if (unfinished === undefined) this.#watch.stop();
+    return unfinished;
+  }
+
+  /** All of the source, but for the last part where its digests are checked. */
+  async #carrySource(): Promise<Cut | undefined> {
+    const { check, handover, nowMs } = this.#limits;
+    let buffer = new ArrayBuffer(this.#bytesLeft >= READ_BYTES ? READ_BYTES : FIRST_READ_BYTES);
+    for (;;) {
+      const sinceMs = nowMs();
+      const piece = await this.#read(buffer);
+      if (typeof piece === "string") return piece;
+      const { value, done } = piece;
+      if (value === undefined || value.byteLength === 0) return undefined;
+      handover?.onBytes?.(value.byteLength);
+      const wanted = this.#nextSize(value, nowMs() - sinceMs);
+      const next = check === undefined ? value : await this.#hold(value, check);
+      const cut = next && (await this.#write(next));
+      if (cut !== undefined) return cut;
+      if (done) return undefined;
+      buffer = next?.buffer.byteLength === wanted ? (next.buffer as ArrayBuffer) : new ArrayBuffer(wanted);
+    }
+  }
+
+  /** Of the next buffer, by what the last read gave, and in how long. */
+  #nextSize({ byteLength, buffer }: Uint8Array, tookMs: number): number {
+    this.#bytesLeft -= byteLength;
+    this.#isFast = this.#mayBeFast && byteLength >= FAST_BYTES && tookMs <= FAST_MS && this.#bytesLeft > 0;
+    if (this.#isFast) return FAST_READ_BYTES;
+    return byteLength === FIRST_READ_BYTES && buffer.byteLength === FIRST_READ_BYTES ? READ_BYTES : buffer.byteLength;
+  }
+
+  /** The part that was held before. */
+  async #hold(part: Uint8Array, check: NonNullable<PumpLimits["check"]>): Promise<Uint8Array | undefined> {
+    const before = this.#held;
+    await check.update(part);
+    this.#held = part;
+    return before;
+  }
+
+  #read(buffer: ArrayBuffer): Promise<ReadableStreamReadResult<Uint8Array> | Cut> {
+    const view = new Uint8Array(buffer);
+    const reader = this.#reader;
+    const asked = this.#isFast
+      ? reader.readAtLeast(Math.min(FAST_READ_BYTES, this.#bytesLeft), view)
+      : reader.read(view);
+    this.#asked = asked;
+    return this.#watch.within(asked, "source");
+  }
+
+  #write(bytes: Uint8Array): Promise<Cut | undefined> {
+    this.#asked = undefined;
+    return this.#taken(this.#writer.write(bytes));
+  }
+
+  #taken(step: Promise<void>): Promise<Cut | undefined> {
+    return this.#watch.within(step as Promise<undefined>, "sink");
+  }
+
+  /** Leaves neither side waiting. */
+  async breakOff(end: Cut): Promise<BodyEnd> {
+    const { handover, onBreak } = this.#limits;
+    this.#watch.stop();
+    if (end !== "sink-failed") onBreak?.();
     const reason = new Error(`the body was broken off: ${end}`);
     // A client that fell silent is expected to send nothing more.
     const isLeft = handover !== undefined && end !== "source-failed" && end !== "idle";
-    if (isLeft) void handover.leave(reader, asked);
+    if (isLeft) void handover.leave(this.#reader, this.#asked);
     else handover?.end();
     // Whichever side is left must learn of it; that the other one is gone already is no news.
-    await Promise.allSettled([isLeft ? undefined : reader.cancel(reason), writer.abort(reason)]);
+    await Promise.allSettled([isLeft ? undefined : this.#reader.cancel(reason), this.#writer.abort(reason)]);
     return end;
-  };
-  const { check } = limits;
-  let held: Uint8Array | undefined;
-  const begun = limits.head && (await watch.within(writer.write(limits.head), "sink"));
-  if (typeof begun === "string") return breakOff(begun);
-  for (;;) {
-    const read = reader.read(new Uint8Array(buffer));
-    asked = read;
-    const piece = await watch.within(read, "source");
-    if (typeof piece === "string") return breakOff(piece);
-    asked = undefined;
-    if (piece.done) break;
-    handover?.onBytes?.(piece.value.byteLength);
-    const wasFilled = piece.value.byteLength === FIRST_READ_BYTES && piece.value.buffer.byteLength === FIRST_READ_BYTES;
-    const next = check === undefined ? piece.value : held;
-    if (check !== undefined) {
-      await check.update(piece.value);
-      held = piece.value;
-    }
-    const taken = next && (await watch.within(writer.write(next), "sink"));
-    if (typeof taken === "string") return breakOff(taken);
-    buffer = wasFilled || next === undefined ? new ArrayBuffer(READ_BYTES) : (next.buffer as ArrayBuffer);
   }
-  handover?.end();
-  if (check !== undefined && !(await check.isTrue())) return breakOff("false-digest");
-  const last = held && (await watch.within(writer.write(held), "sink"));
-  if (typeof last === "string") return breakOff(last);
-  const closed = await watch.within(writer.close(), "sink");
-  if (typeof closed === "string") return breakOff(closed);
-  watch.stop();
-  return "complete";
 }
 
 type Side = "source" | "sink";

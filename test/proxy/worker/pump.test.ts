@@ -162,3 +162,79 @@ describe("a pumped body", () => {
     expect(cancelled()).toBeInstanceOf(Error);
   });
 });
+
+describe("parts of a body", () => {
+  const BYTES = 2_000_000;
+  const octets = new Uint8Array(BYTES).map((_, at) => at % 251);
+
+  /** Sizes of the parts in which a sink gets a body, and the body. */
+  async function partsOf(from: ReadableStream<Uint8Array>, limits: PumpLimits) {
+    const parts: number[] = [];
+    const got = new Uint8Array(BYTES);
+    let bytes = 0;
+    const sink = new WritableStream<Uint8Array>({
+      write(part) {
+        got.set(part, bytes);
+        bytes += part.byteLength;
+        parts.push(part.byteLength);
+      },
+    });
+    const end = await pump(from, sink, limits);
+    return { end, parts, bytes, isSame: got.every((octet, at) => octet === (at < bytes ? octets[at] : 0)) };
+  }
+
+  const whole = () => new Response(octets).body as ReadableStream<Uint8Array>;
+
+  it.each([undefined, BYTES])("have all of it: length %s", async (length) => {
+    const got = await partsOf(whole(), { ...NO_LIMITS, length });
+    expect(got).toMatchObject({ end: "complete", bytes: BYTES, isSame: true });
+    expect(Math.max(...got.parts)).toBe(length === undefined ? 65_536 : 262_144);
+  });
+
+  it("are small where the idle time is short: a full part may take longer than that", async () => {
+    const got = await partsOf(whole(), { ...NO_LIMITS, length: BYTES, idleMs: 29_999 });
+    expect(got).toMatchObject({ end: "complete", bytes: BYTES, isSame: true });
+    expect(Math.max(...got.parts)).toBe(65_536);
+  });
+
+  it("pass as they come where they come slowly", async () => {
+    const pieces = Array.from({ length: 4 }, () => ({ text: "x".repeat(70_000), afterMs: 150 }));
+    const { stream } = source(pieces, "close");
+    const parts: number[] = [];
+    const sink = new WritableStream<Uint8Array>({ write: (part) => void parts.push(part.byteLength) });
+    expect(await pump(stream, sink, { ...NO_LIMITS, length: 280_000 })).toBe("complete");
+    expect(Math.max(...parts)).toBeLessThanOrEqual(70_000);
+  });
+
+  it("come to an end sooner than the length says", async () => {
+    const { stream } = source([{ text: "x".repeat(70_000) }, { text: "x".repeat(70_000) }], "close");
+    expect(await partsOf(stream, { ...NO_LIMITS, length: BYTES })).toMatchObject({ end: "complete", bytes: 140_000 });
+  });
+
+  it.each(["break", "hang"] as const)("are broken where a fast body ends by a %s", async (end) => {
+    const { stream } = source([{ text: "x".repeat(70_000) }, { text: "x".repeat(70_000) }], end);
+    const limits = { ...NO_LIMITS, length: BYTES, untilMs: Date.now() + 500 };
+    expect((await partsOf(stream, limits)).end).toBe(end === "break" ? "source-failed" : "late");
+  });
+
+  it("are held to digests, the last one at the end", async () => {
+    let seen = 0;
+    const check = {
+      update: async (part: Uint8Array) => {
+        seen += part.byteLength;
+      },
+      isTrue: async () => seen === BYTES,
+    };
+    expect(await partsOf(whole(), { ...NO_LIMITS, length: BYTES, check })).toMatchObject({
+      end: "complete",
+      isSame: true,
+    });
+    const wrong = await partsOf(whole(), {
+      ...NO_LIMITS,
+      length: BYTES,
+      check: { ...check, isTrue: async () => false },
+    });
+    expect(wrong.end).toBe("false-digest");
+    expect(wrong.bytes).toBeLessThan(BYTES);
+  });
+});
