@@ -104,21 +104,29 @@ export abstract class JsonByteScanner {
 
   #byte(byte: number, at: number): boolean {
     if (this.#mode === "literal") return this.#letter(byte, at);
-    if (this.#mode === "escape") {
-      this.#hexLeft = 4;
-      this.#mode = byte === 0x75 ? "hex" : "string";
-      return ESCAPES.has(byte);
-    }
-    if (this.#mode === "hex") {
-      if (--this.#hexLeft === 0) this.#mode = "string";
-      return HEX.has(byte);
-    }
+    if (this.#mode === "escape") return this.#escaped(byte);
+    if (this.#mode === "hex") return this.#hexDigit(byte);
     if (byte === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
     if (byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09) return true;
+    return this.#mark(byte, at);
+  }
+
+  #escaped(byte: number): boolean {
+    this.#hexLeft = 4;
+    this.#mode = byte === 0x75 ? "hex" : "string";
+    return ESCAPES.has(byte);
+  }
+
+  #hexDigit(byte: number): boolean {
+    if (--this.#hexLeft === 0) this.#mode = "string";
+    return HEX.has(byte);
+  }
+
+  /** The first byte of a value or key, or one between them. */
+  #mark(byte: number, at: number): boolean {
     switch (this.#mode) {
       case "start":
-        if (byte === BOM.charCodeAt(0) && this.#passed + at === 0) return this.#startLiteral(BOM);
-        return this.#startValue(byte, at);
+        return this.#startDocument(byte, at);
       case "first-element":
         return byte === 0x5d ? this.#close(true) : this.#startValue(byte, at);
       case "value":
@@ -130,16 +138,24 @@ export abstract class JsonByteScanner {
       case "colon":
         this.#mode = "value";
         return byte === 0x3a;
-      case "after": {
-        const inArray = this.#isArray[this.depth - 1] === 1;
-        if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
-        if (inArray) this.elementFollows();
-        this.#mode = inArray ? "value" : "key";
-        return true;
-      }
+      case "after":
+        return this.#separator(byte);
       default:
         return false;
     }
+  }
+
+  #startDocument(byte: number, at: number): boolean {
+    const isMark = byte === BOM.charCodeAt(0) && this.#passed + at === 0;
+    return isMark ? this.#startLiteral(BOM) : this.#startValue(byte, at);
+  }
+
+  #separator(byte: number): boolean {
+    const inArray = this.#isArray[this.depth - 1] === 1;
+    if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
+    if (inArray) this.elementFollows();
+    this.#mode = inArray ? "value" : "key";
+    return true;
   }
 
   #startValue(byte: number, at: number): boolean {
