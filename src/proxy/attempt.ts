@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Clock, Fetch, ProxyPorts } from "../ports/gateway.ts";
+import type { Clock, ProxyPorts } from "../ports/gateway.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
@@ -70,6 +70,19 @@ export interface OriginResponse extends Begun {
   readonly limits: AttemptLimits;
 }
 
+/** One attempt under way. */
+interface Sending {
+  readonly proxyRequest: ProxyRequest;
+  readonly at: Attempt;
+  readonly limits: AttemptLimits;
+  readonly deps: ProxyPorts;
+  readonly outgoing: OriginRequest;
+  /** Of a body that streams on. */
+  readonly sent: Upload | undefined;
+  /** Unix ms. */
+  readonly sinceMs: number;
+}
+
 /** Sends one request to one origin. Its own answer, whatever the status, is a success. */
 export async function attemptOnce(
   proxyRequest: ProxyRequest,
@@ -77,60 +90,64 @@ export async function attemptOnce(
   limits: AttemptLimits,
   deps: ProxyPorts,
 ): Promise<Result<OriginResponse, AttemptError>> {
-  const region = at.region.name;
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (typeof outgoing === "string") return err({ error: { reason: outgoing }, fault: undefined });
-  const { body, method, watchClient } = proxyRequest;
+  const { body } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
-  const { asksUpgrade } = outgoing;
-  const sinceMs = deps.clock.nowMs();
+  const sending: Sending = { proxyRequest, at, limits, deps, outgoing, sent, sinceMs: deps.clock.nowMs() };
   try {
     const sentTo =
-      body.kind === "none"
-        ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
-        : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
+      body.kind === "none" ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding) : dispatchBody(sending, body);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
-    // The other side of a conversation has no end to wait for. An answer to HEAD has the length of another one's body.
-    const isHeld = limits.isBodyWatched && (limits.idleMs > 0 || limits.isWholeChosen);
-    const mayRead = isHeld && !asksUpgrade && method !== "HEAD";
-    const begun =
-      typeof head === "string"
-        ? head
-        : await begins(Promise.resolve(head ?? sentTo), limits, deps, mayRead, sinceMs, watchClient);
-    if (begun === "broken") return err(await failed(region, BROKE_OFF, sent, limits, asksUpgrade));
-    // The rest of a small answer never came.
-    if (begun === "silent") return err(timeout(region, "body", limits.idleMs, "http_response_timeout"));
-    if (typeof begun === "string") {
-      // An answer that comes too late must not hold its connection.
-      void sentTo.then(({ body: late }) => late?.cancel()).catch(() => undefined);
-      return err(begun === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
-    }
+    const begun = typeof head === "string" ? head : await begins(sending, Promise.resolve(head ?? sentTo));
+    if (typeof begun === "string") return err(await withoutAnswer(sending, begun, sentTo));
     const { response, fields, bytes } = begun;
-    const { status } = response;
-    const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
-    const what =
-      invalidity(status, fields, method, asksUpgrade) ??
-      (asksUpgrade && (await isFailedHandshake(response)) ? "an invalid handshake" : undefined);
-    if (failure === undefined && what === undefined) {
-      return { ok: true, value: { response, fields, bytes, region: at.region, limits } };
-    }
+    const refused =
+      refusal(sending, begun) ?? (outgoing.asksUpgrade ? await handshakeRefusal(at, response) : undefined);
+    if (refused === undefined) return { ok: true, value: { response, fields, bytes, region: at.region, limits } };
     if (bytes === undefined) void response.body?.cancel();
-    if (failure !== undefined) return err(unreachable(region, failure));
-    return err({ error: { reason: "invalid-response", region, what: what ?? "" }, fault: undefined, isAnswer: true });
+    return err(refused);
   } catch (thrown) {
-    return err(await failed(region, failureOf(thrown, at.origin.url), sent, limits, asksUpgrade));
+    return err(await failed(sending, failureOf(thrown, at.origin.url)));
   }
 }
 
+/** Why an answer did not begin, or not in time. */
+type Unbegun = "late" | "silent" | "broken" | "sink-idle";
+
+async function withoutAnswer(sending: Sending, why: Unbegun, sentTo: Promise<Response>): Promise<AttemptError> {
+  const { at, limits } = sending;
+  const region = at.region.name;
+  if (why === "broken") return failed(sending, BROKE_OFF);
+  // The rest of a small answer never came.
+  if (why === "silent") return timeout(region, "body", limits.idleMs, "http_response_timeout");
+  // An answer that comes too late must not hold its connection.
+  void sentTo.then(({ body }) => body?.cancel()).catch(() => undefined);
+  return why === "late" ? late(sending) : unread(region, limits);
+}
+
+/** Why an answer is not passed on; `undefined` for one that is. */
+function refusal({ at, deps, proxyRequest, outgoing }: Sending, { response, fields }: Begun): AttemptError | undefined {
+  const { status } = response;
+  const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
+  if (failure !== undefined) return unreachable(at.region.name, failure);
+  const what = invalidity(status, fields, proxyRequest.method, outgoing.asksUpgrade);
+  return what === undefined ? undefined : invalidResponse(at, what);
+}
+
+const handshakeRefusal = async (at: Attempt, response: Response): Promise<AttemptError | undefined> =>
+  (await isFailedHandshake(response)) ? invalidResponse(at, "an invalid handshake") : undefined;
+
+const invalidResponse = ({ region }: Attempt, what: string): AttemptError => ({
+  error: { reason: "invalid-response", region: region.name, what },
+  fault: undefined,
+  isAnswer: true,
+});
+
 /** Whose fault it was that there is no answer: a client's, whose upload broke off, or the origin's. */
-async function failed(
-  region: string,
-  failure: Failure,
-  sent: Upload | undefined,
-  limits: AttemptLimits,
-  asksUpgrade: boolean,
-): Promise<AttemptError> {
+async function failed({ at, sent, limits, outgoing }: Sending, failure: Failure): Promise<AttemptError> {
+  const region = at.region.name;
   const end = sent && (await settled(sent.ended));
   if (end === "source-failed") return { error: { reason: "malformed-request", detail: BROKEN_BODY }, fault: undefined };
   if (end === "false-digest") return { error: { reason: "digest-mismatch" }, fault: undefined };
@@ -138,7 +155,7 @@ async function failed(
   if (end === "sink-idle") return unread(region, limits);
   const { error, fault } = unreachable(region, failure);
   // An origin may have its reasons to break off an upload, or to end an unwanted conversation.
-  const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
+  const isInDoubt = outgoing.asksUpgrade || (sent !== undefined && end !== "complete");
   return { error, fault: isInDoubt ? undefined : fault, isInDoubt };
 }
 
@@ -156,15 +173,15 @@ const UNREAD_STATUSES: ReadonlySet<number> = new Set([204, 205, 304, 421]);
  * (docs/design/performance.md).
  */
 function begins(
+  { proxyRequest, outgoing, limits, deps: { clock, fieldRules }, sinceMs }: Sending,
   answer: Promise<Response>,
-  limits: AttemptLimits,
-  { clock, fieldRules }: Pick<ProxyPorts, "clock" | "fieldRules">,
-  mayRead: boolean,
-  sinceMs: number,
-  watchClient: () => void,
 ): Promise<Begun | "late" | "silent" | "broken"> {
+  const { method, watchClient } = proxyRequest;
   const { idleMs, total } = limits;
   const ms = total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs);
+  const isHeld = limits.isBodyWatched && (idleMs > 0 || limits.isWholeChosen);
+  // The other side of a conversation has no end to wait for. An answer to HEAD has the length of another one's body.
+  const mayRead = isHeld && !outgoing.asksUpgrade && method !== "HEAD";
   return new Promise((resolve, reject) => {
     let isReading = false;
     const expire = (): void => {
@@ -181,9 +198,13 @@ function begins(
     else setTimeout(watch, SLOW_MS);
     answer.then((response) => {
       const fields = readResponseFields(response.headers, fieldRules);
+      if (!mayRead) {
+        resolve({ response, fields, bytes: undefined });
+        return;
+      }
       const { contentLength = Infinity, transferEncoding, isEvents } = fields;
       const isSmall = Number(contentLength) <= SMALL_BODY_BYTES_MAX && transferEncoding === undefined && !isEvents;
-      if (!mayRead || !isSmall || UNREAD_STATUSES.has(response.status)) {
+      if (!isSmall || UNREAD_STATUSES.has(response.status)) {
         resolve({ response, fields, bytes: undefined });
         return;
       }
@@ -236,13 +257,10 @@ function startUpload(
 }
 
 function dispatchBody(
-  { request }: ProxyRequest,
+  { proxyRequest: { request }, at, outgoing: { url, init }, sent, deps: { fetch } }: Sending,
   body: Exclude<RequestBody, { kind: "none" }>,
-  { origin: { binding } }: Attempt,
-  { url, init }: OriginRequest,
-  sent: Upload | undefined,
-  fetch: Fetch,
 ): Promise<Response> {
+  const { binding } = at.origin;
   switch (body.kind) {
     case "kept":
       return fetch(url, { ...init, body: body.bytes }, binding);
@@ -264,13 +282,9 @@ function leftMs({ firstByteMs, total }: AttemptLimits, nowMs: number): number {
   return firstByteMs === 0 ? left : Math.min(firstByteMs, left);
 }
 
-function late(
-  region: string,
-  { firstByteMs, total }: AttemptLimits,
-  sinceMs: number,
-  sent: Upload | undefined,
-  clock: Clock,
-): AttemptError {
+function late({ at, limits, sinceMs, sent, deps: { clock } }: Sending): AttemptError {
+  const region = at.region.name;
+  const { firstByteMs, total } = limits;
   const nowMs = clock.nowMs();
   if (total === undefined || nowMs < total.untilMs) {
     return timeout(region, "first-byte", firstByteMs, "http_response_timeout");

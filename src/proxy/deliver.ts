@@ -1,7 +1,7 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
+import type { Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
 import type { CompiledTable, Decision, IdDecision, Origin, Region } from "../routing/table.ts";
-import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
+import { type AttemptError, type AttemptLimits, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
 import { asksUpgrade, type ProxyRequest } from "./origin-request.ts";
 import { checkOrigin } from "./origin-response.ts";
@@ -63,71 +63,131 @@ function retriesOf(proxyRequest: ProxyRequest, region: Region): Retries {
  * the region's budget. An origin that keeps failing is passed over.
  */
 export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts): Promise<Delivery> {
-  if (!deps.retryBudget.isFull) deps.retryBudget.earn(region.name);
-  const { entity, identity } = proxyRequest.decision;
-  const { clock, originHealth: health } = deps;
-  const { origins } = region;
-  // However its ID is written, an entity keeps to one origin.
-  const first = origins.length === 1 ? origins[0] : chooseOrigin(region, identity);
-  let attempt: Attempt | undefined = first && { region, origin: first };
-  let retries: Retries | undefined;
-  let last: AttemptError | undefined;
-  let sent = 0;
-  let retryAfterMs = Infinity;
-  let slow: Origin | undefined;
-  let failed: Origin | undefined;
-  let isLast = false;
-  for (let turn = 1; attempt !== undefined; turn++) {
-    const { origin } = attempt;
+  const { retryBudget, clock, originHealth, deadlines } = deps;
+  if (!retryBudget.isFull) retryBudget.earn(region.name);
+  const { arrivedAtMs, passesBody, decision } = proxyRequest;
+  const turns = new Turns(proxyRequest, region, deps);
+  for (let attempt = turns.first; attempt !== undefined; attempt = turns.next()) {
     const nowMs = clock.nowMs();
-    const { arrivedAtMs, passesBody } = proxyRequest;
-    const limits = limitsFor(entity, attempt.region, deps.deadlines, arrivedAtMs, passesBody);
-    if (retries !== undefined) {
-      // One that took too long is not waited for again.
-      if (origin === slow || sent >= retries.sendsMax) break;
-      if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
+    const limits = limitsFor(decision.entity, attempt.region, deadlines, arrivedAtMs, passesBody);
+    if (turns.isOver(attempt, limits, nowMs)) break;
+    const admitted = turns.admit(attempt, nowMs);
+    if (admitted === undefined) continue;
+    if (turns.sent > 0 && !(await turns.payRepeat(attempt, admitted))) break;
+    turns.sent += 1;
+    proxyRequest.attempts += 1;
+    const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
+    if (outcome.ok) {
+      originHealth.report(attempt.region, attempt.origin, undefined, clock.nowMs(), admitted);
+      return outcome;
     }
-    // Other regions keep their turn, however many origins this one has.
-    const isLeftOut =
-      retries?.hasOthers === true && sent > 0 && attempt.region === region && sent >= retries.sendsMax - 1;
-    const { breaker } = attempt.region;
-    const admission: Admission | undefined = isLeftOut
-      ? undefined
-      : isLast && breaker !== undefined
-        ? health.admitLast(origin, breaker, nowMs)
-        : health.admit(origin, breaker, nowMs);
-    if (admission?.state === "open") retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
-    else if (admission !== undefined) {
-      if (sent > 0) {
-        proxyRequest.watchClient();
-        if (!deps.retryBudget.spend(region.name)) {
-          health.release(origin, admission.state);
-          break;
-        }
-        await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
-      }
-      sent += 1;
-      proxyRequest.attempts += 1;
-      const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
-      if (outcome.ok) {
-        health.report(attempt.region, origin, undefined, clock.nowMs(), admission.state);
-        return outcome;
-      }
-      last = outcome.error;
-      reportFailure(proxyRequest, attempt, last, origin === failed ? "again" : admission.state, deps);
-      failed = origin;
-      if (last.error.reason === "origin-timeout") slow = origin;
-      else if (last.error.reason !== "origin-unreachable") break;
-    }
-    retries ??= retriesOf(proxyRequest, region);
-    attempt = isLast ? undefined : retries.attempts[turn];
-    // Single requests must not close a region: its last origin is asked all the same, by a few at a time.
-    if (attempt === undefined && sent === 0 && first !== undefined && !isLast) {
-      isLast = true;
-      attempt = { region, origin: first };
-    }
+    if (turns.isFinal(attempt, outcome.error, admitted)) break;
   }
-  return err(last?.error ?? { reason: "origin-open-circuit", region: region.name, retryAfterMs });
+  return err(turns.error);
+}
+
+/** The turns of a region's origins, the first of which is nearly always the last. */
+class Turns {
+  // Declared alone: a field with an initial value costs a call more for each request.
+  declare readonly first: Attempt | undefined;
+  /** Requests sent so far. */
+  declare sent: number;
+  declare private readonly proxyRequest: ProxyRequest;
+  declare private readonly region: Region;
+  declare private readonly deps: ProxyPorts;
+  declare private turn: number;
+  declare private retries: Retries | undefined;
+  declare private last: AttemptError | undefined;
+  declare private retryAfterMs: number;
+  declare private slow: Origin | undefined;
+  declare private failed: Origin | undefined;
+  declare private isLast: boolean;
+
+  constructor(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts) {
+    const { origins } = region;
+    // However its ID is written, an entity keeps to one origin.
+    const origin = origins.length === 1 ? origins[0] : chooseOrigin(region, proxyRequest.decision.identity);
+    this.first = origin && { region, origin };
+    this.sent = this.turn = 0;
+    this.proxyRequest = proxyRequest;
+    this.region = region;
+    this.deps = deps;
+    this.retries = this.last = this.slow = this.failed = undefined;
+    this.retryAfterMs = Infinity;
+    this.isLast = false;
+  }
+
+  /** The turn after one that gave no answer. */
+  next(): Attempt | undefined {
+    this.retries ??= retriesOf(this.proxyRequest, this.region);
+    this.turn += 1;
+    if (this.isLast) return undefined;
+    const attempt = this.retries.attempts[this.turn];
+    if (attempt !== undefined || this.sent > 0 || this.first === undefined) return attempt;
+    // Single requests must not close a region: its last origin is asked all the same, by a few at a time.
+    this.isLast = true;
+    return this.first;
+  }
+
+  isOver({ origin }: Attempt, { total }: AttemptLimits, nowMs: number): boolean {
+    if (this.retries === undefined) return false;
+    // One that took too long is not waited for again.
+    if (origin === this.slow || this.sent >= this.retries.sendsMax) return true;
+    return total !== undefined && nowMs >= total.untilMs && this.last !== undefined;
+  }
+
+  /** How the origin is asked; `undefined`: it is passed over. */
+  admit({ region, origin }: Attempt, nowMs: number): Admitted | undefined {
+    const { originHealth } = this.deps;
+    const { breaker } = region;
+    if (this.sent > 0 && this.isKeptForOthers(region)) return undefined;
+    const admission =
+      this.isLast && breaker !== undefined
+        ? originHealth.admitLast(origin, breaker, nowMs)
+        : originHealth.admit(origin, breaker, nowMs);
+    if (admission.state !== "open") return admission.state;
+    this.retryAfterMs = Math.min(this.retryAfterMs, admission.retryAfterMs);
+    return undefined;
+  }
+
+  /** Other regions keep their turn, however many origins this one has. */
+  private isKeptForOthers(region: Region): boolean {
+    const { hasOthers, sendsMax } = this.retries as Retries;
+    return hasOthers && region === this.region && this.sent >= sendsMax - 1;
+  }
+
+  /** Waits before a request is sent again, if the region's budget has it. */
+  async payRepeat({ origin }: Attempt, admitted: Admitted): Promise<boolean> {
+    const { retryBudget, originHealth, entropy, pause } = this.deps;
+    this.proxyRequest.watchClient();
+    if (!retryBudget.spend(this.region.name)) {
+      originHealth.release(origin, admitted);
+      return false;
+    }
+    await pause((entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (this.sent - 1));
+    return true;
+  }
+
+  /** Notes why there is no answer: whether no other origin can help. */
+  isFinal(attempt: Attempt, error: AttemptError, admitted: Admitted): boolean {
+    const { origin } = attempt;
+    this.last = error;
+    reportFailure(this.proxyRequest, attempt, error, origin === this.failed ? "again" : admitted, this.deps);
+    this.failed = origin;
+    const { reason } = error.error;
+    if (reason === "origin-timeout") this.slow = origin;
+    return reason !== "origin-timeout" && reason !== "origin-unreachable";
+  }
+
+  get error(): ProxyError {
+    return (
+      this.last?.error ?? {
+        reason: "origin-open-circuit",
+        region: this.region.name,
+        retryAfterMs: this.retryAfterMs,
+      }
+    );
+  }
 }
 
 /** Each attempt may cost a connection time-out; a client does not wait for more of them than this. */
@@ -204,11 +264,24 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
   if (!answer.ok || answer.value.response.status !== 421) return answer;
-  const { response, region: sent } = answer.value;
+  if (known !== undefined && key !== undefined && regionNamedBy(answer.value.response) !== undefined) {
+    movedMemory?.forget(key);
+  }
+  return misdirected(proxyRequest, answer.value, first, isSettled, deps);
+}
+
+/** After a 421 of an origin in the region `first`, or in one that it failed over to. */
+async function misdirected(
+  proxyRequest: ProxyRequest,
+  answer: OriginResponse,
+  first: Region,
+  isSettled: boolean,
+  deps: ProxyPorts,
+): Promise<Delivery> {
+  const { response, region: sent } = answer;
   const named = regionNamedBy(response);
-  if (named === undefined) return answer;
-  await discard(answer.value);
-  if (known !== undefined && key !== undefined) movedMemory?.forget(key);
+  if (named === undefined) return { ok: true, value: answer };
+  await discard(answer);
   if (isSettled) return disagree(sent, "the table, or another ID of the request, says that it is there");
   const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
