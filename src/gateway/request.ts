@@ -2,7 +2,8 @@ import type { Client, Gateway, RequestLine, ServedTable } from "../ports/gateway
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
-import { AUTHORITY_INDEX_MIN, isTraceparent } from "../proxy/origin-request.ts";
+import { isTraceparent } from "../proxy/headers.ts";
+import { AUTHORITY_INDEX_MIN } from "../proxy/origin-request.ts";
 import { type CompiledTable, chooseRegion, type Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import type { RegionSource } from "../routing/resolve/region-sources.ts";

@@ -241,3 +241,31 @@ export function dropSession(headers: Headers): void {
   headers.delete("set-cookie");
   for (const cookie of kept) headers.append("set-cookie", cookie);
 }
+
+/** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+const VERSION_00_LENGTH = 55;
+
+/** Whether the value may be passed on. A malformed one is removed, never repaired (§4.3). */
+export function isTraceparent(value: string): boolean {
+  return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
+}
+
+const STATE_MEMBER =
+  /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+const STATE_MEMBERS_MAX = 32;
+/** Empty ones included, which the standard allows. */
+const ELEMENTS_MAX = 64;
+
+/** Whether the list is one of the standard's (§3.3.1); one that is not is dropped, and its trace goes on. */
+export function isTracestate(value: string): boolean {
+  const parts = value.split(",", ELEMENTS_MAX + 1);
+  const members = parts.flatMap((part) => part.trim() || []);
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
+  return (
+    parts.length <= ELEMENTS_MAX &&
+    members.length <= STATE_MEMBERS_MAX &&
+    keys.size === members.length &&
+    members.every((member) => STATE_MEMBER.test(member))
+  );
+}

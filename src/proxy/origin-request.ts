@@ -1,7 +1,14 @@
 import type { Client, ProxyPorts, Pseudonym, Signable } from "../ports/gateway.ts";
 import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
-import { isDropped, namedByConnection, SESSION_COOKIE, withoutSession } from "./headers.ts";
+import {
+  isDropped,
+  isTraceparent,
+  isTracestate,
+  namedByConnection,
+  SESSION_COOKIE,
+  withoutSession,
+} from "./headers.ts";
 import type { Attempt } from "./origins.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 
@@ -35,34 +42,6 @@ const CHANGED = /["'<>\\^`{|}#]|[^!-~]/;
 
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
 export const AUTHORITY_INDEX_MIN = 8;
-
-/** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
-const VERSION_00_LENGTH = 55;
-
-/** Whether the value may be passed on. A malformed one is removed, never repaired (§4.3). */
-export function isTraceparent(value: string): boolean {
-  return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
-}
-
-const STATE_MEMBER =
-  /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
-const STATE_MEMBERS_MAX = 32;
-/** Empty ones included, which the standard allows. */
-const ELEMENTS_MAX = 64;
-
-/** Whether the list is one of the standard's (§3.3.1); one that is not is dropped, and its trace goes on. */
-export function isTracestate(value: string): boolean {
-  const parts = value.split(",", ELEMENTS_MAX + 1);
-  const members = parts.flatMap((part) => part.trim() || []);
-  const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
-  return (
-    parts.length <= ELEMENTS_MAX &&
-    members.length <= STATE_MEMBERS_MAX &&
-    keys.size === members.length &&
-    members.every((member) => STATE_MEMBER.test(member))
-  );
-}
 
 const NO_SLICES: readonly SentSlice[] = [];
 
@@ -154,13 +133,57 @@ export function originRequest(
   { fieldRules: { stopped }, pseudonym }: Pick<ProxyPorts, "fieldRules" | "pseudonym">,
   signature?: string,
 ): OriginRequest | "loop-detected" | "too-many-fields" {
-  const { request, decision, client, host, scheme } = proxyRequest;
+  const { request, asksReadable, method } = proxyRequest;
+  const fields = ownFields(proxyRequest, attempt.region.name, pseudonym, signature);
+  const sweep: Sweep = {
+    fields,
+    proxyRequest,
+    pseudonym,
+    connection: undefined,
+    upgrade: undefined,
+    loops: false,
+    isLossy: false,
+    count: 0,
+  };
+  const known = knownNames(stopped);
+  request.headers.forEach((value, name) => {
+    const passing = known.get(name) ?? passingOf(known, name, stopped);
+    sweep.count++;
+    if (value.includes(REPLACEMENT)) sweep.isLossy = true;
+    if (passing.take !== undefined) passing.take(sweep, value);
+    else if (!passing.isDropped) fields[passing.name] = value;
+  });
+  if (sweep.loops) return "loop-detected";
+  if (sweep.count > HEADER_FIELDS_MAX) return "too-many-fields";
+  const { connection } = sweep;
+  if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
+  // The gateway begins no trace: it records no spans, and an origin samples as its parent does (W3C Trace Context §3.2.2.5).
+  // A state belongs to the trace it came with (§3.3).
+  proxyRequest.traceparent = fields["traceparent"];
+  if (proxyRequest.traceparent === undefined && fields["tracestate"] !== undefined) delete fields["tracestate"];
+  if (asksReadable) requestIdentityEncoding(fields);
+  const isUpgrade = sweep.upgrade !== undefined && asksUpgrade(proxyRequest);
+  if (isUpgrade) fields["upgrade"] = "websocket";
+  const headers = sweep.isLossy ? withBytesOf(request.headers, fields) : fields;
+  // A coded answer is read as it is, unless IDs are sought in it.
+  const encodeResponseBody = asksReadable ? "automatic" : "manual";
+  const init = { method, headers, redirect: "manual", encodeResponseBody } as const;
+  return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: isUpgrade };
+}
+
+/** The fields that the gateway writes, before those of the client join them. */
+function ownFields(
+  { decision, ids, client, host, scheme, revision }: ProxyRequest,
+  region: string,
+  pseudonym: Pseudonym,
+  signature: string | undefined,
+): Record<string, string> {
   const address = client.address ?? UNKNOWN_ADDRESS;
+  const { entity, target } = decision;
   // The same text however the request wrote its ID.
   const id = decision.by === "id" ? decision.canonical : "";
-  const isFull = decision.entity.fields === "full";
-  const isMinimal = decision.entity.fields === "minimal";
-  const region = attempt.region.name;
+  const isFull = entity.fields === "full";
+  const isMinimal = entity.fields === "minimal";
   // One literal is one shape: an object that grows by names becomes a dictionary, which costs more to make and to read.
   const fields: Record<string, string> = isMinimal
     ? { "x-forwarded-for": address, "cdn-loop": pseudonym.name, "waybill-entity-id": id }
@@ -174,90 +197,146 @@ export function originRequest(
         "waybill-entity-id": id,
       };
   if (isFull) fields["forwarded"] = forwardedElement(address, host, scheme);
-  // A signed region must be sent, so that the origin can verify it.
-  if (signature !== undefined) fields["waybill-region"] = region;
-  if (isFull || signature !== undefined) fields["waybill-revision"] = String(proxyRequest.revision);
+  if (isFull || signature !== undefined) fields["waybill-revision"] = String(revision);
   // A request without an ID has a region only.
   if (decision.by === "region") delete fields["waybill-entity-id"];
   else {
-    if (isFull) fields["waybill-layout"] = decision.layout;
-    for (const { header, read } of decision.entity.sentSlices?.get(decision.layout) ?? NO_SLICES) {
-      fields[header] = read(decision.words);
-    }
+    const { layout, words } = decision;
+    if (isFull) fields["waybill-layout"] = layout;
+    for (const { header, read } of entity.sentSlices?.get(layout) ?? NO_SLICES) fields[header] = read(words);
   }
-  if (proxyRequest.ids !== undefined) fields["waybill-entity-ids"] = proxyRequest.ids;
-  const { move } = decision.target;
-  if (move !== undefined) fields["waybill-epoch"] = String(move.epoch);
-  if (signature !== undefined) fields[SIGNATURE_FIELD] = signature;
+  if (ids !== undefined) fields["waybill-entity-ids"] = ids;
+  if (target.move !== undefined) fields["waybill-epoch"] = String(target.move.epoch);
+  if (signature !== undefined) {
+    fields[SIGNATURE_FIELD] = signature;
+    // A signed region must be sent, so that the origin can verify it.
+    fields["waybill-region"] = region;
+  }
   if (client.country !== undefined && !isMinimal) fields["waybill-client-country"] = client.country;
-  let connection: string | undefined;
-  let upgrade: string | undefined;
-  let loops = false;
-  let isLossy = false;
-  let count = 0;
-  request.headers.forEach((value, name) => {
-    count++;
-    if (value.includes(REPLACEMENT)) isLossy = true;
-    switch (name) {
-      case "via":
-        fields["via"] = isMinimal ? value : `${value}, ${pseudonym.via}`;
-        break;
-      case "cdn-loop":
-        loops = isNamed(pseudonym.name, value);
-        fields["cdn-loop"] = `${value}, ${pseudonym.name}`;
-        break;
-      case "traceparent":
-        if (isTraceparent(value)) fields["traceparent"] = value;
-        break;
-      case "tracestate":
-        if (isTracestate(value)) fields["tracestate"] = value;
-        break;
-      case "authorization":
-        if (!proxyRequest.hidesAuthorization) fields["authorization"] = value;
-        break;
-      case "connection":
-        connection = value;
-        break;
-      case "cookie":
-        addCookies(fields, value);
-        break;
-      case "max-forwards":
-        // RFC 9110 §7.6.2: for other methods it means nothing.
-        fields["max-forwards"] = proxyRequest.method === "OPTIONS" ? oneFewer(value) : value;
-        break;
-      case "forwarded":
-        if (!proxyRequest.trustsForwarded || !isClosed(value)) break;
-        fields["forwarded"] = `${value}, ${forwardedElement(address, host, scheme)}`;
-        break;
-      case "x-forwarded-for":
-        if (proxyRequest.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${address}`;
-        break;
-      case "x-forwarded-host":
-      case "x-forwarded-proto":
-        if (proxyRequest.trustsForwarded) fields[name] = value;
-        break;
-      case "upgrade":
-        upgrade = value;
-        break;
-      default:
-        if (!isDropped(name, stopped)) fields[name] = value;
-    }
-  });
-  if (loops) return "loop-detected";
-  if (count > HEADER_FIELDS_MAX) return "too-many-fields";
-  if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
-  // The gateway begins no trace: it records no spans, and an origin samples as its parent does (W3C Trace Context §3.2.2.5).
-  // A state belongs to the trace it came with (§3.3).
-  proxyRequest.traceparent = fields["traceparent"];
-  if (proxyRequest.traceparent === undefined && fields["tracestate"] !== undefined) delete fields["tracestate"];
-  if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
-  const isUpgrade = upgrade !== undefined && asksUpgrade(proxyRequest);
-  if (isUpgrade) fields["upgrade"] = "websocket";
-  const headers = isLossy ? withBytesOf(request.headers, fields) : fields;
-  // A coded answer is read as it is, unless IDs are sought in it.
-  const encodeResponseBody = proxyRequest.asksReadable ? "automatic" : "manual";
-  const init = { method: proxyRequest.method, headers, redirect: "manual", encodeResponseBody } as const;
-  return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: isUpgrade };
+  return fields;
+}
+
+/** One sweep over a client's fields: what goes on of them, and what was seen on the way. */
+interface Sweep {
+  readonly fields: Record<string, string>;
+  readonly proxyRequest: ProxyRequest;
+  readonly pseudonym: Pseudonym;
+  connection: string | undefined;
+  upgrade: string | undefined;
+  /** Whether the request passed this gateway before. */
+  loops: boolean;
+  /** Whether a value has bytes that no text holds. */
+  isLossy: boolean;
+  count: number;
+}
+
+type Take = (sweep: Sweep, value: string) => void;
+
+const believed =
+  (name: string): Take =>
+  ({ fields, proxyRequest }, value) => {
+    if (proxyRequest.trustsForwarded) fields[name] = value;
+  };
+
+/** Fields whose values decide whether and how they go on. */
+const TAKES: ReadonlyMap<string, Take> = new Map<string, Take>([
+  [
+    "via",
+    ({ fields, proxyRequest, pseudonym }, value) => {
+      fields["via"] = proxyRequest.decision.entity.fields === "minimal" ? value : `${value}, ${pseudonym.via}`;
+    },
+  ],
+  [
+    "cdn-loop",
+    (sweep, value) => {
+      const { name } = sweep.pseudonym;
+      sweep.loops = isNamed(name, value);
+      sweep.fields["cdn-loop"] = `${value}, ${name}`;
+    },
+  ],
+  [
+    "traceparent",
+    ({ fields }, value) => {
+      if (isTraceparent(value)) fields["traceparent"] = value;
+    },
+  ],
+  [
+    "tracestate",
+    ({ fields }, value) => {
+      if (isTracestate(value)) fields["tracestate"] = value;
+    },
+  ],
+  [
+    "authorization",
+    ({ fields, proxyRequest }, value) => {
+      if (!proxyRequest.hidesAuthorization) fields["authorization"] = value;
+    },
+  ],
+  [
+    "connection",
+    (sweep, value) => {
+      sweep.connection = value;
+    },
+  ],
+  ["cookie", ({ fields }, value) => addCookies(fields, value)],
+  [
+    "max-forwards",
+    ({ fields, proxyRequest }, value) => {
+      // RFC 9110 §7.6.2: for other methods it means nothing.
+      fields["max-forwards"] = proxyRequest.method === "OPTIONS" ? oneFewer(value) : value;
+    },
+  ],
+  [
+    "forwarded",
+    ({ fields, proxyRequest: { trustsForwarded, client, host, scheme } }, value) => {
+      if (!trustsForwarded || !isClosed(value)) return;
+      fields["forwarded"] = `${value}, ${forwardedElement(client.address ?? UNKNOWN_ADDRESS, host, scheme)}`;
+    },
+  ],
+  [
+    "x-forwarded-for",
+    ({ fields, proxyRequest: { trustsForwarded, client } }, value) => {
+      if (!trustsForwarded || !isClosed(value)) return;
+      fields["x-forwarded-for"] = `${value}, ${client.address ?? UNKNOWN_ADDRESS}`;
+    },
+  ],
+  ["x-forwarded-host", believed("x-forwarded-host")],
+  ["x-forwarded-proto", believed("x-forwarded-proto")],
+  [
+    "upgrade",
+    (sweep, value) => {
+      sweep.upgrade = value;
+    },
+  ],
+]);
+
+/** How a field goes on, by its name. */
+interface Passing {
+  /** The name as it was first seen. */
+  readonly name: string;
+  readonly take: Take | undefined;
+  readonly isDropped: boolean;
+}
+
+/** Clients send the same names again and again, each time as a new string: to read one anew costs more than to look it up. */
+const namesByRules = new WeakMap<ReadonlySet<string>, Map<string, Passing>>();
+
+/** Far more, and longer, than what honest clients of a deployment use. Names beyond that are read each time. */
+const KNOWN_NAMES_MAX = 1_000;
+const KNOWN_NAME_LENGTH_MAX = 64;
+
+function knownNames(stopped: ReadonlySet<string>): Map<string, Passing> {
+  const known = namesByRules.get(stopped);
+  if (known !== undefined) return known;
+  const names = new Map<string, Passing>();
+  namesByRules.set(stopped, names);
+  return names;
+}
+
+function passingOf(known: Map<string, Passing>, name: string, stopped: ReadonlySet<string>): Passing {
+  const passing = { name, take: TAKES.get(name), isDropped: isDropped(name, stopped) };
+  if (known.size < KNOWN_NAMES_MAX && name.length <= KNOWN_NAME_LENGTH_MAX) known.set(name, passing);
+  return passing;
 }
 
 /** An IPv6 address stands in brackets and quotes (RFC 7239 §6). */

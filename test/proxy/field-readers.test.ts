@@ -7,8 +7,8 @@ import { positionOf } from "../../src/features/lists/serve/order.ts";
 import { shapeOf } from "../../src/features/shadow/serve.ts";
 import { chooseCoding, preferred } from "../../src/gateway/negotiate.ts";
 import { codingsOf } from "../../src/proxy/codings.ts";
-import { namedByConnection, withoutSession } from "../../src/proxy/headers.ts";
-import { isNamed, isTraceparent, isTracestate } from "../../src/proxy/origin-request.ts";
+import { isTraceparent, isTracestate, namedByConnection, withoutSession } from "../../src/proxy/headers.ts";
+import { isNamed } from "../../src/proxy/origin-request.ts";
 import { cookieValues } from "../../src/routing/lookup/values.ts";
 import { bearerToken } from "../../src/routing/resolve/region-sources.ts";
 
