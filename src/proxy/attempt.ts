@@ -77,7 +77,7 @@ interface Sending {
   readonly limits: AttemptLimits;
   readonly deps: ProxyPorts;
   readonly outgoing: OriginRequest;
-  /** Of a body that streams on. */
+  /** The upload of a body that streams on. */
   readonly sent: Upload | undefined;
   /** Unix ms. */
   readonly sinceMs: number;
@@ -127,13 +127,24 @@ async function withoutAnswer(sending: Sending, why: Unbegun, sentTo: Promise<Res
   return why === "late" ? late(sending) : unread(region, limits);
 }
 
-/** Why an answer is not passed on; `undefined` for one that is. */
+/** Why an answer cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
 function refusal({ at, deps, proxyRequest, outgoing }: Sending, { response, fields }: Begun): AttemptError | undefined {
   const { status } = response;
+  const { transferEncoding: coding, contentLength: length } = fields;
   const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
   if (failure !== undefined) return unreachable(at.region.name, failure);
-  const what = invalidity(status, fields, proxyRequest.method, outgoing.asksUpgrade);
-  return what === undefined ? undefined : invalidResponse(at, what);
+  // No `Response` can be made of other statuses.
+  if (!(status >= 200 && status <= 599) && !(status === 101 && outgoing.asksUpgrade)) {
+    return invalidResponse(at, `the status ${status}`);
+  }
+  // The runtime takes what it should not: what it has undone must not be dropped without a word.
+  if (coding !== undefined && proxyRequest.method !== "HEAD") {
+    if (coding.toLowerCase() !== "chunked") return invalidResponse(at, "a transfer coding other than chunked");
+    if (length !== undefined) return invalidResponse(at, "two framings of its body");
+  }
+  // A longer one is not exact as a number, and no body is that long.
+  const isUnreadable = length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER;
+  return isUnreadable ? invalidResponse(at, "a length that cannot be read") : undefined;
 }
 
 const handshakeRefusal = async (at: Attempt, response: Response): Promise<AttemptError | undefined> =>
@@ -220,24 +231,6 @@ function begins(
 
 /** Most answers begin sooner. From then on it is worth its cost to notice at once that the client leaves. */
 export const SLOW_MS = 250;
-
-/** The reason why an answer cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
-function invalidity(
-  status: number,
-  { transferEncoding: coding, contentLength: length }: ResponseFields,
-  method: string,
-  asksUpgrade: boolean,
-): string | undefined {
-  // No `Response` can be made of other statuses.
-  if (!(status >= 200 && status <= 599) && !(status === 101 && asksUpgrade)) return `the status ${status}`;
-  // The runtime takes what it should not: what it has undone must not be dropped without a word.
-  if (coding !== undefined && method !== "HEAD") {
-    if (coding.toLowerCase() !== "chunked") return "a transfer coding other than chunked";
-    if (length !== undefined) return "two framings of its body";
-  }
-  // A longer one is not exact as a number, and no body is that long.
-  return length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER ? "a length that cannot be read" : undefined;
-}
 
 const unreachable = (region: string, { fault, why }: Failure): AttemptError => ({
   error: { reason: "origin-unreachable", region, fault, why },

@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
+import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports/gateway.ts";
 import type { CompiledTable, Decision, IdDecision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, type AttemptLimits, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
@@ -66,101 +66,103 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   const { retryBudget, clock, originHealth, deadlines } = deps;
   if (!retryBudget.isFull) retryBudget.earn(region.name);
   const { arrivedAtMs, passesBody, decision } = proxyRequest;
-  const turns = new Turns(proxyRequest, region, deps);
-  for (let attempt = turns.first; attempt !== undefined; attempt = turns.next()) {
+  // However its ID is written, an entity keeps to one origin.
+  const origin = region.origins.length === 1 ? region.origins[0] : chooseOrigin(region, decision.identity);
+  const first = origin && { region, origin };
+  let turns: Turns | undefined;
+  const more = (): Turns => (turns ??= new Turns(proxyRequest, region, first, deps));
+  for (let attempt: Attempt | undefined = first; attempt !== undefined; attempt = more().next()) {
     const nowMs = clock.nowMs();
     const limits = limitsFor(decision.entity, attempt.region, deadlines, arrivedAtMs, passesBody);
-    if (turns.isOver(attempt, limits, nowMs)) break;
-    const admitted = turns.admit(attempt, nowMs);
-    if (admitted === undefined) continue;
-    if (turns.sent > 0 && !(await turns.payRepeat(attempt, admitted))) break;
-    turns.sent += 1;
+    if (turns?.isOver(attempt, limits, nowMs) === true) break;
+    const admission: Admission | undefined =
+      turns === undefined
+        ? originHealth.admit(attempt.origin, attempt.region.breaker, nowMs)
+        : turns.admit(attempt, nowMs);
+    if (admission === undefined || admission.state === "open") {
+      more().passOver(admission);
+      continue;
+    }
+    if (turns !== undefined && turns.sent > 0 && !(await turns.payRepeat(attempt, admission.state))) break;
     proxyRequest.attempts += 1;
     const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
     if (outcome.ok) {
-      originHealth.report(attempt.region, attempt.origin, undefined, clock.nowMs(), admitted);
+      originHealth.report(attempt.region, attempt.origin, undefined, clock.nowMs(), admission.state);
       return outcome;
     }
-    if (turns.isFinal(attempt, outcome.error, admitted)) break;
+    if (more().isFinal(attempt, outcome.error, admission.state)) break;
   }
-  return err(turns.error);
+  return err(more().error);
 }
 
-/** The turns of a region's origins, the first of which is nearly always the last. */
+/** The turns of a region's origins, once the first one gave no answer. */
 class Turns {
-  // Declared alone: a field with an initial value costs a call more for each request.
-  declare readonly first: Attempt | undefined;
   /** Requests sent so far. */
-  declare sent: number;
-  declare private readonly proxyRequest: ProxyRequest;
-  declare private readonly region: Region;
-  declare private readonly deps: ProxyPorts;
-  declare private turn: number;
-  declare private retries: Retries | undefined;
-  declare private last: AttemptError | undefined;
-  declare private retryAfterMs: number;
-  declare private slow: Origin | undefined;
-  declare private failed: Origin | undefined;
-  declare private isLast: boolean;
+  sent = 0;
+  readonly #first: Attempt | undefined;
+  readonly #proxyRequest: ProxyRequest;
+  readonly #region: Region;
+  readonly #deps: ProxyPorts;
+  #turn = 0;
+  #retries: Retries | undefined;
+  #last: AttemptError | undefined;
+  #retryAfterMs = Infinity;
+  #slow: Origin | undefined;
+  #failed: Origin | undefined;
+  #isLast = false;
 
-  constructor(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts) {
-    const { origins } = region;
-    // However its ID is written, an entity keeps to one origin.
-    const origin = origins.length === 1 ? origins[0] : chooseOrigin(region, proxyRequest.decision.identity);
-    this.first = origin && { region, origin };
-    this.sent = this.turn = 0;
-    this.proxyRequest = proxyRequest;
-    this.region = region;
-    this.deps = deps;
-    this.retries = this.last = this.slow = this.failed = undefined;
-    this.retryAfterMs = Infinity;
-    this.isLast = false;
+  constructor(proxyRequest: ProxyRequest, region: Region, first: Attempt | undefined, deps: ProxyPorts) {
+    this.#first = first;
+    this.#proxyRequest = proxyRequest;
+    this.#region = region;
+    this.#deps = deps;
   }
 
   /** The turn after one that gave no answer. */
   next(): Attempt | undefined {
-    this.retries ??= retriesOf(this.proxyRequest, this.region);
-    this.turn += 1;
-    if (this.isLast) return undefined;
-    const attempt = this.retries.attempts[this.turn];
-    if (attempt !== undefined || this.sent > 0 || this.first === undefined) return attempt;
+    this.#retries ??= retriesOf(this.#proxyRequest, this.#region);
+    this.#turn += 1;
+    if (this.#isLast) return undefined;
+    const attempt = this.#retries.attempts[this.#turn];
+    if (attempt !== undefined || this.sent > 0 || this.#first === undefined) return attempt;
     // Single requests must not close a region: its last origin is asked all the same, by a few at a time.
-    this.isLast = true;
-    return this.first;
+    this.#isLast = true;
+    return this.#first;
   }
 
   isOver({ origin }: Attempt, { total }: AttemptLimits, nowMs: number): boolean {
-    if (this.retries === undefined) return false;
+    if (this.#retries === undefined) return false;
     // One that took too long is not waited for again.
-    if (origin === this.slow || this.sent >= this.retries.sendsMax) return true;
-    return total !== undefined && nowMs >= total.untilMs && this.last !== undefined;
+    if (origin === this.#slow || this.sent >= this.#retries.sendsMax) return true;
+    return total !== undefined && nowMs >= total.untilMs && this.#last !== undefined;
   }
 
-  /** How the origin is asked; `undefined`: it is passed over. */
-  admit({ region, origin }: Attempt, nowMs: number): Admitted | undefined {
-    const { originHealth } = this.deps;
+  /** How the origin is asked; `undefined`: it is left out. */
+  admit({ region, origin }: Attempt, nowMs: number): Admission | undefined {
+    const { originHealth } = this.#deps;
     const { breaker } = region;
-    if (this.sent > 0 && this.isKeptForOthers(region)) return undefined;
-    const admission =
-      this.isLast && breaker !== undefined
-        ? originHealth.admitLast(origin, breaker, nowMs)
-        : originHealth.admit(origin, breaker, nowMs);
-    if (admission.state !== "open") return admission.state;
-    this.retryAfterMs = Math.min(this.retryAfterMs, admission.retryAfterMs);
-    return undefined;
+    if (this.sent > 0 && this.#isKeptForOthers(region)) return undefined;
+    return this.#isLast && breaker !== undefined
+      ? originHealth.admitLast(origin, breaker, nowMs)
+      : originHealth.admit(origin, breaker, nowMs);
+  }
+
+  /** The breaker is open: it may be asked again later. */
+  passOver(admission: Extract<Admission, { readonly state: "open" }> | undefined): void {
+    if (admission !== undefined) this.#retryAfterMs = Math.min(this.#retryAfterMs, admission.retryAfterMs);
   }
 
   /** Other regions keep their turn, however many origins this one has. */
-  private isKeptForOthers(region: Region): boolean {
-    const { hasOthers, sendsMax } = this.retries as Retries;
-    return hasOthers && region === this.region && this.sent >= sendsMax - 1;
+  #isKeptForOthers(region: Region): boolean {
+    const { hasOthers, sendsMax } = this.#retries as Retries;
+    return hasOthers && region === this.#region && this.sent >= sendsMax - 1;
   }
 
   /** Waits before a request is sent again, if the region's budget has it. */
   async payRepeat({ origin }: Attempt, admitted: Admitted): Promise<boolean> {
-    const { retryBudget, originHealth, entropy, pause } = this.deps;
-    this.proxyRequest.watchClient();
-    if (!retryBudget.spend(this.region.name)) {
+    const { retryBudget, originHealth, entropy, pause } = this.#deps;
+    this.#proxyRequest.watchClient();
+    if (!retryBudget.spend(this.#region.name)) {
       originHealth.release(origin, admitted);
       return false;
     }
@@ -171,20 +173,21 @@ class Turns {
   /** Notes why there is no answer: whether no other origin can help. */
   isFinal(attempt: Attempt, error: AttemptError, admitted: Admitted): boolean {
     const { origin } = attempt;
-    this.last = error;
-    reportFailure(this.proxyRequest, attempt, error, origin === this.failed ? "again" : admitted, this.deps);
-    this.failed = origin;
+    this.sent += 1;
+    this.#last = error;
+    reportFailure(this.#proxyRequest, attempt, error, origin === this.#failed ? "again" : admitted, this.#deps);
+    this.#failed = origin;
     const { reason } = error.error;
-    if (reason === "origin-timeout") this.slow = origin;
+    if (reason === "origin-timeout") this.#slow = origin;
     return reason !== "origin-timeout" && reason !== "origin-unreachable";
   }
 
   get error(): ProxyError {
     return (
-      this.last?.error ?? {
+      this.#last?.error ?? {
         reason: "origin-open-circuit",
-        region: this.region.name,
-        retryAfterMs: this.retryAfterMs,
+        region: this.#region.name,
+        retryAfterMs: this.#retryAfterMs,
       }
     );
   }

@@ -145,7 +145,7 @@ export function originRequest(
     isLossy: false,
     count: 0,
   };
-  const known = knownNames(stopped);
+  const known = namesByRules.get(stopped) ?? newNames(stopped);
   request.headers.forEach((value, name) => {
     const passing = known.get(name) ?? passingOf(known, name, stopped);
     sweep.count++;
@@ -325,9 +325,7 @@ const namesByRules = new WeakMap<ReadonlySet<string>, Map<string, Passing>>();
 const KNOWN_NAMES_MAX = 1_000;
 const KNOWN_NAME_LENGTH_MAX = 64;
 
-function knownNames(stopped: ReadonlySet<string>): Map<string, Passing> {
-  const known = namesByRules.get(stopped);
-  if (known !== undefined) return known;
+function newNames(stopped: ReadonlySet<string>): Map<string, Passing> {
   const names = new Map<string, Passing>();
   namesByRules.set(stopped, names);
   return names;

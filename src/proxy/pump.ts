@@ -109,7 +109,7 @@ class Passage {
   readonly #watch: ReturnType<typeof watchOver>;
   readonly #mayBeFast: boolean;
   #asked: Promise<unknown> | undefined;
-  /** Of a body whose length is known. */
+  /** Bytes that are still to come, if that is known. */
   #bytesLeft: number;
   #isFast = false;
   /** The last part, while the digests of all are not known. */
@@ -157,7 +157,7 @@ class Passage {
     }
   }
 
-  /** Of the next buffer, by what the last read gave, and in how long. */
+  /** The next buffer's size follows what the last read gave, and in how long. */
   #nextSize({ byteLength, buffer }: Uint8Array, tookMs: number): number {
     this.#bytesLeft -= byteLength;
     this.#isFast = this.#mayBeFast && byteLength >= FAST_BYTES && tookMs <= FAST_MS && this.#bytesLeft > 0;
