@@ -49,17 +49,25 @@ interface Shape {
   readonly upload?: number;
   /** Share of what the gateway carried in the first shape; absent: as many requests as go. */
   readonly load?: number;
+  /** Turns before the first round; absent: one. V8 compiles what is used within the first ten thousand requests. */
+  readonly warmUpTurns?: number;
 }
 
 const SMALL = { connections: 64, fields: 12, query: "limit=20" };
 
 const SHAPES = {
-  fields12: { ...SMALL, title: "Gateway, 64 connections, 12 header fields, small responses" },
+  fields12: { ...SMALL, title: "Gateway, 64 connections, 12 header fields, small responses", warmUpTurns: 10 },
   fields1: { ...SMALL, title: "Gateway, 64 connections, 1 header field, small responses", fields: 1 },
   fields40: { ...SMALL, title: "Gateway, 64 connections, 40 header fields, small responses", fields: 40 },
   answers64k: { ...SMALL, title: "Gateway, 64 connections, responses of 64 KiB", query: "response=64k" },
   answers1m: { ...SMALL, title: "Gateway, 16 connections, responses of 1 MiB", connections: 16, query: "response=1m" },
-  uploads1m: { ...SMALL, title: "Gateway, 16 connections, uploads of 1 MiB", connections: 16, upload: 1024 * 1024 },
+  uploads1m: {
+    ...SMALL,
+    title: "Gateway, 16 connections, uploads of 1 MiB",
+    connections: 16,
+    upload: 1024 * 1024,
+    warmUpTurns: 5,
+  },
   oneConnection: { ...SMALL, title: "Gateway, 1 connection, small responses", connections: 1 },
   half: { ...SMALL, title: "Gateway, 64 connections, half of what the gateway carries", load: 0.5 },
 } as const satisfies Record<string, Shape>;
@@ -213,7 +221,7 @@ interface Measured {
 }
 
 async function measure(
-  { title, connections, ...shape }: Shape,
+  { title, connections, warmUpTurns = 1, ...shape }: Shape,
   subjects: readonly Subject[],
   load: Load,
   { rounds, sampleMs, progress, perSecond }: BenchOptions & { readonly perSecond: number | undefined },
@@ -226,7 +234,7 @@ async function measure(
     return takeTurn(load, pid, { port, connections, durationMs, perSecond, requests });
   };
   progress(`${title}: warming up`);
-  for (const subject of subjects) await turn(subject);
+  for (const subject of subjects) for (let each = 0; each < warmUpTurns; each++) await turn(subject);
   const turns = await inTurn(subjects, rounds, turn, (round) => progress(`${title}: round ${round} of ${rounds}`));
   const bare = turns.get(reference) ?? [];
   const note =
