@@ -32,7 +32,6 @@ import { behindProxies } from "./edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "./features/platform.ts";
 import { PART_CALLS } from "./features/stored-parts.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
-import type { Tables } from "./ports/admin.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { pseudonymOf } from "./proxy/origin-request.ts";
 import { retryBudget } from "./proxy/origins.ts";
@@ -165,7 +164,7 @@ function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
   };
 }
 
-const tablesOfStart = (env: Env, tables: Tables): Tables =>
+const tablesOfStart = (env: Env, tables: ReturnType<typeof edgeTables>) =>
   startedTables(tables, { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure });
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
