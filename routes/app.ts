@@ -4,7 +4,7 @@ import { serve } from "../src/gateway/handle.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
-import { loadable, ModuleUnavailable } from "../src/problems/loadable.ts";
+import { errorOf, loadable } from "../src/problems/loadable.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { holdEarlyAnswer } from "./lib/early-answer.ts";
 import type { createPages } from "./pages.ts";
@@ -58,11 +58,10 @@ export function createApp(gateway: Gateway): App {
 /** The last resort: an error that no step made a value of. */
 function failedBy(error: unknown, context: RequestContext): Response {
   context.gateway.logDefect(error);
-  if (error instanceof ModuleUnavailable) {
-    return context.fail({ reason: "module-unavailable", module: error.module });
-  }
-  context.outcome = "internal-error";
-  return problemResponse({ reason: "internal-error" });
+  const failure = errorOf(error);
+  if (failure.reason === "module-unavailable") return context.fail(failure);
+  context.outcome = failure.reason;
+  return problemResponse(failure);
 }
 
 /** An answer without a step that fails, such as one that needs the table, is better than none. */

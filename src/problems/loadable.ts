@@ -18,6 +18,12 @@ export class ModuleUnavailable extends Error {
   }
 }
 
+/** An error that no step made a value of, as its client is told of it. */
+export const errorOf = (thrown: unknown) =>
+  thrown instanceof ModuleUnavailable
+    ? ({ reason: "module-unavailable", module: thrown.module } as const)
+    : ({ reason: "internal-error" } as const);
+
 /** `module`: its name in logs and problems. */
 export function loadable<Module>(module: string, imported: () => Promise<Module>): Loadable<Module> {
   let loaded: Module | undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasShare, Load, takeShare } from "../../../src/gateway/fan-out.ts";
+import { ModuleUnavailable } from "../../../src/problems/loadable.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "../harness.ts";
 import { orderId } from "../lists/regions.ts";
@@ -53,6 +54,42 @@ it.each(["identity", "Identity", "identity, identity", " ,identity"])(
     expect(results[0]).not.toHaveProperty("contentEncoding");
   },
 );
+
+describe("an ID on which the gateway itself fails", () => {
+  const KEY = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const declared = {
+    ...DECLARED_TABLE,
+    entities: { ...DECLARED_TABLE.entities, account: { path: "/accounts/:id", ids: [{ layout: "ulid" }] } },
+    directory: { accounts: { key: { layout: "ulid" } } },
+    routes: [{ when: { layout: "ulid" }, directory: "accounts" }, ...DECLARED_TABLE.routes],
+  };
+  const lost = new ModuleUnavailable("directory-lookup", new Error("No such module"));
+  const broken = new TypeError("a defect");
+  const failing = (thrown: Error) => ({ lookup: () => Promise.reject(thrown) }) as never;
+  const rows = [
+    ["a module that cannot be loaded", lost, 503, "module-unavailable"],
+    ["a defect", broken, 500, "internal-error"],
+  ] as const;
+  const ways = ["", "?locate=true"].flatMap((query) =>
+    ["application/json", "application/x-ndjson"].map((accept) => [query, accept] as const),
+  );
+
+  it.each(rows.flatMap(([what, ...row]) => ways.map((way) => [what, ...way, ...row] as const)))(
+    "%s%s, %s: has a problem of its own, and the others their answers",
+    async (_, query, accept, thrown, status, type) => {
+      const { request, defects } = setUp({ declared, origin: echo, gateway: { directory: failing(thrown) } });
+      const response = await request(`/any${query}`, post([IDS.orderKz, KEY, IDS.orderBr], { accept }));
+      const text = await response.text();
+      const entries: Entry[] =
+        accept.endsWith("json") && !accept.includes("nd") ? JSON.parse(text).results : lines(text);
+      const byId = new Map(entries.map((entry) => [entry.id, entry]));
+      expect([byId.get(IDS.orderKz)?.region, byId.get(IDS.orderBr)?.region]).toEqual(["ap", "us"]);
+      expect(byId.get(KEY)?.problem).toMatchObject({ type: `/-/problems/${type}`, status });
+      expect(text).toContain(`"problems":{"${type}":1}`);
+      expect(defects).toEqual([thrown]);
+    },
+  );
+});
 
 describe("POST /any", () => {
   it("answers each ID in order, from its region", async () => {

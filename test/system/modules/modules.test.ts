@@ -58,7 +58,11 @@ const startClosed = (without: RegExp, vars: Readonly<Record<string, string>>): P
 };
 
 const ORDER = "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
-const post = (body: object): RequestInit => ({ method: "POST", body: JSON.stringify(body) });
+const post = (body: object): RequestInit => ({
+  method: "POST",
+  body: JSON.stringify(body),
+  headers: { "content-type": "application/json" },
+});
 
 /** A request of each kind, and the module without which it cannot be answered. */
 const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit | undefined, module: RegExp])[] = [
@@ -147,6 +151,39 @@ describe("a module that cannot be loaded", () => {
       }
     },
   );
+
+  it("of a key among many: one answer is a problem, and the others come whole", async () => {
+    const eu = [{ url: origins[0]?.url }];
+    const table = {
+      regions: { eu: { origins: eu } },
+      entities: {
+        order: { path: "/orders/:id", ids: [{ layout: "iuid" }] },
+        account: { path: "/accounts/:id", ids: [{ layout: "ulid" }] },
+      },
+      directory: { accounts: { key: { layout: "ulid" } } },
+      routes: [{ when: { layout: "ulid" }, directory: "accounts" }],
+      default: "eu",
+    };
+    const text = JSON.stringify(table);
+    const worker = (await bundleWorker({ tableText: text, minify: true })).filter(
+      ({ name }) => !/^features-directory-edge-lookup\.js$/.test(name),
+    );
+    const stateFolder = join(folder, `${states++}`);
+    const gateway = await serveWorker(worker, { port: 0, tableText: text, stateFolder, vars: { REQUEST_LOG: "off" } });
+    try {
+      const ids = [ORDER.slice("/orders/".length), "01ARZ3NDEKTSV4RRFFQ69G5FAV"];
+      const { results } = (await (await fetch(`${gateway.url}/any`, post(ids))).json()) as {
+        readonly results: readonly { readonly status: number; readonly problem?: { readonly type: string } }[];
+      };
+      expect(results.map(({ status, problem }) => [status, problem?.type])).toEqual([
+        [200, undefined],
+        [503, "/-/problems/module-unavailable"],
+      ]);
+      expect(gateway.lines.join("\n")).toContain('"event":"module-unavailable"');
+    } finally {
+      await gateway.stop();
+    }
+  });
 
   it("of an object: what needs the object is 503, with a line in the log, and all else is served", async () => {
     const gateway = await start(modules.filter(({ name }) => !/control-plane-object/.test(name)));

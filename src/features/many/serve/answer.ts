@@ -5,6 +5,7 @@ import { decideFor } from "../../../gateway/loading.ts";
 import { RequestContext } from "../../../gateway/request.ts";
 import type { ServedTable } from "../../../ports/gateway.ts";
 import { type GatewayError, problemOf } from "../../../problems/index.ts";
+import { errorOf } from "../../../problems/loadable.ts";
 import { ID_LENGTH_MAX } from "../../../routing/limits.ts";
 import { ANY_PREFIX } from "../../../routing/lookup/paths.ts";
 import { bodyMembers } from "./body.ts";
@@ -52,8 +53,16 @@ async function locate(context: RequestContext, served: ServedTable, id: string):
 /** Most look-ups wait for nothing; those of directories wait together. */
 const AT_ONCE_LOCATED = 50;
 
+/** The answer has begun: one ID that cannot be looked up must not break off the others'. */
 const locateAll = (context: RequestContext, served: ServedTable, ids: readonly string[]): Promise<readonly Located[]> =>
-  Promise.all(ids.map((id) => locate(context, served, id)));
+  Promise.all(
+    ids.map((id) =>
+      locate(context, served, id).catch((thrown: unknown): Located => {
+        context.gateway.logDefect(thrown);
+        return { path: undefined, error: errorOf(thrown) };
+      }),
+    ),
+  );
 
 /** One ID's answer as the members of an object. */
 type Entry = Readonly<Record<string, unknown>>;
@@ -164,9 +173,9 @@ async function* fetchedEntries(
     const { region, path } = place;
     ofRegion.set(region, (ofRegion.get(region) ?? 0) + 1);
     const giveBack = takeShare(nowMs());
-    const fetched = fetchOne(context, served, path, budget).catch((error: unknown): Fetched => {
-      context.gateway.logDefect(error);
-      return { entry: refused({ reason: "internal-error" }), bodyText: "", answered: undefined };
+    const fetched = fetchOne(context, served, path, budget).catch((thrown: unknown): Fetched => {
+      context.gateway.logDefect(thrown);
+      return { entry: refused(errorOf(thrown)), bodyText: "", answered: undefined };
     });
     const work = fetched.then(({ entry, bodyText, answered }) => {
       ofRegion.set(region, (ofRegion.get(region) ?? 1) - 1);
