@@ -1,168 +1,65 @@
-import * as v from "valibot";
 import { FEATURE_SETTINGS } from "../features/settings.ts";
 import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { DEFAULT_NAME } from "../proxy/origin-request.ts";
 import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
-import { NO_SIGNING_KEYS, parseSigningKeys } from "./origins/signer.ts";
+import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
-import { readOr, readValid, type SettingFault, type Settings, textOf } from "./settings.ts";
+import { matching, numberIn, oneOf, readOr, readValid, type SettingFault, type Settings, textOf } from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
-const wholeNumber = (min: number, max: number) =>
-  v.pipe(
-    v.string("must be a text"),
-    v.regex(/^\d{1,9}$/, "must be a whole number"),
-    v.transform(Number),
-    v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}`),
-  );
+/** A pseudonym (RFC 9110 §7.6.3), which is a cdn-id too (RFC 8586 §2): a token, and no longer than a host's label. */
+const gatewayName = matching(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,63}$/,
+  "must be a token of 1 to 63 characters, such as eu-edge",
+);
 
 /** Down to a tenth of a second, for a gateway under development. */
-const refreshSeconds = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,9}(?:\.\d)?$/, "must be a number with at most one decimal"),
-  v.transform(Number),
-  v.minValue(0.1),
-  v.maxValue(86_400),
+const refreshSeconds = numberIn(
+  0.1,
+  86_400,
+  matching(/^\d{1,9}(?:\.\d)?$/, "must be a number with at most one decimal"),
 );
 
-/** A pseudonym (RFC 9110 §7.6.3), which is a cdn-id too (RFC 8586 §2): a token, and no longer than a host's label. */
-const gatewayName = v.pipe(
-  v.string(),
-  v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,63}$/, "must be a token of 1 to 63 characters, such as eu-edge"),
-);
+const deadlineMs = numberIn(0, 86_400_000);
 
-const ENV = v.object({
-  GATEWAY_NAME: v.optional(gatewayName, DEFAULT_NAME),
-  REQUEST_LOG: v.optional(v.picklist(["off", "json"]), "off"),
-  CLIENT_ADDRESS: v.optional(v.picklist(["cf-connecting-ip", "socket"]), "cf-connecting-ip"),
-  METHOD_OVERRIDE: v.optional(v.picklist(["remove", "pass"]), "remove"),
-  SERVER_FIELDS: v.optional(v.picklist(["pass", "remove"]), "pass"),
-  FORWARDED_FIELDS: v.optional(v.picklist(["replace", "append"]), "replace"),
+const ENV = {
+  GATEWAY_NAME: { read: gatewayName, none: DEFAULT_NAME },
+  REQUEST_LOG: { read: oneOf(["off", "json"]), none: "off" },
+  CLIENT_ADDRESS: { read: oneOf(["cf-connecting-ip", "socket"]), none: "cf-connecting-ip" },
+  METHOD_OVERRIDE: { read: oneOf(["remove", "pass"]), none: "remove" },
+  SERVER_FIELDS: { read: oneOf(["pass", "remove"]), none: "pass" },
+  FORWARDED_FIELDS: { read: oneOf(["replace", "append"]), none: "replace" },
   /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
-  TABLE_REFRESH_SECONDS: v.optional(refreshSeconds, "30"),
+  TABLE_REFRESH_SECONDS: { read: refreshSeconds, none: 30 },
   /** Mobile clients commonly give up after 30 to 60 s; a later response is of no use. */
-  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "30000"),
+  FIRST_BYTE_DEADLINE_MS: { read: deadlineMs, none: 30_000 },
   /** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
-  IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "60000"),
-  TOTAL_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "0"),
+  IDLE_DEADLINE_MS: { read: deadlineMs, none: 60_000 },
+  TOTAL_DEADLINE_MS: { read: deadlineMs, none: 0 },
   /** Bodies of most APIs are smaller; a larger one is a file, not worth reading for its answer alone. */
-  EARLY_ANSWER_READ_BYTES: v.optional(wholeNumber(0, 100_000_000), "1048576"),
+  EARLY_ANSWER_READ_BYTES: { read: numberIn(0, 100_000_000), none: 1_048_576 },
   /** A mobile client sends so much in that time. */
-  EARLY_ANSWER_HOLD_MS: v.optional(wholeNumber(0, 60_000), "5000"),
+  EARLY_ANSWER_HOLD_MS: { read: numberIn(0, 60_000), none: 5_000 },
   /** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
-  REPORT_SECONDS: v.optional(wholeNumber(0, 3_600), "10"),
+  REPORT_SECONDS: { read: numberIn(0, 3_600), none: 10 },
   /** A dead origin is known after this at the latest, and an idle one is not kept busy. */
-  CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), "15"),
-});
+  CHECK_SECONDS: { read: numberIn(1, 3_600), none: 15 },
+} as const;
 
-/** `none`: the value of a setting that is unset or invalid. `secretsOf`: keys that can seal other things too. */
-interface FeatureSetting<Value> {
+/** A setting of text that has a parser. `none`: its value if it is unset or invalid. */
+interface TextSetting<Value> {
   readonly setting: keyof Settings;
-  parse(text: string): Result<Value, string>;
+  readonly parse: (text: string) => Result<Value, string>;
   readonly none: Value;
-  secretsOf(value: Value): readonly Uint8Array[];
 }
 
-const OF_FEATURES = Object.entries(FEATURE_SETTINGS) as readonly (readonly [string, FeatureSetting<unknown>])[];
-
-type FeatureValues = {
-  readonly [Name in keyof typeof FEATURE_SETTINGS]: (typeof FEATURE_SETTINGS)[Name]["none"];
-};
-
-type ReadText = <Value>(setting: keyof Settings, parse: (text: string) => Result<Value, string>, none: Value) => Value;
-
-function readOfFeatures(readText: ReadText) {
-  const all = OF_FEATURES.map(([name, { setting, parse, none, secretsOf }]) => {
-    const value = readText(setting, parse, none);
-    return { name, value, secrets: secretsOf(value) };
-  });
-  const values = Object.fromEntries(all.map(({ name, value }) => [name, value])) as FeatureValues;
-  return { values, secrets: all.flatMap(({ secrets }) => secrets) };
-}
-
-/** The Worker's settings, read once when an isolate starts. */
-export type Config = Readonly<ReturnType<typeof readConfig>>;
-
-/** Reads every setting. An invalid one is a fault: it has a safe value, and stops only what needs it. */
-export function readConfig(env: Settings) {
-  const faults: SettingFault[] = [];
-  const read = readValid(ENV, env, faults);
-  const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
-  const readText: ReadText = (setting, parse, none) => {
-    const given = textOf(setting, env);
-    const parsed = !given.ok ? given : given.value === undefined ? ok(none) : parse(given.value);
-    if (!parsed.ok) faults.push({ setting, why: parsed.error });
-    return parsed.ok ? parsed.value : none;
-  };
-  const trustedProxies = readText<TrustedProxies | undefined>("TRUSTED_PROXIES", parseTrustedProxies, undefined);
-  if (trustedProxies !== undefined && read.FORWARDED_FIELDS === "append") {
-    const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
-    faults.push({ setting: "FORWARDED_FIELDS", why });
-  }
-  const rateLimits = readRateSettings(env, faults);
-  const primaryKeys = readText<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined);
-  const ofFeatures = readOfFeatures(readText);
-  const signingKeys = readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS);
-  const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
-  return {
-    /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
-    gatewayName: read.GATEWAY_NAME,
-    /** `json`: one line a request on the console. */
-    requestLog: read.REQUEST_LOG,
-    /** The party that vouches for the client's address. */
-    clientAddress: isFaulty("CLIENT_ADDRESS") ? ("either" as const) : read.CLIENT_ADDRESS,
-    /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
-    isOnEdge: read.CLIENT_ADDRESS === "cf-connecting-ip" && !isFaulty("CLIENT_ADDRESS"),
-    /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
-    forwardedFields: trustedProxies === undefined ? read.FORWARDED_FIELDS : ("replace" as const),
-    /** Proxies of the operator whose word about the client is believed. */
-    trustedProxies,
-    /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
-    fields: {
-      passesOverride: read.METHOD_OVERRIDE === "pass",
-      hidesServer: read.SERVER_FIELDS === "remove" || isFaulty("SERVER_FIELDS"),
-    },
-    /** How old the table in memory may grow before it is looked up again in the background. */
-    tableRefreshMs: read.TABLE_REFRESH_SECONDS * 1000,
-    /** How long origins may take where the table says nothing else; 0 for no limit. */
-    deadlines: {
-      firstByteMs: read.FIRST_BYTE_DEADLINE_MS,
-      idleMs: read.IDLE_DEADLINE_MS,
-      totalMs: read.TOTAL_DEADLINE_MS,
-    },
-    /** Bounds of answers that come before the request's body has; 0 for no wait. */
-    earlyAnswers: { bytesMax: read.EARLY_ANSWER_READ_BYTES, holdMs: read.EARLY_ANSWER_HOLD_MS },
-    /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
-    reportMs: read.REPORT_SECONDS * 1000,
-    /** The time between two rounds of active checks. */
-    checkMs: read.CHECK_SECONDS * 1000,
-    ...ofFeatures.values,
-    /** A secret: never logged, and in no error. None: requests to origins are not signed. */
-    signingKeys,
-    /** All secrets that can seal something: the first one does, and all open. */
-    secrets: [...signingKeys.map(({ key }) => key), ...ofFeatures.secrets],
-    /** Requests to origins are to be signed: without keys none may be sent. */
-    mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
-    // Without the proxies that are to be trusted all clients would count as one.
-    rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
-    /** Callers that may see and change the gateway's own pages. */
-    auth: readAuthSettings(env, faults),
-    /** Whose tokens carry the claims of clients; none: no claim can be verified. */
-    clientJwt: readText<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
-    /** Host of the console; `undefined`: the deployment has none. */
-    consoleHost: readText<string | undefined>("CONSOLE_HOST", parseConsoleHost, undefined),
-    /** Entities that it may show. */
-    consolePreview: readText<ConsolePreview>("CONSOLE_PREVIEW", parseConsolePreview, []),
-    mint: isFaulty("MINT") ? ("faulty" as const) : mint,
-    /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
-    primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : primaryKeys,
-    /** Faults of the settings, without their values. */
-    faults: faults as readonly SettingFault[],
-  };
-}
+const textSetting = <Value>(
+  setting: keyof Settings,
+  parse: (text: string) => Result<Value, string>,
+  none: Value,
+): TextSetting<Value> => ({ setting, parse, none });
 
 /** An empty one is a fault: unset means the whole range. */
 const readSequenceRange = (text: string) => readOr(parseKeyRange(text), SEQUENCE_RANGE_FAULT);
@@ -173,3 +70,106 @@ const readSigningKeys = (text: string) => readOr(parseSigningKeys(text), SIGNING
 
 const SIGNING_KEYS_FAULT =
   'ORIGIN_SIGNING_KEYS must be JSON like [{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two';
+
+const TEXTS = {
+  trustedProxies: textSetting<TrustedProxies | undefined>("TRUSTED_PROXIES", parseTrustedProxies, undefined),
+  primaryKeys: textSetting<KeyRange | undefined>("SEQUENCE_RANGE", readSequenceRange, undefined),
+  ...FEATURE_SETTINGS,
+  signingKeys: textSetting<SigningKeys>("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
+  mint: textSetting<MintDoor>("MINT", parseMintDoor, "open"),
+  clientJwt: textSetting<JwtSettings | undefined>("CLIENT_JWT", parseClientJwt, undefined),
+  consoleHost: textSetting<string | undefined>("CONSOLE_HOST", parseConsoleHost, undefined),
+  consolePreview: textSetting<ConsolePreview>("CONSOLE_PREVIEW", parseConsolePreview, []),
+} as const;
+
+type Texts = { readonly [Name in keyof typeof TEXTS]: (typeof TEXTS)[Name]["none"] };
+
+function readTexts(env: Settings, faults: SettingFault[]): Texts {
+  const values = Object.entries<TextSetting<unknown>>(TEXTS).map(([name, { setting, parse, none }]) => {
+    const given = textOf(setting, env);
+    const parsed = !given.ok ? given : given.value === undefined ? ok(none) : parse(given.value);
+    if (!parsed.ok) faults.push({ setting, why: parsed.error });
+    return [name, parsed.ok ? parsed.value : none];
+  });
+  return Object.fromEntries(values);
+}
+
+/** The Worker's settings, read once when an isolate starts. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+/** Reads every setting. An invalid one is a fault: it has a safe value, and stops only what needs it. */
+export function readConfig(env: Settings) {
+  const faults: SettingFault[] = [];
+  const read = readValid(ENV, env, faults);
+  const texts = readTexts(env, faults);
+  if (texts.trustedProxies !== undefined && read.FORWARDED_FIELDS === "append") {
+    const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
+    faults.push({ setting: "FORWARDED_FIELDS", why });
+  }
+  const rateLimits = readRateSettings(env, faults);
+  const auth = readAuthSettings(env, faults);
+  const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
+  return {
+    ...plainConfig(read, isFaulty),
+    ...texts,
+    /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
+    forwardedFields: texts.trustedProxies === undefined ? read.FORWARDED_FIELDS : ("replace" as const),
+    /** All secrets that can seal something: the first one does, and all open. */
+    secrets: secretsOf(texts),
+    /** Requests to origins are to be signed: without keys none may be sent. */
+    mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
+    // Without the proxies that are to be trusted all clients would count as one.
+    rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
+    /** Callers that may see and change the gateway's own pages. */
+    auth,
+    mint: isFaulty("MINT") ? ("faulty" as const) : texts.mint,
+    /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
+    primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : texts.primaryKeys,
+    /** Faults of the settings, without their values. */
+    faults: faults as readonly SettingFault[],
+  };
+}
+
+/** The part that follows from settings of one word or number. */
+const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) => ({
+  /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
+  gatewayName: read.GATEWAY_NAME,
+  /** `json`: one line a request on the console. */
+  requestLog: read.REQUEST_LOG,
+  /** The party that vouches for the client's address. */
+  clientAddress: isFaulty("CLIENT_ADDRESS") ? ("either" as const) : read.CLIENT_ADDRESS,
+  /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
+  isOnEdge: read.CLIENT_ADDRESS === "cf-connecting-ip" && !isFaulty("CLIENT_ADDRESS"),
+  /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
+  fields: {
+    passesOverride: read.METHOD_OVERRIDE === "pass",
+    hidesServer: read.SERVER_FIELDS === "remove" || isFaulty("SERVER_FIELDS"),
+  },
+  /** How old the table in memory may grow before it is looked up again in the background. */
+  tableRefreshMs: read.TABLE_REFRESH_SECONDS * 1000,
+  /** How long origins may take where the table says nothing else; 0 for no limit. */
+  deadlines: {
+    firstByteMs: read.FIRST_BYTE_DEADLINE_MS,
+    idleMs: read.IDLE_DEADLINE_MS,
+    totalMs: read.TOTAL_DEADLINE_MS,
+  },
+  /** Bounds of answers that come before the request's body has; 0 for no wait. */
+  earlyAnswers: { bytesMax: read.EARLY_ANSWER_READ_BYTES, holdMs: read.EARLY_ANSWER_HOLD_MS },
+  /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
+  reportMs: read.REPORT_SECONDS * 1000,
+  /** The time between two rounds of active checks. */
+  checkMs: read.CHECK_SECONDS * 1000,
+});
+
+interface FeatureSetting extends TextSetting<unknown> {
+  /** Keys that can seal other things too. */
+  secretsOf(value: unknown): readonly Uint8Array[];
+}
+
+const OF_FEATURES = Object.entries(FEATURE_SETTINGS) as readonly (readonly [string, FeatureSetting])[];
+
+function secretsOf(texts: Texts): readonly Uint8Array[] {
+  const values: Readonly<Record<string, unknown>> = texts;
+  const ofFeatures = OF_FEATURES.flatMap(([name, setting]) => setting.secretsOf(values[name]));
+  return [...texts.signingKeys.map(({ key }) => key), ...ofFeatures];
+}

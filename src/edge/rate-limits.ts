@@ -1,7 +1,7 @@
-import * as v from "valibot";
+import { err, ok } from "../ids/result.ts";
 import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports/gateway.ts";
 import { periodCounts } from "./platform.ts";
-import { readValid, type SettingFault, type Settings } from "./settings.ts";
+import { oneOf, type Reader, readValid, type SettingFault, type SettingReader, type Settings } from "./settings.ts";
 
 export type RateBinding = { limit(options: { readonly key: string }): Promise<{ readonly success: boolean }> };
 
@@ -16,30 +16,29 @@ export type RateSettings = Readonly<Record<keyof RateLimits, RateSetting | undef
 
 export const NO_RATE_LIMITS: RateSettings = { client: undefined, entity: undefined, lookup: undefined };
 
-const binding = v.custom<RateBinding>(
-  (value) => typeof value === "object" && value !== null && "limit" in value && typeof value.limit === "function",
-);
+type Limit = RateBinding | { readonly requests: number; readonly periodSeconds: number };
+
+const isBinding = (given: unknown): given is RateBinding =>
+  typeof given === "object" && given !== null && "limit" in given && typeof given.limit === "function";
+
+const readLimit: Reader<Limit> = (given) => {
+  if (isBinding(given)) return ok(given);
+  const [, requests, periodSeconds] = (typeof given === "string" ? COUNTER.exec(given) : null) ?? [];
+  if (requests === undefined) return err('must be a rate limit binding, or requests and seconds such as "100/60"');
+  return ok({ requests: Number(requests), periodSeconds: Number(periodSeconds) });
+};
 
 /** Requests and seconds, such as `100/60`. */
-const counter = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,6}\/[1-9]\d{0,3}$/),
-  v.transform((text) => {
-    const [requests, periodSeconds] = text.split("/").map(Number);
-    return { requests: requests ?? 0, periodSeconds: periodSeconds ?? 0 };
-  }),
-);
+const COUNTER = /^([1-9]\d{0,6})\/([1-9]\d{0,3})$/;
 
-const limit = v.optional(
-  v.union([binding, counter], 'must be a rate limit binding, or requests and seconds such as "100/60"'),
-);
+const limit: SettingReader<Limit, undefined> = { read: readLimit, none: undefined };
 
-const RATE_SETTINGS = v.object({
+const RATE_SETTINGS = {
   CLIENT_RATE_LIMIT: limit,
   ENTITY_RATE_LIMIT: limit,
   LOOKUP_RATE_LIMIT: limit,
-  RATE_LIMIT_PERIOD_SECONDS: v.optional(v.picklist(["10", "60"])),
-});
+  RATE_LIMIT_PERIOD_SECONDS: { read: oneOf(["10", "60"]), none: undefined },
+} as const;
 
 /** The settings of the limits, from the environment. An invalid limit is off: a limit protects, it does not decide. */
 export function readRateSettings(env: Settings, faults: SettingFault[]): RateSettings {

@@ -1,32 +1,82 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
 import { parseUniqueJson } from "../routing/schema/json-scanner.ts";
+import { isRecord } from "../routing/schema/records.ts";
 
 /** A fault of a setting. `why`: a sentence that begins with its name, without its value. */
 export type SettingFault = Readonly<{ setting: string; why: string }>;
 
-/** Reads settings of which each may be absent. Invalid ones are faults, and are read as if they were absent. */
-export function readValid<const Schema extends v.GenericSchema<Readonly<Record<string, unknown>>, unknown>>(
-  schema: Schema,
-  env: Settings,
-  faults: SettingFault[],
-): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, env);
-  if (parsed.success) return parsed.output;
-  const valid: Record<string, unknown> = { ...env };
-  for (const issue of parsed.issues) {
-    const setting = String(issue.path?.[0]?.key);
-    faults.push({ setting, why: `${setting}: ${messageOf(issue)}` });
-    delete valid[setting];
-  }
-  return v.parse(schema, valid);
+/** Reads a value of the platform. The error says what it must be. Every start reads settings, so they need no library. */
+export type Reader<Value> = (given: unknown) => Result<Value, string>;
+
+/** How a setting is read; and its value if it is unset or invalid. */
+export interface SettingReader<Value, None = Value> {
+  readonly read: Reader<Value>;
+  readonly none: None;
 }
 
-/** The library's own messages quote the value. */
-export const messageOf = ({ message, expected }: v.BaseIssue<unknown>): string => {
-  if (!message.startsWith("Invalid ")) return message;
-  return `must be ${expected === "string" ? "a text" : expected}`;
+type Values<Readers> = {
+  readonly [Name in keyof Readers]: Readers[Name] extends SettingReader<infer Value, infer None> ? Value | None : never;
 };
+
+/** Reads settings of which each may be absent. Invalid ones are faults, and are read as if they were absent. */
+export function readValid<const Readers extends Readonly<Record<string, SettingReader<unknown>>>>(
+  readers: Readers,
+  env: Settings,
+  faults: SettingFault[],
+): Values<Readers> {
+  const values = Object.entries(readers).map(([setting, { read, none }]) => {
+    const given = (env as Readonly<Record<string, unknown>>)[setting];
+    const value = given === undefined ? ok(none) : read(given);
+    if (!value.ok) faults.push({ setting, why: `${setting}: ${value.error}` });
+    return [setting, value.ok ? value.value : none];
+  });
+  return Object.fromEntries(values);
+}
+
+/** A text of a form. */
+export const matching =
+  (form: RegExp, must: string): Reader<string> =>
+  (given) => {
+    if (typeof given !== "string") return err(NO_TEXT);
+    return form.test(given) ? ok(given) : err(must);
+  };
+
+const NO_TEXT = "must be a text";
+
+export const oneOf = <const Word extends string>(words: readonly Word[], must = wordsOf(words)): Reader<Word> => {
+  return (given) =>
+    readOr(
+      words.find((word) => word === given),
+      must,
+    );
+};
+
+const wordsOf = (words: readonly string[]) => `must be (${words.map((word) => JSON.stringify(word)).join(" | ")})`;
+
+/** A number between bounds, in a form of text. */
+export const numberIn = (
+  min: number,
+  max: number,
+  form = matching(/^\d{1,9}$/, "must be a whole number"),
+): Reader<number> => {
+  return (given) => {
+    const text = form(given);
+    if (!text.ok) return text;
+    const number = Number(text.value);
+    if (number < min) return err(`must be at least ${min}`);
+    return number > max ? err(`must be at most ${max}`) : ok(number);
+  };
+};
+
+/** One or more values: `a, b`. */
+export const listed =
+  (form: RegExp, countMax: number, must: string): Reader<readonly string[]> =>
+  (given) => {
+    if (typeof given !== "string") return err(NO_TEXT);
+    const values = given.split(",").map((part) => part.trim());
+    if (!values.every((value) => form.test(value))) return err(must);
+    return values.length > countMax ? err(`must be at most ${countMax} values`) : ok(values);
+  };
 
 /** The text of a setting; `undefined` where it is unset. Variables of the platform may hold other JSON, such as a table. */
 export function textOf(setting: keyof Settings, env: Settings): Result<string | undefined, string> {
@@ -34,14 +84,26 @@ export function textOf(setting: keyof Settings, env: Settings): Result<string | 
   return given === undefined || typeof given === "string" ? ok(given) : err(`${setting}: must be a text`);
 }
 
-/** The parsed secret; `undefined` if invalid, without a reason: it is secret. */
-export function readSecret<const Schema extends v.GenericSchema>(
-  schema: Schema,
+/** The entries of a JSON array in a setting; `undefined` if one of them is invalid, or there are too few or too many. */
+export function entriesIn<Entry>(
   text: string,
-): v.InferOutput<Schema> | undefined {
-  const parsed = v.safeParse(schema, parseUniqueJson(text));
-  return parsed.success ? parsed.output : undefined;
+  countMax: number,
+  entryOf: (given: unknown) => Entry | undefined,
+): readonly Entry[] | undefined {
+  const json = parseUniqueJson(text);
+  if (!Array.isArray(json) || json.length === 0 || json.length > countMax) return undefined;
+  const entries = json.flatMap((given) => entryOf(given) ?? []);
+  return entries.length === json.length ? entries : undefined;
 }
+
+/** The members of an object that has these and no others. */
+export function membersIn(given: unknown, names: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+  if (!isRecord(given)) return undefined;
+  const own = Object.keys(given);
+  return own.length === names.length && own.every((name) => names.includes(name)) ? given : undefined;
+}
+
+export const areDistinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
 
 /** The value of a setting, or the fault that says what it must be. */
 export const readOr = <Value>(value: Value | undefined, fault: string): Result<Value, string> =>

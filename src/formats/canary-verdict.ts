@@ -1,5 +1,3 @@
-import * as v from "valibot";
-
 /** Whether a canary may be promoted, by the statuses that its requests got: one judge for `/-/metrics/history`, the console and the command. Pure. */
 
 /**
@@ -43,19 +41,13 @@ const JUDGED = {
   left: "are given up by their clients",
 } as const satisfies Partial<Record<StatusClass, string>>;
 
-const share = v.number();
-
-export const canaryVerdictSchema = v.object({
+export interface CanaryVerdict {
   /** `worse`: do not promote. `too-few`: nothing is known yet. */
-  verdict: v.pipe(
-    v.string(),
-    v.transform((text) => text as "worse" | "no-worse" | "too-few"),
-  ),
-  words: v.string(),
+  readonly verdict: "worse" | "no-worse" | "too-few";
+  readonly words: string;
   /** Classes that are more frequent than in force beyond chance, with their shares of the requests. */
-  worse: v.array(v.object({ class: v.string(), canary: share, inForce: share })),
-});
-export type CanaryVerdict = v.InferOutput<typeof canaryVerdictSchema>;
+  readonly worse: readonly { readonly class: string; readonly canary: number; readonly inForce: number }[];
+}
 
 /** Fewer requests say nothing good of a table. */
 export const REQUESTS_MIN = 100;

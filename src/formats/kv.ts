@@ -1,6 +1,6 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
-import { canarySelectorSchema, REVISION_MAX } from "../routing/index.ts";
+import { type CanarySelector, REVISION_MAX, readSelector } from "../routing/index.ts";
+import { isRecord } from "../routing/schema/records.ts";
 
 /**
  * A published table in KV: `table.current` is the pointer, the only value ever overwritten; `table.<digest>` is a body. Bodies
@@ -11,31 +11,71 @@ export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;
 export const formKey = (digest: string, version: string): string => `table.${digest}.${version}`;
 
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(REVISION_MAX));
-export const digestSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+/** SHA-256 in hexadecimal digits. */
+export const DIGEST = /^[0-9a-f]{64}$/;
 
-const POINTER = v.object({
-  revision,
-  digest: digestSchema,
+export interface PointerCanary {
+  readonly revision: number;
+  readonly digest: string;
+  readonly audience: CanarySelector;
+}
+
+export interface Pointer {
+  readonly revision: number;
+  readonly digest: string;
   /** ISO 8601. */
-  publishedAt: v.optional(v.string()),
+  readonly publishedAt?: string | undefined;
   /** Counts changes in the control plane, canaries included; 0 from a writer without a counter. */
-  change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
-  /** A later version may have other audiences. A canary that this version cannot read is ignored. */
-  canary: v.optional(
-    v.fallback(v.optional(v.object({ revision, digest: digestSchema, audience: canarySelectorSchema })), undefined),
-  ),
-});
+  readonly change: number;
+  readonly canary?: PointerCanary | undefined;
+}
 
-export type Pointer = Readonly<v.InferOutput<typeof POINTER>>;
-export type PointerCanary = NonNullable<Pointer["canary"]>;
+const isRevision = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 1 && value <= REVISION_MAX;
 
-/** The error says what is wrong. */
+const isDigest = (value: unknown): value is string => typeof value === "string" && DIGEST.test(value);
+
+/** The error says what is wrong. Every start reads a pointer, so that it needs no library. */
 export function parsePointer(text: string): Result<Pointer, string> {
-  const pointer = v.safeParse(v.pipe(v.string(), v.parseJson(undefined, "it is not JSON"), POINTER), text);
-  return pointer.success ? ok(pointer.output) : err(pointer.issues[0].message);
+  const json = jsonIn(text);
+  if (json === undefined) return err(NOT_JSON);
+  if (!isRecord(json)) return err("it is not an object");
+  const { revision, digest, publishedAt, change = 0, canary } = json;
+  if (!isRevision(revision)) return err(`revision must be a whole number from 1 to ${REVISION_MAX}`);
+  if (!isDigest(digest)) return err("digest must be 64 hexadecimal digits in small letters");
+  if (publishedAt !== undefined && typeof publishedAt !== "string") return err("publishedAt must be a text");
+  if (typeof change !== "number" || !Number.isSafeInteger(change) || change < 0)
+    return err("change must be a whole number from 0");
+  return ok({
+    revision,
+    digest,
+    publishedAt,
+    change,
+    canary: canaryIn(canary),
+  });
+}
+
+/** A later version may have other audiences. A canary that this version cannot read is ignored. */
+function canaryIn(value: unknown): PointerCanary | undefined {
+  if (!isRecord(value)) return undefined;
+  const { revision, digest } = value;
+  const audience = readSelector(value["audience"]);
+  return isRevision(revision) && isDigest(digest) && audience !== undefined
+    ? { revision, digest, audience }
+    : undefined;
+}
+
+/** `undefined` for a text that is not JSON. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A counter of 0 is left out: readers of every version take its absence for 0. */
 export const formatPointer = ({ revision, digest, publishedAt, change, canary }: Pointer): string =>
   JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), canary });
+
+const NOT_JSON = "it is not JSON";

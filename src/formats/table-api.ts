@@ -1,9 +1,10 @@
 import * as v from "valibot";
-import { digestSchema as digest } from "./kv.ts";
+import { DIGEST } from "./kv.ts";
 import { PAGE_ENTRIES_MAX } from "./table-requests.ts";
 
 /** Answers of `/-/table`: the source of types, validation and OpenAPI. Metadata is not validated: a later gateway may send more. */
 
+const digest = v.pipe(v.string(), v.regex(DIGEST));
 const integer = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
 const names = v.array(v.string());

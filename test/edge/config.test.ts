@@ -114,6 +114,58 @@ describe("the Worker's settings", () => {
     ]);
   });
 
+  it.each([
+    [{ REQUEST_LOG: "yes" }, 'REQUEST_LOG: must be ("off" | "json")'],
+    [{ REQUEST_LOG: 7 }, 'REQUEST_LOG: must be ("off" | "json")'],
+    [{ GATEWAY_NAME: null }, "GATEWAY_NAME: must be a text"],
+    [{ CHECK_SECONDS: "0" }, "CHECK_SECONDS: must be at least 1"],
+    [{ CHECK_SECONDS: "3601" }, "CHECK_SECONDS: must be at most 3600"],
+    [{ CHECK_SECONDS: "1.5" }, "CHECK_SECONDS: must be a whole number"],
+    [{ CHECK_SECONDS: 15 }, "CHECK_SECONDS: must be a text"],
+    [{ TABLE_REFRESH_SECONDS: "0.0" }, "TABLE_REFRESH_SECONDS: must be at least 0.1"],
+    [{ TABLE_REFRESH_SECONDS: "86400.1" }, "TABLE_REFRESH_SECONDS: must be at most 86400"],
+    [{ TABLE_REFRESH_SECONDS: "1.55" }, "TABLE_REFRESH_SECONDS: must be a number with at most one decimal"],
+    [{ RATE_LIMIT_PERIOD_SECONDS: "20" }, 'RATE_LIMIT_PERIOD_SECONDS: must be ("10" | "60")'],
+    [
+      { ACCESS_TEAM_DOMAIN: "a.b", ACCESS_AUDIENCE: Array(11).fill("a").join() },
+      "ACCESS_AUDIENCE: must be at most 10 values",
+    ],
+    [
+      { PUBLIC_ID_KEYS: '{"sealed":[{"id":"a"}]}' },
+      'PUBLIC_ID_KEYS: sealed.0.key must be like {"id": "2026", "key": "<base64>"}.',
+    ],
+    [{ PUBLIC_ID_KEYS: '{"sealed":[{"id":7,"key":"AA=="}]}' }, "PUBLIC_ID_KEYS: sealed.0.id is no text."],
+    [{ PUBLIC_ID_KEYS: '{"compatible":[{"id":"","key":"AA=="}]}' }, "PUBLIC_ID_KEYS: compatible.0.id is empty."],
+    [{ PUBLIC_ID_KEYS: '{"compatible":[{"id":"a","key":"A"}]}' }, "PUBLIC_ID_KEYS: compatible.0.key is not base64."],
+    [{ PUBLIC_ID_KEYS: '{"sealed":{}}' }, "PUBLIC_ID_KEYS: sealed is no list."],
+    [
+      { PUBLIC_ID_KEYS: '{"sealed":[{"id":"a","key":"AA==","secret":1}]}' },
+      "PUBLIC_ID_KEYS: sealed.0 must have no other members than id and key.",
+    ],
+    [{ PUBLIC_ID_KEYS: '{"secret":1}' }, "PUBLIC_ID_KEYS: it must have no other members than sealed and compatible."],
+  ])("%j is a fault in these words", (set, why) => {
+    expect(readConfig({ ...bindings, ...set }).faults).toEqual([{ setting: why.split(/[ :]/)[0], why }]);
+  });
+
+  const signing = (...keys: readonly object[]) => ({ ORIGIN_SIGNING_KEYS: JSON.stringify(keys) });
+  const key = btoa("k".repeat(32));
+  it.each([
+    [1, signing({ id: "a", key })],
+    [2, signing({ id: "a", key }, { id: "b", key })],
+    [0, signing()],
+    [0, signing({ id: "a", key }, { id: "a", key })],
+    [0, signing({ id: "a", key }, { id: "b", key }, { id: "c", key })],
+    [0, signing({ id: "a", key: btoa("k".repeat(31)) })],
+    [0, signing({ id: "a", key: `${key}=` })],
+    [0, signing({ id: "a", key, more: 1 })],
+    [0, signing({ id: 7, key })],
+    [0, { ORIGIN_SIGNING_KEYS: `[{"id":"a","id":"b","key":"${key}"}]` }],
+    [0, { ORIGIN_SIGNING_KEYS: `{"0":{"id":"a","key":"${key}"},"length":1}` }],
+  ])("%i signing keys are read of %j", (count, set) => {
+    const config = readConfig({ ...bindings, ...set });
+    expect([config.signingKeys.length, config.faults.length]).toEqual([count, count === 0 ? 1 : 0]);
+  });
+
   it("replaces what is wrong by what is safe", () => {
     const wrong = Object.fromEntries(SETTING_NAMES.map((name) => [name, "wrong,"]));
     const { faults, ...config } = readConfig({ ...bindings, ...wrong });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { type CanaryVerdict, canaryVerdictSchema, figuresFrom } from "../../formats/canary-verdict.ts";
+import { type CanaryVerdict, figuresFrom } from "../../formats/canary-verdict.ts";
 import { type CanaryMember, canaryMember } from "../../formats/console-canary.ts";
 import * as api from "../../formats/table-api.ts";
 import { NOTE_HEADER } from "../../formats/table-requests.ts";
@@ -109,7 +109,16 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
   };
 };
 
-const VERDICT = v.object({ source: v.string(), canaryVerdict: canaryVerdictSchema });
+const canaryVerdict = v.object({
+  verdict: v.pipe(
+    v.string(),
+    v.transform((text) => text as CanaryVerdict["verdict"]),
+  ),
+  words: v.string(),
+  worse: v.array(v.object({ class: v.string(), canary: v.number(), inForce: v.number() })),
+});
+
+const VERDICT = v.object({ source: v.string(), canaryVerdict });
 
 const EXPLAINED = v.looseObject({ places: v.array(v.string()), ids: v.array(v.looseObject({})), ...canaryMember });
 

@@ -1,6 +1,6 @@
 import { readOriginUrl } from "../../routing/compile/origin-url.ts";
+import { valuesOf } from "../../routing/schema/records.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { valuesOf } from "../../routing/schema/without-id.ts";
 import { type DiffCounts, formatUndone, type KeyCount, undoneCount } from "./diff.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";

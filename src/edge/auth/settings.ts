@@ -1,8 +1,20 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Scope } from "../../ports/admin.ts";
 import { parseUniqueJson } from "../../routing/schema/json-scanner.ts";
-import { messageOf, readSecret, readValid, type SettingFault, type Settings, textOf } from "../settings.ts";
+import { isRecord } from "../../routing/schema/records.ts";
+import {
+  areDistinct,
+  entriesIn,
+  listed,
+  matching,
+  membersIn,
+  oneOf,
+  readValid,
+  type SettingFault,
+  type SettingReader,
+  type Settings,
+  textOf,
+} from "../settings.ts";
 
 /** Whose tokens are accepted, signed by RS256. */
 export interface JwtSettings {
@@ -19,22 +31,27 @@ export interface JwtSettings {
 /** Callers that may mint: all, those with the scope, those with a token of an issuer, or none. `faulty`: the setting is invalid. */
 export type MintDoor = "open" | "token" | "off" | "faulty" | JwtSettings;
 
-const NAME_WORDS = "must be a text of 1 to 300 characters";
-const NAME = v.pipe(v.string(NAME_WORDS), v.minLength(1, NAME_WORDS), v.maxLength(300, NAME_WORDS));
-const KEYS_WORDS = "must be an https: URL";
+/** `is`: whether a member fits; `must`: else why not. */
+type JwtMember = readonly [name: string, is: (value: unknown) => boolean, must: string];
 
-const MINT_JWT = v.pipe(
-  v.strictObject({
-    issuer: NAME,
-    audience: NAME,
-    keys: v.pipe(
-      v.string(KEYS_WORDS),
-      v.check((text) => text.startsWith("https://") && URL.canParse(text), KEYS_WORDS),
-    ),
-    scope: v.optional(NAME),
-  }),
-  v.transform(({ audience, ...rest }): JwtSettings => ({ ...rest, audiences: [audience] })),
-);
+const isName = (value: unknown): boolean => typeof value === "string" && value.length >= 1 && value.length <= 300;
+const isKeysUrl = (value: unknown): boolean =>
+  typeof value === "string" && value.startsWith("https://") && URL.canParse(value);
+const NAME_WORDS = "must be a text of 1 to 300 characters";
+
+const JWT_MEMBERS: readonly JwtMember[] = [
+  ["issuer", isName, NAME_WORDS],
+  ["audience", isName, NAME_WORDS],
+  ["keys", isKeysUrl, "must be an https: URL"],
+  ["scope", isName, NAME_WORDS],
+];
+
+interface DeclaredJwt {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys: string;
+  readonly scope?: string;
+}
 
 /** Reads the setting `MINT`. An empty one counts as unset. */
 export function parseMintDoor(text: string): Result<MintDoor, string> {
@@ -50,14 +67,16 @@ export const parseClientJwt = (text: string): Result<JwtSettings, string> =>
 /** It is no secret, so the member is named. `fault`: for what is no such object at all. */
 function readJwt(setting: string, text: string, fault: string): Result<JwtSettings, string> {
   const json = parseUniqueJson(text);
-  const parsed = v.safeParse(MINT_JWT, json);
-  if (parsed.success) return ok(parsed.output);
-  const [issue] = parsed.issues;
-  const member = issue.path?.[0]?.key;
-  if (member === undefined || Array.isArray(json)) return err(fault);
-  if (issue.expected === "never") return err(`${setting}: ${JSON.stringify(member)} is unknown`);
-  const isThere = Object.hasOwn(json as object, String(member));
-  return err(`${setting}: ${member} ${isThere ? issue.message : "is missing"}`);
+  if (!isRecord(json)) return err(fault);
+  for (const [name, is, must] of JWT_MEMBERS) {
+    const value = json[name];
+    if (value === undefined && name !== "scope") return err(`${setting}: ${name} is missing`);
+    if (value !== undefined && !is(value)) return err(`${setting}: ${name} ${must}`);
+  }
+  const unknown = Object.keys(json).find((own) => !JWT_MEMBERS.some(([name]) => name === own));
+  if (unknown !== undefined) return err(`${setting}: ${JSON.stringify(unknown)} is unknown`);
+  const { audience, ...rest } = json as unknown as DeclaredJwt;
+  return ok({ ...rest, audiences: [audience] });
 }
 
 const CLIENT_JWT_FAULT =
@@ -79,53 +98,50 @@ export interface AccessSettings extends JwtSettings {
 const AUDIENCES_MAX = 10;
 const OPERATORS_MAX = 200;
 
-/** One or more values: `a, b`. */
-const listOf = (item: RegExp, countMax: number, message: string) =>
-  v.pipe(
-    v.string(),
-    v.transform((text) => text.split(",").map((part) => part.trim())),
-    v.array(v.pipe(v.string(), v.regex(item, message))),
-    v.maxLength(countMax),
-  );
-
 /** Operators have ASCII addresses only: some other letters become ASCII in lower case. */
 const OPERATOR = /^(?:\*|[\x21-\x2b\x2d-\x3f\x41-\x7e]{1,64})@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
-const ADDRESSES = listOf(OPERATOR, OPERATORS_MAX, 'must be addresses or "*@acme.com", separated by commas');
+const ADDRESSES: SettingReader<readonly string[], undefined> = {
+  read: listed(OPERATOR, OPERATORS_MAX, 'must be addresses or "*@acme.com", separated by commas'),
+  none: undefined,
+};
 
-/** Reads the settings of Access; `undefined` if there are none. */
-const accessSettings = v.pipe(
-  v.object({
-    ACCESS_TEAM_DOMAIN: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(
-          /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/,
-          'must be a host in small letters, such as "acme.cloudflareaccess.com"',
-        ),
-      ),
+const ACCESS_SETTINGS = {
+  ACCESS_TEAM_DOMAIN: {
+    read: matching(
+      /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/,
+      'must be a host in small letters, such as "acme.cloudflareaccess.com"',
     ),
-    ACCESS_AUDIENCE: v.optional(
-      listOf(/^[\x21-\x2b\x2d-\x7e]{1,128}$/, AUDIENCES_MAX, "must be audience tags, separated by commas"),
-    ),
-    ACCESS_OPERATORS: v.optional(ADDRESSES),
-    ACCESS_SUPPORT: v.optional(ADDRESSES),
-  }),
-  v.check(
-    ({ ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences, ACCESS_OPERATORS: operators, ACCESS_SUPPORT: support }) =>
-      (team === undefined) === (audiences === undefined) &&
-      (team !== undefined || (operators ?? support) === undefined),
-    "ACCESS_TEAM_DOMAIN and ACCESS_AUDIENCE need each other, and ACCESS_OPERATORS and ACCESS_SUPPORT need both",
-  ),
-  v.transform((set): AccessSettings | undefined => {
-    const { ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences } = set;
-    const inLowerCase = (addresses: readonly string[] = []) => addresses.map((one) => one.toLowerCase());
-    if (team === undefined || audiences === undefined) return undefined;
-    const operators = inLowerCase(set.ACCESS_OPERATORS);
-    const support = inLowerCase(set.ACCESS_SUPPORT);
-    return { issuer: `https://${team}`, audiences, operators, ...(support.length > 0 && { support }) };
-  }),
-);
+    none: undefined,
+  },
+  ACCESS_AUDIENCE: {
+    read: listed(/^[\x21-\x2b\x2d-\x7e]{1,128}$/, AUDIENCES_MAX, "must be audience tags, separated by commas"),
+    none: undefined,
+  },
+  ACCESS_OPERATORS: ADDRESSES,
+  ACCESS_SUPPORT: ADDRESSES,
+} as const;
+
+/** `undefined` if there are none, or one of them is invalid. */
+function readAccess(env: Settings, faults: SettingFault[]): AccessSettings | undefined {
+  const before = faults.length;
+  const read = readValid(ACCESS_SETTINGS, env, faults);
+  const [isTeamSet, isAudienceSet, ...areSet] = ACCESS_NAMES.map((name) => env[name] !== undefined);
+  const setting = ACCESS_NAMES.find((name) => env[name] !== undefined);
+  if (setting !== undefined && (isTeamSet !== isAudienceSet || (!isTeamSet && areSet.includes(true)))) {
+    faults.push({ setting, why: `${setting}: ${ACCESS_INCOMPLETE}` });
+  }
+  const { ACCESS_TEAM_DOMAIN: team, ACCESS_AUDIENCE: audiences } = read;
+  if (faults.length > before || team === undefined || audiences === undefined) return undefined;
+  const operators = inLowerCase(read.ACCESS_OPERATORS);
+  const support = inLowerCase(read.ACCESS_SUPPORT);
+  return { issuer: `https://${team}`, audiences, operators, ...(support.length > 0 && { support }) };
+}
+
+const inLowerCase = (addresses: readonly string[] = []) => addresses.map((one) => one.toLowerCase());
+
+const ACCESS_INCOMPLETE =
+  "ACCESS_TEAM_DOMAIN and ACCESS_AUDIENCE need each other, and ACCESS_OPERATORS and ACCESS_SUPPORT need both";
 
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@([\x21-\x3f\x41-\x7e]+)$/;
 
@@ -142,33 +158,33 @@ export function scopeOf(email: string, { operators, support = [] }: AccessSettin
 const TOKENS_MAX = 100;
 
 /** A bearer token; only the SHA-256 of it is stored. Its name is the author in the audit. */
-const TOKEN = v.strictObject({
-  name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)),
-  scope: v.picklist(["support", "viewer", "operator", "mint", "directory"] satisfies Scope[]),
-  sha256: v.pipe(
-    v.string(),
-    v.regex(/^[0-9a-fA-F]{64}$/),
-    v.transform((hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))),
-  ),
-});
-export type AdminToken = Readonly<v.InferOutput<typeof TOKEN>>;
+export interface AdminToken {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly sha256: Uint8Array<ArrayBuffer>;
+}
 
-const isDistinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
+const SCOPES: readonly Scope[] = ["support", "viewer", "operator", "mint", "directory"];
 
-const SECRET = v.pipe(
-  v.array(TOKEN),
-  v.minLength(1),
-  v.maxLength(TOKENS_MAX),
-  v.check((tokens) => isDistinct(tokens.map(({ name }) => name))),
-  v.check((tokens) => isDistinct(tokens.map(({ sha256 }) => sha256.join()))),
-);
+const tokenIn = (given: unknown): AdminToken | undefined => {
+  const { name, scope: declared, sha256: hex } = membersIn(given, ["name", "scope", "sha256"]) ?? {};
+  const scope = SCOPES.find((one) => one === declared);
+  if (typeof name !== "string" || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) || scope === undefined)
+    return undefined;
+  if (typeof hex !== "string" || !/^[0-9a-fA-F]{64}$/.test(hex)) return undefined;
+  return { name, scope, sha256: Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)) };
+};
 
 export const ADMIN_TOKENS_FAULT =
   'ADMIN_TOKENS must be JSON like [{"name": "ci", "scope": "operator", "sha256": "<64 hex digits>"}], ' +
   `1 to ${TOKENS_MAX} entries, no name and no digest twice; \`waybill token new\` makes one`;
 
 /** The secret `ADMIN_TOKENS`; `undefined` if it is invalid. The error never quotes the secret. */
-export const parseAdminTokens = (text: string): readonly AdminToken[] | undefined => readSecret(SECRET, text);
+export const parseAdminTokens = (text: string): readonly AdminToken[] | undefined => {
+  const tokens = entriesIn(text, TOKENS_MAX, tokenIn);
+  const areTold = (of: (token: AdminToken) => string) => areDistinct((tokens ?? []).map(of));
+  return areTold(({ name }) => name) && areTold(({ sha256 }) => sha256.join()) ? tokens : undefined;
+};
 
 /** Authentication of operators and viewers. Without settings every caller is rejected. */
 export interface AuthSettings {
@@ -182,18 +198,14 @@ export interface AuthSettings {
 
 const ACCESS_NAMES = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS", "ACCESS_SUPPORT"] as const;
 
-// workerd gives null for an unset environment variable.
-const OPEN_PAGES = v.object({ OPEN_PAGES: v.nullish(v.picklist(["on", "off"], 'must be "on" or "off"'), "off") });
+const OPEN_PAGES = { OPEN_PAGES: { read: oneOf(["on", "off"], 'must be "on" or "off"'), none: "off" } } as const;
 
 /** Reads the environment. Invalid settings never open pages. */
 export function readAuthSettings(env: Settings, faults: SettingFault[]): AuthSettings {
   const found: SettingFault[] = [];
-  const { OPEN_PAGES: open } = readValid(OPEN_PAGES, env, found);
-  const access = v.safeParse(accessSettings, env);
-  for (const issue of access.issues ?? []) {
-    const setting = String(issue.path?.[0]?.key ?? ACCESS_NAMES.find((name) => env[name] !== undefined));
-    found.push({ setting, why: `${setting}: ${messageOf(issue)}` });
-  }
+  // workerd gives null for an unset environment variable.
+  const { OPEN_PAGES: open } = readValid(OPEN_PAGES, { OPEN_PAGES: env.OPEN_PAGES ?? undefined }, found);
+  const access = readAccess(env, found);
   const text = textOf("ADMIN_TOKENS", env);
   const tokens = !text.ok ? undefined : text.value === undefined ? [] : parseAdminTokens(text.value);
   if (tokens === undefined) found.push({ setting: "ADMIN_TOKENS", why: text.ok ? ADMIN_TOKENS_FAULT : text.error });
@@ -206,7 +218,7 @@ export function readAuthSettings(env: Settings, faults: SettingFault[]): AuthSet
   return {
     openPages: open === "on" && found.length === 0,
     tokens: tokens ?? [],
-    access: access.success ? access.output : undefined,
+    access,
     isFaulty: found.length > 0,
   };
 }

@@ -1,7 +1,6 @@
-import * as v from "valibot";
 import type { Clock, Sign } from "../../ports/gateway.ts";
 import { formatSignature, isKeyId, KEY_BYTES_MIN, SIGNING_ALGORITHM, signedText } from "../../proxy/signature.ts";
-import { readSecret, type Settings, textOf } from "../settings.ts";
+import { areDistinct, entriesIn, membersIn, type Settings, textOf } from "../settings.ts";
 
 /** The first key signs; origins are to know both. */
 export type SigningKeys = readonly Readonly<{ id: string; key: Uint8Array<ArrayBuffer> }>[];
@@ -11,22 +10,26 @@ export const NO_SIGNING_KEYS: SigningKeys = [];
 /** One in use and one that comes or goes: more would only hide that a rotation was never finished. */
 const KEYS_MAX = 2;
 
-const bytes = v.pipe(
-  v.string(),
-  v.base64(),
-  v.transform((text) => Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))),
-  v.check(({ length }) => length >= KEY_BYTES_MIN),
-);
+/** RFC 4648 §4. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-const SECRET = v.pipe(
-  v.array(v.strictObject({ id: v.pipe(v.string(), v.check(isKeyId)), key: bytes })),
-  v.minLength(1),
-  v.maxLength(KEYS_MAX),
-  v.check((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),
-);
+const bytesIn = (given: unknown): Uint8Array<ArrayBuffer> | undefined => {
+  if (typeof given !== "string" || !BASE64.test(given)) return undefined;
+  const bytes = Uint8Array.from(atob(given), (unit) => unit.charCodeAt(0));
+  return bytes.length >= KEY_BYTES_MIN ? bytes : undefined;
+};
+
+const keyIn = (given: unknown): SigningKeys[number] | undefined => {
+  const { id, key: text } = membersIn(given, ["id", "key"]) ?? {};
+  const key = bytesIn(text);
+  return typeof id === "string" && isKeyId(id) && key !== undefined ? { id, key } : undefined;
+};
 
 /** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` if invalid, without a reason: they are secret. */
-export const parseSigningKeys = (text: string): SigningKeys | undefined => readSecret(SECRET, text);
+export const parseSigningKeys = (text: string): SigningKeys | undefined => {
+  const keys = entriesIn(text, KEYS_MAX, keyIn);
+  return keys !== undefined && areDistinct(keys.map(({ id }) => id)) ? keys : undefined;
+};
 
 /** Without its fault, which `readConfig` reports. */
 export function signingKeysOf(env: Settings): SigningKeys {

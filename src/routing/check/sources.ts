@@ -2,14 +2,8 @@ import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { SOURCE_VALUES_MAX } from "../limits.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
-import { listOf } from "../schema/records.ts";
-import {
-  CONTINENTS,
-  type DeclaredSource,
-  type DeclaredValues,
-  type DeclaredWithoutId,
-  valuesOf,
-} from "../schema/without-id.ts";
+import { type DeclaredValues, listOf, valuesOf } from "../schema/records.ts";
+import { CONTINENTS, type DeclaredSource, type DeclaredWithoutId } from "../schema/without-id.ts";
 import { checkRegion, noSuchCountry } from "./names.ts";
 import { type Kind, Taken } from "./taken-values.ts";
 

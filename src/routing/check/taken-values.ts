@@ -1,7 +1,7 @@
 import { type Prefixes, prefixesOf, prefixOf } from "../resolve/listed.ts";
 import type { Place } from "../schema/faults.ts";
-import { listOf } from "../schema/records.ts";
-import { type DeclaredSource, valuesOf } from "../schema/without-id.ts";
+import { listOf, valuesOf } from "../schema/records.ts";
+import type { DeclaredSource } from "../schema/without-id.ts";
 
 /** Values that earlier sources of a list take, so that later ones never see them. */
 

@@ -8,9 +8,9 @@ import { nameTest } from "../lookup/values.ts";
 import { prefixesOf, type RegionByValue } from "../resolve/listed.ts";
 import { claimPathOf, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
 import type { Draft } from "../schema/draft.ts";
-import { listOf } from "../schema/records.ts";
+import { type DeclaredValues, listOf, valuesOf } from "../schema/records.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
-import { type DeclaredSource, type DeclaredValues, type DeclaredWithoutId, valuesOf } from "../schema/without-id.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
 import type {
   Asked,
   Entity,

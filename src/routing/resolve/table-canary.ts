@@ -1,34 +1,41 @@
-import * as v from "valibot";
 import { fieldOf, iuid, kindOf } from "../../ids/index.ts";
-import { ENTITIES_MAX } from "../limits.ts";
-import { name } from "../schema/parts.ts";
+import { ENTITIES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import { isRecord, NAME_FORM } from "../schema/records.ts";
 import type { CompiledTable, IdDecision } from "../table.ts";
 import { percentTaking, placeOf } from "./match.ts";
 
 /** IDs that a canary of the whole table serves. The table in force decides, so that the choice is stable. */
 
-const PERCENT_STEP = 1e-4;
+/** Exactly one of the three. A share is in percent. */
+export type CanarySelector =
+  | { readonly share: number }
+  | { readonly countries: string[] }
+  | { readonly entities: string[] };
 
-/** Exactly one of the three. A share is in percent, in steps of a ten-thousandth, as in a route's canary. */
-export const canarySelectorSchema = v.union(
-  [
-    v.strictObject({
-      share: v.pipe(v.number(), v.minValue(PERCENT_STEP), v.maxValue(100), v.check(isStep, "At most four decimals.")),
-    }),
-    v.strictObject({
-      countries: v.pipe(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/))), v.minLength(1), v.maxLength(300)),
-    }),
-    v.strictObject({ entities: v.pipe(v.array(name), v.minLength(1), v.maxLength(ENTITIES_MAX)) }),
-  ],
-  "Give exactly one of `share` (percent), `countries` (ISO 3166-1 codes), `entities` (names).",
-);
+export const PERCENT_STEP = 1e-4;
+export const COUNTRIES_MAX = 300;
+export const COUNTRY = /^[A-Z]{2}$/;
 
-export type CanarySelector = v.InferOutput<typeof canarySelectorSchema>;
-
-function isStep(percent: number): boolean {
+/** A share is in steps of a ten-thousandth, as in a route's canary. */
+export const isStep = (percent: number): boolean => {
   const steps = percent / PERCENT_STEP;
   return Math.abs(steps - Math.round(steps)) < 1e-6;
-}
+};
+
+/** As a pointer in KV has it, by the same rules: every start reads one, so that it needs no library. */
+export const readSelector = (value: unknown): CanarySelector | undefined => {
+  if (!isRecord(value) || Object.keys(value).length !== 1) return undefined;
+  const { share, countries, entities } = value;
+  if (typeof share === "number") return share >= PERCENT_STEP && share <= 100 && isStep(share) ? { share } : undefined;
+  if (Array.isArray(countries)) return areNames(countries, COUNTRIES_MAX, isCountry) ? { countries } : undefined;
+  return Array.isArray(entities) && areNames(entities, ENTITIES_MAX, isEntity) ? { entities } : undefined;
+};
+
+const areNames = (values: readonly unknown[], countMax: number, is: (value: string) => boolean): boolean =>
+  values.length > 0 && values.length <= countMax && values.every((value) => typeof value === "string" && is(value));
+
+const isCountry = (value: string): boolean => COUNTRY.test(value);
+const isEntity = (value: string): boolean => NAME_FORM.test(value) && value.length <= NAME_LENGTH_MAX;
 
 /** Any but those of other uses: the share of a route's canary must be independent of the table's. */
 const SEED = 0x2545f491;

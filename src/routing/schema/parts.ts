@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
+import { NAME_FORM } from "./records.ts";
 
 /** Schemas that several parts of the declared table share. */
 
@@ -26,7 +27,7 @@ export const named = <const Entry extends v.GenericSchema>(entry: Entry, max: nu
 
 export const name = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "A name starts with a letter and has only letters, digits, `-` and `_`."),
+  v.regex(NAME_FORM, "A name starts with a letter and has only letters, digits, `-` and `_`."),
   v.maxLength(limits.NAME_LENGTH_MAX, `A name has at most ${limits.NAME_LENGTH_MAX} characters.`),
 );
 

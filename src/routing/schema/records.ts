@@ -1,5 +1,10 @@
+import type { Place } from "./faults.ts";
+
 /** Keys with a meaning for JavaScript objects. As names they would allow prototype pollution. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Names of regions, entities and what else a table names. */
+export const NAME_FORM = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -16,3 +21,23 @@ export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
 /** A member that is one item, or a list of them. */
 export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [value as Item];
+
+/** A map of values in a source. */
+export type DeclaredValues = Readonly<Record<string, string | readonly string[]>>;
+
+export interface DeclaredValue {
+  readonly value: string;
+  readonly region: string;
+  /** Its place in the map. */
+  readonly at: Place;
+}
+
+/** Each value with its region. A loop: a table may have 250,000. */
+export const valuesOf = (map: DeclaredValues = {}): readonly DeclaredValue[] => {
+  const values: DeclaredValue[] = [];
+  for (const [key, entry] of Object.entries(map)) {
+    if (typeof entry === "string") values.push({ value: key, region: entry, at: [key] });
+    else for (const [index, value] of entry.entries()) values.push({ value, region: key, at: [key, index] });
+  }
+  return values;
+};

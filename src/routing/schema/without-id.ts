@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import * as limits from "../limits.ts";
-import type { Place } from "./faults.ts";
 import {
   claim,
   deadlinesSchema,
@@ -134,26 +133,6 @@ export const withoutIdMembers = {
   wholeAnswers: v.exactOptional(wholeAnswersSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   fields: v.exactOptional(fieldsSchema),
-};
-
-/** A map of values in a source. */
-export type DeclaredValues = Readonly<Record<string, string | readonly string[]>>;
-
-export interface DeclaredValue {
-  readonly value: string;
-  readonly region: string;
-  /** Its place in the map. */
-  readonly at: Place;
-}
-
-/** Each value with its region. A loop: a table may have 250,000. */
-export const valuesOf = (map: DeclaredValues = {}): readonly DeclaredValue[] => {
-  const values: DeclaredValue[] = [];
-  for (const [key, entry] of Object.entries(map)) {
-    if (typeof entry === "string") values.push({ value: key, region: entry, at: [key] });
-    else for (const [index, value] of entry.entries()) values.push({ value, region: key, at: [key, index] });
-  }
-  return values;
 };
 
 export type DeclaredSource = v.InferOutput<typeof sourceSchema>;

@@ -25,6 +25,25 @@ describe("a pointer of a later version of the code", () => {
   });
 });
 
+describe("a pointer that cannot be read", () => {
+  it.each([
+    ["", "it is not JSON"],
+    ["[]", "it is not an object"],
+    ["null", "it is not an object"],
+    [{ revision: 0 }, "revision must be a whole number from 1 to 999999999999999"],
+    [{ revision: "7" }, "revision must be a whole number from 1 to 999999999999999"],
+    [{ revision: 1e15 }, "revision must be a whole number from 1 to 999999999999999"],
+    [{ digest: "A".repeat(64) }, "digest must be 64 hexadecimal digits in small letters"],
+    [{ digest: `${DIGEST}0` }, "digest must be 64 hexadecimal digits in small letters"],
+    [{ publishedAt: null }, "publishedAt must be a text"],
+    [{ change: -1 }, "change must be a whole number from 0"],
+    [{ change: null }, "change must be a whole number from 0"],
+  ])("%j says why", (given, error) => {
+    const text = typeof given === "string" ? given : JSON.stringify({ ...POINTER, ...given });
+    expect(parsePointer(text)).toEqual({ ok: false, error });
+  });
+});
+
 it("nothing is asked of KV that a location may take for missing longer than it must", async () => {
   const asked: unknown[] = [];
   const get = async (...parameters: unknown[]): Promise<null> => {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { regionsOfMinted } from "../../../src/features/mint/table/verify.ts";
 import { everyLayout, formatShortKey, luuid, mixWords, toSql, type Words } from "../../../src/ids/index.ts";
 import { identityWords, isOneIdentity, LUUID_SHORT } from "../../../src/routing/identity.ts";
-import { explain, resolveAny, resolvePath } from "../../../src/routing/index.ts";
+import { canarySelectorSchema, explain, readSelector, resolveAny, resolvePath } from "../../../src/routing/index.ts";
 import { percentTaking, placeOf, shareHash } from "../../../src/routing/resolve/match.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { CompiledTable, Target } from "../../../src/routing/table.ts";
@@ -321,4 +322,31 @@ describe("a share", () => {
     expect(target).toMatchObject({ region: { name: "us" }, rule: { kind: "canary", index: 2 } });
     expect(target.canary).toBeUndefined();
   });
+});
+
+test("a pointer's audience is read by the rules for callers", () => {
+  const share = fc.oneof(
+    fc.constantFrom(0, 1e-4, 1e-5, 33.3333, 33.33333, 100, 100.0001, Number.NaN, -1),
+    fc.double(),
+    fc.integer(),
+  );
+  const name = fc.constantFrom("KZ", "kz", "KZT", "order", "a-b_1", "1a", "", "a".repeat(64), "a".repeat(65), "ä");
+  const names = fc.oneof(fc.array(fc.oneof(name, fc.integer()), { maxLength: 4 }), fc.constant(Array(301).fill("KZ")));
+  const audience = fc.oneof(
+    fc.record({ share, countries: names, entities: names, plan: name }, { requiredKeys: [] }),
+    fc.record({ share }),
+    fc.record({ countries: fc.oneof(names, name) }),
+    fc.record({ entities: fc.oneof(names, name) }),
+    fc.anything(),
+  );
+  const seen = { read: 0, refused: 0 };
+  fc.assert(
+    fc.property(audience, (value) => {
+      const { success } = v.safeParse(canarySelectorSchema, value);
+      expect(readSelector(value)).toEqual(success ? value : undefined);
+      seen[success ? "read" : "refused"] += 1;
+    }),
+    { numRuns: runs(1_000) },
+  );
+  expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(20);
 });

@@ -4,7 +4,7 @@ import { checkRegions } from "../../../routing/check/sources.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Place, Report } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
-import { valuesOf } from "../../../routing/schema/without-id.ts";
+import { valuesOf } from "../../../routing/schema/records.ts";
 import { readCopiesSchema } from "./schema.ts";
 
 /** Every region that is named must be there, and some client must be able to read from a copy. */

@@ -1,6 +1,6 @@
 import type { TableFeature } from "../../../routing/feature.ts";
 import { hasMember } from "../../../routing/schema/member.ts";
-import { type DeclaredValues, valuesOf } from "../../../routing/schema/without-id.ts";
+import { type DeclaredValues, valuesOf } from "../../../routing/schema/records.ts";
 import type { IdDecision, PlainDecision, Region, Regions, Rule } from "../../../routing/table.ts";
 import type { DeclaredReadCopies, ReadCopies } from "./schema.ts";
 

@@ -10,7 +10,7 @@ import { splitOutsideQuotes, unescaped } from "../../../routing/lookup/values.ts
 import type { ClaimOutcome } from "../port.ts";
 import { isFilled, newKeyOf, regionInDirectory } from "../table/compile.ts";
 import { decodeSegment } from "../table/normalise.ts";
-import { isOwner } from "../table/row.ts";
+import { isOwner } from "../table/owner.ts";
 import type { DirectoryPlan } from "../table/types.ts";
 import { isMissingKey, TEXT_KEY } from "../table/types.ts";
 

@@ -1,24 +1,18 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { duplicateKey } from "../../../routing/schema/json-scanner.ts";
-
-/** In UTF-16 units. */
-const OWNER_LENGTH_MAX = 512;
+import { isOwner, ownerFault } from "./owner.ts";
 
 const notText = (name: string): string => `Its member \`${name}\` is missing or not a string.`;
 
 /** An entity's ID as a caller writes it: in rows, claims and answers of origins. Half a surrogate pair would be stored as U+FFFD. */
 export const ownerSchema = v.pipe(
   v.string(notText("owner")),
-  v.minLength(1, "Its owner is empty."),
-  v.maxLength(OWNER_LENGTH_MAX, `Its owner has more than ${OWNER_LENGTH_MAX} characters.`),
-  v.check((text) => !/[\p{Cc}\p{Cs}]/u.test(text), "Its owner has a control character or half a surrogate pair."),
+  v.check(isOwner, ({ input }) => ownerFault(input) ?? ""),
 );
 
 /** A key of 512 bytes and an owner, escaped. */
 export const ROW_LENGTH_MAX = 16_384;
-
-export const isOwner = (text: string): boolean => v.is(ownerSchema, text);
 
 const ROW = v.strictObject(
   {

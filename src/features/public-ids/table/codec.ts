@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { err, ok, type Result, type Words } from "../../../ids/index.ts";
 import { bigToWords, wordsToBig } from "../../../ids/layout/words.ts";
 import type { KeyRingError, NamedKey } from "../../../ids/public/index.ts";
@@ -7,6 +6,7 @@ import { formatPublicText, parseBase62, parsePublicText } from "../../../ids/pub
 import { canBeLater } from "../../../routing/compile/overrides.ts";
 import { readingsOf } from "../../../routing/layouts/fields.ts";
 import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
+import { isRecord, type Json } from "../../../routing/schema/records.ts";
 import type { Entity } from "../../../routing/table.ts";
 import type { PublicKind } from "./entities.ts";
 
@@ -26,37 +26,61 @@ export type PublicKeys = { readonly sealed: readonly NamedKey[]; readonly compat
 
 export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
 
-const bytes = v.pipe(v.string("is no text"), v.regex(BASE64, "is not base64"), v.transform(bytesOfBase64));
+/** A list of keys, or a fault that begins with its place. Names of members that do not belong there may be secret themselves. */
+const keysIn = (list: keyof PublicKeys, given: unknown): Result<readonly NamedKey[], string> => {
+  if (given === undefined) return ok([]);
+  if (!Array.isArray(given)) return err(`${list} is no list`);
+  const keys: NamedKey[] = [];
+  for (const [at, entry] of given.entries()) {
+    const key = keyIn(entry);
+    if (!key.ok) return err(`${list}.${at}${key.error}`);
+    keys.push(key.value);
+  }
+  return ok(keys);
+};
 
-const id = v.pipe(v.string("is no text"), v.minLength(1, "is empty"));
+const keyIn = (given: unknown): Result<NamedKey, string> => {
+  const like = ' must be like {"id": "2026", "key": "<base64>"}';
+  if (!isRecord(given)) return err(like);
+  const { id, key, ...others } = given;
+  if (id === undefined) return err(`.id${like}`);
+  if (typeof id !== "string") return err(".id is no text");
+  if (id === "") return err(".id is empty");
+  if (key === undefined) return err(`.key${like}`);
+  if (typeof key !== "string") return err(".key is no text");
+  if (!BASE64.test(key)) return err(".key is not base64");
+  if (Object.keys(others).length > 0) return err(" must have no other members than id and key");
+  return ok({ id, key: bytesOfBase64(key) });
+};
 
-const keys = v.optional(
-  v.array(v.strictObject({ id, key: bytes }, 'must be like {"id": "2026", "key": "<base64>"}'), "is no list"),
-  [],
-);
-
-const SECRET = v.strictObject(
-  { sealed: keys, compatible: keys },
-  'must be like {"sealed": [...], "compatible": [...]}',
-);
+const readKeys = (json: Json): Result<PublicKeys, string> => {
+  const { sealed: declaredSealed, compatible: declaredCompatible, ...others } = json;
+  const sealed = keysIn("sealed", declaredSealed);
+  if (!sealed.ok) return sealed;
+  const compatible = keysIn("compatible", declaredCompatible);
+  if (!compatible.ok) return compatible;
+  if (Object.keys(others).length > 0) return err("it must have no other members than sealed and compatible");
+  return ok({ sealed: sealed.value, compatible: compatible.value });
+};
 
 /** The keys of the secret `PUBLIC_ID_KEYS`, or a sentence that names the faulty entry without its content. */
 export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const json = parseJson(text);
-  // An array has all members that may be absent.
   if (json === undefined || json === null || Array.isArray(json)) return err("PUBLIC_ID_KEYS is not a JSON object.");
   if (duplicateKey(text) !== undefined) return err("PUBLIC_ID_KEYS has a member of one object twice.");
-  const parsed = v.safeParse(SECRET, json);
-  if (!parsed.success) return err(formatIssue(parsed.issues[0]));
-  const { sealed, compatible } = parsed.output;
+  const parsed: Result<PublicKeys, string> = isRecord(json) ? readKeys(json) : err(NO_OBJECT);
+  if (!parsed.ok) return err(`PUBLIC_ID_KEYS: ${parsed.error}.`);
+  const { sealed, compatible } = parsed.value;
   // A ring that can be made now can be made for each entity later.
   const sealRings = sealed.length === 0 ? undefined : sealRing(sealed, "probe");
   if (sealRings?.ok === false && sealRings.error.reason !== "context")
     return err(formatRing("sealed", sealed, sealRings.error));
   const keyRings = compatible.length === 0 ? undefined : keyRing(compatible);
   if (keyRings?.ok === false) return err(formatRing("compatible", compatible, keyRings.error));
-  return ok(parsed.output);
+  return parsed;
 };
+
+const NO_OBJECT = 'it must be like {"sealed": [...], "compatible": [...]}';
 
 /** The setting, with its value if it is unset or invalid. The keys of sealed IDs can seal other things too. */
 export const PUBLIC_ID_KEYS = {
@@ -65,16 +89,6 @@ export const PUBLIC_ID_KEYS = {
   none: NO_PUBLIC_KEYS,
   secretsOf: ({ sealed }: PublicKeys): readonly Uint8Array[] => sealed.map(({ key }) => key),
 } as const;
-
-const PLACE = /^(?:sealed|compatible)(?:\.[0-9]+(?:\.(?:id|key))?)?$/;
-
-/** Names of members that do not belong there may themselves be secret. */
-const formatIssue = (issue: v.BaseIssue<unknown>): string => {
-  const path = v.getDotPath(issue) ?? "";
-  if (PLACE.test(path)) return `PUBLIC_ID_KEYS: ${path} ${issue.message}.`;
-  const entry = path.split(".").slice(0, 2).join(".");
-  return `PUBLIC_ID_KEYS: ${PLACE.test(entry) ? entry : "it"} must have no other members than ${PLACE.test(entry) ? "id and key" : "sealed and compatible"}.`;
-};
 
 const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: KeyRingError): string => {
   const placeOf = (id: string): string => `${list}.${keys.findLastIndex((key) => key.id === id)}`;
