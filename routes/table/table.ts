@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import { STORED_PARTS } from "../../src/features/stored-parts.ts";
 import {
+  canarySelectorSchema,
   endCanarySchema,
   PAGE_ENTRIES_DEFAULT,
   PAGE_ENTRIES_MAX,
@@ -13,7 +14,6 @@ import { ok } from "../../src/ids/result.ts";
 import type { RevisionContent, RunningCanary, TableStatus } from "../../src/ports/admin.ts";
 import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
 import {
-  canarySelectorSchema,
   checkTable,
   diffTables,
   type Fault,
