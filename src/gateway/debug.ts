@@ -53,11 +53,15 @@ export const fieldsShown = ({ status }: Response, declared: FieldSet): FieldSet 
   status === NOT_MODIFIED ? declared : "full";
 
 /** Fields that tell caches what to do (RFC 9111 §5.2, RFC 9213 §2, and what some had before it). */
-const CACHE_FIELD = /(?:^|-)cache-control$|^surrogate-control$/;
+const CACHE_FIELD = /(?:^|-)cache-control$|^(?:edge|surrogate)-control$/;
+
+/** Seconds that nginx keeps an answer, whatever its `cache-control` says; 0: it does not. */
+const ACCEL_EXPIRES = "x-accel-expires";
 
 /** No cache may keep an answer with fields that another client did not ask for; its origin's own word is still there to read. */
 export function forbidStoring({ status, headers }: Response): void {
   if (status === NOT_MODIFIED || status === SWITCHING) return;
   const names = [...headers.keys()].filter((name) => CACHE_FIELD.test(name));
   for (const name of new Set(["cache-control", ...names])) headers.append(name, "no-store");
+  if (headers.has(ACCEL_EXPIRES)) headers.set(ACCEL_EXPIRES, "0");
 }

@@ -148,7 +148,9 @@ describe("a cache", () => {
       "cache-control": "public, max-age=60",
       "cdn-cache-control": "max-age=600",
       "cloudflare-cdn-cache-control": "max-age=601",
+      "edge-control": "max-age=603",
       "surrogate-control": "max-age=602",
+      "x-accel-expires": "604",
       "x-cache": "HIT",
     };
     const { request } = world({ origin: () => new Response("ok", { headers: own }) });
@@ -157,7 +159,9 @@ describe("a cache", () => {
       "cache-control": "public, max-age=60, no-store",
       "cdn-cache-control": "max-age=600, no-store",
       "cloudflare-cdn-cache-control": "max-age=601, no-store",
+      "edge-control": "max-age=603, no-store",
       "surrogate-control": "max-age=602, no-store",
+      "x-accel-expires": "0",
       "x-cache": "HIT",
     });
     expect(Object.fromEntries((await request(PATH)).headers)).toMatchObject(own);
