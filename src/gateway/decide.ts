@@ -182,19 +182,25 @@ function decideRead(
  */
 export function decideEntity(input: DecideInput, name: string, text: string, layout?: string): Outcome {
   const { table, canary } = input.tables;
-  if (canary?.ownsEntity(name)) return decideOwn(input, canary.table, name, text, true, layout);
-  const outcome = decideOwn(input, table, name, text, false, layout);
+  const named = { name, given: text, layout };
+  if (canary?.ownsEntity(name)) return decideOwn(input, canary.table, named, true);
+  const outcome = decideOwn(input, table, named, false);
   if (outcome.kind !== "region" || canary === undefined) return outcome;
-  return canary.matches(outcome.decision) ? decideOwn(input, canary.table, name, text, true, layout) : outcome;
+  return canary.matches(outcome.decision) ? decideOwn(input, canary.table, named, true) : outcome;
+}
+
+/** An ID, and the entity that it is said to be of. */
+interface NamedId {
+  readonly name: string;
+  readonly given: string;
+  readonly layout: string | undefined;
 }
 
 function decideOwn(
   input: DecideInput,
   table: CompiledTable,
-  name: string,
-  given: string,
+  { name, given, layout }: NamedId,
   byCanary: boolean,
-  layout: string | undefined,
 ): Outcome {
   const entity = table.entities.get(name);
   if (entity === undefined) {

@@ -1,8 +1,14 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { RoutingError } from "../../../routing/errors.ts";
-import { type EntityReading, isUnloaded, shownOf, type TableReading } from "../../../routing/resolve/reading.ts";
+import {
+  type EntityReading,
+  isUnloaded,
+  type ReadInput,
+  shownOf,
+  type TableReading,
+} from "../../../routing/resolve/reading.ts";
 import { resolveAny, resolvePath } from "../../../routing/resolve/resolve.ts";
-import type { CompiledTable, Entity } from "../../../routing/table.ts";
+import type { CompiledTable, Entity, LayoutHint } from "../../../routing/table.ts";
 import { hasPublicForm } from "./codec.ts";
 
 /** Opens public IDs with the deployment's keys. */
@@ -68,29 +74,13 @@ const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id",
  * other's does not. Internal IDs of public entities are unknown. Where a table has public entities, every text that
  * leads nowhere gets one answer, and no error names the entity.
  */
-const readId: TableReading["read"] = ({ ports: { publicIds = NO_KEYS }, nowMs, asked }, table, text, hint) => {
-  // Those for which it is a proof, and those whose IDs it opens to.
-  const proven: Entity[] = [];
-  const unproven: Entity[] = [];
-  for (const entity of table.entities.values()) {
-    if (entity.public === undefined) continue;
-    if (hint !== undefined && !entity.ids.some(({ enabled }) => enabled === hint.enabled)) continue;
-    const opened = publicIds.open(entity, text);
-    if (!opened.ok) return opened;
-    const internal = opened.value;
-    if (internal === undefined) continue;
-    if (!WITHOUT_PROOF.includes(entity.public.as)) proven.push(entity);
-    else {
-      const match = { entity, idStart: 0, idEnd: internal.length, hint: undefined };
-      const decision = resolvePath(table, match, internal, nowMs);
-      if (!decision.ok && isUnloaded(decision.error)) return decision;
-      if (decision.ok || decision.error.reason === "entity-gone") unproven.push(entity);
-    }
-  }
-  const plain = resolveAny(shownOf(table), text, nowMs, hint, asked);
+const readId: TableReading["read"] = (input, table, text, hint) => {
+  const owners = ownersOf(input, table, text, hint);
+  if (!owners.ok) return owners;
+  const plain = resolveAny(shownOf(table), text, input.nowMs, hint, input.asked);
   // A reading that is not known yet may be the one that counts.
   if (!plain.ok && isUnloaded(plain.error)) return plain;
-  const [entity, second] = proven.length > 0 ? proven : unproven;
+  const [entity, second] = owners.value;
   const hasNoOwner = !plain.ok && (plain.error.reason === "malformed-id" || plain.error.reason === "unknown-id");
   if (entity === undefined) {
     if (plain.ok) return ok({ kind: "plain", decision: plain.value });
@@ -99,6 +89,44 @@ const readId: TableReading["read"] = ({ ports: { publicIds = NO_KEYS }, nowMs, a
   const isOnly = second === undefined && hasNoOwner;
   return isOnly ? ok({ kind: "hidden", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
 };
+
+/** Public entities of which the text may be an ID. Where it proves some, the others do not count. */
+function ownersOf(
+  input: ReadInput,
+  table: CompiledTable,
+  text: string,
+  hint: LayoutHint | undefined,
+): Result<readonly Entity[], RoutingError | PublicIdsError> {
+  const proven: Entity[] = [];
+  const unproven: Entity[] = [];
+  for (const entity of table.entities.values()) {
+    if (entity.public === undefined) continue;
+    if (hint !== undefined && !entity.ids.some(({ enabled }) => enabled === hint.enabled)) continue;
+    const opened = (input.ports.publicIds ?? NO_KEYS).open(entity, text);
+    if (!opened.ok) return opened;
+    if (opened.value === undefined) continue;
+    if (!WITHOUT_PROOF.includes(entity.public.as)) proven.push(entity);
+    else {
+      const isKnown = isRouted(table, entity, opened.value, input.nowMs);
+      if (!isKnown.ok) return isKnown;
+      if (isKnown.value) unproven.push(entity);
+    }
+  }
+  return ok(proven.length > 0 ? proven : unproven);
+}
+
+/** Whether an internal text leads somewhere, or did. */
+function isRouted(
+  table: CompiledTable,
+  entity: Entity,
+  internal: string,
+  nowMs: number,
+): Result<boolean, RoutingError> {
+  const match = { entity, idStart: 0, idEnd: internal.length, hint: undefined };
+  const decision = resolvePath(table, match, internal, nowMs);
+  if (!decision.ok && isUnloaded(decision.error)) return decision;
+  return ok(decision.ok || decision.error.reason === "entity-gone");
+}
 
 /** Kinds without redundancy: every text of their form opens to some internal ID. */
 const WITHOUT_PROOF: readonly string[] = ["guid", "uint128"];
