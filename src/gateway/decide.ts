@@ -138,10 +138,13 @@ function decideByTable(
   return { kind: "region", decision: decided.value, path, byCanary };
 }
 
+/** The table that decides. */
+type Decider = Readonly<{ table: CompiledTable; byCanary: boolean }>;
+
 /** The decision once what the error misses is found; other errors stay. */
 function undecided(
   input: DecideInput,
-  { table, byCanary }: Pick<DecideFailure, "byCanary"> & { readonly table: CompiledTable },
+  { table, byCanary }: Decider,
   error: DecideError,
   path: string,
   entity?: string,
@@ -190,11 +193,7 @@ export function decideEntity(input: DecideInput, name: string, text: string, lay
 }
 
 /** An ID, and the entity that it is said to be of. */
-interface NamedId {
-  readonly name: string;
-  readonly given: string;
-  readonly layout: string | undefined;
-}
+type NamedId = Readonly<{ name: string; given: string; layout: string | undefined }>;
 
 function decideOwn(
   input: DecideInput,
@@ -233,16 +232,10 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   const table = byCanary && canary !== undefined ? canary.table : input.tables.table;
   const other = byCanary ? undefined : canary;
   const slash = path.indexOf("/", ANY_PREFIX.length);
-  const idEnd = slash === -1 ? path.length : slash;
-  const id = path.slice(ANY_PREFIX.length, idEnd);
+  const id = path.slice(ANY_PREFIX.length, slash === -1 ? path.length : slash);
   const reading = readHinted(input, table, id, byCanary);
   if (reading.kind === "load") return reading;
-  if (reading.kind === "error") {
-    if (other === undefined || !ownsAny(other)) return reading;
-    const second = readHinted(input, other.table, id, byCanary);
-    if (second.kind === "load") return second;
-    return second.kind !== "error" && other.ownsEntity(entityOf(second).name) ? decideAny(input, path, true) : reading;
-  }
+  if (reading.kind === "error") return other === undefined ? reading : unreadOnAny(input, path, id, reading, other);
   const decision = reading.kind === "plain" ? reading.decision : undefined;
   const entity = reading.kind === "plain" ? reading.decision.entity : reading.entity;
   // The table in force may know an entity that hides its IDs, and no region for this one.
@@ -251,7 +244,8 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   }
   const pattern = primaryPattern(entity, decision?.layout ?? entity.ids[0]?.enabled.layout.name ?? "") ?? "";
   const idStart = pattern.indexOf(":id");
-  const ownPath = pattern.slice(0, idStart) + id + pattern.slice(idStart + ":id".length) + path.slice(idEnd);
+  const rest = path.slice(ANY_PREFIX.length + id.length);
+  const ownPath = pattern.slice(0, idStart) + id + pattern.slice(idStart + ":id".length) + rest;
   const mayBeElsewhere = table.hasConditions || entity.closedPaths !== undefined;
   const refusal = mayBeElsewhere ? refusalOfAny(table, entity, ownPath, input.asked) : undefined;
   if (refusal !== undefined) return failure(table, refusal, byCanary, entity.name);
@@ -261,6 +255,20 @@ export function decideAny(input: DecideInput, path: string, byCanary = false): O
   const match = { entity, idStart, idEnd: idStart + id.length, hint: undefined };
   const outcome = decideRead(input, table, match, ownPath, byCanary);
   return outcome.kind === "region" && other?.matches(outcome.decision) ? decideAny(input, path, true) : outcome;
+}
+
+/** The canary may know an ID that the table in force cannot read, of an entity that is all its own. */
+function unreadOnAny(
+  input: DecideInput,
+  path: string,
+  id: string,
+  unread: DecideFailure,
+  canary: TableCanary,
+): Outcome {
+  if (!ownsAny(canary)) return unread;
+  const second = readHinted(input, canary.table, id, false);
+  if (second.kind === "load") return second;
+  return second.kind !== "error" && canary.ownsEntity(entityOf(second).name) ? decideAny(input, path, true) : unread;
 }
 
 /** Where `/any` leads an ID; a redirect to the entity's own path is followed. */
