@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { METRICS } from "../../src/edge/metrics/catalogue.ts";
+import { HELP } from "../../src/edge/metrics/snapshot.ts";
 import * as ids from "../../src/ids/index.ts";
 import * as publicIds from "../../src/ids/public/index.ts";
 import * as origin from "../../src/origin/index.ts";
@@ -25,7 +26,8 @@ it("keeps the problem types", async () => {
 
 it("keeps the metrics", async () => {
   const lines = Object.entries(METRICS).map(
-    ([name, { type, labels, help }]) => `waybill_${name}{${labels.join(",")}}  ${type}  ${help}`,
+    ([name, { type, labels }]) =>
+      `waybill_${name}{${labels.join(",")}}  ${type}  ${HELP[name as keyof typeof METRICS]}`,
   );
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("snapshots/metrics.txt");
 });

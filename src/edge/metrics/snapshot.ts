@@ -32,7 +32,8 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
     sinceMs: totals?.sinceMs ?? nowMs,
     // In the order of the catalogue; a metric without a value is left out.
     metrics: (Object.keys(METRICS) as MetricName[]).flatMap((name) => {
-      const { type, help } = METRICS[name];
+      const { type } = METRICS[name];
+      const help = HELP[name];
       const samples = samplesOf(name, rows.get(name) ?? []);
       return samples.length === 0 ? [] : [{ name: exportedName(name), type, help, samples }];
     }),
@@ -129,3 +130,41 @@ function requestsByRegion(rows: readonly Row[] = []): ReadonlyMap<string, number
   }
   return requests;
 }
+
+/** Each metric in words. They stand here since a start loads the catalogue. */
+export const HELP: Readonly<Record<MetricName, string>> = {
+  requests_total:
+    "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages. Problems of those have the entity (own).",
+  request_duration_seconds: "Time from the request's arrival to the start of its response.",
+  origin_duration_seconds: "Time from the request's arrival to the start of the origin's response, if any.",
+  origin_attempts_total: "Requests sent to origins.",
+  origin_retries_total: "Retries, by the region of the last attempt.",
+  origin_faults_total: "Attempts without a response, by the error types of RFC 9209.",
+  breaker_openings_total: "Circuit breakers that opened, counted in each isolate.",
+  broken_bodies_total: "Responses that ended early.",
+  answers_elsewhere_total:
+    "Responses from another region than the one decided on, after failover or a move that an origin reported.",
+  mirrored_reads_total:
+    "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
+  copy_reads_total:
+    "Reads sent to a copy, by its region; missing (404), refused (421 or 5xx) and failed ones were sent to the owner too.",
+  unlisted_values_total:
+    "Values of requests without an ID that are not listed, by the source with unlisted: next that let them go on.",
+  canary_requests_total:
+    "Requests while a canary runs, by the table that decided (stable or canary): error for a 5xx or a problem, else good.",
+  canary_responses_total:
+    "The same requests by what their clients got: 2xx, 3xx, 404, 421, 4xx (others), 5xx, elsewhere (by another region than the table says) or left.",
+  canary_duration_seconds: "Their time from arrival to the start of the response.",
+  sequence_blocks_total: "Blocks of LUUID keys reserved, by percent of the range used: 0, 90 or 99.",
+  directory_lookups_total:
+    "Look-ups in directories, by the layer that answered, or absent, unknown (absent, and the table has a region for such keys), busy (too many unknown keys) and failed. stale and default: no layer could say for certain.",
+  directory_comparisons_total: "Requests while a directory is verified: same region, differs, unknown key or failed.",
+  directory_updates_total: "Keys that origins registered (waybill-register) or moved (421), by outcome.",
+  refused_callers_total: "Requests to the gateway's own pages that were denied, by reason.",
+  reports_total: "Reports from isolates to the Durable Object: the cost of counting in calls.",
+  origin_up: "1 if the last active check of the origin passed, else 0. Only regions with active checks.",
+  breaker_open: "1 while an isolate's circuit breaker for the origin is open, else 0.",
+  table_revision: "Revision of the routing table in the isolate that responds.",
+  table_age_seconds: "Time since that table was last confirmed to be the published one.",
+  counters_reachable: "1 if the counters could be read, else 0; then the response has none.",
+};

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../../src/edge/metrics/catalogue.ts";
+import { HELP } from "../../../src/edge/metrics/snapshot.ts";
 
 /** docs/operate/observe.md says what the code does: every metric, every member of a request's line, every event. */
 
@@ -31,7 +32,12 @@ describe("the page on operating", () => {
   it("has the table of metrics that the code has", () => {
     const rows = rowsUnder("| metric | type | labels | what |");
     expect(rows.map(([name = "", type, labels = "", help]) => [...codes(name), type, codes(labels), help])).toEqual(
-      Object.entries(METRICS).map(([name, { type, labels, help }]) => [name, type, [...labels], help]),
+      Object.entries(METRICS).map(([name, { type, labels }]) => [
+        name,
+        type,
+        [...labels],
+        HELP[name as keyof typeof METRICS],
+      ]),
     );
   });
 

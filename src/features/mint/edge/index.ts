@@ -3,7 +3,7 @@ import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject } from "../../../edge/thin-object.ts";
 import { loadable } from "../../../problems/loadable.ts";
-import { durableSequences, type SequenceRpc } from "./sequences.ts";
+import type { SequenceRpc, SequenceUse } from "./sequences.ts";
 
 /** The implementation is loaded with the first object. */
 export class SequenceBlocks extends thinObject<SequenceRpc>(
@@ -18,16 +18,18 @@ export class SequenceBlocks extends thinObject<SequenceRpc>(
 export const mint = {
   name: "mint",
   ports({ env, config, clock, entropy, counters, authenticate, tokenKeys }) {
-    const sequences = durableSequences(env.SEQUENCES, {
-      onUse({ name, last, max, percent, isFirst }) {
-        counters.count("sequence_blocks", name, String(percent));
-        // At 90 and 99 percent of its range: beyond the last number nothing is minted.
-        if (isFirst) writeEvent("sequence-nearly-used", { sequence: name, percent, last, max });
-      },
-    });
+    const onUse = ({ name, last, max, percent, isFirst }: SequenceUse): void => {
+      counters.count("sequence_blocks", name, String(percent));
+      // At 90 and 99 percent of its range: beyond the last number nothing is minted.
+      if (isFirst) writeEvent("sequence-nearly-used", { sequence: name, percent, last, max });
+    };
     // Most isolates mint nothing.
     const minters = loadable("minters", async () => {
-      const { isolateMinters } = await import("./minters.ts");
+      const [{ isolateMinters }, { durableSequences }] = await Promise.all([
+        import("./minters.ts"),
+        import("./sequences.ts"),
+      ]);
+      const sequences = durableSequences(env.SEQUENCES, { onUse });
       return isolateMinters({ clock, entropy, sequences, primaryKeys: config.primaryKeys });
     });
     return {
