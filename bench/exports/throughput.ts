@@ -96,7 +96,14 @@ async function measure(port: number, pid: number, script: string, durationMs: nu
   const before = processorMs(pid) ?? Number.NaN;
   const seconds = Math.max(1, Math.round(durationMs / 1000));
   const { stdout } = await promisify(execFile)("taskset", [
-    ...["-c", LOAD_ON, "wrk", "-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "-s", script],
+    "-c",
+    LOAD_ON,
+    "wrk",
+    "-t1",
+    `-c${CONNECTIONS}`,
+    `-d${seconds}s`,
+    "-s",
+    script,
     ...FIELDS.flatMap((field) => ["-H", field]),
     `http://127.0.0.1:${port}`,
   ]);

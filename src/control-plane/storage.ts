@@ -148,7 +148,10 @@ export class RevisionStore {
     const counted = this.#sql.exec(
       `UPDATE audit SET times_alike = COALESCE(times_alike, 1) + 1 WHERE id = (SELECT MAX(id) FROM audit
        WHERE outcome <> 'done' AND author = ? AND action = ? AND outcome = ? AND time > ?) RETURNING id`,
-      ...[author, action, outcome, since],
+      author,
+      action,
+      outcome,
+      since,
     );
     return counted.toArray().length > 0;
   }

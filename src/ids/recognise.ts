@@ -101,7 +101,10 @@ const weigh = (enabled: Recognisable, form: TextForm, words: Words, text: string
     for: [...right.map((field) => `${nameValue(field, words)} as in every ${layout.name}`), ...time.for],
     against: [
       ...wrong.map((field) => `${nameValue(field, words)}, but every ${layout.name} has ${field.read(value)}`),
-      ...[...range, ...digits, ...time.against, ...unmarked],
+      ...range,
+      ...digits,
+      ...time.against,
+      ...unmarked,
     ],
     excluded: wrong.length + range.length + digits.length + time.against.length > 0,
   };

@@ -23,7 +23,9 @@ import type { NamedTable } from "./table-file.ts";
 const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
   const each = alignColumns(
     listed.map(({ id, entity = "(no entity)", before, after }) => [
-      ...[id, entity, `${formatPlace(before)} → ${formatPlace(after)}`],
+      id,
+      entity,
+      `${formatPlace(before)} → ${formatPlace(after)}`,
       `${formatReason(before)} → ${formatReason(after)}`,
     ]),
   );

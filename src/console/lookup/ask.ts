@@ -148,7 +148,8 @@ export async function ask(
     ...(path === undefined || whole === undefined ? [] : [addWhyOf(path, whole)]),
     ...(path !== undefined || publicOf === undefined ? [] : [addPath(`/any/${id}`)]),
     ...(decision === undefined ? [] : [addWhy()]),
-    ...[addKeys(), addHealth()],
+    addKeys(),
+    addHealth(),
   ]);
   return undefined;
 }

@@ -18,26 +18,26 @@ const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
 /** All that the gateway sends and the Fetch standard hides from a page. */
 export const EXPOSED_HEADERS = [
-  ...[
-    "allow",
-    "date",
-    "idempotent-replayed",
-    "location",
-    "proxy-status",
-    "retry-after",
-    "server-timing",
-    "www-authenticate",
-  ],
-  ...[
-    "waybill-ambiguous",
-    "waybill-copy",
-    "waybill-directory",
-    "waybill-entity-id",
-    "waybill-key-until",
-    "waybill-layout",
-    "waybill-lost-fields",
-  ],
-  ...["waybill-partial", "waybill-region", "waybill-retry", "waybill-short-key", "waybill-table"],
+  "allow",
+  "date",
+  "idempotent-replayed",
+  "location",
+  "proxy-status",
+  "retry-after",
+  "server-timing",
+  "www-authenticate",
+  "waybill-ambiguous",
+  "waybill-copy",
+  "waybill-directory",
+  "waybill-entity-id",
+  "waybill-key-until",
+  "waybill-layout",
+  "waybill-lost-fields",
+  "waybill-partial",
+  "waybill-region",
+  "waybill-retry",
+  "waybill-short-key",
+  "waybill-table",
 ] as const;
 
 const EXPOSED = EXPOSED_HEADERS.join(", ");

@@ -90,8 +90,19 @@ export const lacksIdentity = ({ table }: Layout, { machine, process }: FieldValu
 
 /** All fixed bits of UUIDs: COMBs have those of version 4. A HotGuid must not match them. */
 export const MARKED_UUIDS: readonly Layout[] = [
-  ...[iuid, luuid, distributedId128, uuidNil, uuidMax],
-  ...[uuidV1, uuidV2, uuidV3, uuidV4, uuidV5, uuidV6, uuidV7, uuidV8],
+  iuid,
+  luuid,
+  distributedId128,
+  uuidNil,
+  uuidMax,
+  uuidV1,
+  uuidV2,
+  uuidV3,
+  uuidV4,
+  uuidV5,
+  uuidV6,
+  uuidV7,
+  uuidV8,
 ];
 
 type Started = Result<WordMinter, MinterError | IdentityError>;

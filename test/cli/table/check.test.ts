@@ -18,18 +18,16 @@ describe.concurrent("waybill table check", () => {
     const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { files });
     expect(objectsOf(stdout)).toEqual([
       {
-        ...{
-          file: "routing-table.json",
-          regions: 3,
-          entities: 4,
-          layouts: 3,
-          withoutId: 0,
-          routes: 6,
-          moved: 0,
-          moving: 0,
-          gone: 0,
-          digest,
-        },
+        file: "routing-table.json",
+        regions: 3,
+        entities: 4,
+        layouts: 3,
+        withoutId: 0,
+        routes: 6,
+        moved: 0,
+        moving: 0,
+        gone: 0,
+        digest,
         ambiguities: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
         unusedPacks: [],
       },

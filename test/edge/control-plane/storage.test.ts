@@ -86,11 +86,23 @@ function formerWrites({ sql }: DurableObjectStorage, revision: number, kind: str
   sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, 0, ?)", DIGEST, BYTES);
   sql.exec(
     "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    ...[revision, DIGEST, 1, "bob", TIME, "before", kind, revision - 1],
+    revision,
+    DIGEST,
+    1,
+    "bob",
+    TIME,
+    "before",
+    kind,
+    revision - 1,
   );
   sql.exec(
     "INSERT INTO audit (time, author, action, revision, outcome, note) VALUES (?, ?, ?, ?, ?, ?)",
-    ...[TIME, "bob", kind, revision, "done", "before"],
+    TIME,
+    "bob",
+    kind,
+    revision,
+    "done",
+    "before",
   );
 }
 
@@ -239,7 +251,8 @@ describe("refused tries", () => {
       storage.sql.exec(
         `INSERT INTO audit (time, author, action, outcome, note) WITH RECURSIVE numbers(n) AS
            (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?) SELECT ?, 'p' || n, 'publish', 'forbidden', '' FROM numbers`,
-        ...[REJECTIONS_RETAINED_MAX + 500, TIME],
+        REJECTIONS_RETAINED_MAX + 500,
+        TIME,
       );
       rows.note(refused("bob", TIME));
       return storage.sql

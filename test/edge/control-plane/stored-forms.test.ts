@@ -82,7 +82,10 @@ async function withControlPlane(test: (tried: Tried) => Promise<void>): Promise<
       get keeper() {
         return state.keeper;
       },
-      ...{ store, faults, reported, pass },
+      store,
+      faults,
+      reported,
+      pass,
       restart: async (seal) => {
         state.keeper = await start(seal);
       },

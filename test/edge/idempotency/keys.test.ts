@@ -51,7 +51,9 @@ const elapse = (ms: number): Promise<void> =>
   runInDurableObject(stub(), (_, { storage }) => {
     storage.sql.exec(
       "UPDATE keys SET started_ms = started_ms - ?, until_ms = until_ms - ?, lease_until_ms = lease_until_ms - ?",
-      ...[ms, ms, ms],
+      ms,
+      ms,
+      ms,
     );
   });
 
@@ -310,7 +312,8 @@ describe("the Durable Object of keys", () => {
       storage.sql.exec(
         `INSERT INTO keys SELECT 'k' || json_each.value, scope, fingerprint, entity, keys.id, region, revision, started_ms, 5, attempt,
           attempts, lease_until_ms, status, fields_json, bytes, body FROM keys, json_each(?) WHERE scope = ?`,
-        ...[JSON.stringify(Array.from({ length: 1_500 }, (_, index) => index)), BOB],
+        JSON.stringify(Array.from({ length: 1_500 }, (_, index) => index)),
+        BOB,
       );
     });
     expect(await totals()).toMatchObject([{ scope: ANN }, { scope: "all", keys: 1502 }, { scope: BOB, keys: 1501 }]);

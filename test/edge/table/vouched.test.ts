@@ -54,7 +54,11 @@ function setUp(used: typeof seal | "none" = seal, hangsAt?: (key: string) => boo
     },
   });
   const tables = new IsolateTable({
-    ...{ kv, cache: undefined, namespace: "one", bundled: DECLARED_TABLE, seal: used === "none" ? undefined : used },
+    kv,
+    cache: undefined,
+    namespace: "one",
+    bundled: DECLARED_TABLE,
+    seal: used === "none" ? undefined : used,
     clock: { nowMs: () => 1_000_000 },
     entropy: { word: () => 2 ** 31 },
     refreshMs: 30_000,

@@ -161,19 +161,24 @@ describe.each(RUNNABLE.filter(isInstalled))("%s beside the gateway", (engine) =>
   });
 
   it.each([
-    ...[
-      "web.1",
-      "1.2.3.999",
-      "0x7f.1",
-      "127.1",
-      "127.0.0.01",
-      "a%41",
-      "[::1",
-      "gw.test:65536",
-      "gw.test:99999",
-      "x.1.:80",
-    ],
-    ...["1.2.3.4", "1.2.3.4:60001", "gw.test:", "gw.test:00080", "gw.test.", "a_b", "1e", "[::1]:80"],
+    "web.1",
+    "1.2.3.999",
+    "0x7f.1",
+    "127.1",
+    "127.0.0.01",
+    "a%41",
+    "[::1",
+    "gw.test:65536",
+    "gw.test:99999",
+    "x.1.:80",
+    "1.2.3.4",
+    "1.2.3.4:60001",
+    "gw.test:",
+    "gw.test:00080",
+    "gw.test.",
+    "a_b",
+    "1e",
+    "[::1]:80",
   ])("the host %s is taken or refused as by the gateway", async (host) => {
     const bytes = requestFor(PATH).replace(/^host:.*$/im, `host: ${host}`);
     const statuses = await Promise.all(

@@ -17,8 +17,20 @@ const declared = { ...DECLARED_TABLE, entities, cors: CORS, withoutId: { login }
 
 /** Request headers that the gateway reads with every table. */
 const READ = [
-  ...["accept", "authorization", "cache-control", "content-digest", "content-encoding", "content-type", "id-layout"],
-  ...["idempotency-key", "if-match", "if-none-match", "traceparent", "tracestate", "waybill-debug", "waybill-read"],
+  "accept",
+  "authorization",
+  "cache-control",
+  "content-digest",
+  "content-encoding",
+  "content-type",
+  "id-layout",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "traceparent",
+  "tracestate",
+  "waybill-debug",
+  "waybill-read",
 ];
 
 /** An origin that knows nothing of CORS. */

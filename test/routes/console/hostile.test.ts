@@ -19,7 +19,11 @@ const PATHS = [
           .replace(/:revision/, "0")
           .replace(/:\w+/g, IDS.orderKz),
       ),
-    ...[`/-/ids/${IDS.orderKz}`, "/", "/mint", "/any", "/any?locate=true"],
+    `/-/ids/${IDS.orderKz}`,
+    "/",
+    "/mint",
+    "/any",
+    "/any?locate=true",
   ]),
 ];
 
@@ -53,9 +57,11 @@ const readBoth = (...paths: readonly string[]) => paths.flatMap((path) => [`GET 
 /** Pages that need no session, and two of the session itself. */
 const OPEN = [
   ...readBoth("/", "/-/", "/-/console", "/-/health", "/-/ready", "/-/problems"),
-  ...["POST /-/console/session", "DELETE /-/console/session"],
+  "POST /-/console/session",
+  "DELETE /-/console/session",
   // As the deployment's setting MINT says, whoever asks; no region is asked by the other.
-  ...["POST /mint", "POST /any?locate=true"],
+  "POST /mint",
+  "POST /any?locate=true",
 ];
 
 const SUPPORT = [

@@ -104,13 +104,11 @@ describe("the preview of an entity", () => {
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.headers.get("set-cookie")).toBeNull();
     expect(await response.json()).toEqual({
-      ...{
-        entity: "order",
-        region: "ap",
-        path: `/any/${IDS.orderKz}`,
-        status: 200,
-        contentType: "application/json",
-      },
+      entity: "order",
+      region: "ap",
+      path: `/any/${IDS.orderKz}`,
+      status: 200,
+      contentType: "application/json",
       text: '{"total":"<script>"}',
       truncated: false,
     });

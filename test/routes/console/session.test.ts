@@ -223,7 +223,8 @@ describe("the scope of a session", () => {
     const { ask, signIn } = setUpConsole();
     const headers = { ...OWN, cookie: await signIn(scope), "if-match": '"0"' };
     for (const [method, path] of [
-      ...[["PUT", "/-/table"] as const, ["PUT", `/-/table/packs/${"0".repeat(64)}`] as const],
+      ["PUT", "/-/table"] as const,
+      ["PUT", `/-/table/packs/${"0".repeat(64)}`] as const,
       ...["rollback", "canary", "promote", "abort"].map((change) => ["POST", `/-/table/${change}`] as const),
     ]) {
       expect([path, (await ask(path, { method, headers, body: "{}" })).status]).toEqual([path, 403]);

@@ -118,7 +118,10 @@ const decided = (table: CompiledTable, asked: Asked): string => {
   const input = { ports: { publicIds } };
   const outcome = decidePath(
     {
-      ...{ ...input, tables: { table, canary: undefined }, layoutName: undefined, nowMs: NOW_MS },
+      ...input,
+      tables: { table, canary: undefined },
+      layoutName: undefined,
+      nowMs: NOW_MS,
       asked: { ...asked, preflightFor: undefined },
     },
     asked.path,

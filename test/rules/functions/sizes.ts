@@ -134,13 +134,15 @@ export function functionFaults(
   ];
 }
 
-/** Object literals that are spread into another one: they join lines and say nothing. */
+/** Literals that are spread into another one: they join lines and say nothing. */
 export const spreadLiterals = (files: readonly File[]): readonly string[] =>
   files.filter(isCounted).flatMap((file) => {
     const source = parse(file);
     const found: string[] = [];
     const visit = (node: ts.Node): void => {
-      if (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) {
+      const inObject = ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression);
+      const inArray = ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression);
+      if (inObject || inArray) {
         const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
         found.push(`${file.path}:${line + 1} spreads a literal`);
       }

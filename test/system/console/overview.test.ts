@@ -93,7 +93,7 @@ describe("the overview", () => {
     await isolate.waitFor();
     expect((await isolate.getByRole("cell").allTextContents())[0]?.trim()).toBe("1");
     await page.getByText("1 isolate has reported lately").waitFor();
-    for (const name of [...["Requests a second", "Errors a second", "Time to the response", "Requests in progress"]]) {
+    for (const name of ["Requests a second", "Errors a second", "Time to the response", "Requests in progress"]) {
       await page.getByRole("figure", { name, exact: true }).waitFor();
     }
     await page.getByText(/^origin p99: now/).waitFor();
@@ -119,7 +119,8 @@ describe("the overview", () => {
     const problem = rowIn(page, "Problems", /^unassigned-key/);
     expect(await problem.getByRole("cell").allTextContents()).toEqual(["60", "0", "12"]);
     expect(await page.getByRole("columnheader", { name: "Per minute" }).allTextContents()).toEqual([
-      ...["Per minute before 2", "Per minute after 2"],
+      "Per minute before 2",
+      "Per minute after 2",
     ]);
     expect(await page.getByText("eu: now 0.5, at most 0.5").count()).toBe(1);
     await expectSound(own);

@@ -342,8 +342,13 @@ describe("a key of a directory", () => {
     await page.getByText("Directory email says the region.").waitFor();
     const shown = page.locator(".panel", { hasText: "In the directory email" });
     for (const text of [
-      ...["user", email, "ap", "confirmed: requests are routed by it", "42"],
-      ...[/Changed.* UTC\).*(?:ago|now)/, /The directory itself said so at/],
+      "user",
+      email,
+      "ap",
+      "confirmed: requests are routed by it",
+      "42",
+      /Changed.* UTC\).*(?:ago|now)/,
+      /The directory itself said so at/,
       "Gateways may have an earlier answer for 30 s.",
     ]) {
       expect(await shown.textContent()).toMatch(text);

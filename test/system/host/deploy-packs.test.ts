@@ -21,7 +21,10 @@ describe("packs of a table that is deployed", () => {
     expect(code).toBe(0);
     expect(seen).toEqual(
       ["a", "b"].map((name) => [
-        ...["kv", "bulk", "put", ["--binding", "TABLE_KV", "--remote"]],
+        "kv",
+        "bulk",
+        "put",
+        ["--binding", "TABLE_KV", "--remote"],
         [{ key: `pack.${name}`, value: "AQL/", base64: true }],
       ]),
     );

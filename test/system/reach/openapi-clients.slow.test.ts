@@ -15,8 +15,13 @@ import { type DemoStack, startDemoStack } from "../stack.ts";
 const run = promisify(execFile);
 
 const PACKAGES = [
-  ...["typescript@5.9.3", "openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "@hey-api/openapi-ts@0.99.0"],
-  ...["swagger-typescript-api@13.13.0", "openapi-typescript-codegen@0.31.0", "@stoplight/prism-cli@5.14.2"],
+  "typescript@5.9.3",
+  "openapi-typescript@7.13.0",
+  "openapi-fetch@0.17.0",
+  "@hey-api/openapi-ts@0.99.0",
+  "swagger-typescript-api@13.13.0",
+  "openapi-typescript-codegen@0.31.0",
+  "@stoplight/prism-cli@5.14.2",
 ];
 
 const OPERATOR = "an-operator-of-this-test-alone-0123456789";

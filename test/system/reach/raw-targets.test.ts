@@ -73,16 +73,16 @@ const KINDS: Readonly<Record<string, (text: string) => Promise<{ readonly status
 
 /** The others ask no origin: there is no such ID, key or document. */
 const REACHING = new Set([
-  ...[
-    "an entity's query",
-    "a path below an entity",
-    "/any",
-    "a list",
-    "a create",
-    "a GraphQL operation",
-    "a GraphQL query",
-  ],
-  ...["a path without an ID", "a WebSocket", "a key of a directory"],
+  "an entity's query",
+  "a path below an entity",
+  "/any",
+  "a list",
+  "a create",
+  "a GraphQL operation",
+  "a GraphQL query",
+  "a path without an ID",
+  "a WebSocket",
+  "a key of a directory",
 ]);
 
 describe.each(Object.entries(KINDS))("%s with UTF-8 in its target", (kind, ask) => {

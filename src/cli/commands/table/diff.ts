@@ -129,8 +129,10 @@ const OPEN_TEXT = {
 export const changeLines = ({ requests: all, changes }: ReplaySummary): readonly string[] =>
   alignColumns(
     changes.map(({ entity, from, to, requests }) => [
-      ...[entity || "(no entity)", `${from} → ${to}`],
-      ...[countOf(requests, "request"), formatPercent((requests / all) * 100)],
+      entity || "(no entity)",
+      `${from} → ${to}`,
+      countOf(requests, "request"),
+      formatPercent((requests / all) * 100),
     ]),
   );
 

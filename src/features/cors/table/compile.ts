@@ -16,8 +16,20 @@ export interface Cors {
 
 /** Fields that the gateway itself reads with any table. The Fetch standard lets pages send a few others without a preflight. */
 const READ_HEADERS = [
-  ...["accept", "authorization", "cache-control", "content-digest", "content-encoding", "content-type", "id-layout"],
-  ...["idempotency-key", "if-match", "if-none-match", "traceparent", "tracestate", "waybill-debug", "waybill-read"],
+  "accept",
+  "authorization",
+  "cache-control",
+  "content-digest",
+  "content-encoding",
+  "content-type",
+  "id-layout",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "traceparent",
+  "tracestate",
+  "waybill-debug",
+  "waybill-read",
 ];
 
 /** As an origin: all. */

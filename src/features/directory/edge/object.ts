@@ -3,7 +3,6 @@ import type { Env } from "../../../edge/env.ts";
 import { systemClock } from "../../../edge/platform.ts";
 import { SweepAlarm } from "../../../edge/sweep-alarm.ts";
 import type {
-  BulkRow,
   ChangeOutcome,
   Claim,
   ClaimOutcome,
@@ -16,6 +15,7 @@ import type {
   Rows,
 } from "../port.ts";
 import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
+import { CONFLICTS_SHOWN, NOTHING_PUT, sumOf, withoutRepeats } from "./put-many.ts";
 import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
 
 /** The platform's limit is 10 GB an object. New keys beyond this are refused; existing ones can still be changed. */
@@ -29,8 +29,6 @@ const SWEEP_MS = 3_600_000;
 
 /** Keys removed at once: all other calls wait for them. */
 const SWEEP_KEYS = 1_000;
-
-const CONFLICTS_SHOWN = 20;
 
 /** Changed keys that are named, of one directory: an isolate reads them once a minute. More make all copies of before void. */
 const CHANGES_MAX = 4_000;
@@ -161,7 +159,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
           `SELECT (SELECT keys FROM totals WHERE directory = ?1) AS rows, count(missing_ms) AS missing,
               count(*) FILTER (WHERE lease_until_ms > ?2) AS reserved, count(*) FILTER (WHERE lease_until_ms <= ?2) AS expired
             FROM ${FROM_ORPHANS} WHERE directory = ?1 AND ${IN_ORPHANS}`,
-          ...[directory, systemClock.nowMs()],
+          directory,
+          systemClock.nowMs(),
         )
         .one();
       return { confirmed: rows - others.reserved - others.expired, ...others };
@@ -186,7 +185,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       const [oldest] = this.#sql
         .exec<{ noted_ms: number }>(
           "SELECT noted_ms FROM changes WHERE directory = ? AND key <> '' ORDER BY noted_ms DESC LIMIT 1 OFFSET ?",
-          ...[directory, CHANGES_MAX],
+          directory,
+          CHANGES_MAX,
         )
         .toArray();
       if (oldest === undefined) return;
@@ -209,7 +209,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     this.#sql.exec(
       `DELETE FROM keys WHERE (directory, key) IN
         (SELECT directory, key FROM keys WHERE lease_until_ms <= ? ORDER BY lease_until_ms LIMIT ?)`,
-      ...[nowMs - ORPHAN_MS, SWEEP_KEYS],
+      nowMs - ORPHAN_MS,
+      SWEEP_KEYS,
     );
     const { next } = this.#sql
       .exec<{ next: number | null }>("SELECT MIN(lease_until_ms) AS next FROM keys WHERE lease_until_ms IS NOT NULL")
@@ -244,25 +245,12 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       .toArray();
     const { count = 0, keys = 0 } = counted ?? {};
     if (count > PUT_ROWS_MAX) throw new RangeError(`${count} rows are more than ${PUT_ROWS_MAX}`);
-    const none = { added: 0, unchanged: 0, replaced: 0, conflicts: 0, conflictKeys: [], conflictRows: [] };
-    if (this.#sql.databaseSize >= BYTES_MAX) return { ...none, isFull: true };
+    if (this.#sql.databaseSize >= BYTES_MAX) return { ...NOTHING_PUT, isFull: true };
     if (count === keys) return this.#putMany(directory, rows, replace, nowMs);
-    let sum: PutMany = { ...none, isFull: false };
+    let sum = NOTHING_PUT;
     let done = 0;
     for (const part of withoutRepeats(JSON.parse(rows))) {
-      const put = this.#putMany(directory, JSON.stringify(part), replace, nowMs);
-      sum = {
-        added: sum.added + put.added,
-        unchanged: sum.unchanged + put.unchanged,
-        replaced: sum.replaced + put.replaced,
-        conflicts: sum.conflicts + put.conflicts,
-        conflictKeys: [...sum.conflictKeys, ...put.conflictKeys].slice(0, CONFLICTS_SHOWN),
-        conflictRows: [...(sum.conflictRows ?? []), ...(put.conflictRows ?? []).map((row) => done + row)].slice(
-          0,
-          CONFLICTS_SHOWN,
-        ),
-        isFull: false,
-      };
+      sum = sumOf(sum, this.#putMany(directory, JSON.stringify(part), replace, nowMs), done);
       done += part.length;
     }
     return sum;
@@ -275,7 +263,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const replaced = replace
       ? this.#count(
           `SELECT count(*) AS count FROM ${joined} WHERE k.lease_until_ms IS NULL AND (${differing})`,
-          ...[rows, directory],
+          rows,
+          directory,
         )
       : 0;
     const version = this.#nextVersion();
@@ -286,7 +275,12 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
           operation = NULL, version = excluded.version, changed_ms = excluded.changed_ms, lease_until_ms = NULL, missing_ms = NULL
         WHERE lease_until_ms <= ? OR (? AND lease_until_ms IS NULL AND version < excluded.version
           AND (region <> excluded.region OR (excluded.owner IS NOT NULL AND owner IS NOT excluded.owner)))`,
-      ...[directory, version, nowMs, rows, nowMs, replace ? 1 : 0],
+      directory,
+      version,
+      nowMs,
+      rows,
+      nowMs,
+      replace ? 1 : 0,
     );
     const changed = this.#count("SELECT changes() AS count");
     const refused = `FROM ${joined} WHERE k.lease_until_ms IS NOT NULL OR ${differing}`;
@@ -296,7 +290,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const found =
       conflicts === 0
         ? []
-        : this.#sql.exec<{ key: string; row: number }>(shown, ...[rows, directory, CONFLICTS_SHOWN]).toArray();
+        : this.#sql.exec<{ key: string; row: number }>(shown, rows, directory, CONFLICTS_SHOWN).toArray();
     return {
       added: changed - replaced,
       unchanged: count - changed - conflicts,
@@ -359,7 +353,15 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const version = this.#nextVersion();
     this.#sql.exec(
       `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[at.directory, at.key, region, owner, operation, version, nowMs, lease_until_ms, missing_ms],
+      at.directory,
+      at.key,
+      region,
+      owner,
+      operation,
+      version,
+      nowMs,
+      lease_until_ms,
+      missing_ms,
     );
     const row = { key: at.key, region, owner, operation, version, changed_ms: nowMs, lease_until_ms, missing_ms };
     return { state: "done", entry: entryOf(row, nowMs) } as const;
@@ -374,24 +376,12 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     const rows = this.#sql
       .exec<Row>(
         `SELECT ${COLUMNS} FROM ${from} WHERE directory = ? AND key > ? AND ${where} ORDER BY key LIMIT ?`,
-        ...[directory, after, ...values, most],
+        directory,
+        after,
+        ...values,
+        most,
       )
       .toArray();
     return { rows: rows.map((row) => entryOf(row, nowMs)), next: rows.length < most ? undefined : rows.at(-1)?.key };
   }
-}
-
-/** The rows in parts in which no key is repeated, in their order. */
-function withoutRepeats(rows: readonly BulkRow[]): readonly (readonly BulkRow[])[] {
-  const parts: BulkRow[][] = [];
-  let keys = new Set<string>();
-  for (const row of rows) {
-    if (parts.length === 0 || keys.has(row[0])) {
-      parts.push([]);
-      keys = new Set();
-    }
-    parts.at(-1)?.push(row);
-    keys.add(row[0]);
-  }
-  return parts;
 }

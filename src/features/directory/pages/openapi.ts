@@ -62,7 +62,10 @@ const paths = {
     get: page("listDirectories", `The directories of the table; texts have a form: ${KEY_FORMS.join(", ")}`),
     post: page("claimKeys", "Claim several keys of one entity: all of them or none", {
       body: body({ action: ACTIONS, ...CLAIM, keys: { type: "array", minItems: 1, maxItems: 16, items: NAMED } }, [
-        ...["action", "owner", "operation", "keys"],
+        "action",
+        "owner",
+        "operation",
+        "keys",
       ]),
       content: json(KEYS),
     }),

@@ -35,9 +35,26 @@ export interface PartResult extends Answered {
 
 /** Fields that are about another body than a part's, or about the answer as a whole. */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
-  ...["accept", "content-digest", "content-encoding", "content-length", "content-md5", "content-type", "digest"],
-  ...["expect", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range"],
-  ...["if-unmodified-since", "range", "repr-digest", "signature", "signature-input", "transfer-encoding", "upgrade"],
+  "accept",
+  "content-digest",
+  "content-encoding",
+  "content-length",
+  "content-md5",
+  "content-type",
+  "digest",
+  "expect",
+  "idempotency-key",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "range",
+  "repr-digest",
+  "signature",
+  "signature-input",
+  "transfer-encoding",
+  "upgrade",
 ]);
 
 /** An operation that several regions answer. */

@@ -112,14 +112,18 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     if (isVoid === true) {
       this.#sql.exec(
         "DELETE FROM keys WHERE key = ? AND scope = ? AND attempt = ? AND status IS NULL AND attempts = 1",
-        ...[key, scope, attempt],
+        key,
+        scope,
+        attempt,
       );
     }
     this.#sql.exec(
       `UPDATE keys SET attempt = NULL, status = ?, fields_json = ?, bytes = ?, body = ?
         WHERE key = ? AND scope = ? AND attempt = ? AND status IS NULL`,
       ...(answer === undefined ? NO_ANSWER : valuesOf(answer)),
-      ...[key, scope, attempt],
+      key,
+      scope,
+      attempt,
     );
   }
 
@@ -127,7 +131,9 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     const nowMs = systemClock.nowMs();
     const rows = this.#sql.exec<Row>(
       `SELECT ${COLUMNS} FROM keys WHERE key = ? AND until_ms > ? ORDER BY started_ms DESC, scope LIMIT ?`,
-      ...[key, nowMs, SHOWN_MAX],
+      key,
+      nowMs,
+      SHOWN_MAX,
     );
     return Array.from(rows, (row) => ({
       scope: row.scope.slice(0, SHOWN_SCOPE_DIGITS),
@@ -175,7 +181,11 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
       this.#sql.exec(
         `UPDATE keys SET attempt = ?, attempts = attempts + 1, lease_until_ms = ?, until_ms = MAX(until_ms, ?)
           WHERE key = ? AND scope = ?`,
-        ...[attempt, nowMs + leaseMs, nowMs + leaseMs, key, scope],
+        attempt,
+        nowMs + leaseMs,
+        nowMs + leaseMs,
+        key,
+        scope,
       );
     }
     if (call.answer !== undefined) this.#settle(call, call.answer);
@@ -192,7 +202,17 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
       this.#sql.exec(
         `INSERT INTO keys (key, scope, fingerprint, entity, id, region, revision, started_ms, until_ms, attempt, attempts,
           lease_until_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 0)`,
-        ...[key, scope, fingerprint, entity, id, region, revision, nowMs, untilMs, attempt, nowMs + leaseMs],
+        key,
+        scope,
+        fingerprint,
+        entity,
+        id,
+        region,
+        revision,
+        nowMs,
+        untilMs,
+        attempt,
+        nowMs + leaseMs,
       );
       if (answer !== undefined) this.#settle(call, answer);
     }
@@ -205,7 +225,12 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
       `UPDATE keys SET status = ?, fields_json = ?, bytes = ?, body = ?, entity = ?, id = ?, region = ?, revision = ?
         WHERE key = ? AND scope = ?`,
       ...valuesOf(answer),
-      ...[entity, id, region, revision, key, scope],
+      entity,
+      id,
+      region,
+      revision,
+      key,
+      scope,
     );
   }
 
@@ -214,7 +239,8 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     const refusal = () => {
       const totals = this.#sql.exec<{ scope: string; keys: number; bytes: number }>(
         "SELECT scope, keys, bytes FROM totals WHERE scope IN (?, ?)",
-        ...[scope, ALL],
+        scope,
+        ALL,
       );
       for (const total of totals) {
         const [keysMax, bytesMax] = total.scope === ALL ? [KEYS_MAX, BYTES_MAX] : [SCOPE_KEYS_MAX, SCOPE_BYTES_MAX];
@@ -237,7 +263,8 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     const { fields_json, body } = this.#sql
       .exec<{ fields_json: string; body: ArrayBuffer }>(
         "SELECT fields_json, body FROM keys WHERE key = ? AND scope = ?",
-        ...[key, scope],
+        key,
+        scope,
       )
       .one();
     return { status, fields: JSON.parse(fields_json), body: new Uint8Array(body) };
@@ -247,7 +274,8 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
   #sweep(nowMs: number): boolean {
     const { rowsWritten } = this.#sql.exec(
       "DELETE FROM keys WHERE rowid IN (SELECT rowid FROM keys WHERE until_ms <= ? ORDER BY until_ms LIMIT ?)",
-      ...[nowMs, SWEEP_KEYS],
+      nowMs,
+      SWEEP_KEYS,
     );
     if (rowsWritten === 0) return true;
     return this.#sql.exec("SELECT 1 FROM keys WHERE until_ms <= ? LIMIT 1", nowMs).toArray().length === 0;

@@ -277,7 +277,9 @@ export class PackUploads {
     } else {
       this.#sql.exec(
         "INSERT OR REPLACE INTO pack_pages (sha256, page, taken_ms) SELECT sha256, ?, ? FROM packs WHERE sha256 = ?",
-        ...[part, takenMs, sha256],
+        part,
+        takenMs,
+        sha256,
       );
     }
   }
