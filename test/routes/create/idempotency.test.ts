@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { fingerprintOf } from "../../../src/features/idempotency/serve/keyed-request.ts";
 import { ok } from "../../../src/ids/result.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "../beside.ts";
-import { problemOf, setUp, slug } from "../harness.ts";
+import { IDS, problemOf, setUp, slug } from "../harness.ts";
 
 const declared = (idempotency: object = {}, more: object = {}) => ({
   ...DECLARED_TABLE,
@@ -258,6 +259,31 @@ describe("a create with a key", () => {
     const body = new Response("a").body as ReadableStream;
     const refused = await request("/orders", { ...post(newKey(), undefined, type), body });
     expect([slug(await problemOf(refused)), seen]).toEqual(["transfer-coding-unsupported", []]);
+  });
+
+  // Until then a body that streamed was told apart by its digest alone, one that was read by its bytes.
+  it.each([
+    ["sha-256", "in chunks", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"],
+    ["sha-512", "with a length", "hello"],
+  ])("that a former version wrote holds: %s, %s", async (algorithm, framing, formerBody) => {
+    const { request, gateway, seen } = setUp({ declared: declared(), origin: () => created() });
+    const hash = new Uint8Array(await crypto.subtle.digest(algorithm.toUpperCase(), new TextEncoder().encode("hello")));
+    const digest = `${algorithm}=:${btoa(String.fromCharCode(...hash))}:`;
+    const payload = { method: "POST", target: "/orders", contentType: "text/plain" };
+    const body = new Uint8Array(new TextEncoder().encode(formerBody));
+    const fingerprint = await fingerprintOf({ ...payload, body }, gateway.subtle);
+    const key = newKey();
+    const call = { scope: "", key, attempt: "former", fingerprint, ttlMs: 60_000, leaseMs: 60_000 };
+    const proposal = { entity: "order", id: IDS.orderKz, region: "ap", revision: 0 };
+    expect(await gateway.idempotency.begin({ ...call, proposal })).toMatchObject({ value: { state: "started" } });
+    await gateway.idempotency.finish(call);
+    const fields = { "content-type": "text/plain", "content-digest": digest };
+    const retry = (text: string): RequestInit => ({
+      ...post(key, undefined, framing === "in chunks" ? fields : { ...fields, "content-length": `${text.length}` }),
+      body: framing === "in chunks" ? (new Response(text).body as ReadableStream) : text,
+    });
+    const again = await request("/orders", retry("hello"));
+    expect([again.status, idOf(again), seen.length]).toEqual([201, IDS.orderKz, 1]);
   });
 
   it("is needed where the table requires it, and must be well written", async () => {

@@ -148,3 +148,23 @@ it.each([
   const answered = await create(ONE, digest).catch(() => wanted);
   expect([answered, got]).toEqual([wanted, []]);
 });
+
+describe.each(["256", "512"] as const)("a short body with its digest by SHA-%s", (name) => {
+  const body = Buffer.from("short");
+  it.each([
+    ["with a length, then in chunks", false, true],
+    ["in chunks, then with a length", true, false],
+  ])("that is sent %s is one create", async (_, first, second) => {
+    expect(await create(body, digestOf(body, name), first)).toEqual(CREATED);
+    for (const isChunked of [second, first]) {
+      expect(await create(body, digestOf(body, name), isChunked)).toEqual({ ...CREATED, isReplayed: true });
+      const other = Buffer.from("other");
+      expect(await create(other, digestOf(other, name), isChunked)).toEqual({
+        status: 422,
+        isReplayed: false,
+        problem: "idempotency-key-mismatch",
+      });
+    }
+    expect(got).toEqual([{ bytes: body.length, isWhole: true }]);
+  });
+});

@@ -1,5 +1,5 @@
 import { readIdempotencyKey } from "../../../formats/key-field.ts";
-import { claimsOf, scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
+import { bytesOf, claimsOf, scopeOf, scopeOfClaim } from "../../../gateway/caller.ts";
 import { decidePath } from "../../../gateway/decide.ts";
 import { bodyError } from "../../../gateway/forward.ts";
 import { decideFor } from "../../../gateway/loading.ts";
@@ -9,6 +9,7 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { decodeUtf8, keepRequestBody } from "../../../proxy/body.ts";
 import { codedDetail } from "../../../proxy/codings.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
+import { hexOf } from "../../../routing/bytes.ts";
 import { duplicateKey, parseJson } from "../../../routing/index.ts";
 import { fieldsOf } from "../../../routing/resolve/describe.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
@@ -36,6 +37,8 @@ export interface Keyed {
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: string;
+  /** As former versions had it; keys that they wrote hold for as long as any. */
+  readonly formerFingerprint: (() => Promise<string>) | undefined;
   readonly check: DigestCheck | undefined;
 }
 
@@ -69,8 +72,8 @@ export async function collect(context: RequestContext, creation: Creation): Prom
 interface Content {
   /** `undefined`: it streams on. */
   readonly bytes: ArrayBuffer | undefined;
-  /** For a body with a key that streams on: by this it is told apart from others. */
-  readonly streamed: Digested | undefined;
+  /** For a body with a key, unless it is JSON: by this it is told apart from others. */
+  readonly digested: Digested | undefined;
   /** `undefined` unless it is JSON of which the table reads something. */
   readonly json: unknown;
 }
@@ -97,17 +100,18 @@ async function readContent(
   const type = request.headers.get("content-type") ?? "";
   const isJson = JSON_TYPE.test(type);
   if (JSON_LINES_TYPE.test(type) || (create.bulk !== undefined && !isJson)) return err(countError(create, undefined));
-  if (!isJson && !isKeyed) return ok({ bytes: undefined, streamed: undefined, json: undefined });
+  if (!isJson && !isKeyed) return ok({ bytes: undefined, digested: undefined, json: undefined });
   const declared = isKeyed ? digestOf(context) : ok(undefined);
   if (!declared.ok) return declared;
   const digested = declared.value;
   if (digested !== undefined && !isJson && mayBeLong(request, create)) {
-    return ok({ bytes: undefined, streamed: digested, json: undefined });
+    return ok({ bytes: undefined, digested, json: undefined });
   }
   const bytes = await readBytes(context, create, digested?.check);
   if (!bytes.ok) return bytes;
   const json = isJson ? readJson(request, create, bytes.value) : ok(undefined);
-  return json.ok ? ok({ bytes: bytes.value, streamed: undefined, json: json.value }) : json;
+  if (!json.ok) return json;
+  return ok({ bytes: bytes.value, digested: isJson ? undefined : digested, json: json.value });
 }
 
 const mayBeLong = ({ body, headers }: Request, { bodyBytesMax }: Create): boolean => {
@@ -220,7 +224,7 @@ async function keyOf(
   { method, request, gateway }: RequestContext,
   create: Create,
   claims: Claims,
-  { key, ownName, target, content: { bytes, streamed } }: Sent,
+  { key, ownName, target, content: { bytes, digested } }: Sent,
 ): Promise<Result<Keyed | undefined, GatewayError>> {
   const { isRequired, byClientId } = create.idempotency;
   // The client's own ID stands for a key.
@@ -230,17 +234,25 @@ async function keyOf(
   }
   const scope = await scopeText(request, gateway.subtle, create, claims);
   if (!scope.ok) return scope;
-  const body = bytes ?? new TextEncoder().encode(streamed && digestText(streamed.digest));
-  const payload = {
-    method,
-    target,
-    contentType: request.headers.get("content-type"),
-    body: new Uint8Array(body),
-    id: key === undefined ? undefined : ownName,
-  };
-  const fingerprint = await fingerprintOf(payload, gateway.subtle);
-  return ok({ scope: scope.value, key: text, fingerprint, check: streamed?.check });
+  const contentType = request.headers.get("content-type");
+  const payload = { method, target, contentType, id: key === undefined ? undefined : ownName };
+  const digest = digested?.digest;
+  const read = bytes && new Uint8Array(bytes);
+  const fingerprintBy = (body: Uint8Array<ArrayBuffer> | string) => fingerprintOf({ ...payload, body }, gateway.subtle);
+  return ok({
+    scope: scope.value,
+    key: text,
+    fingerprint: await fingerprintBy(digest === undefined ? (read ?? NOTHING) : nameOfBody(digest)),
+    formerFingerprint: digest && (() => fingerprintBy(read ?? bytesOf(digestText(digest)))),
+    check: bytes === undefined ? digested?.check : undefined,
+  });
 }
+
+const NOTHING = new Uint8Array();
+
+/** The same for a body that was read as for one that streams: a proxy may send one on with a length, and its retry in chunks. */
+const nameOfBody = (digest: Digest): Uint8Array<ArrayBuffer> | string =>
+  digest.algorithm === "sha-256" ? hexOf(digest.bytes) : bytesOf(digestText(digest));
 
 /** Whose keys they are: what the client cannot take from another. */
 async function scopeText(

@@ -7,7 +7,7 @@ import { BROKEN_BODY } from "../../../proxy/attempt.ts";
 import { pump } from "../../../proxy/pump.ts";
 import { primaryPattern } from "../../../routing/index.ts";
 import { pathWithId } from "../../../routing/lookup/paths.ts";
-import type { Begun, KeptAnswer } from "../../idempotency/port.ts";
+import type { BeginCall, Begun, IdempotencyKeys, KeptAnswer } from "../../idempotency/port.ts";
 import { attemptToken, keepAnswer, refusalOf, replayed, withKeyFields } from "../../idempotency/serve/keyed-request.ts";
 import { shortKeyOf } from "../../mint/serve/mint.ts";
 import { type Creation, decideText, type NewEntity } from "./choose-ids.ts";
@@ -60,16 +60,16 @@ async function sendKeyed(
   context: RequestContext,
   creation: Creation,
   order: Order,
-  { scope, key, fingerprint, check }: Keyed,
+  keyed: Keyed,
   chosen: Chosen,
 ): Promise<Response> {
+  const { scope, key, check } = keyed;
   const { idempotency, entropy } = context.gateway;
   const { ttlMs, leaseMs } = creation.create.idempotency;
   const proposed = chosen.ok ? chosen.value : [];
   const call = { scope, key, attempt: attemptToken(entropy) };
-  const begun = await idempotency.begin({
+  const begun = await begin(idempotency, keyed, {
     ...call,
-    fingerprint,
     proposal: proposalOf(creation, proposed),
     // Without an ID it is a look-up: a retry that comes too late for a new one still gets what its first attempt began.
     ttlMs: chosen.ok ? ttlMs : 0,
@@ -99,6 +99,18 @@ async function sendKeyed(
     await finish();
     throw defect;
   }
+}
+
+/** Begins as the version did that wrote the key. */
+async function begin(
+  idempotency: IdempotencyKeys,
+  { fingerprint, formerFingerprint }: Keyed,
+  call: Omit<BeginCall, "fingerprint">,
+): ReturnType<IdempotencyKeys["begin"]> {
+  const begun = await idempotency.begin({ ...call, fingerprint });
+  if (!begun.ok || begun.value.state !== "mismatch" || formerFingerprint === undefined) return begun;
+  const former = await formerFingerprint();
+  return former === fingerprint ? begun : idempotency.begin({ ...call, fingerprint: former });
 }
 
 /** Ends the attempt; without an answer a retry asks the origin again. */

@@ -22,14 +22,16 @@ export interface Payload {
   /** Path and query, as they came. */
   readonly target: string;
   readonly contentType: string | null;
-  readonly body: Bytes;
+  /** Or its SHA-256 in hex. */
+  readonly body: Bytes | string;
   /** The one that the client brings. */
   readonly id?: string | undefined;
 }
 
 export async function fingerprintOf(payload: Payload, subtle: Digest): Promise<string> {
   const { method, target, contentType, body, id } = payload;
-  const parts = [method, target, contentType, await hexDigest(body, subtle), ...(id === undefined ? [] : [id])];
+  const bodyHash = typeof body === "string" ? body : await hexDigest(body, subtle);
+  const parts = [method, target, contentType, bodyHash, ...(id === undefined ? [] : [id])];
   return hexDigest(bytesOf(JSON.stringify(parts)), subtle);
 }
 
