@@ -82,6 +82,8 @@ export class RequestContext {
   declare originMs: number | undefined;
   /** Requests sent to origins. */
   declare attempts: number;
+  /** How many requests to origins those were for; `undefined` for one. */
+  declare asked: number | undefined;
   /** Trace ID of the client's W3C trace context, once it was sent on. */
   declare trace: string | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
@@ -130,7 +132,7 @@ export class RequestContext {
     this.served = this.table = this.line = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
-    this.originMs = this.keyUntilMs = this.unwanted = this.doubt = undefined;
+    this.originMs = this.asked = this.keyUntilMs = this.unwanted = this.doubt = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
 
@@ -240,6 +242,7 @@ export class RequestContext {
       ms: atMs - this.arrivedAtMs,
       originMs: this.originMs,
       attempts: this.attempts,
+      asked: this.asked,
       isElsewhere: this.isElsewhere,
       isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
       trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),

@@ -79,6 +79,8 @@ export interface RequestLine extends AnswerOutcome {
   /** Until the origin's answer began; `undefined` where none did. */
   readonly originMs: number | undefined;
   readonly attempts: number;
+  /** How many requests the attempts were for, where one of a client asks several, as a list does. */
+  readonly asked?: number | undefined;
   /** Trace ID of the client's W3C trace context; `undefined` without a valid one. */
   readonly trace: string | undefined;
 }

@@ -186,7 +186,8 @@ class IsolateCounters {
     outcomes.set(ending, (outcomes.get(ending) ?? 0) + 1);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
-    if (attempts > 1) cells.retries += attempts - 1;
+    const retries = attempts - (line.asked ?? 1);
+    if (retries > 0) cells.retries += retries;
   }
 
   /** For the comparison of a canary: only while one runs. */

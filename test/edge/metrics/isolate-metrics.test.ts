@@ -151,6 +151,9 @@ describe("the reports of an isolate", () => {
     observe({ status: 404 });
     observe({ outcome: "origin-timeout", status: 504, originMs: undefined, attempts: 3, ms: 60_000 });
     observe({ outcome: "own", entity: undefined, region: undefined, originMs: undefined, attempts: 0, ms: 0 });
+    // Lists: each region once, and one of them again.
+    for (const attempts of [3, 4])
+      observe({ outcome: "own", region: undefined, originMs: undefined, attempts, asked: 3, ms: 0 });
     traffic.originHealth.report(REGION, ORIGIN, undefined, state.nowMs);
     traffic.counters.count("broken_bodies", "order", "idle");
     await traffic.snapshot(undefined);
@@ -161,13 +164,15 @@ describe("the reports of an isolate", () => {
       "requests_total order eu 4xx": 1,
       "requests_total order eu origin-timeout": 1,
       "requests_total   own": 1,
+      "requests_total order  own": 2,
       "origin_attempts_total eu": 1,
       "origin_retries_total eu": 2,
+      "origin_retries_total ": 1,
       "broken_bodies_total order idle": 1,
       "request_duration_seconds eu 3": 1,
       "request_duration_seconds eu 12": 1,
       "request_duration_seconds eu sum": 60_040,
-      "request_duration_seconds  0": 1,
+      "request_duration_seconds  0": 3,
       "origin_duration_seconds eu 3": 1,
       "origin_duration_seconds eu sum": 30,
     });

@@ -116,7 +116,7 @@ describe("an operation of several regions", () => {
     for (const name of ["content-digest", "if-none-match", "range"]) expect(us?.headers.get(name)).toBeNull();
     expect(us?.headers.get("accept-encoding")).toBe("identity");
     expect(us?.headers.get("waybill-entity-id")).toBe(orderBr);
-    expect(lines[0]).toMatchObject({ entity: "graphql", status: 200, outcome: "answered", attempts: 3 });
+    expect(lines[0]).toMatchObject({ entity: "graphql", status: 200, outcome: "answered", attempts: 3, asked: 3 });
   });
 
   it("nodes come in order, each ID is asked for once", async () => {

@@ -227,7 +227,7 @@ describe("a list without an order, or with filters", () => {
     expect(listed.items).toEqual(ALL.slice(0, listed.items.length));
     expect([listed.summary.partial, listed.next === null]).toEqual([[], false]);
     expect(counted[0]).toEqual([expect.stringMatching(/^order /), 3]);
-    expect(lines[0]).toMatchObject({ entity: "order", outcome: "own", status: 200, attempts: 3 });
+    expect(lines[0]).toMatchObject({ entity: "order", outcome: "own", status: 200, attempts: 3, asked: 3 });
     const refused = await request(`/orders?limit=1000&cursor=${listed.next}`);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3"]);
   });

@@ -282,6 +282,7 @@ class Serving {
     const decided = (part: Part) => deciders.get(part) as Located;
     const results = await askParts(context, this.#graphql, split, decided);
     context.attempts = results.reduce((sum, { attempts }) => sum + attempts, 0);
+    context.asked = results.length;
     context.originMs = gateway.clock.nowMs() - context.arrivedAtMs;
     const common = commonRefusal(plan, results);
     if (common?.refusal === undefined) return this.#merged(type, plan, results);

@@ -78,6 +78,7 @@ async function readFrom(
   const proxied = proxyRequestOf(run, target, cursor);
   const delivered = await deliver(proxied, context.gateway);
   context.attempts += proxied.attempts;
+  context.asked = (context.asked ?? 0) + 1;
   context.trace ??= proxied.traceparent?.slice(3, 35);
   if (!delivered.ok) return { fault: delivered.error.reason };
   const { response, bytes, fields } = delivered.value;
