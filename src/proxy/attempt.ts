@@ -1,7 +1,7 @@
 import { err, type Result } from "../ids/result.ts";
 import type { Clock, ProxyPorts } from "../ports/gateway.ts";
 import type { Entity, Region } from "../routing/table.ts";
-import { type RequestBody, type Upload, upload } from "./body.ts";
+import { type RequestBody, type Upload, upload, wholeBody } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
 import { type ResponseFields, readResponseFields } from "./headers.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
@@ -195,10 +195,11 @@ function begins(
   const mayRead = isHeld && !outgoing.asksUpgrade && method !== "HEAD";
   return new Promise((resolve, reject) => {
     let isReading = false;
+    let silenceMs = idleMs;
     const expire = (): void => {
       const totalMs = total === undefined ? Infinity : total.untilMs - clock.nowMs();
       if (!isReading || totalMs <= 0) resolve("late");
-      else if (idleMs > 0 && idleMs < totalMs) setTimeout(resolve, idleMs, "silent");
+      else if (silenceMs > 0 && silenceMs < totalMs) setTimeout(resolve, silenceMs, "silent");
       else if (totalMs !== Infinity) setTimeout(resolve, totalMs, "late");
     };
     const watch = (): void => {
@@ -220,6 +221,16 @@ function begins(
         return;
       }
       isReading = true;
+      const { body } = response;
+      // Silence that would be over before the timer is: counted from part to part, which costs more.
+      if (idleMs > 0 && idleMs < ms && body !== null) {
+        silenceMs = 0;
+        wholeBody(body, { idleMs, nowMs: clock.nowMs }).then((bytes) => {
+          if (typeof bytes === "string") resolve(bytes === "late" ? "silent" : "broken");
+          else resolve({ response, fields, bytes });
+        }, reject);
+        return;
+      }
       if (ms === 0) expire();
       response.arrayBuffer().then(
         (bytes) => resolve({ response, fields, bytes }),

@@ -41,7 +41,7 @@ export async function readRequestBody(
   if (method === "GET" || method === "HEAD") return bufferBody(request, length, { idleMs, nowMs });
   if (length === null || keepBytesMax === 0 || Number(length) > keepBytesMax)
     return { kind: "stream", stream: body, length };
-  const bytes = await whole(body, { idleMs, nowMs });
+  const bytes = await wholeBody(body, { idleMs, nowMs });
   return typeof bytes === "string" ? bytes : { kind: "kept", bytes };
 }
 
@@ -61,7 +61,7 @@ export async function keepRequestBody(
   if (isCoded(request, length)) return "coded";
   // A body announced as longer is not read; it may stream on.
   if (Number(length) > bytesMax) return "too-large";
-  return whole(body, limits, bytesMax);
+  return wholeBody(body, limits, bytesMax);
 }
 
 type KeepLimits = Pick<PumpLimits, "idleMs" | "nowMs">;
@@ -76,12 +76,12 @@ async function bufferBody(
   if (length === null) return "unmeasured";
   if (Number(length) > READ_BODY_BYTES_MAX) return "too-large";
   const copy = request.clone().body;
-  const bytes = copy === null ? new ArrayBuffer(0) : await whole(copy, limits);
+  const bytes = copy === null ? new ArrayBuffer(0) : await wholeBody(copy, limits);
   return typeof bytes === "string" ? bytes : OWN_BODY;
 }
 
 /** All of a small body, as long as its parts follow each other in time. */
-async function whole(
+export async function wholeBody(
   stream: ReadableStream<Uint8Array>,
   limits: KeepLimits,
   bytesMax = Infinity,

@@ -397,6 +397,7 @@ describe("a small answer", () => {
   const table = tableWith({ deadlines: { idleMs: 5_000 } });
   const later = (ms: number) =>
     new ReadableStream({
+      type: "bytes",
       start: (controller) => controller.enqueue(new Uint8Array(3)),
       pull: async (controller) => {
         if (ms === Infinity) return hang();
@@ -415,12 +416,31 @@ describe("a small answer", () => {
     expect(delivered.ok && delivered.value.bytes?.byteLength).toBe(6);
   });
 
-  it.each([0, 40])("that falls silent is cut off, with a first-byte deadline of %i ms", async (firstByteMs) => {
-    const silent = tableWith({ deadlines: { firstByteMs, idleMs: 60 } });
-    const { world: given } = deps(silent, () => small(later(Infinity)));
-    expect(await deliver(proxyRequest(silent, order({ method: "POST" })), given)).toMatchObject({
-      error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
+  it.each([0, 40, 3_600_000])(
+    "that falls silent is cut off, with a first-byte deadline of %i ms",
+    async (firstByteMs) => {
+      const silent = tableWith({ deadlines: { firstByteMs, idleMs: 60 } });
+      const { world: given } = deps(silent, () => small(later(Infinity)));
+      expect(await deliver(proxyRequest(silent, order({ method: "POST" })), given)).toMatchObject({
+        error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
+      });
+    },
+  );
+
+  it("is whole where its parts come in time, though all of them together take longer than the idle deadline", async () => {
+    const trickling = tableWith({ deadlines: { firstByteMs: 3_600_000, idleMs: 2_000 } });
+    let parts = 0;
+    const body = new ReadableStream({
+      type: "bytes",
+      pull: async (controller) => {
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        controller.enqueue(new Uint8Array(1));
+        if (++parts === 6) controller.close();
+      },
     });
+    const { world: given } = deps(trickling, () => small(body));
+    const delivered = await deliver(proxyRequest(trickling, order()), given);
+    expect(delivered.ok && delivered.value.bytes?.byteLength).toBe(6);
   });
 
   it("is held to the deployment's idle deadline where the table has none", async () => {
