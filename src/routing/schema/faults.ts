@@ -68,11 +68,16 @@ export const listNames = (names: Iterable<string>): string => {
   return count > NAMES_SHOWN ? `${shown.join(", ")} and ${count - NAMES_SHOWN} more` : shown.join(", ");
 };
 
-/** The name that was likely meant: the same but for case, or for up to two neighbouring characters. */
+const DIFFER_MAX = 2;
+
+/**
+ * The name that was likely meant: the same but for case, or for up to two neighbouring characters. More likely they were left
+ * out than written beside it: `uuid4` is `uuid-v4`, not `uuid`.
+ */
 export const nearest = (name: string, known: Iterable<string>): string | undefined => {
   const text = name.toLowerCase();
   let best: string | undefined;
-  let least = 3;
+  let least = Infinity;
   for (const each of known) {
     const other = each.toLowerCase();
     const [shortest = 0, longest = 0] = [text.length, other.length].sort((a, b) => a - b);
@@ -81,8 +86,9 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
     let end = 0;
     while (end < shortest - start && text.at(-1 - end) === other.at(-1 - end)) end++;
     const differ = longest - start - end;
-    if (differ >= least || differ * 2 >= longest) continue;
-    least = differ;
+    const unlikely = start + end === text.length ? (differ - 1) / 2 : differ;
+    if (differ > DIFFER_MAX || differ * 2 >= longest || unlikely >= least) continue;
+    least = unlikely;
     best = each;
   }
   return best;

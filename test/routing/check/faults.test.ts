@@ -88,6 +88,12 @@ test.each<[string, (table: Table) => unknown, string, string]>([
     "/entities/parcel/ids/0/layout",
     'write "uuid-v4", or',
   ],
+  [
+    "a layout without a hyphen and a letter",
+    (t) => entity(t, { ids: [{ layout: "uuid4" }] }),
+    "/entities/parcel/ids/0/layout",
+    'write "uuid-v4", or',
+  ],
   ["a region", (t) => ({ ...t, default: "usa" }), "/default", 'write "us", or declare it.'],
   ["a region in capitals", (t) => ({ ...t, default: "EU" }), "/default", 'write "eu", or'],
   ["a country", (t) => routed(t, { country: "KZZ" }), "/routes/0/when/country", 'write "KZ", or'],
