@@ -37,7 +37,8 @@ export const createProblems: ProblemsOf<CreateError> = {
     meaning:
       "A source of the new ID's key says something that is no value of the field: a country that the routing table does not have, or no decimal number. Nothing was created.",
     remedy: "Correct what `source` names.",
-    detail: ({ field, source, value }) => `"${shorten(value)}" of ${source} is no ${field}.`,
+    detail: ({ field, source, value }) =>
+      `"${shorten(value)}" of ${source} is no ${field}${field === "country" ? " of the routing table" : ""}.`,
     members: ["field", "source"],
   },
   "create-count": {

@@ -67,6 +67,8 @@ describe("a table with shared paths", () => {
     expect(await explained("--url", `/boxes/${UUID}`, "--method", "PUT")).toMatchObject({
       problem: { status: 405, allow: ["POST", "GET", "HEAD"] },
     });
+    const refused = await run(TABLE, "explain", "--url", `/boxes/${UUID}`, "--method", "PUT");
+    expect(refused.stderr).toBe("error: PUT is not allowed here. Allowed: POST, GET, HEAD.\n");
     const { stdout } = await run(TABLE, "explain", "--url", "http://x.test/site/a");
     expect(stdout).toContain("origins get http://us.test/base/a");
   });

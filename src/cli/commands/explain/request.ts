@@ -57,8 +57,17 @@ export async function explainUrl(
   const { method, url } = given;
   const { problem } = explained;
   await runtime.print(options.json ? jsonText(explained) : formatRequest(method, url, explained, runtime.paint));
-  if (problem !== undefined && !options.json) runtime.report(`error: ${escapeControls(problem.detail)}\n`);
+  if (problem !== undefined && !options.json)
+    runtime.report(`error: ${escapeControls(problem.detail)}${remedyOf(problem)}\n`);
   return problem === undefined ? EXIT.ok : EXIT.failed;
+}
+
+/** The names or methods that would do: over HTTP they are in members of their own. */
+function remedyOf({ allow, known, more }: NonNullable<Shown["problem"]>): string {
+  if (Array.isArray(allow) && allow.length > 0) return ` Allowed: ${allow.join(", ")}.`;
+  return Array.isArray(known) && known.length > 0
+    ? ` It has: ${known.join(", ")}${more === undefined ? "" : ` and ${more} more`}.`
+    : "";
 }
 
 /** The request that the options describe. */
