@@ -16,11 +16,7 @@ const gatewayName = matching(
 );
 
 /** Down to a tenth of a second, for a gateway under development. */
-const refreshSeconds = numberIn(
-  0.1,
-  86_400,
-  matching(/^\d{1,9}(?:\.\d)?$/, "must be a number with at most one decimal"),
-);
+const refreshSeconds = numberIn(0.1, 86_400, /^\d{1,9}(?:\.\d)?$/, "number of at most one decimal");
 
 const deadlineMs = numberIn(0, 86_400_000);
 

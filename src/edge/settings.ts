@@ -54,17 +54,14 @@ export const oneOf = <const Word extends string>(words: readonly Word[], must = 
 const wordsOf = (words: readonly string[]) => `must be (${words.map((word) => JSON.stringify(word)).join(" | ")})`;
 
 /** A number between bounds, in a form of text. */
-export const numberIn = (
-  min: number,
-  max: number,
-  form = matching(/^\d{1,9}$/, "must be a whole number"),
-): Reader<number> => {
+export const numberIn = (min: number, max: number, form = /^\d{1,9}$/, kind = "whole number"): Reader<number> => {
+  const must = `must be a ${kind} from ${min} to ${max}`;
+  const textOfForm = matching(form, must);
   return (given) => {
-    const text = form(given);
+    const text = textOfForm(given);
     if (!text.ok) return text;
     const number = Number(text.value);
-    if (number < min) return err(`must be at least ${min}`);
-    return number > max ? err(`must be at most ${max}`) : ok(number);
+    return number < min || number > max ? err(must) : ok(number);
   };
 };
 
