@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type NamedText = { readonly name: string; readonly text: string };
@@ -16,8 +16,11 @@ export interface FolderCheck {
 export type Replaced = "checked" | "not-installed" | "not-asked";
 
 /** The path of a file that is none of a folder's own: it must not be lost with the folder. */
-export const foreignFile = (folder: string, own: RegExp): string | undefined =>
-  (existsSync(folder) ? readdirSync(folder) : []).flatMap((name) => (own.test(name) ? [] : [join(folder, name)]))[0];
+export function foreignFile(folder: string, own: RegExp): string | undefined {
+  if (!existsSync(folder)) return undefined;
+  if (!statSync(folder).isDirectory()) return folder;
+  return readdirSync(folder).flatMap((name) => (own.test(name) ? [] : [join(folder, name)]))[0];
+}
 
 /** Where the new folder is until it is checked. */
 export const newFolder = (out: string): string => `${out}.new`;

@@ -127,9 +127,9 @@ async function generate(input: InputOptions, options: OutputOptions): Promise<re
   }
 }
 
-/** By its source file: it stays the same from one build to the next. */
+/** By its source file: it stays the same from one build to the next. A module of the bundler's own is in no folder. */
 const nameOf = (sourcePath: string): string =>
-  `${relative(ROOT, sourcePath)
+  `${(sourcePath.startsWith("\0") ? sourcePath.slice(1) : relative(ROOT, sourcePath))
     .replace(/^(?:src|node_modules)[\\/]|\.\w+$/g, "")
     .replaceAll(/[^\w.]+/g, "-")
     // A Worker of another folder, such as a copy.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -25,9 +25,9 @@ const served: ChildProcess[] = [];
 
 const fileAt = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-function built(table: string, folder: string) {
+function built(table: string, folder: string, cwd?: string) {
   const args = [fileAt("src/cli/main.ts"), "build", table, "--out", folder];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", cwd });
   return [status, stderr];
 }
 
@@ -144,8 +144,13 @@ it("a build replaces no folder that holds another's files", () => {
   writeFileSync(join(folder, "package.json"), "{}");
   const why = `No build wrote ${join(folder, "package.json")}. Name another folder with --out.\nNothing was built.\n`;
   expect(built(join(root, "table.json"), folder)).toEqual([1, why]);
-  // A build is replaced by the next one.
-  expect(built(join(root, "table.json"), build)).toEqual([0, ""]);
+  const file = join(folder, "package.json");
+  expect(built(join(root, "table.json"), file)).toEqual([1, why]);
+  expect(readFileSync(file, "utf8")).toBe("{}");
+  // A build is replaced by the next one, which has the same modules wherever the command runs.
+  const modules = readdirSync(join(build, "worker"));
+  expect(built(join(root, "table.json"), build, root)).toEqual([0, ""]);
+  expect(readdirSync(join(build, "worker"))).toEqual(modules);
 });
 
 it("says how to listen elsewhere where the address is taken", () => {
