@@ -6,6 +6,7 @@ import { hostError, RequestContext } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { errorOf, loadable } from "../src/problems/loadable.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
+import type { createProbes } from "./health.ts";
 import { holdEarlyAnswer } from "./lib/early-answer.ts";
 import type { createPages } from "./pages.ts";
 
@@ -14,6 +15,9 @@ export interface App {
 }
 
 const pages = loadable("pages", () => import("./pages.ts"));
+const probes = loadable("probes", () => import("./health.ts"));
+
+const PROBE = /^\/-\/(?:health|ready)$/;
 
 const FEATURES: readonly FrontFeature[] = FRONT_FEATURES;
 const ANSWERS = FEATURES.flatMap(({ answer }) => answer ?? []);
@@ -22,12 +26,17 @@ const FINISHES = FEATURES.flatMap(({ finish }) => finish ?? []);
 /** The whole HTTP surface: the gateway's own pages by Hono; every other path belongs to the entities of the table. */
 export function createApp(gateway: Gateway): App {
   let own: ReturnType<typeof createPages> | undefined;
+  let probed: ReturnType<typeof createProbes> | undefined;
 
   /** A path of the gateway's own. Nothing but the console's pages is at its host. */
   async function answerOwn(context: RequestContext, execution: ExecutionContext): Promise<Response> {
     context.watchClientIfSlow();
     const answer = context.isAtConsole ? undefined : answerOf(context);
     if (answer !== undefined) return answer;
+    if (!context.isAtConsole && PROBE.test(context.path)) {
+      probed ??= (await probes.load()).createProbes(gateway);
+      return probed.fetch(context.request, { context }, execution);
+    }
     own ??= (await pages.load()).createPages(gateway);
     return own.fetch(context.request, { context }, execution);
   }

@@ -3,8 +3,16 @@ import { startPage } from "../src/gateway/handle.ts";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { isKnown } from "./lib/auth.ts";
-import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
-import { canaryInIsolate } from "./table/table.ts";
+import { canaryInIsolate } from "./lib/canary-status.ts";
+import { contextOf, jsonResponse, newPages, type PageEnv, respondUnhandled } from "./lib/http.ts";
+
+/** Probes without all other pages: one of those that cannot be loaded is no reason to take the gateway out of service. */
+export function createProbes(gateway: Gateway): Hono<PageEnv> {
+  const pages = newPages();
+  pages.route("/", health(gateway));
+  pages.all("*", respondUnhandled(pages));
+  return pages;
+}
 
 /**
  * `/-/`: what this is. `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials.

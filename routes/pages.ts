@@ -1,11 +1,11 @@
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import { PAGE_FEATURES } from "../src/features/pages.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { consoleData, consolePage, guardConsole } from "./console/console.ts";
 import type { PageFeature } from "./feature.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
-import { answerUnchanged, type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
+import { answerUnchanged, newPages, type PageEnv, respondUnhandled } from "./lib/http.ts";
 import { metrics, regions } from "./metrics.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
@@ -13,7 +13,7 @@ import { table, tableRevisions } from "./table/table.ts";
 
 /** The gateway's own pages. */
 export function createPages(gateway: Gateway): Hono<PageEnv> {
-  const pages = new Hono<PageEnv>({ getPath: rawPath });
+  const pages = newPages();
   pages.use(guardConsole(gateway));
   pages.use(answerUnchanged);
   const features: readonly PageFeature[] = PAGE_FEATURES;
@@ -23,8 +23,5 @@ export function createPages(gateway: Gateway): Hono<PageEnv> {
   const parts = features.flatMap(({ openapi }) => openapi ?? []);
   pages.route("/", openapi(gateway, parts));
   pages.all("*", respondUnhandled(pages));
-  pages.onError((error) => {
-    throw error;
-  });
   return pages;
 }

@@ -1,4 +1,4 @@
-import type { Context, Hono, MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
 import { limitRate } from "../../src/gateway/rate-limit.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
@@ -12,8 +12,17 @@ export type PageEnv = Readonly<{ Bindings: { readonly context: RequestContext } 
 export const contextOf = (c: Context): RequestContext => (c.env as PageEnv["Bindings"]).context;
 
 /** The raw path for the router, so that an encoded path never matches a page. */
-export const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings"] }): string =>
+const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings"] }): string =>
   options?.env?.context.path ?? "/";
+
+/** A router of pages. Their errors go to the last resort of all requests. */
+export function newPages(): Hono<PageEnv> {
+  const pages = new Hono<PageEnv>({ getPath: rawPath });
+  pages.onError((error) => {
+    throw error;
+  });
+  return pages;
+}
 
 /** `GET` handles HEAD as well. */
 const METHODS = [["GET", "HEAD"], ["PUT"], ["POST"], ["DELETE"]] as const;

@@ -11,7 +11,7 @@ import {
 } from "../../src/formats/table-requests.ts";
 import { openRequest } from "../../src/gateway/request.ts";
 import { ok } from "../../src/ids/result.ts";
-import type { RevisionContent, RunningCanary, TableStatus } from "../../src/ports/admin.ts";
+import type { RevisionContent, TableStatus } from "../../src/ports/admin.ts";
 import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
 import {
   checkTable,
@@ -23,6 +23,7 @@ import {
 } from "../../src/routing/index.ts";
 import { measureTable } from "../../src/routing/load.ts";
 import { requireOperator, requireScope } from "../lib/auth.ts";
+import { canaryInIsolate, shownCanary } from "../lib/canary-status.ts";
 import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import {
   invalidTable,
@@ -114,14 +115,6 @@ function isolateStatus(served: ServedTable, nowMs: number): object {
   const ageSeconds = Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
   return { revision: table.revision, source, ageSeconds, digest, canary: canaryInIsolate(served) };
 }
-
-/** With its audience: one of `share`, `countries` and `entities`. `null` for none. */
-const shownCanary = (canary: RunningCanary | undefined): object | null =>
-  canary === undefined ? null : { revision: canary.revision, digest: canary.digest, ...canary.audience };
-
-/** `null` if there is none, or if the isolate has not loaded its table yet. */
-export const canaryInIsolate = ({ canary }: ServedTable): object | null =>
-  shownCanary(canary && { ...canary, revision: canary.table.revision });
 
 const declaredIn = ({ bytes }: RevisionContent) => parseTableText(new TextDecoder().decode(bytes));
 

@@ -3,6 +3,7 @@ import type { Pointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
 import type { TableError } from "../../problems/errors.ts";
+import { ModuleUnavailable } from "../../problems/loadable.ts";
 import type { LocationOptions } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
@@ -54,6 +55,8 @@ export class IsolateTable implements Tables {
   /** Ends with the first table, or when there is none. */
   #coldStart: Promise<void> | undefined;
   #onFirst = (): void => undefined;
+  /** Why the published table cannot be restored or compiled here: the bundled one would decide otherwise. */
+  #moduleFault: ModuleUnavailable | undefined;
   #bundled: Promise<Result<LoadedTable, TableError>> | undefined;
   /** The last result of `peek`, and the time in which nothing of it changes. */
   #peeked: ServedTable | undefined;
@@ -89,6 +92,7 @@ export class IsolateTable implements Tables {
     const deadlineMs = clock.nowMs() + COLD_DEADLINE_MS;
     // Each request has its own timer: the request that began the cold start may end, and its reads with it.
     if (this.#loaded === undefined) await withTimeout(this.#startCold(), COLD_DEADLINE_MS, () => undefined);
+    if (this.#loaded === undefined && this.#moduleFault !== undefined) throw this.#moduleFault;
     const loaded: Result<LoadedTable, TableError> =
       this.#loaded === undefined ? await this.#useBundled() : ok(this.#loaded);
     if (!loaded.ok) return loaded;
@@ -114,6 +118,7 @@ export class IsolateTable implements Tables {
       if (this.#loaded?.pointer === undefined) await this.#readCold(read);
       else await this.#takeFromKv(await read);
     } catch (error) {
+      if (error instanceof ModuleUnavailable) this.#moduleFault = error;
       report({ reason: "store-failed", why: String(error) });
     }
   }

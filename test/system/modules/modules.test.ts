@@ -67,7 +67,8 @@ const post = (body: object): RequestInit => ({
 /** A request of each kind, and the module without which it cannot be answered. */
 const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit | undefined, module: RegExp])[] = [
   ["an entity", ORDER, undefined, /^core\.js$/],
-  ["a page", "/-/health", undefined, /^routes-pages\.js$/],
+  ["a page", "/-/problems", undefined, /^routes-pages\.js$/],
+  ["a probe", "/-/health", undefined, /^routes-health\.js$/],
   ["metrics", "/-/metrics", undefined, /^edge-metrics-snapshot\.js$/],
   ["a key of a directory", "/shops/corner", undefined, /^features-directory-edge-lookup\.js$/],
   ["a create", "/orders", post({ item: "tea" }), /create-serve-create\.js$/],
@@ -180,6 +181,30 @@ describe("a module that cannot be loaded", () => {
         [503, "/-/problems/module-unavailable"],
       ]);
       expect(gateway.lines.join("\n")).toContain('"event":"module-unavailable"');
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it("of the published table, and of its check: no request is decided by the table of the build", async () => {
+    const { regions } = JSON.parse(tableText) as { readonly regions: object };
+    const order = { path: "/orders/:id", ids: [{ layout: "iuid" }] };
+    // It needs none of the two.
+    const other = { regions, entities: { order }, routes: [], default: Object.keys(regions)[0] };
+    const worker = await bundleWorker({ tableText: JSON.stringify(other), minify: true });
+    const needed = /^(?:edge-table-compile-text|features-create-table-compile)\.js$/;
+    const damaged = worker.filter(({ name }) => !needed.test(name));
+    expect(damaged).toHaveLength(worker.length - 2);
+    const gateway = await start(damaged);
+    try {
+      for (let round = 0; round < 3; round++) {
+        const response = await fetch(gateway.url + ORDER);
+        expect([response.status, await response.json()]).toMatchObject([
+          503,
+          { type: "/-/problems/module-unavailable" },
+        ]);
+      }
+      expect((await fetch(`${gateway.url}/-/health`)).status).toBe(200);
     } finally {
       await gateway.stop();
     }
