@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
-import { type DeclaredTable, parseJson } from "../routing/index.ts";
+import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
 import { buildConsole } from "./console/build.ts";
 import {
@@ -22,12 +22,15 @@ import { CONFIG_FILE } from "./workerd/workerd.ts";
 const CONSOLE_FOLDER = "console";
 const BUILT_TABLE = "routing-table.json";
 
+/** Names in the folder of a build, of this and of earlier versions. */
+const OWN_FILES = /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/;
+
 /**
  * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes
  * last and whole: after an interrupted build the folder can be served, or says that it has none.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
-  const foreign = foreignFile(folder, /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/);
+  const foreign = foreignFile(folder, OWN_FILES);
   if (foreign !== undefined) return err(`No build wrote ${foreign}. Name another folder with --out.`);
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
@@ -75,7 +78,7 @@ export async function serveBuild({ stopMs, ...served }: ServedBuild): Promise<nu
 
 async function startBuild({ build, stateFolder, host, port, tableFile }: Omit<ServedBuild, "stopMs">) {
   const worker = readWorker(build);
-  if (worker.length === 0) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
+  if (worker.length === 0) throw new Error(noBuild(build));
   const text = tableFile === undefined ? undefined : await readTableText(tableFile);
   if (text?.ok === false) throw new Error(`${text.error}\nNothing was started or published.`);
   const { settings: vars, faults } = readSettings(process.env);
@@ -97,6 +100,40 @@ async function startBuild({ build, stateFolder, host, port, tableFile }: Omit<Se
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
   return gateway;
 }
+
+/** Why a path is no build, with the command that helps. */
+export function noBuild(path: string): string {
+  const kind = statSync(path, { throwIfNoEntry: false });
+  if (kind === undefined) return `${path} does not exist: waybill build --out ${shellWord(path)} makes a build there`;
+  if (kind.isDirectory()) return `${path} has no build: ${commandFor(path)}`;
+  const takes = "serve takes the folder of waybill build";
+  if (!isTable(path)) return `${path} is a file, and ${takes}: waybill build --out build makes one`;
+  return [
+    `${path} is a table, and ${takes}. Build it, then serve the build:`,
+    `  waybill build ${shellWord(path)} --out build`,
+    "  waybill serve build",
+    `To publish it with a build that is there: waybill serve build --table ${shellWord(path)}`,
+  ].join("\n");
+}
+
+/** A folder with other files in it takes no build, but may have a table. */
+function commandFor(folder: string): string {
+  if (foreignFile(folder, OWN_FILES) === undefined) return `waybill build --out ${shellWord(folder)} makes one`;
+  const table = join(folder, BUILT_TABLE);
+  const named = existsSync(table) ? ` ${shellWord(table)}` : "";
+  return `waybill build${named} --out build makes one; then waybill serve build`;
+}
+
+/** By its content; by its name alone where a fault hides that. */
+function isTable(path: string): boolean {
+  const text = readBytes(path)?.toString() ?? "";
+  const read = text.length > TABLE_BYTES_MAX ? undefined : parseJson(plainJson(text));
+  return read === undefined ? /\.jsonc?$/i.test(path) : typeof read === "object" && read !== null && "regions" in read;
+}
+
+/** A word of a POSIX shell. */
+const shellWord = (text: string): string =>
+  /^[\w./:@%+,][\w./:@%+,-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Ports of the demo's origins in its table. */
 export const DEMO_PORTS: readonly string[] = ["8788", "8789", "8790"];

@@ -208,8 +208,35 @@ describe("a connection that ends", () => {
     if (refused.ok) throw new Error("no failure");
     expect(refused.error).toMatchObject({ reason: "unreachable", why: expect.stringContaining("ECONNREFUSED") });
     expect(mayBeDone(refused.error)).toBe(false);
+    expect(formatFailure(url, refused.error)).toBe(
+      `error: no gateway answers at ${url}: connect ECONNREFUSED ${new URL(url).host}\n  ${NOT_RUNNING}\n`,
+    );
+  });
+
+  it.each([
+    ["ECONNREFUSED", NOT_RUNNING],
+    ["EHOSTUNREACH", NOT_RUNNING],
+    ["ENETUNREACH", NOT_RUNNING],
+    ["ETIMEDOUT", NOT_RUNNING],
+    ["UND_ERR_CONNECT_TIMEOUT", NOT_RUNNING],
+    ["ENOTFOUND", NO_HOST],
+    ["EAI_AGAIN", NO_HOST],
+  ])("to an address where nothing listens has the remedy: %s", async (code, remedy) => {
+    const cause = Object.assign(new Error(`connect ${code}`), { code, syscall: "connect" });
+    const refuse = () => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause }));
+    const failed = await sendRequest({ url: "https://gw.test", token: undefined }, change, over(refuse));
+    if (failed.ok) throw new Error("no failure");
+    expect(mayBeDone(failed.error)).toBe(false);
+    expect(formatFailure("https://gw.test", failed.error)).toBe(
+      `error: no gateway answers at https://gw.test: connect ${code}\n  ${remedy}\n`,
+    );
   });
 });
+
+const NOT_RUNNING =
+  "is it running? `waybill serve BUILD` starts one; `waybill serve BUILD --table FILE` starts it and publishes that table";
+const NO_HOST =
+  "its host name has no address here: correct the gateway's address, or try again if this machine is offline";
 
 describe("what may have been done all the same", () => {
   const problem = (status: number) => ({ status, slug: "x", detail: "", members: {} });

@@ -21,7 +21,7 @@ export interface GatewayResponse {
 
 export type GatewayFailure =
   /** The request was not sent. */
-  | { readonly reason: "unreachable"; readonly why: string }
+  | { readonly reason: "unreachable"; readonly why: string; readonly remedy?: string }
   /** The connection closed before the response was complete: the outcome is unknown. */
   | { readonly reason: "cut"; readonly why: string }
   | { readonly reason: "late"; readonly seconds: number }
@@ -87,7 +87,10 @@ export const sendRequest = async (
     return err({ reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" });
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
-    return err({ reason: !isAnswered && isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
+    const why = whyOf(error);
+    if (isAnswered || !isUnsent(error)) return err({ reason: "cut", why });
+    const remedy = ABSENT[String(deepestOf(error).code)];
+    return err({ reason: "unreachable", why, ...(remedy === undefined ? {} : { remedy }) });
   }
 };
 
@@ -109,6 +112,22 @@ export const readObject = (bytes: Uint8Array) => objectOf(parseJson(new TextDeco
 /** Error codes of connections that were never established. */
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|(?:ERR_TLS|ERR_SSL|CERT|DEPTH|UNABLE|SELF_SIGNED)_.*)$/;
+
+const NOT_RUNNING =
+  "is it running? `waybill serve BUILD` starts one; `waybill serve BUILD --table FILE` starts it and publishes that table";
+const NO_HOST =
+  "its host name has no address here: correct the gateway's address, or try again if this machine is offline";
+
+/** Codes of an address where nothing listens, with the remedy. */
+const ABSENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: NOT_RUNNING,
+  EHOSTUNREACH: NOT_RUNNING,
+  ENETUNREACH: NOT_RUNNING,
+  ETIMEDOUT: NOT_RUNNING,
+  UND_ERR_CONNECT_TIMEOUT: NOT_RUNNING,
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: NO_HOST,
+};
 
 /** An error of an established connection has the same code, but another system call. */
 const USED = /^(?:read|write)$/;
@@ -190,8 +209,11 @@ const isLoopback = (hostname: string): boolean =>
 export const formatFailure = (url: string, failure: GatewayFailure): string => {
   const where = escapeControls(url);
   switch (failure.reason) {
-    case "unreachable":
-      return `error: ${where} cannot be reached: ${escapeControls(failure.why)}\n`;
+    case "unreachable": {
+      const { why, remedy } = failure;
+      if (remedy === undefined) return `error: ${where} cannot be reached: ${escapeControls(why)}\n`;
+      return `error: no gateway answers at ${where}: ${escapeControls(why)}\n  ${remedy}\n`;
+    }
     case "cut":
       return `error: ${where} closed the connection before responding: ${escapeControls(failure.why)}\n`;
     case "late":

@@ -73,9 +73,15 @@ export const placed = <Found extends { readonly pointer: string }>(faults: reado
 export const readBytes = async (path: string, runtime: Runtime): Promise<Uint8Array<ArrayBuffer>> => {
   const read = path === "-" ? ok(await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX)) : runtime.readFile(path);
   const name = path === "-" ? "stdin" : path;
-  if (!read.ok) return unreadable(name, read.error);
+  if (!read.ok) return unreadable(name, read.error + tableIn(path, runtime));
   if (read.value !== undefined && read.value.length <= TABLE_BYTES_MAX) return read.value;
   return unreadable(name, `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`);
+};
+
+/** The table in a folder, such as that of a build, which was given in its place. */
+const tableIn = (folder: string, { fileExists }: Runtime): string => {
+  const table = `${folder.replace(/\/+$/, "")}/routing-table.json`;
+  return fileExists(table) ? `; give the table in it, ${table}` : "";
 };
 
 /** Reads a table from a text. All faults have their position. */

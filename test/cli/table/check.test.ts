@@ -2,11 +2,18 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { objectsOf, waybill } from "../fake-runtime.ts";
-import { CWD, tableFiles } from "../memory-files.ts";
+import { CWD, MemoryFiles, tableFiles } from "../memory-files.ts";
 
 const files = tableFiles();
 
 describe.concurrent("waybill table check", () => {
+  it.each(["build", "build/"])("names the table in a folder that is given in its place: %s", async (folder) => {
+    const files = MemoryFiles.of({ "build/routing-table.json": "{}", "build/worker/worker.js": "" });
+    const { stderr, code } = await waybill(["table", "check", folder], { files });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/ cannot be read: .*; give the table in it, build\/routing-table\.json\n$/);
+  });
+
   it("sums a good table up in one line, with the digest under which it is published", async () => {
     const digest = createHash("sha256").update(files.bytes("routing-table.json")).digest("hex");
     const summary = await waybill(["table", "check", "routing-table.json"], { files });

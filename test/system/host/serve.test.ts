@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { noBuild } from "../../../src/host/self-hosting.ts";
 import { runningOn } from "../../../src/host/workerd/workerd.ts";
 
 /** `waybill serve`: what it warns of at its start, what ends it, and what becomes of requests that still run. */
@@ -159,4 +160,47 @@ it("says how to listen elsewhere where the address is taken", () => {
   const { status, stderr } = spawnSync(process.execPath, [fileAt("src/cli/main.ts"), ...args], { encoding: "utf8" });
   expect(status).toBe(1);
   expect(stderr).toMatch(/already in use[\s\S]*Choose another address with --listen\.\n$/);
+});
+
+const TAKES = "serve takes the folder of waybill build";
+const asTable = (path: string, word = path) =>
+  `${path} is a table, and ${TAKES}. Build it, then serve the build:\n  waybill build ${word} --out build\n  waybill serve build\n` +
+  `To publish it with a build that is there: waybill serve build --table ${word}`;
+
+it("says which command helps where a path is no build", () => {
+  const folder = mkdtempSync(join(root, "none-"));
+  const at = (name: string) => join(folder, name);
+  const table = readFileSync(join(root, "table.json"), "utf8");
+  const files = {
+    "table.json": table,
+    routes: table,
+    "commented.jsonc": `// A comment.\n${table}`,
+    "broken.json": "{",
+    "my table's.json": table,
+    "list.json": "[]",
+    "notes.txt": "build",
+    "tables/routing-table.json": table,
+    "tables/README.md": "",
+    "other/package.json": "{}",
+  };
+  for (const name of ["tables", "other", "empty"]) mkdirSync(at(name));
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+  const isFile = (name: string) => `${at(name)} is a file, and ${TAKES}: waybill build --out build makes one`;
+  const cases = {
+    "table.json": asTable(at("table.json")),
+    routes: asTable(at("routes")),
+    "commented.jsonc": asTable(at("commented.jsonc")),
+    "broken.json": asTable(at("broken.json")),
+    "my table's.json": asTable(at("my table's.json"), `'${folder}/my table'\\''s.json'`),
+    "list.json": isFile("list.json"),
+    "notes.txt": isFile("notes.txt"),
+    tables: `${at("tables")} has no build: waybill build ${at("tables/routing-table.json")} --out build makes one; then waybill serve build`,
+    other: `${at("other")} has no build: waybill build --out build makes one; then waybill serve build`,
+    empty: `${at("empty")} has no build: waybill build --out ${at("empty")} makes one`,
+    absent: `${at("absent")} does not exist: waybill build --out ${at("absent")} makes a build there`,
+  };
+  expect(Object.keys(cases).map((name) => [name, noBuild(at(name))])).toEqual(Object.entries(cases));
+  const args = [fileAt("src/cli/main.ts"), "serve", "table.json"];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: folder });
+  expect([status, stderr]).toEqual([1, `${asTable("table.json")}\n`]);
 });
