@@ -1,4 +1,4 @@
-import { err, ok } from "../ids/result.ts";
+import { err, ok, type Result } from "../ids/result.ts";
 import {
   type Explanation,
   explain,
@@ -69,25 +69,35 @@ function explainOutcome(
   const isHidden = decided?.entity.reading?.hides === true;
   const read = resolveAny(shown, id, input.nowMs, hint.value, input.asked);
   const plain = read.ok ? read : settleError(input, read.error);
-  const said = outcome?.kind === "error" && isOfRouting(outcome.error) ? outcome.error : undefined;
-  // Without its keys the gateway does not serve the ID either.
-  if (plain.ok && said === undefined && outcome?.kind === "error") return outcome;
-  const nowhere: RoutingError = plain.ok ? { reason: "unknown-id", id, candidates: [] } : plain.error;
-  const error = said === undefined ? nowhere : plain.ok ? said : choose(said, nowhere);
+  const failed = outcome?.kind === "error" ? outcome : undefined;
+  const error = whyNowhere(id, plain, failed?.error, choose);
+  if (error === undefined) return failed as DecideFailure;
   const where = decided === undefined || isHidden ? err(error) : ok(decided);
   const explanation = explain(shown, id, input.nowMs, hint.value, where);
   const open = explanation.error;
   if (open !== undefined && missingIn(open) !== undefined) return failure(table, open, byCanary);
   const publicOf = table.reading?.ownersOfForm(table, id) ?? [];
-  const shownAs = publicOf.length === 0 ? {} : { publicOf };
-  const isShown = decided !== undefined && (seesHidden || !isHidden);
-  const decision = isShown && isHidden ? { decision: plainDecision(decided, id), error: undefined } : {};
-  return {
-    kind: "explanation",
-    explanation: { ...explanation, ...shownAs, ...decision },
-    decided: isShown ? decided : undefined,
-    byCanary,
-  };
+  const whole = publicOf.length === 0 ? explanation : { ...explanation, publicOf };
+  if (!isHidden) return { kind: "explanation", explanation: whole, decided, byCanary };
+  if (decided === undefined || !seesHidden)
+    return { kind: "explanation", explanation: whole, decided: undefined, byCanary };
+  const shownTo = { ...whole, decision: plainDecision(decided, id), error: undefined };
+  return { kind: "explanation", explanation: shownTo, decided, byCanary };
+}
+
+/**
+ * Why an ID leads nowhere, where it does. `plain`: what it says itself. `undefined`: the gateway does not serve an ID that is
+ * read well, such as one whose keys it lacks.
+ */
+function whyNowhere(
+  id: string,
+  plain: Result<IdDecision, RoutingError>,
+  failed: DecideError | undefined,
+  choose: (error: RoutingError, plain: RoutingError) => RoutingError,
+): RoutingError | undefined {
+  const said = failed !== undefined && isOfRouting(failed) ? failed : undefined;
+  if (plain.ok) return failed === undefined ? { reason: "unknown-id", id, candidates: [] } : said;
+  return said === undefined ? plain.error : choose(said, plain.error);
 }
 
 const isOfRouting = (error: DecideError): error is RoutingError =>

@@ -49,13 +49,12 @@ for (const [at, { name, files: filesOf, functions: functionsOf }] of WARM.entrie
   else show(`functions of one warm ${name}`, functions.length, functionsOf.goal);
   if (process.argv.includes("--list")) for (const each of functions) console.log(`        ${each}`);
 }
-const unmended = functionFaults(files);
 for (const fault of [
   ...longFiles(files),
   ...fullFolders(files),
   ...loneFiles(files),
   ...privateWords(files),
-  ...unmended,
+  ...functionFaults(files),
   ...spreadLiterals(files),
 ]) {
   console.log(`      ${fault}`);

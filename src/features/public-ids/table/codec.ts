@@ -39,18 +39,24 @@ const keysIn = (list: keyof PublicKeys, given: unknown): Result<readonly NamedKe
   return ok(keys);
 };
 
+const LIKE = ' must be like {"id": "2026", "key": "<base64>"}';
+
 const keyIn = (given: unknown): Result<NamedKey, string> => {
-  const like = ' must be like {"id": "2026", "key": "<base64>"}';
-  if (!isRecord(given)) return err(like);
+  if (!isRecord(given)) return err(LIKE);
   const { id, key, ...others } = given;
-  if (id === undefined) return err(`.id${like}`);
-  if (typeof id !== "string") return err(".id is no text");
-  if (id === "") return err(".id is empty");
-  if (key === undefined) return err(`.key${like}`);
-  if (typeof key !== "string") return err(".key is no text");
-  if (!BASE64.test(key)) return err(".key is not base64");
+  const name = textIn("id", id);
+  if (!name.ok) return name;
+  if (name.value === "") return err(".id is empty");
+  const text = textIn("key", key);
+  if (!text.ok) return text;
+  if (!BASE64.test(text.value)) return err(".key is not base64");
   if (Object.keys(others).length > 0) return err(" must have no other members than id and key");
-  return ok({ id, key: bytesOfBase64(key) });
+  return ok({ id: name.value, key: bytesOfBase64(text.value) });
+};
+
+const textIn = (member: string, given: unknown): Result<string, string> => {
+  if (typeof given === "string") return ok(given);
+  return err(`.${member}${given === undefined ? LIKE : " is no text"}`);
 };
 
 const readKeys = (json: Json): Result<PublicKeys, string> => {
