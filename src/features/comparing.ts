@@ -5,4 +5,4 @@ import { graphqlDiffs } from "./graphql/table/diff.ts";
 import { packsDiffs } from "./packs/table/diff.ts";
 
 /** The features in the difference of two tables, in the order of its parts. They are loaded where tables are compared. */
-export const TABLE_DIFFS: readonly TableDiffs[] = [directoryDiffs, corsDiffs, graphqlDiffs, packsDiffs];
+export const TABLE_DIFFS: readonly TableDiffs[] = [packsDiffs, directoryDiffs, corsDiffs, graphqlDiffs];

@@ -1,3 +1,4 @@
+import type { FeatureDiff } from "../routing/diff/feature.ts";
 import type { KeyChange, KeyOutcome } from "../routing/diff/key-changes.ts";
 import type { Undone } from "../routing/diff/overrides.ts";
 import type { Changed, PartDiff, RouteShare, ShareChange } from "../routing/diff/parts.ts";
@@ -22,31 +23,33 @@ export interface NamedPart {
   readonly whole?: Changed<unknown> | undefined;
 }
 
-/** The parts of a table, in the order in which all presentations show them. */
-export const partsOf = (diff: TableDiff): readonly NamedPart[] => [
-  { name: "gateway hosts", whole: diff.hosts },
-  { name: "regions", entries: diff.regions },
-  { name: "countries", entries: diff.countries },
-  { name: "entities", entries: diff.entities },
-  { name: "layouts", entries: diff.layouts },
-  { name: "packs", entries: entriesOf(diff, "packs") },
-  { name: "directory", entries: entriesOf(diff, "directory") },
-  { name: "moved", entries: diff.moved },
-  { name: "moves", entries: diff.moves },
-  { name: "gone", entries: diff.gone },
-  { name: "epoch floor", whole: diff.epochFloor },
-  { name: "default", whole: diff.default },
-  { name: "fields", whole: diff.fields },
-  { name: "without ID", entries: diff.withoutId },
-  { name: "cors", whole: wholeOf(diff, "cors") },
-  { name: "graphql", whole: wholeOf(diff, "graphql") },
-  { name: "sources", whole: diff.sources },
-];
+/** The parts of a table, in the order in which all presentations show them. A feature's part has its key as its name. */
+export const partsOf = (diff: TableDiff): readonly NamedPart[] => {
+  const { isEmpty, keys, overrides, routes, shares, ...parts } = diff;
+  const { hosts, regions, countries, entities, layouts, ...others } = parts;
+  const { moved, moves, gone, epochFloor, default: fallback, fields, withoutId, sources, ...features } = others;
+  const own = Object.entries(features).map(([name, part]) => namedPart(name, part));
+  return [
+    { name: "gateway hosts", whole: hosts },
+    { name: "regions", entries: regions },
+    { name: "countries", entries: countries },
+    { name: "entities", entries: entities },
+    { name: "layouts", entries: layouts },
+    ...own.filter(({ entries }) => entries !== undefined),
+    { name: "moved", entries: moved },
+    { name: "moves", entries: moves },
+    { name: "gone", entries: gone },
+    { name: "epoch floor", whole: epochFloor },
+    { name: "default", whole: fallback },
+    { name: "fields", whole: fields },
+    { name: "without ID", entries: withoutId },
+    ...own.filter(({ entries }) => entries === undefined),
+    { name: "sources", whole: sources },
+  ];
+};
 
-/** Parts of features: a build without the feature has no such member. */
-const partOf = (diff: TableDiff, name: string): unknown => (diff as unknown as Readonly<Record<string, unknown>>)[name];
-const entriesOf = (diff: TableDiff, name: string) => partOf(diff, name) as NamedPart["entries"];
-const wholeOf = (diff: TableDiff, name: string) => partOf(diff, name) as NamedPart["whole"];
+const namedPart = (name: string, part: FeatureDiff[keyof FeatureDiff]): NamedPart =>
+  part !== undefined && "added" in part ? { name, entries: part } : { name, whole: part };
 
 /** Effects of undone steps of moves. */
 export const UNDONE: Readonly<Record<Undone, string>> = {

@@ -117,7 +117,7 @@ const NAMES_MAX = 5;
 const KEY_CHANGES_MAX = 50;
 const VALUES_LENGTH_MAX = 200;
 
-const countDiff = (diff: TableDiff) => {
+export const countDiff = (diff: TableDiff) => {
   const parts = partsOf(diff).flatMap(({ name, entries, whole }) => {
     const counts = entries === undefined ? whole && CHANGED : countPart(entries);
     return counts === undefined || counts.added + counts.removed + counts.changed === 0

@@ -29,6 +29,9 @@ export interface SearchedComparison {
 // biome-ignore lint/suspicious/noEmptyInterface: features fill it.
 export interface DiffContents {}
 
-/** The differences of two tables in what features declare. */
+/**
+ * The differences of two tables in what features declare: each a `PartDiff`, or a `Changed` of a part as a whole. People read its key
+ * as its name.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: features fill it.
 export interface FeatureDiff {}
