@@ -93,7 +93,7 @@ const check = (value: unknown, { features, checks, schemas }: Build, ownPort?: n
   const { draft: whole, declared, isRead } = readDraft(value, report, schemas);
   const isEmpty = isRead && hasNone(whole, ["entities", "withoutId", ...features.flatMap(({ serves = [] }) => serves)]);
   for (const { names } of checks) names?.(whole, report);
-  const draft = decidedBy(whole, "serve", features);
+  const draft = { ...decidedBy(whole, "serve", features), reserved: reservedIn(whole, checks) };
   const plans = planLayouts(draft);
   const isWhole = allEntitiesArePlanned(draft, plans);
   checkNames(draft, report);
@@ -135,6 +135,9 @@ const check = (value: unknown, { features, checks, schemas }: Build, ownPort?: n
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   return ok({ declared, planned: { features, draft, routes, overrides }, cells: budget.used });
 };
+
+const reservedIn = ({ table }: Draft, checks: readonly TableChecks[]): Draft["reserved"] =>
+  new Map(checks.flatMap(({ name, reserves }) => reserves?.(table).map((segment) => [segment, name] as const) ?? []));
 
 const allEntitiesArePlanned = (draft: Draft, plans: LayoutPlans): boolean => {
   const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);

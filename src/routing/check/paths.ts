@@ -65,7 +65,7 @@ export const checkPaths = (draft: Draft, report: Report): void => {
     report("size", ["entities"], `A table has at most ${PATTERNS_MAX} path patterns; this one has ${patterns.length}.`);
     return;
   }
-  for (const pattern of patterns) checkPattern(pattern, report);
+  for (const pattern of patterns) checkPattern(draft, pattern, report);
   for (const [name, entity] of draft.entities) {
     checkWritten(entity.path, ["entities", name], report);
     checkPrefix(entity, patternsOf(entity.path), ["entities", name], report);
@@ -110,10 +110,15 @@ const placedPatterns = (name: string, entity: DeclaredEntity): readonly Pattern[
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
 
 /** Rules for paths with and without an ID. */
-export const checkSegments = (text: string, segments: readonly string[], place: Place, report: Report): void => {
+export const checkSegments = ({ reserved }: Draft, text: string, place: Place, report: Report): void => {
+  const segments = segmentsOf(text);
   const [first = ""] = segments;
+  const feature = reserved.get(first);
   if (GATEWAY_SEGMENTS.has(first)) {
     report("reserved-path", place, `/${first} is the gateway's own; begin ${text} with another segment.`);
+  } else if (feature !== undefined) {
+    const message = `/${first} is the gateway's own while the table uses ${feature}; begin ${text} with another segment, or remove ${feature}.`;
+    report("reserved-path", place, message);
   }
   if (segments.some((segment) => segment === "." || segment === "..")) {
     report("schema", place, `Dot segments never arrive in a request; remove them from ${text}.`);
@@ -181,8 +186,8 @@ export const checkOtherMethods = (
   report("schema", [...place, "otherMethods"], "All methods match here; name some in `methods`, or remove this.");
 };
 
-const checkPattern = ({ text, segments, below, place }: Pattern, report: Report): void => {
-  checkSegments(text, segments, place, report);
+const checkPattern = (draft: Draft, { text, segments, below, place }: Pattern, report: Report): void => {
+  checkSegments(draft, text, place, report);
   if (isOpen(segments[0] ?? "") && below === undefined) {
     const message = `${text} takes every path of the host but the gateway's own /any, /mint and /-; begin it with literal text, or say how far it goes: { "path": ${JSON.stringify(text)}, "below": false } for such paths alone, or ${JSON.stringify(`${text}/**`)} with all below.`;
     report("reserved-path", place, message);

@@ -2,7 +2,7 @@ import { readShortKey } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { PATTERNS_MAX } from "../limits.ts";
 import { areDistinct, conditionsOf, leavesTo } from "../lookup/choice.ts";
-import { pathsOf, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { pathsOf, patternsOf } from "../lookup/paths.ts";
 import { coveringOf, indexPatterns, rankOf } from "../lookup/rank.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
@@ -61,7 +61,7 @@ const checkPaths = (draft: Draft, report: Report): void => {
   const patterns = entityPatterns(draft);
   for (const path of paths) {
     const { pattern, place } = path;
-    checkSegments(pattern, segmentsOf(pattern), place, report);
+    checkSegments(draft, pattern, place, report);
     const rivals = owners.get(pattern) ?? [];
     const owner = rivals.find(
       ({ name, conditions }) => name === path.name || !areDistinct(conditions, path.conditions),

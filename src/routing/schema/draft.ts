@@ -82,6 +82,8 @@ export const draftWith = (
     fallback: table.default,
     fields: table.fields,
     withoutId: mapOf(table.withoutId),
+    /** First segments of paths that features reserve, and by which of them. */
+    reserved: NONE_RESERVED,
     /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,
     /** Every declared name. A reference to an entry that does not fit the schema is not a second fault. */
@@ -107,3 +109,5 @@ const withIds = (entities: ReadonlyMap<string, DeclaredEntity>): ReadonlyMap<str
 };
 
 const NONE: ReadonlySet<number> = new Set();
+
+const NONE_RESERVED: ReadonlyMap<string, string> = new Map();

@@ -3,7 +3,7 @@ import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { keyFieldOf, ownerKeyField } from "../../../routing/layouts/fields.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
-import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { pathsOf, patternsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import { optional } from "../../../routing/schema/parts.ts";
@@ -54,7 +54,7 @@ function checkCollection(
     report("schema", at, "No path of the entity ends with /:id; name the collection.");
     return;
   }
-  checkSegments(collection, segmentsOf(collection), at, report);
+  checkSegments(draft, collection, at, report);
   const collide = (message: string): void => report("path-collision", at, message);
   const owner = owners.get(collection);
   if (owner !== undefined) {

@@ -6,7 +6,7 @@ import { checkSegments } from "../../../routing/check/paths.ts";
 import { checkSources } from "../../../routing/check/sources.ts";
 import { GRAPHQL_RESULT_BYTES_MAX } from "../../../routing/limits.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
-import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { pathsOf, patternsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../../../routing/schema/faults.ts";
 import { hasMember } from "../../../routing/schema/member.ts";
@@ -56,7 +56,7 @@ const checkGraphql = (graphql: DeclaredGraphql, draft: Draft, report: Report): v
 
 const checkPath = ({ path }: DeclaredGraphql, draft: Draft, report: Report): void => {
   const at = [...AT, "path"];
-  checkSegments(path, segmentsOf(path), at, report);
+  checkSegments(draft, path, at, report);
   const entityPaths = indexPaths(
     [...draft.entities].map(([name, declared]) => ({
       name,

@@ -1,7 +1,7 @@
 import type { TableChecks } from "../../../routing/check/feature.ts";
 import { checkSegments } from "../../../routing/check/paths.ts";
 import { indexPaths } from "../../../routing/lookup/path-index.ts";
-import { pathsOf, patternsOf, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { pathsOf, patternsOf } from "../../../routing/lookup/paths.ts";
 import type { Draft } from "../../../routing/schema/draft.ts";
 import type { Place, Report } from "../../../routing/schema/faults.ts";
 import { hasMember, memberOf } from "../../../routing/schema/member.ts";
@@ -32,7 +32,7 @@ const checkLists = (draft: Draft, report: Report): void => {
       report("schema", at, "No path of the entity is literal text before /:id; name the path of the list.");
       continue;
     }
-    checkSegments(path, segmentsOf(path), at, report);
+    checkSegments(draft, path, at, report);
     const owner = (isOfGraphql(draft, path) ? "graphql" : owners.get(path)) ?? entityPaths.match(path)?.entity.name;
     if (owner !== undefined) {
       report("path-collision", at, `${path} is already a path of ${JSON.stringify(owner)}; change one of them.`);
