@@ -1,6 +1,7 @@
 import { luuid } from "../ids/index.ts";
+import { segmentsOf } from "../routing/lookup/paths.ts";
 import type { Draft } from "../routing/schema/draft.ts";
-import type { CompiledTable, Entity, Region } from "../routing/table.ts";
+import type { CompiledTable, Entity, LeftPath, Region } from "../routing/table.ts";
 
 /** Parts of a table that no engine decides, and why. */
 
@@ -29,17 +30,57 @@ export const entityWhy = ({
   return publicFields === undefined ? undefined : "public IDs in responses";
 };
 
-/** `conditional`: patterns of which some owner takes only some requests. */
-export const patternWhy = ({ closedPaths }: Entity, pattern: string, conditional: ReadonlySet<string>) => {
-  if (conditional.has(pattern)) return "a choice by method or host";
-  if (closedPaths?.has(pattern)) return "a pattern without the paths below";
-  return /^\/[:*]/.test(pattern) ? "a pattern at the root" : undefined;
+/** Paths that features answer. `posted`: engines leave only POST there, so that they decide the rest. */
+export type OwnPatterns = Readonly<Record<"whole" | "posted", readonly LeftPath[]>>;
+
+export const ownPatternsOf = ({ ownPaths }: CompiledTable): OwnPatterns => {
+  // Those of all methods first.
+  const sorted = ownPaths.toSorted((a, b) => Number(a.methods !== undefined) - Number(b.methods !== undefined));
+  const own = sorted.flatMap(({ methods, left }) =>
+    left().map((path) => ({ ...path, isPosted: takesPostAlone(methods, path) })),
+  );
+  return { whole: own.filter(({ isPosted }) => !isPosted), posted: own.filter(({ isPosted }) => isPosted) };
 };
 
+/** Engines look for literal paths, and for those with one ID before literal text. */
+const takesPostAlone = (methods: readonly string[] | undefined, { pattern }: LeftPath): boolean => {
+  const segments = segmentsOf(pattern);
+  const open = segments.filter(isOpen);
+  return methods?.join() === "POST" && open.length <= 1 && open[0] !== "*" && segments.at(-1) !== ":id";
+};
+
+export const forwardedOf = ({ what, why }: LeftPath): Forwarded => ({ what, why });
+
+/** `conditional`: patterns of which some owner takes only some requests. */
+export const patternWhy = (
+  { closedPaths }: Entity,
+  pattern: string,
+  conditional: ReadonlySet<string>,
+  { whole }: OwnPatterns,
+) => {
+  if (conditional.has(pattern)) return "a choice by method or host";
+  if (closedPaths?.has(pattern)) return "a pattern without the paths below";
+  if (/^\/[:*]/.test(pattern)) return "a pattern at the root";
+  const own = whole.find((path) => isAtOrBelow(path.pattern, pattern));
+  return own && `${own.why} at ${own.pattern}`;
+};
+
+/** Whether some path of one pattern is also one of the other, or below. */
+const isAtOrBelow = (own: string, pattern: string): boolean => {
+  const segments = segmentsOf(own);
+  return segmentsOf(pattern).every((other, at) => {
+    const segment = segments[at];
+    return segment !== undefined && (segment === other || isOpen(segment) || isOpen(other));
+  });
+};
+
+const isOpen = (segment: string): boolean => segment === ":id" || segment === "*";
+
 /** Parts of a table, other than whole patterns, that Waybill decides. */
-export const featuresOf = (
-  { withoutId, moved, graphql, lists }: CompiledTable,
+export const partsLeft = (
+  { withoutId, moved }: CompiledTable,
   { entities }: Draft,
+  own: OwnPatterns,
 ): readonly Forwarded[] => {
   const count = moved.targets.length;
   const short = [...entities].filter(([, { ids }]) =>
@@ -50,8 +91,7 @@ export const featuresOf = (
       what: `${entity.name} at ${shownPaths(entity.paths)}`,
       why: "requests without an ID",
     })),
-    ...(graphql === undefined ? [] : [{ what: `GraphQL at ${graphql.path}`, why: "IDs in documents" }]),
-    ...[...(lists?.keys() ?? [])].map((path) => ({ what: `GET ${path}`, why: "lists over all regions" })),
+    ...own.whole.map(forwardedOf),
     ...(count === 0 ? [] : [{ what: `${count} IDs of moved, moves and gone`, why: "overrides of single IDs" }]),
     ...short.map(([name]) => ({ what: `short keys of ${name}`, why: "short keys" })),
   ];

@@ -117,9 +117,9 @@ const chunked = (statements: readonly string[]): readonly string[] =>
 
 const BELOW_ENTITY = "/:id/";
 
-/** Whether Waybill answers paths that are of no entity. */
-const mayBeOwn = ({ table: { withoutId, lists, graphql } }: ExportPlan): boolean =>
-  withoutId.entries.length > 0 || lists !== undefined || graphql !== undefined;
+/** Whether Waybill answers paths that are of no entity, if only with the methods that they take. */
+const mayBeOwn = ({ table: { withoutId, ownPaths } }: ExportPlan): boolean =>
+  withoutId.entries.length > 0 || ownPaths.length > 0;
 
 /** The requests that may create, for `waybill.creates`. */
 const createsText = ({ creates: { collections, putFields } }: ExportPlan): string => {

@@ -1,7 +1,7 @@
 import { type Field, hotguidSql, type Layout, luuid } from "../ids/index.ts";
 import { bitsOf, type Piece, piecesOf, runsOf } from "../ids/layout/runs.ts";
 import { EVEN_UNITS, SQL_TICKS_A_DAY, timeRowOf } from "../ids/layout/time.ts";
-import { assemble } from "../routing/compile/assemble.ts";
+import { assemble, type Planned } from "../routing/compile/assemble.ts";
 import { planChecked } from "../routing/compile/compile.ts";
 import { allFormsOf, TextReader } from "../routing/compile/overrides.ts";
 import type { RoutePlan } from "../routing/compile/route-plans.ts";
@@ -13,7 +13,16 @@ import { hintName, segmentsOf } from "../routing/lookup/paths.ts";
 import { type Draft, overridesIn } from "../routing/schema/draft.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/table.ts";
-import { entityWhy, type Forwarded, featuresOf, patternWhy, unreachableWhy } from "./left.ts";
+import {
+  entityWhy,
+  type Forwarded,
+  forwardedOf,
+  type OwnPatterns,
+  ownPatternsOf,
+  partsLeft,
+  patternWhy,
+  unreachableWhy,
+} from "./left.ts";
 import { LUA_BITS_MAX, shapeOf, type TextShape } from "./text-shape.ts";
 
 /** Parts of a table that an engine can decide, and those that it must leave to Waybill. Nothing of an engine is in here. */
@@ -104,9 +113,11 @@ export interface Bound {
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}
 
-export const planExport = (declared: DeclaredTable): ExportPlan => {
-  const planned = planChecked(declared);
+export const planExport = (declared: DeclaredTable): ExportPlan => planOf(planChecked(declared));
+
+export const planOf = (planned: Planned): ExportPlan => {
   const table = assemble(planned, 0);
+  const own = ownPatternsOf(table);
   const { draft, routes } = planned;
   const forwarded: Forwarded[] = [];
   const regions = [...table.regions.values()].filter((region) => {
@@ -144,7 +155,7 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
       let reading: readonly ReaderPlan[] | undefined;
       let left =
         why ??
-        patternWhy(entity, pattern, conditional) ??
+        patternWhy(entity, pattern, conditional, own) ??
         (hint !== undefined && hint.enabled === undefined ? "short keys" : undefined);
       try {
         if (left === undefined) reading = readersOf(entity, hint, decisions, shapeAt);
@@ -156,23 +167,22 @@ export const planExport = (declared: DeclaredTable): ExportPlan => {
       return { pattern, segments: segmentsOf(pattern), entity, reading };
     });
   });
-  forwarded.push(...featuresOf(table, draft));
-  const creates = createsOf(table, forwarded);
+  forwarded.push(...partsLeft(table, draft, own));
+  const creates = createsOf(table, own, forwarded);
   return { table, regions, shapes, patterns, overrides: overridesOf(draft, table, shapeAt), creates, forwarded };
 };
 
-const createsOf = ({ creates }: CompiledTable, forwarded: Forwarded[]): CreatesPlan => {
-  const all = [...(creates?.byEntity.values() ?? [])];
-  const checked = all.flatMap(({ clientId, entity }) =>
+const createsOf = ({ creates }: CompiledTable, { posted }: OwnPatterns, forwarded: Forwarded[]): CreatesPlan => {
+  const checked = [...(creates?.byEntity.values() ?? [])].flatMap(({ clientId, entity }) =>
     clientId === undefined ? [] : [{ flag: clientId.createFlag, name: entity.name }],
   );
   const flags = checked.flatMap(({ flag }) => flag ?? []);
   // Engines cannot look for every name that a field may have.
   const isPlain = flags.every((flag) => /^[a-z0-9-]+$/.test(flag));
-  forwarded.push(...all.map(({ paths: [collection] }) => ({ what: `POST ${collection}`, why: "creation" })));
+  forwarded.push(...posted.map(forwardedOf));
   forwarded.push(...checked.map(({ name }) => ({ what: `PUT that creates ${name}`, why: "IDs that clients make" })));
   return {
-    collections: all.map(({ paths: [collection] }) => collection),
+    collections: posted.map(({ pattern }) => pattern),
     putFields: checked.length === 0 ? [] : isPlain ? [...new Set(["if-none-match", ...flags])] : undefined,
   };
 };

@@ -16,8 +16,8 @@ type Answer = Response | Promise<Response>;
 /** Answers requests on a path that is the feature's own. */
 export type Endpoint = (context: RequestContext, served: ServedTable) => Answer;
 
-/** A feature's own paths, raw. */
-export interface OwnPaths {
+/** A feature's endpoints, by raw path. */
+export interface Endpoints {
   readonly literal?: ReadonlyMap<string, Endpoint>;
   readonly pattern?: OwnPattern;
 }
@@ -105,7 +105,7 @@ export interface ServeFeature {
   /** Features that it stands on. */
   readonly needs?: readonly string[];
   /** Asked once for each pair of tables and method; `undefined` where they do not use the feature. */
-  readonly endpoints?: (served: ServedTable, method: string) => OwnPaths | undefined;
+  readonly endpoints?: (served: ServedTable, method: string) => Endpoints | undefined;
   /** Refuses what was decided. Asked once for each pair of tables and method. */
   readonly gate?: (served: ServedTable, method: string) => Gate | undefined;
   /** Asked once for each owner of paths and method. */
@@ -181,7 +181,7 @@ export class Line {
 }
 
 /** A literal path may match the pattern of another feature: the first in the list has it. */
-function endpointAt(own: readonly OwnPaths[], path: string): Endpoint | undefined {
+function endpointAt(own: readonly Endpoints[], path: string): Endpoint | undefined {
   for (const { literal, pattern } of own) {
     const found = literal?.get(path) ?? (pattern?.paths?.test(path) === false ? undefined : pattern?.find(path));
     if (found !== undefined) return found;

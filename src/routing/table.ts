@@ -64,15 +64,24 @@ export interface CompiledTable {
   readonly ownPaths: readonly OwnPaths[];
 }
 
-/** Paths without an ID that a feature answers. */
+/** Paths without an ID of an entity that a feature answers. */
 export interface OwnPaths {
   /** `undefined`: the feature answers all. */
   readonly methods: readonly string[] | undefined;
-  /** Whether all regions answer together; else more than the path says the region. */
-  readonly isOfAllRegions: boolean;
+  /** `chosen-regions`: those of one or more regions that the rest of the request says. */
+  readonly answeredBy: "gateway" | "all-regions" | "chosen-regions";
   readonly ownerAt: (path: string) => Entity | undefined;
+  /** The same paths for engines that a table is exported to, which leave them to the gateway. */
+  readonly left: () => readonly LeftPath[];
   /** Parts of an explanation for people, about a request for the owner of this name. */
   readonly plain: (owner: string) => object;
+}
+
+/** `pattern`: with `:id` and `*` for a segment. `what` and `why`: in the list of what an engine leaves, such as `GET /orders`, `lists`. */
+export interface LeftPath {
+  readonly pattern: string;
+  readonly what: string;
+  readonly why: string;
 }
 
 export interface Entity {

@@ -8,11 +8,17 @@ import { luaDecision } from "../../src/export/lua-program.ts";
 import { luaComment, luaString } from "../../src/export/lua-text.ts";
 import { nativePaths } from "../../src/export/native.ts";
 import { nginxString } from "../../src/export/nginx.ts";
-import { planExport } from "../../src/export/plan.ts";
+import { type ExportPlan, planExport, planOf } from "../../src/export/plan.ts";
 import { readShape, shapeOf } from "../../src/export/text-shape.ts";
+import { TABLE_FEATURES } from "../../src/features/compiling.ts";
+import { refusalAt } from "../../src/gateway/decide.ts";
 import { replaceFolder } from "../../src/host/replace-folder.ts";
 import { everyLayout } from "../../src/ids/index.ts";
+import { planChecked } from "../../src/routing/compile/compile.ts";
+import type { TableFeature } from "../../src/routing/feature.ts";
 import { checkTable, loadTable } from "../../src/routing/index.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import type { OwnPaths } from "../../src/routing/table.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { tableFiles } from "../cli/memory-files.ts";
 import { sampleTable } from "../routing/tables.ts";
@@ -100,6 +106,66 @@ describe("lists over all regions", () => {
     expect(listed.program).toContain("if not leaf then return 0 end");
     expect(programOf({}).program).toContain('if not leaf then return path ~= "/" and -1 or 0 end');
     expect(listed.program).toContain('path == "/any"');
+  });
+});
+
+describe("paths that features answer", () => {
+  const planned = (declared: DeclaredTable, own: Partial<OwnPaths>, ...patterns: readonly string[]) => {
+    const left = () => patterns.map((pattern) => ({ pattern, what: `GET ${pattern}`, why: "pings" }));
+    const paths: OwnPaths = {
+      methods: ["GET"],
+      answeredBy: "gateway",
+      ownerAt: () => undefined,
+      left,
+      plain: () => ({}),
+      ...own,
+    };
+    const planted: TableFeature = { name: "ping", compile: () => ({ ownPaths: () => paths }) };
+    return planOf(planChecked(declared, "serve", [...TABLE_FEATURES, planted]));
+  };
+  const programOf = (plan: ExportPlan) => luaDecision(plan, "test");
+  const whyOf = ({ forwarded }: ExportPlan, what: string) => forwarded.find((one) => one.what === what)?.why;
+
+  it("go to Waybill, and are listed, whichever feature has them", () => {
+    const plan = planned(sampleTable(), {}, "/ping/:id");
+    expect(plan.forwarded).toContainEqual({ what: "GET /ping/:id", why: "pings" });
+    expect(programOf(plan)).toContain("if not leaf then return 0 end");
+    expect(whyOf(plan, "order at /orders/:id")).toBeUndefined();
+  });
+
+  it.each(["/orders/:id", "/orders/:id/ping", "/orders/status", "/*/:id/ping", "/:id/:id"])(
+    "%s takes the entity's pattern along",
+    (pattern) => {
+      const plan = planned(sampleTable(), {}, pattern);
+      expect(whyOf(plan, "order at /orders/:id")).toBe(`pings at ${pattern}`);
+      expect(plan.patterns.find((one) => one.pattern === "/orders/:id")?.reading).toBeUndefined();
+    },
+  );
+
+  it.each(["/orders", "/order/:id", "/v1/orders/:id"])("%s leaves the entity's pattern alone", (pattern) => {
+    expect(whyOf(planned(sampleTable(), {}, pattern), "order at /orders/:id")).toBeUndefined();
+  });
+
+  it("with POST alone leave the entity's other requests to the engine", () => {
+    const plan = planned(sampleTable(), { methods: ["POST"] }, "/pings", "/orders/:id/pings", "/orders/:id/pings/:id");
+    expect(plan.creates.collections).toEqual(["/pings", "/orders/:id/pings"]);
+    // Engines know no such path.
+    expect(whyOf(plan, "order at /orders/:id")).toBe("pings at /orders/:id/pings/:id");
+  });
+
+  it("of a table that creates are refused with the methods that they have: no engine says 404", () => {
+    const table = sampleTable();
+    const create = { key: { country: [{ header: "x-country" }] } };
+    const created = { ...table, entities: { ...table.entities, order: { ...table.entities["order"], create } } };
+    const loaded = loadTable(created, 1);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+    const error = { reason: "unrouted-path" } as const;
+    expect(refusalAt({ table: loaded.value, canary: undefined }, "/orders", "GET", error)).toMatchObject({
+      allow: ["POST"],
+    });
+    const plan = planExport(created as DeclaredTable);
+    expect(programOf(plan)).toContain("if not leaf then return 0 end");
+    expect(plan.forwarded).toContainEqual({ what: "POST /orders", why: "creation" });
   });
 });
 

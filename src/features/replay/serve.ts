@@ -113,9 +113,10 @@ const destinationOnPath = (input: Input, path: string): Destination => {
   const { tables, asked } = input;
   const { ownPaths, paths } = tables.table;
   const { method } = asked;
-  for (const { methods, isOfAllRegions, ownerAt } of ownPaths) {
+  for (const { methods, answeredBy, ownerAt } of ownPaths) {
     const owner = methods?.includes(method) === false ? undefined : ownerAt(path);
-    if (owner !== undefined) return isOfAllRegions ? { kind: "own" } : open("request-fields", owner.name);
+    if (owner !== undefined)
+      return answeredBy === "chosen-regions" ? open("request-fields", owner.name) : { kind: "own" };
   }
   const match = paths.match(path, asked);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID)

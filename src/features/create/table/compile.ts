@@ -110,8 +110,14 @@ export const createTable: TableFeature = {
     ownPaths: ({ creates }) =>
       creates && {
         methods: ["POST"],
-        isOfAllRegions: false,
+        answeredBy: "chosen-regions",
         ownerAt: (path) => creates.match(path)?.entity.entity,
+        left: () =>
+          [...creates.byEntity.values()].map(({ paths: [pattern] }) => ({
+            pattern,
+            what: `POST ${pattern}`,
+            why: "creation",
+          })),
         plain: (owner) => ({ creates: owner }),
       },
     headersRead: ({ creates }) => [...(creates?.byEntity.values() ?? [])].flatMap(headersOf),

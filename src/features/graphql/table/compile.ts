@@ -87,8 +87,9 @@ export const graphqlTable: TableFeature = {
       ownPaths: ({ graphql: own }) =>
         own && {
           methods: undefined,
-          isOfAllRegions: false,
+          answeredBy: "chosen-regions",
           ownerAt: (path) => (path === own.path ? own.entity : undefined),
+          left: () => [{ pattern: own.path, what: `GraphQL at ${own.path}`, why: "IDs in documents" }],
           plain: () => ({ isGraphql: true }),
         },
     };

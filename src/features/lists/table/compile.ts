@@ -137,8 +137,10 @@ export const listsTable: TableFeature = {
     ownPaths: ({ lists }) =>
       lists && {
         methods: ["GET", "HEAD"],
-        isOfAllRegions: true,
+        answeredBy: "all-regions",
         ownerAt: (path) => lists.get(path)?.entity,
+        left: () =>
+          [...lists.keys()].map((pattern) => ({ pattern, what: `GET ${pattern}`, why: "lists over all regions" })),
         plain: (owner) => ({ lists: owner }),
       },
   }),
