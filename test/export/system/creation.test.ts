@@ -86,3 +86,29 @@ describeEngines(
     });
   },
 );
+
+const { graphql: _, withoutId: __, ...rest } = demo as typeof demo & Readonly<Record<"graphql" | "withoutId", unknown>>;
+const { list: ___, ...unlisted } = order as typeof order & { readonly list: unknown };
+
+/** A table without any other path of the gateway's own. */
+const CREATES_ALONE = { ...rest, entities: { ...demo.entities, order: unlisted } };
+
+describeEngines(
+  (engine) => `${engine} with a table that only creates`,
+  (engine) => {
+    let beside: Beside;
+    beforeAll(async () => {
+      beside = await startBeside(engine, CREATES_ALONE);
+    });
+    afterAll(() => beside?.stop());
+
+    it.each(["GET", "HEAD", "PUT", "DELETE"])("%s on a collection is no unknown path", async (method) => {
+      const requests = [requestFor("/orders", method, method === "GET" || method === "HEAD" ? [] : [BODY])];
+      const [gateway, behind, alone] = await Promise.all(
+        [beside.gateway, beside.beside.port, beside.alone.port].map(async (port) => (await askAll(port, requests))[0]),
+      );
+      expect([gateway?.status, behind?.status, alone?.status]).toEqual([405, 405, 503]);
+      for (const answer of [gateway, behind]) expect(answer?.head).toMatch(/\r\nallow: POST\r\n/i);
+    });
+  },
+);
