@@ -2,7 +2,7 @@ import type { Gateway } from "../ports/gateway.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
-import { type Delivery, deliver } from "../proxy/deliver.ts";
+import { type Delivery, deliver, METHODS } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { withoutPrefix } from "../proxy/path-prefix.ts";
 import type { BodyCheck } from "../proxy/pump.ts";
@@ -32,8 +32,6 @@ export interface ForwardOptions {
   /** For a body that streams on. */
   readonly check?: BodyCheck | undefined;
 }
-
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Sends the request to the region of the decision, and the origin's response back. `target`: raw path and query there. */
 export async function forward(

@@ -17,6 +17,9 @@ export interface Repeatability {
   readonly isRead: boolean;
 }
 
+/** Those that a method-not-allowed lists: TRACE never goes on. */
+export const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /** RFC 9110 §9.2.1, without TRACE, which goes no further. */
 export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 const IDEMPOTENT = new Set([...SAFE, "PUT", "DELETE"]);

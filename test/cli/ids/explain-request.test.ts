@@ -167,3 +167,16 @@ test("a gateway is asked for what only it knows, and its problem is shown", asyn
   expect(await ask({ ...shown, problem })).toMatchObject({ code: 1, stderr: "error: No.\n" });
   expect((await ask(shown, "--claims", "{}")).code).toBe(1);
 });
+
+test.each([
+  [["--method", "POST"], 1, "error: "],
+  [["--method", "POST", "--client-country", "KZ"], 0, ""],
+  [["--method", "POST", "--client-country", "XX"], 1, "error: "],
+])("a create exits as the gateway would answer: %j", async (args, code, stderr) => {
+  const order = { ...TABLE.entities["order"], create: { key: { country: { clientCountry: true } } } };
+  const declared = { ...TABLE, entities: { ...TABLE.entities, order } };
+  const found = await waybill(["explain", "--url", "/orders", ...args], { files: tableFiles(declared) });
+  expect(found.code).toBe(code);
+  expect(found.stdout).toContain("creates a new order: its region follows from its key");
+  expect(found.stderr.startsWith(stderr)).toBe(true);
+});

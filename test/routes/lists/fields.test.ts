@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextOfLink } from "../../../src/features/lists/serve/link-header.ts";
 import { comparePositions, positionOf } from "../../../src/features/lists/serve/order.ts";
-import { timeMs } from "../../../src/features/lists/serve/time.ts";
+import { timeMs } from "../../../src/features/lists/table/time.ts";
 
 describe("the next link (RFC 8288 §3 and appendix B)", () => {
   it.each<[string, string, string | null | undefined]>([

@@ -215,7 +215,8 @@ Examples:
   $ waybill explain --layout sonyflake 94670051232743425
   $ waybill explain --url /checkout --header 'x-order-id: 0192f0c1-7a30-8005-8040-8f3b2a1c9d77' --body-file order.json
 
-Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`,
+Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1. With --url: 1 if the gateway would refuse the
+request, such as a create without its key, a write to an entity that moves, or a list of an unknown region.`,
   run: async (runtime, args, options) => {
     if (lacksUrl(options))
       return fail("error: --method, --header, --body and --claims are about a request; give --url\n");

@@ -10,12 +10,10 @@ import { decodeUtf8, keepRequestBody } from "../../../proxy/body.ts";
 import { codedDetail } from "../../../proxy/codings.ts";
 import { rejectFenced } from "../../../proxy/deliver.ts";
 import { hexOf } from "../../../routing/bytes.ts";
-import { duplicateKey, parseJson } from "../../../routing/index.ts";
-import { fieldsOf } from "../../../routing/resolve/describe.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
-import type { CompiledTable, IdDecision } from "../../../routing/table.ts";
+import type { IdDecision } from "../../../routing/table.ts";
 import { fingerprintOf } from "../../idempotency/serve/keyed-request.ts";
-import { countOf, mintRequestOf, textAt } from "../table/request.ts";
+import { countOf, isJsonFor, mintRequestOf, parentField, readJson, textAt } from "../table/request.ts";
 import type { Create } from "../table/types.ts";
 import type { Creation, RequestedIds } from "./choose-ids.ts";
 import { type OwnId, readOwnId } from "./client-id.ts";
@@ -83,13 +81,6 @@ interface Digested {
   readonly check: DigestCheck;
 }
 
-/** Problems have a media type of their own; so do many JSON formats (RFC 6839 §3.1). A field sent twice is joined by a comma. */
-const JSON_TYPE = /(?:^|,)[ \t]*[^\s/,;]+\/(?:[^\s/,;]+\+)?json[ \t]*(?:$|[;,])/i;
-
-/** Many values, one a line or record (RFC 7464). */
-const JSON_LINES_TYPE =
-  /(?:^|,)[ \t]*[^\s/,;]+\/(?:(?:x-)?(?:ndjson|jsonl(?:ines)?)|(?:[^\s/,;]+\+)?json-seq)[ \t]*(?:$|[;,])/i;
-
 /** Reads the body where it decides something: a list must never be taken for one entity. */
 async function readContent(
   context: RequestContext,
@@ -98,8 +89,9 @@ async function readContent(
 ): Promise<Result<Content, GatewayError>> {
   const { request } = context;
   const type = request.headers.get("content-type") ?? "";
-  const isJson = JSON_TYPE.test(type);
-  if (JSON_LINES_TYPE.test(type) || (create.bulk !== undefined && !isJson)) return err(countError(create, undefined));
+  const isOne = isJsonFor(create, type);
+  if (!isOne.ok) return isOne;
+  const isJson = isOne.value;
   if (!isJson && !isKeyed) return ok({ bytes: undefined, digested: undefined, json: undefined });
   const declared = isKeyed ? digestOf(context) : ok(undefined);
   if (!declared.ok) return declared;
@@ -109,7 +101,7 @@ async function readContent(
   }
   const bytes = await readBytes(context, create, digested?.check);
   if (!bytes.ok) return bytes;
-  const json = isJson ? readJson(request, create, bytes.value) : ok(undefined);
+  const json = isJson ? readJson(create, decodeUtf8(bytes.value), () => codedDetail(request)) : ok(undefined);
   if (!json.ok) return json;
   return ok({ bytes: bytes.value, digested: isJson ? undefined : digested, json: json.value });
 }
@@ -142,31 +134,6 @@ async function readBytes(
   await check.update(new Uint8Array(bytes));
   return (await check.isTrue()) ? ok(bytes) : err({ reason: "digest-mismatch" });
 }
-
-/** `undefined` where the table reads nothing of it: values take up to twenty times the memory of their text. */
-function readJson(request: Request, create: Create, bytes: ArrayBuffer): Result<unknown, GatewayError> {
-  const text = decodeUtf8(bytes);
-  const json = text === undefined ? undefined : parseJson(text);
-  // A body that cannot be read may be a list. An empty body is none.
-  if (json === undefined && (create.readsBody || bytes.byteLength > 0)) {
-    const detail = codedDetail(request) ?? "The body is not JSON in UTF-8.";
-    return err({ reason: "malformed-request", detail });
-  }
-  const twice = create.readsBody && text !== undefined ? duplicateKey(text) : undefined;
-  if (twice !== undefined) {
-    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.` });
-  }
-  const count = countOf(create, json);
-  if (count === undefined || count === 0 || count > (create.bulk?.max ?? 1)) return err(countError(create, count));
-  return ok(create.readsBody ? json : undefined);
-}
-
-const countError = ({ entity, bulk }: Create, count: number | undefined): GatewayError => ({
-  reason: "create-count",
-  entity: entity.name,
-  count,
-  max: bulk?.max,
-});
 
 /** The entity above a collection: its decision, and its own path with the internal ID. */
 async function parentOf(context: RequestContext, { served, parentEnd }: Creation) {
@@ -206,11 +173,6 @@ function idsOf(
   });
   return wanted.ok ? ok({ request: wanted.value, count }) : wanted;
 }
-
-const parentField = (table: CompiledTable, { layout, words }: IdDecision, field: string): string | undefined => {
-  const fields = table.layouts.get(layout)?.layout.fields.filter(({ name }) => name === field);
-  return fields === undefined ? undefined : fieldsOf(fields, words)[field];
-};
 
 /** `ownName`: of the ID that the client brings. */
 interface Sent {

@@ -24,13 +24,12 @@ import {
   readQuery,
   requestFault,
 } from "../document/request.ts";
+import { METHODS } from "../table/compile.ts";
 import type { Graphql } from "../table/types.ts";
 import { answerOf, asGraphql, mediaTypeFor, refuse, withPartFields } from "./answer.ts";
 import { type Located, Locations, locate } from "./locate.ts";
 import { askParts, commonRefusal, type PartResult, type SplitOperation } from "./parts.ts";
 import { guardSocket, SOCKET_PROTOCOL } from "./socket.ts";
-
-const METHODS = ["GET", "POST", "OPTIONS"];
 
 export async function serveGraphql(context: RequestContext, served: ServedTable, graphql: Graphql): Promise<Response> {
   context.watchClient();

@@ -77,6 +77,8 @@ const globalIdsOf = ({ form, types }: NonNullable<DeclaredGraphql["globalId"]>):
   entities: new Map(Object.entries(types)),
 });
 
+export const METHODS: readonly string[] = ["GET", "POST", "OPTIONS"];
+
 export const graphqlTable: TableFeature = {
   name: "graphql",
   serves: ["graphql"],
@@ -91,6 +93,8 @@ export const graphqlTable: TableFeature = {
           ownerAt: (path) => (path === own.path ? own.entity : undefined),
           left: () => [{ pattern: own.path, what: `GraphQL at ${own.path}`, why: "IDs in documents" }],
           plain: () => ({ isGraphql: true }),
+          refusal: (_, { method }) =>
+            METHODS.includes(method) ? undefined : { reason: "method-not-allowed", method, allow: METHODS },
         },
     };
   },

@@ -10,11 +10,12 @@ import type { GatewayError } from "../../../problems/index.ts";
 import { chooseRegion } from "../../../routing/index.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import type { WithoutId } from "../../../routing/table.ts";
+import { HAS_BODY, type ListQuery, readQuery } from "../table/query.ts";
 import type { List } from "../table/types.ts";
 import { type Cursor, type CursorSeal, cursorSeal, type Mark } from "./cursor.ts";
 import { AT_ONCE_MAX, type ListRun, pageRequest } from "./fetch.ts";
 import { Merge, type Part } from "./merge.ts";
-import { bindingOf, type ListQuery, readQuery } from "./query.ts";
+import { bindingOf } from "./query.ts";
 import { RegionList } from "./source.ts";
 
 /** Lists over all regions: one answer, merged from the pages of each. */
@@ -54,11 +55,7 @@ export async function answerList(context: RequestContext, served: ServedTable, l
 async function admit(context: RequestContext, served: ServedTable, list: List): Promise<ListQuery | Response> {
   const { gateway, request } = context;
   if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" });
-  if (request.body !== null && request.headers.get("content-length") !== "0")
-    return context.fail({
-      reason: "malformed-request",
-      detail: "A list takes no body; its parameters are in the query.",
-    });
+  if (request.body !== null && request.headers.get("content-length") !== "0") return context.fail(HAS_BODY);
   const query = readQuery(context.query, list, served);
   if (!query.ok) return context.fail(query.error);
   const limit = gateway.rateLimits.entity;

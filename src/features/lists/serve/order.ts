@@ -1,8 +1,8 @@
 import { memberText } from "../../../routing/index.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import { KEY_BYTES_MAX } from "../table/limits.ts";
+import { timeKey } from "../table/time.ts";
 import type { KeyType, ListOrder } from "../table/types.ts";
-import { timeKey } from "./time.ts";
 
 /** The total order of a list: by a key, then by the text of the ID. */
 

@@ -1,3 +1,4 @@
+import { readIdempotencyKey } from "../../../formats/key-field.ts";
 import {
   type DecideInput,
   decideAny,
@@ -12,12 +13,15 @@ import type { Placed } from "../../../gateway/feature.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../../problems/index.ts";
 import { isHost } from "../../../proxy/addresses/host.ts";
+import { decodeUtf8 } from "../../../proxy/body.ts";
+import { METHODS, rejectFenced } from "../../../proxy/deliver.ts";
 import { withoutPrefix } from "../../../proxy/path-prefix.ts";
-import { type CompiledTable, chooseRegion, type RequestSays } from "../../../routing/index.ts";
+import { chooseRegion, type RequestSays } from "../../../routing/index.ts";
 import { takesMethod } from "../../../routing/lookup/choice.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../../../routing/lookup/paths.ts";
+import type { OwnRequest } from "../../../routing/own-request.ts";
 import { type SourceStep, stepsOf } from "../../../routing/resolve/region-sources.ts";
-import type { Asked, Entity, Region, WithoutId } from "../../../routing/table.ts";
+import type { Asked, Entity, IdDecision, Region, WithoutId } from "../../../routing/table.ts";
 import type { IdPlaces } from "../table/types.ts";
 import { agree, type LocatedId, locateIds, PATH } from "./locate.ts";
 import { bodyTypeOf, type FoundId, readPlaces } from "./read.ts";
@@ -122,7 +126,7 @@ export function explainRequest(given: DecideInput, request: WholeRequest): Expla
     } as const;
     return { ...NOTHING, problem: problemOf(error) };
   }
-  const endpoint = explainEndpoint(input.tables.table, path, method);
+  const endpoint = explainEndpoint(input, request);
   if (endpoint !== undefined) return { ...NOTHING, ...endpoint };
   const outcome = path.startsWith(ANY_PREFIX) ? decideAny(input, path) : decidePath(input, path);
   switch (outcome.kind) {
@@ -149,19 +153,33 @@ export function explainRequest(given: DecideInput, request: WholeRequest): Expla
 }
 
 /** An endpoint of the gateway: its own pages, and paths that features answer. */
-function explainEndpoint(
-  { ownPaths }: CompiledTable,
-  path: string,
-  method: string,
-): Partial<ExplainedRequest> | undefined {
+function explainEndpoint(input: DecideInput, request: WholeRequest): Partial<ExplainedRequest> | undefined {
+  const { path, method } = request;
+  const { table } = input.tables;
   const own = OWN_PAGES.get(path);
   if (own !== undefined) return { problem: problemOf({ reason: "malformed-request", detail: own }) };
-  for (const { methods, ownerAt, plain } of ownPaths) {
+  for (const { methods, ownerAt, plain, refusal } of table.ownPaths) {
     const owner = methods?.includes(method) === false ? undefined : ownerAt(path)?.name;
-    if (owner !== undefined) return { owner, ...plain(owner) };
+    if (owner === undefined) continue;
+    const refused = refusal?.(table, ownRequest(input, request));
+    return { owner, ...plain(owner), ...(refused && { problem: problemOf(refused as GatewayError) }) };
   }
   return undefined;
 }
+
+const ownRequest = (input: DecideInput, request: WholeRequest): OwnRequest<IdDecision> => ({
+  ...request,
+  text: decodeUtf8,
+  key: readIdempotencyKey(request.header("idempotency-key")),
+  above(end) {
+    const path = request.path.slice(0, end);
+    const outcome = decidePath(input, path);
+    if (outcome.kind === "error") return err(outcome.error);
+    if (outcome.kind !== "region") return err({ reason: "unrouted-path", path } as const);
+    const fenced = rejectFenced(outcome.decision, request.method, false);
+    return fenced === undefined ? ok(outcome.decision) : err(fenced);
+  },
+});
 
 const askedOf = ({ method, host, header }: WholeRequest): Asked => ({
   method,
@@ -205,12 +223,21 @@ function explainIds(input: DecideInput, request: WholeRequest, outcome: Placed):
   const [first] = agreed.value;
   if (first !== undefined) {
     const { region } = first.decision.target;
+    const refused = refusalOnTheWay(first.decision, request.method);
+    if (refused !== undefined) return { ...explained, byCanary: first.byCanary, problem: problemOf(refused) };
     const owner = isById ? first.decision.entity : entity;
     return { ...explained, byCanary: first.byCanary, region: region.name, ...sentOf(request, owner, region) };
   }
   if (isById) throw new Error("the ID in the path is one of all");
   return explainSources(input, request, outcome.entry, explained);
 }
+
+/** Refusals after the decision: of a write to an entity that moves, and of a method that goes no further. */
+const refusalOnTheWay = (decision: IdDecision, method: string): GatewayError | undefined =>
+  endedHere(method) ?? rejectFenced(decision, method, false);
+
+const endedHere = (method: string): GatewayError | undefined =>
+  method === "TRACE" ? { reason: "method-not-allowed", method, allow: METHODS } : undefined;
 
 /** A request without any ID goes where the sources of its path say. */
 function explainSources(
@@ -224,6 +251,8 @@ function explainSources(
   const choice = chooseRegion(sources, request);
   if (!choice.ok) return { ...asked, problem: problemOf(noRegion(entry, choice.error, request.path)) };
   const { region, label } = choice.value;
+  const ended = endedHere(request.method);
+  if (ended !== undefined) return { ...asked, problem: problemOf(ended) };
   return { ...asked, region, source: label, ...sentOf(request, entity, deciderOf(tables, false).regions.get(region)) };
 }
 
