@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CanarySelector, REVISION_MAX, readSelector } from "../routing/index.ts";
+import { REVISION_MAX } from "../routing/limits.ts";
+import { type CanarySelector, readSelector } from "../routing/resolve/table-canary.ts";
 import { isRecord } from "../routing/schema/records.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { checkTable, parseTableText } from "../../routing/index.ts";
+import { checkTable } from "../../routing/load.ts";
 import { patternsOf } from "../../routing/lookup/paths.ts";
+import { parseTableText } from "../../routing/schema/parse.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";

@@ -11,22 +11,13 @@ import {
   type Words,
 } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
-import {
-  type Candidate,
-  type CompiledTable,
-  type DeclaredEntity,
-  type DeclaredTable,
-  type Explanation,
-  explain,
-  loadTable,
-  resolveAny,
-  resolvePath,
-  type Taken,
-} from "../../routing/index.ts";
+import type { Candidate, CompiledTable, DeclaredEntity, DeclaredTable, Taken } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
+import { loadTable } from "../../routing/load.ts";
 import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
 import { shownOf } from "../../routing/resolve/reading.ts";
+import { type Explanation, explain, resolveAny, resolvePath } from "../../routing/resolve/resolve.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** The page's knowledge of the table. Viewers read the whole table; support only the names that reading needs. */

@@ -54,7 +54,7 @@ describe("a request without an ID has no ID and no layout", () => {
       expect([...(up?.headers.keys() ?? [])].filter((name) => /entity|layout/.test(name))).toEqual([]);
       expect(up?.headers.get("waybill-region")).toBe("ap");
       expect(signed).toMatchObject([{ id: "", region: "ap", epoch: 0 }]);
-      expect(lines).toMatchObject([{ entity: "spread", layout: undefined, region: "ap", directory: undefined }]);
+      expect(lines).toMatchObject([{ entity: "spread", layout: undefined, region: "ap" }]);
       expect(response.headers.has("waybill-layout")).toBe(false);
       expect(response.headers.has("waybill-table")).toBe(fields === "full");
     },

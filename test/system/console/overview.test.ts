@@ -58,25 +58,30 @@ const FIGURES: MetricsHistory = {
   problems: { "unassigned-key": Array.from({ length: STEPS }, (_, at) => (at < 30 ? 0 : 2)) },
   tables: { stable: NONE, canary: NONE },
   canaryVerdict: judgeCanary(NO_CLASSES, NO_CLASSES),
-  isolates: {
-    count: 300,
-    shown: [
-      ["a1", 1, 600],
-      ["b2", 2, 9],
-    ].map(([isolate, revision, seconds]) => ({
-      isolate: String(isolate),
-      revision: Number(revision),
-      canary: null,
-      confirmedAt: new Date((NOW_SECONDS - Number(seconds)) * 1000).toISOString(),
-      reportedAt: new Date(NOW_SECONDS * 1000).toISOString(),
-    })),
-  },
+  isolates: { count: 0, shown: [] },
 };
+
+/** Their ages are shown in minutes, so they are as of the time of the answer. */
+const isolatesAt = (nowMs: number): MetricsHistory["isolates"] => ({
+  count: 300,
+  shown: [
+    ["a1", 1, 600],
+    ["b2", 2, 9],
+  ].map(([isolate, revision, seconds]) => ({
+    isolate: String(isolate),
+    revision: Number(revision),
+    canary: null,
+    confirmedAt: new Date(nowMs - Number(seconds) * 1000).toISOString(),
+    reportedAt: new Date(nowMs).toISOString(),
+  })),
+});
 
 /** Instead of the gateway's own; and no stream that would bring those. */
 const withFigures = async (page: Page): Promise<void> => {
   await page.route("**/-/events", (route) => route.abort());
-  await page.route("**/-/metrics/history?*", (route) => route.fulfill({ json: FIGURES }));
+  await page.route("**/-/metrics/history?*", (route) =>
+    route.fulfill({ json: { ...FIGURES, isolates: isolatesAt(Date.now()) } }),
+  );
   const published = { kind: "publish", bytes: 1, author: "ann", note: "", basedOn: 1, digest: "0".repeat(64) };
   const time = new Date((NOW_SECONDS - 295) * 1000).toISOString();
   const revisions = { revisions: [{ ...published, revision: 2, time }] };
@@ -132,9 +137,7 @@ describe("the overview", () => {
     const { page, context } = own;
     await page.getByText("300 isolates have reported lately; these 2 are the furthest behind").waitFor();
     expect(await rowIn(page, "Tables by isolate", /^a1/).getByText("10 minutes ago").count()).toBe(1);
-    await page.route("**/-/metrics/history?*", (route) =>
-      route.fulfill({ json: { ...FIGURES, source: "none", isolates: { count: 0, shown: [] } } }),
-    );
+    await page.route("**/-/metrics/history?*", (route) => route.fulfill({ json: { ...FIGURES, source: "none" } }));
     await page.getByLabel("Over", { exact: true }).selectOption("day");
     await page.getByText("the counters cannot be read").waitFor();
     await page

@@ -39,7 +39,7 @@ const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
       /accepted: revision 2/,
       /text of revision 1: revision 3/,
       /^3 .*rollback to 1/m,
-      /^1 .*import/m,
+      /^1 .*publish on 0 +start/m,
     ],
   ],
 ];
