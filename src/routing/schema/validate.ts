@@ -4,6 +4,7 @@ import * as limits from "../limits.ts";
 import type { TableSchemas } from "./compose.ts";
 import type { Draft } from "./draft.ts";
 import { nearest, type Place, type Report } from "./faults.ts";
+import { formsAt, type Inside } from "./forms.ts";
 import { name } from "./parts.ts";
 import { entriesOf, FORBIDDEN_KEYS, isRecord, type Json, OVERRIDE_PARTS } from "./records.ts";
 import type { DeclaredRoute, DeclaredTable } from "./table.ts";
@@ -128,7 +129,14 @@ export const reportIssue = (
       Object.keys(parent ?? {}).find((name) => !known.includes(name) && nearest(name, known) === key);
     const kind = SIZE_TYPES.has(each.type) ? "size" : "schema";
     if (typo) report("schema", [...above, typo], strangeKey(typo, known));
-    else report(kind, place, isStrange(each) ? (strange(place) ?? strangeKey(key, known)) : sentenceOf(each));
+    else
+      report(
+        kind,
+        place,
+        isStrange(each)
+          ? (strange(place) ?? strangeKey(key, known))
+          : (unionSentence(each, schema, place) ?? sentenceOf(each)),
+      );
   }
 };
 
@@ -194,6 +202,13 @@ const strangeKey = (key: string, known: readonly string[]): string => {
   return `${JSON.stringify(key)} is not allowed here; ${remedy}.`;
 };
 
+/** The library names the types of a union's arms alone. */
+const unionSentence = (issue: v.BaseIssue<unknown>, schema: object, place: Place): string | undefined => {
+  if (issue.type !== "union" || !LIBRARY_SENTENCE.test(issue.message) || isMissing(issue)) return undefined;
+  const forms = formsAt(schema, place);
+  return forms && `Expected ${forms}, found ${issue.received}; correct the value.`;
+};
+
 const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   if (!LIBRARY_SENTENCE.test(issue.message)) return issue.message;
   if (isMissing(issue)) return `${JSON.stringify(issue.path?.at(-1)?.key)} is missing; add it.`;
@@ -202,21 +217,16 @@ const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
 };
 
-/** The inner parts of the library's schemas. */
-interface Inside {
-  readonly wrapped?: Inside;
-  readonly entries?: Readonly<Record<string, Inside>>;
-  readonly item?: Inside;
-  readonly value?: Inside;
-  readonly options?: readonly Inside[];
-}
-
 const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, place: Place): readonly string[] => {
   if (wrapped !== undefined) return keysAt(wrapped, place);
   const [key, ...rest] = place;
   const next = key === undefined ? undefined : (entries[key] ?? inside.item ?? inside.value);
   const own = key === undefined ? Object.keys(entries) : [];
-  return [...own, ...(next ? keysAt(next, rest) : []), ...options.flatMap((option) => keysAt(option, place))];
+  return [
+    ...own,
+    ...(next ? keysAt(next, rest) : []),
+    ...options.flatMap((option) => (typeof option === "string" ? [] : keysAt(option, place))),
+  ];
 };
 
 /** Parses the parts of a table, reports what does not fit the schema, and counts it. */
