@@ -16,6 +16,24 @@ export const idlePacks = ({ packs = {}, routes }: Pick<DeclaredTable, "packs" | 
   return Object.keys(packs).filter((name) => !used.has(name));
 };
 
+/** Directories in which nothing is looked up. Not a fault: their keys may be imported first. */
+export const idleDirectories = ({ directory = {}, entities = {}, routes }: DeclaredTable): readonly string[] => {
+  const used = new Set([...Object.values(entities), ...routes].map((entry) => entry.directory));
+  return Object.keys(directory).filter((name) => !used.has(name));
+};
+
+/** Regions that the table names nowhere else; none where requests or directories may name any. */
+export const idleRegions = ({ regions, ...rest }: DeclaredTable): readonly string[] => {
+  if (rest.directory !== undefined || rest.sources !== undefined || rest.withoutId !== undefined) return [];
+  const named = new Set<string>();
+  JSON.stringify([Object.values(regions), rest], (key, value: unknown) => {
+    named.add(key);
+    if (typeof value === "string") named.add(value);
+    return value;
+  });
+  return Object.keys(regions).filter((name) => !named.has(name));
+};
+
 export const TABLE_FILE_DEFAULT = "routing-table.json";
 
 export interface TableFile<Table> {

@@ -37,6 +37,8 @@ describe.concurrent("waybill table check", () => {
         digest,
         ambiguities: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
         unusedPacks: [],
+        unusedDirectories: [],
+        unusedRegions: [],
       },
     ]);
   });
@@ -54,6 +56,45 @@ describe.concurrent("waybill table check", () => {
     });
     expect(nothing.code).toBe(1);
     expect(nothing.stdout + nothing.stderr).toContain("routes nothing; add `entities`, or `withoutId`");
+  });
+
+  const eu = { origins: [{ url: "https://eu.internal.example.com" }] };
+  const entities = { order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }] } };
+  const slug = { key: { text: "nfc" } };
+  const keyed = { shop: { path: "/shops/:id", ids: [], directory: "slug" } };
+  const base = { regions: { eu }, entities, routes: [], default: "eu" };
+
+  it.each([
+    [
+      { ...base, directory: { slug } },
+      { unusedDirectories: ["slug"], unusedRegions: [] },
+    ],
+    [{ ...base, directory: { slug }, entities: { ...entities, ...keyed } }, { unusedDirectories: [] }],
+    [
+      {
+        ...base,
+        directory: { slug: { key: { layout: "iuid" } } },
+        routes: [{ when: { layout: "iuid" }, directory: "slug" }],
+      },
+      { unusedDirectories: [] },
+    ],
+    [
+      { ...base, regions: { eu, us: eu } },
+      { unusedDirectories: [], unusedRegions: ["us"] },
+    ],
+    [{ ...base, regions: { eu: { ...eu, failover: ["us"] }, us: eu } }, { unusedRegions: [] }],
+    [{ ...base, regions: { eu, us: eu }, routes: [{ when: { layout: "iuid" }, region: "us" }] }, { unusedRegions: [] }],
+    [
+      { ...base, regions: { eu, us: eu }, withoutId: { app: { path: "/", sources: [{ header: "x" }] } } },
+      { unusedRegions: [] },
+    ],
+  ])("notes what is declared and unused: case %#", async (declared, unused) => {
+    const given = tableFiles(declared);
+    const json = await waybill(["table", "check", "--json", "routing-table.json"], { files: given });
+    expect([json.code, objectsOf(json.stdout)[0]]).toMatchObject([0, unused]);
+    const text = await waybill(["table", "check", "routing-table.json"], { files: given });
+    const notes = text.stdout.split("\n").filter((line) => / is unused: /.test(line));
+    expect(notes).toHaveLength(Object.values(unused).flat().length);
   });
 
   it("passes over a byte order mark, as if it were not there", async () => {

@@ -1,9 +1,10 @@
 import { parsePublicKeys, publicCodec } from "../../../features/public-ids/table/codec.ts";
 import type { CompiledTable, Hint, LayoutAmbiguity } from "../../../routing/index.ts";
 import { findAmbiguities } from "../../../routing/index.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
 import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
-import { idlePacks, readServable, type TableFile } from "../../lib/table-file.ts";
+import { idleDirectories, idlePacks, idleRegions, readServable, type TableFile } from "../../lib/table-file.ts";
 import { EXIT } from "../../runtime.ts";
 
 /** A note on two kinds of IDs with the same text, and how to distinguish them. Not a fault: the gateway rejects such IDs. */
@@ -47,14 +48,21 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
   run: async (runtime, [path = ""], { json }) => {
     const file = await readServable(path, runtime, json ? "json" : "stdout");
     const ambiguities = findAmbiguities(file.table);
-    const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.bytes)));
+    const declared: DeclaredTable = JSON.parse(new TextDecoder().decode(file.bytes));
+    const unused = {
+      unusedPacks: idlePacks(declared),
+      unusedDirectories: idleDirectories(declared),
+      unusedRegions: idleRegions(declared),
+    };
     const notes = [
       ...ambiguities.map(formatAmbiguity),
-      ...idle.map(idleNote),
+      ...unused.unusedPacks.map(idleNote),
+      ...unused.unusedDirectories.map(directoryNote),
+      ...unused.unusedRegions.map(regionNote),
       publicNote(file.table, runtime.env("PUBLIC_ID_KEYS")),
     ];
     await runtime.print(
-      json ? jsonText({ ...summaryOf(file), ambiguities, unusedPacks: idle }) : summaryLine(file) + notes.join(""),
+      json ? jsonText({ ...summaryOf(file), ambiguities, ...unused }) : summaryLine(file) + notes.join(""),
     );
     return EXIT.ok;
   },
@@ -62,6 +70,14 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 
 const idleNote = (pack: string): string =>
   `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;
+
+const directoryNote = (name: string): string => {
+  const named = `no entity and no route names it by "directory": ${JSON.stringify(name)}`;
+  return `note: ${escapeControls(`directory ${name} is unused: ${named}`)}\n`;
+};
+
+const regionNote = (name: string): string =>
+  `note: ${escapeControls(`region ${name} is unused: no route, default or failover names it`)}\n`;
 
 /** Not a fault: the keys are a secret of each deployment, which the table does not show. */
 const publicNote = ({ entities }: CompiledTable, text: string | undefined): string => {
