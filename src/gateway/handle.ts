@@ -111,7 +111,7 @@ function answerOutcome(context: RequestContext, served: ServedTable, outcome: De
     }
     case "error":
       if (isStartPage(path, context.method, outcome.error)) return startPage();
-      context.entity = outcome.entity;
+      context.entity = outcome.entity ?? ownerOf(context, served, outcome.byCanary);
       return context.fail(refusalAt(served, path, context.method, outcome.error));
   }
 }
@@ -132,6 +132,10 @@ const START_PAGE = {
 
 /** The start page, for all who try the gateway without a path. It names nothing of the table. */
 export const startPage = (): Response => Response.json(START_PAGE, { headers: { "cache-control": "no-store" } });
+
+/** Whose path it is, for the log and metrics, where no ID in it could be read. */
+const ownerOf = (context: RequestContext, { table, canary }: ServedTable, byCanary: boolean): string | undefined =>
+  (byCanary && canary !== undefined ? canary.table : table).paths.match(context.path, context)?.entity.name;
 
 /** To the entity's own path. The ID of a public entity hides its region and layout: there is no decision to show. */
 function redirect(context: RequestContext, location: string, decision: IdDecision | undefined): Response {

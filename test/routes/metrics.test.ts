@@ -92,7 +92,7 @@ describe("/-/metrics", () => {
     expect(requests("order", "ap", "2xx")).toBe(3);
     expect(requests("order", "us", "4xx")).toBe(1);
     expect(requests("order", "eu", "origin-unreachable")).toBe(1);
-    expect(requests("", "", "malformed-id")).toBe(1);
+    expect(requests("order", "", "malformed-id")).toBe(1);
     expect(valueIn(families, "waybill_origin_attempts_total", { region: "ap" })).toBe(3);
     expect(valueIn(families, "waybill_origin_faults_total", { region: "eu", fault: "connection_terminated" })).toBe(1);
     expect(valueIn(families, "waybill_breaker_openings_total", { region: "eu" })).toBe(1);
@@ -273,5 +273,22 @@ describe.each(["/-/metrics", "/-/regions"])("%s", (path) => {
         "GET, HEAD",
       ]);
     }
+  });
+});
+
+describe("the entity of a request whose ID cannot be read", () => {
+  it.each([
+    ["/orders/17", "order", "malformed-id"],
+    ["/v2/rides/x/y", "ride", "malformed-id"],
+    ["/any/17", undefined, "malformed-id"],
+    ["/orders", undefined, "unrouted-path"],
+    ["/nothing/17", undefined, "unrouted-path"],
+  ])("%s is of the owner of its path, in the log as in metrics: %s", async (path, entity, outcome) => {
+    const logged = setUp();
+    await logged.request(path);
+    expect([logged.lines.at(-1)?.entity, logged.lines.at(-1)?.outcome]).toEqual([entity, outcome]);
+    const { request, scrape } = isolate();
+    await request(path);
+    expect(valueIn(await scrape(), "waybill_requests_total", { entity: entity ?? "", region: "", outcome })).toBe(1);
   });
 });
