@@ -194,6 +194,8 @@ export interface DirectoryTruth {
     rows: readonly BulkRow[],
     replace: boolean,
   ): Promise<Result<PutMany, DirectoryFailure>>;
+  /** What `putMany` would come to; nothing is written. */
+  tryMany: DirectoryTruth["putMany"];
 }
 
 /** Keys moved, removed or replaced since a time: copies of before are wrong about it. `undefined`: too much to name. */

@@ -25,7 +25,7 @@ const elapse = (ms: number): Promise<void> =>
   });
 
 interface Store {
-  readonly truth: Omit<DirectoryTruth, "orphans" | "scan" | "count" | "putMany" | "changesSince">;
+  readonly truth: Omit<DirectoryTruth, "orphans" | "scan" | "count" | "putMany" | "tryMany" | "changesSince">;
   elapse(ms: number): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ interface Held {
   readonly changedMs: number;
 }
 
-type Claims = Omit<DirectoryTruth, "orphans" | "scan" | "count" | "putMany" | "changesSince">;
+type Claims = Omit<DirectoryTruth, "orphans" | "scan" | "count" | "putMany" | "tryMany" | "changesSince">;
 
 /** Claims as docs/reference/directory.md tells them, in a map: slow to nobody, and the oracle of the objects. */
 export function fakeTruth(clock: { nowMs: number }): Claims & { readonly held: Map<string, Held> } {

@@ -114,11 +114,24 @@ describe("an import", () => {
 
   test("writes nothing in a dry run", async () => {
     const world = memoryTruth();
-    expect((await run(world, ndjson([{ key: "a", region: "eu" }]), { dryRun: true })).at(-1)).toMatchObject({
-      lines: 1,
-      done: true,
-    });
-    expect(world.calls).toEqual([]);
+    await run(
+      world,
+      ndjson([
+        { key: "b", region: "eu" },
+        { key: "c", region: "eu" },
+      ]),
+    );
+    const rows = ndjson([
+      { key: "a", region: "eu" },
+      { key: "b", region: "ap" },
+      { key: "c", region: "eu" },
+    ]);
+    for (const replace of [false, true, false]) {
+      expect((await run(world, rows, { dryRun: true, replace })).at(-1)).toMatchObject({
+        ...{ lines: 3, added: 1, unchanged: 1, done: true },
+        ...(replace ? { replaced: 1, conflicts: 0 } : { replaced: 0, conflicts: 1 }),
+      });
+    }
   });
 
   test("says after which line to go on, and ends all that it began", async () => {

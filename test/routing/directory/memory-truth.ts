@@ -17,7 +17,7 @@ export const memoryTruth = (directory = "slug") => {
     state.failures--;
     return err({ reason: "directory-unavailable", directory, retryAfterSeconds: 2, why: "failed" } as const);
   };
-  const truth: Pick<DirectoryTruth, "putMany" | "scan"> = {
+  const truth: Pick<DirectoryTruth, "putMany" | "tryMany" | "scan"> = {
     async putMany(_, shard, rows, replace) {
       calls.push(rows.length);
       if (rows.length > PUT_ROWS_MAX) throw new RangeError("too many rows");
@@ -34,6 +34,15 @@ export const memoryTruth = (directory = "slug") => {
         conflictRows.push(at);
       }
       return ok<PutMany>({ ...sums, conflictKeys, conflictRows, isFull: state.isFull });
+    },
+    async tryMany(...args) {
+      const before = args[2].map(([key]) => [key, entries.get(key)] as const);
+      const put = await truth.putMany(...args);
+      for (const [key, entry] of before) {
+        if (entry === undefined) entries.delete(key);
+        else entries.set(key, entry);
+      }
+      return put;
     },
     async scan(_, shard, after, limit) {
       if (state.failures > 0) return fail();

@@ -65,7 +65,7 @@ export const directoryImport = command({
   ],
   options: [
     option("--replace", "overwrite keys that are there with another region or owner"),
-    option("--dry-run", "send and check all rows, and write none"),
+    option("--dry-run", "send and check all rows, count what they would do, and write none"),
     option("--resume <file>", "keep the progress in this file, and go on from it if it is there"),
     option("--json", "conflicts, faults and the sums as lines of JSON; no progress"),
     ...GATEWAY_OPTIONS,
@@ -158,10 +158,13 @@ Exit code: 0; 1 if a row has a fault; 2 if a key conflicts and no row has a faul
 
 const formatSums = (lines: number, skipped: number, sums: Sums, isDry: boolean): string => {
   const before = skipped === 0 ? "" : `, ${formatCount(skipped)} of them before`;
-  const parts = (isDry ? (["faults"] as const) : COUNTS).map((name) => {
+  // A gateway of a former version does not read the directory in a dry run.
+  const isKnown = !isDry || COUNTS.some((name) => name !== "faults" && sums[name] > 0);
+  const parts = (isKnown ? COUNTS : (["faults"] as const)).map((name) => {
     return sums[name] === 1 ? `1 ${name.replace(/s$/, "")}` : `${formatCount(sums[name])} ${name}`;
   });
-  return `${countOf(lines, "line")}${before}: ${parts.join(", ")}${isDry ? "; nothing was written" : ""}`;
+  const end = `; nothing was written${isKnown ? "" : ", and additions and conflicts are not known"}`;
+  return `${countOf(lines, "line")}${before}: ${parts.join(", ")}${isDry ? end : ""}`;
 };
 
 /** `members`: as JSON shows it. */

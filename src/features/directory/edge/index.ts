@@ -29,6 +29,7 @@ export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
     noteChange: true,
     changesSince: true,
     putMany: true,
+    tryMany: true,
     alarm: true,
   },
 ) {}

@@ -58,6 +58,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   changesSince(of: ShardOf, directory: string, sinceMs: number): Promise<KeyChanges>;
   /** `rows`: JSON of `BulkRow[]`, at most `PUT_ROWS_MAX`: one parameter of SQLite, whatever their number. */
   putMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany>;
+  tryMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany>;
 }
 
 export const objectName = (shard: number): string => `keys-${shard}`;
@@ -116,6 +117,8 @@ export function durableDirectory(
     count: (directory, shard) => callShard(directory, shard, (object, of) => object.count(of, directory)),
     changesSince: (directory, sinceMs) =>
       callShard(directory, CHANGES_SHARD, (object, of) => object.changesSince(of, directory, sinceMs)),
+    tryMany: (directory, shard, rows, replace) =>
+      callShard(directory, shard, (object, of) => object.tryMany(of, directory, JSON.stringify(rows), replace)),
     putMany(directory, shard, rows: readonly BulkRow[], replace) {
       const put = () =>
         callShard(directory, shard, (object, of) => object.putMany(of, directory, JSON.stringify(rows), replace));

@@ -172,6 +172,22 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     return this.#transact(of, () => this.#putInOrder(directory, rows, replace, nowMs));
   }
 
+  /** What `putMany` would come to: its changes are rolled back. */
+  async tryMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
+    const nowMs = systemClock.nowMs();
+    let tried = NOTHING_PUT;
+    const undo = new Error("a dry run");
+    try {
+      this.#transact(of, () => {
+        tried = this.#putInOrder(directory, rows, replace, nowMs);
+        throw undo;
+      });
+    } catch (error) {
+      if (error !== undo) throw error;
+    }
+    return tried;
+  }
+
   async noteChange(of: ShardOf, { directory, key }: DirectoryKey): Promise<void> {
     const nowMs = systemClock.nowMs();
     this.#transact(of, () => {

@@ -21,7 +21,7 @@ const EXPORT_ROWS = 10_000;
 const SHARDS_AT_ONCE = 4;
 
 export interface ImportOptions {
-  readonly truth: Pick<DirectoryTruth, "putMany">;
+  readonly truth: Pick<DirectoryTruth, "putMany" | "tryMany">;
   readonly directory: string;
   /** The key of a text; the error is a sentence. */
   readonly keyOf: (text: string) => Result<string, string>;
@@ -58,7 +58,7 @@ export async function* importRows(
   let line = 0;
 
   async function* flush(): AsyncGenerator<ImportLine, string | undefined> {
-    const written = options.dryRun ? ok([]) : await write(window, options);
+    const written = await write(window, options);
     if (!written.ok) return written.error;
     for (const { put, rows } of written.value) {
       calls++;
@@ -123,14 +123,14 @@ function toBulkRow(text: string, { keyOf, regions }: ImportOptions): Result<Bulk
 }
 
 /** Writes all rows of a window, a few shards at once and each in its order. The error says why not all are written. */
-async function write({ shards }: Window, { truth, directory, replace }: ImportOptions) {
+async function write({ shards }: Window, { truth, directory, replace, dryRun }: ImportOptions) {
   const done: { readonly put: PutMany; readonly rows: readonly LinedRow[] }[] = [];
   let failure: string | undefined;
   const queue = shards.entries();
   const writeShard = async (shard: number, all: readonly LinedRow[]): Promise<void> => {
     for (let at = 0; at < all.length && failure === undefined; at += PUT_ROWS_MAX) {
       const rows = all.slice(at, at + PUT_ROWS_MAX);
-      const put = await truth.putMany(
+      const put = await truth[dryRun ? "tryMany" : "putMany"](
         directory,
         shard,
         rows.map(({ row }) => row),
