@@ -15,7 +15,7 @@ import type {
   Rows,
 } from "../port.ts";
 import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
-import { CONFLICTS_SHOWN, NOTHING_PUT, sumOf, withoutRepeats } from "./put-many.ts";
+import { CONFLICTS_SHOWN, NOTHING_PUT, sumOf, undone, withoutRepeats } from "./put-many.ts";
 import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
 
 /** The platform's limit is 10 GB an object. New keys beyond this are refused; existing ones can still be changed. */
@@ -175,17 +175,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   /** What `putMany` would come to: its changes are rolled back. */
   async tryMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
     const nowMs = systemClock.nowMs();
-    let tried = NOTHING_PUT;
-    const undo = new Error("a dry run");
-    try {
-      this.#transact(of, () => {
-        tried = this.#putInOrder(directory, rows, replace, nowMs);
-        throw undo;
-      });
-    } catch (error) {
-      if (error !== undo) throw error;
-    }
-    return tried;
+    const put = () => this.#putInOrder(directory, rows, replace, nowMs);
+    return undone((work) => this.#transact(of, work), put);
   }
 
   async noteChange(of: ShardOf, { directory, key }: DirectoryKey): Promise<void> {

@@ -43,3 +43,18 @@ export function withoutRepeats(rows: readonly BulkRow[]): readonly (readonly Bul
   }
   return parts;
 }
+
+/** The value of work in a transaction that is rolled back. */
+export function undone<Value>(transact: (work: () => never) => never, work: () => Value): Value {
+  const undo = new Error("rolled back");
+  let value: { readonly of: Value } | undefined;
+  try {
+    transact(() => {
+      value = { of: work() };
+      throw undo;
+    });
+  } catch (error) {
+    if (error !== undo || value === undefined) throw error;
+  }
+  return (value as { readonly of: Value }).of;
+}
