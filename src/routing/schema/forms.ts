@@ -62,24 +62,31 @@ const KINDS: Readonly<Record<string, string>> = {
   strict_tuple: "a list",
 };
 
-const exampleOf = (schema: Inside, key: string): unknown => {
-  const { type, wrapped, item, items = [], value, options = [], entries = {} } = schema;
-  if (wrapped !== undefined) return exampleOf(wrapped, key);
-  if (type === "literal") return schema.literal;
-  if (type === "picklist") return options[0];
-  if (type === "union") return exampleOf(armsOf(schema)[0] ?? {}, key);
-  if (type === "boolean") return true;
-  if (type === "number") return stepsOf(schema).find((step) => step.type === "min_value")?.requirement || 1;
-  if (type === "string") return textExample(schema, key);
-  if (item !== undefined) return [exampleOf(item, key)];
-  if (type === "strict_tuple") return items.map((_, at) => at * 10);
-  if (type === "record") return { [KEY_EXAMPLES[key] ?? "name"]: exampleOf(value ?? {}, key) };
+const exampleOf = (schema: Inside, key: string): unknown =>
+  (EXAMPLES[String(schema.type)] ?? objectExample)(schema, key);
+
+type Example = (schema: Inside, key: string) => unknown;
+
+const objectExample: Example = ({ entries = {} }) => {
   const all = Object.entries(entries);
   // A choice of yes or no fits all others; some objects need one.
   const shown = all.filter(([, entry]) => entry.type !== "exact_optional" || entry.wrapped?.type === "boolean");
   return Object.fromEntries(
     (shown.length > 0 ? shown : all.slice(0, 1)).map(([name, entry]) => [name, exampleOf(entry, name)]),
   );
+};
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  exact_optional: ({ wrapped = {} }, key) => exampleOf(wrapped, key),
+  literal: ({ literal }) => literal,
+  picklist: ({ options = [] }) => options[0],
+  union: (schema, key) => exampleOf(armsOf(schema)[0] ?? {}, key),
+  boolean: () => true,
+  number: (schema) => stepsOf(schema).find(({ type }) => type === "min_value")?.requirement || 1,
+  string: (schema, key) => textExample(schema, key),
+  array: ({ item = {} }, key) => [exampleOf(item, key)],
+  strict_tuple: ({ items = [] }) => items.map((_, at) => at * 10),
+  record: ({ value = {} }, key) => ({ [KEY_EXAMPLES[key] ?? "name"]: exampleOf(value, key) }),
 };
 
 const SUCH = /(?:such as|for example) "?([^\s"]+?)"?[.,;]?(?:$|\s)/g;
