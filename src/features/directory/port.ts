@@ -194,7 +194,7 @@ export interface DirectoryTruth {
     rows: readonly BulkRow[],
     replace: boolean,
   ): Promise<Result<PutMany, DirectoryFailure>>;
-  /** What `putMany` would come to; nothing is written. */
+  /** As `putMany`, and nothing is written. */
   tryMany: DirectoryTruth["putMany"];
 }
 

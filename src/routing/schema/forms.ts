@@ -11,7 +11,7 @@ export interface Inside {
   readonly item?: Inside;
   readonly items?: readonly Inside[];
   readonly value?: Inside;
-  /** Of a union schemas, of a picklist texts. */
+  /** Schemas of a union, or texts of a picklist. */
   readonly options?: readonly (Inside | string)[];
   readonly pipe?: readonly Step[];
 }

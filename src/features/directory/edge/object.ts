@@ -172,7 +172,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     return this.#transact(of, () => this.#putInOrder(directory, rows, replace, nowMs));
   }
 
-  /** What `putMany` would come to: its changes are rolled back. */
+  /** As `putMany`, and its changes are rolled back. */
   async tryMany(of: ShardOf, directory: string, rows: string, replace: boolean): Promise<PutMany> {
     const nowMs = systemClock.nowMs();
     const put = () => this.#putInOrder(directory, rows, replace, nowMs);
