@@ -132,7 +132,7 @@ const ZONES = [
     from: "^src/gateway/",
     may: [
       "^src/(gateway|proxy|problems|routing|ids)/",
-      "^src/features/(serving|loading)\\.ts$",
+      "^src/features/(serving|loading|refusing)\\.ts$",
       SERVE,
       PROBLEMS,
       TABLE,
@@ -268,7 +268,7 @@ const COMPOSERS = [
   "^routes/(app|pages|table/table)\\.ts$",
   "^src/control-plane/(client|object)\\.ts$",
   "^src/edge/(config|table/restored)\\.ts$",
-  "^src/gateway/(handle|loading)\\.ts$",
+  "^src/gateway/(explain-id|handle|loading)\\.ts$",
   "^src/problems/(catalogue|problem|texts)\\.ts$",
   "^src/routing/(load|resolve/taken|diff/diff|compile/(compile|store))\\.ts$",
 ];

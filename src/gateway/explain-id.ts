@@ -1,5 +1,7 @@
+import { REFUSAL_FEATURES } from "../features/refusing.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import {
+  type CompiledTable,
   type Explanation,
   explain,
   type IdDecision,
@@ -7,6 +9,7 @@ import {
   type RoutingError,
   resolveAny,
 } from "../routing/index.ts";
+import type { OwnRequest, RefusalFeature } from "../routing/own-request.ts";
 import { lacksKey, missingIn, shownOf } from "../routing/resolve/reading.ts";
 import {
   type DecideError,
@@ -102,3 +105,9 @@ function whyNowhere(
 
 const isOfRouting = (error: DecideError): error is RoutingError =>
   !lacksKey(error) && error.reason !== "unknown-name" && error.reason !== "method-not-allowed";
+
+const REFUSALS: readonly RefusalFeature[] = REFUSAL_FEATURES;
+
+/** Why a feature refuses a request on one of its own paths, as far as the request alone tells. */
+export const refusalOfOwn = (feature: string, table: CompiledTable, request: OwnRequest<IdDecision>) =>
+  REFUSALS.find(({ name }) => name === feature)?.refusal(table, request);

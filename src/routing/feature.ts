@@ -90,7 +90,7 @@ export interface TableParts {
   readonly withoutId?: (declared: DeclaredWithoutId) => Partial<WithoutId>;
   readonly table?: (table: CompiledTable) => Partial<CompiledTable>;
   /** Paths without an ID that the feature answers, in a table that has its members. */
-  readonly ownPaths?: (table: CompiledTable) => OwnPaths | undefined;
+  readonly ownPaths?: (table: CompiledTable) => Omit<OwnPaths, "feature"> | undefined;
   readonly headersRead?: (table: CompiledTable) => readonly string[];
 }
 

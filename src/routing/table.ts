@@ -2,7 +2,6 @@ import type { Field, Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { TimeWindow } from "../ids/recognise.ts";
 import type { Asked, PathConditions, Untaken } from "./lookup/asked.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
-import type { OwnRequest } from "./own-request.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
 import type { DeclaredBreaker, DeclaredDeadlines, DeclaredHealth } from "./schema/parts.ts";
 
@@ -67,6 +66,8 @@ export interface CompiledTable {
 
 /** Paths without an ID of an entity that a feature answers. */
 export interface OwnPaths {
+  /** Its name. */
+  readonly feature: string;
   /** `undefined`: the feature answers all. */
   readonly methods: readonly string[] | undefined;
   /** `chosen-regions`: those of one or more regions that the rest of the request says. */
@@ -76,8 +77,6 @@ export interface OwnPaths {
   readonly left: () => readonly LeftPath[];
   /** Parts of an explanation for people, about a request for the owner of this name. */
   readonly plain: (owner: string) => object;
-  /** Why a request that is only explained would be refused, as far as it alone tells. */
-  readonly refusal?: (table: CompiledTable, request: OwnRequest<IdDecision>) => { readonly reason: string } | undefined;
 }
 
 /** `pattern`: with `:id` and `*` for a segment. `what` and `why`: in the list of what an engine leaves, such as `GET /orders`, `lists`. */

@@ -112,7 +112,7 @@ describe("lists over all regions", () => {
 describe("paths that features answer", () => {
   const planned = (declared: DeclaredTable, own: Partial<OwnPaths>, ...patterns: readonly string[]) => {
     const left = () => patterns.map((pattern) => ({ pattern, what: `GET ${pattern}`, why: "pings" }));
-    const paths: OwnPaths = {
+    const paths: Omit<OwnPaths, "feature"> = {
       methods: ["GET"],
       answeredBy: "gateway",
       ownerAt: () => undefined,

@@ -65,10 +65,10 @@ export const assemble = (assembly: Assembly, revision: number): CompiledTable =>
     verified: undefined,
     ownPaths: [],
   };
-  for (const feature of features.values()) {
+  for (const [name, feature] of features) {
     table = Object.assign({}, table, feature.table?.(table));
     const own = feature.ownPaths?.(table);
-    if (own !== undefined) table = { ...table, ownPaths: [...table.ownPaths, own] };
+    if (own !== undefined) table = { ...table, ownPaths: [...table.ownPaths, { ...own, feature: name }] };
   }
   return table;
 };

@@ -6,7 +6,6 @@ import type { Draft } from "../../../routing/schema/draft.ts";
 import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import type { Entity } from "../../../routing/table.ts";
-import { refusalOf } from "./request.ts";
 import type { DeclaredCreate, DeclaredKeySource } from "./schema.ts";
 import type { Create, CreateIndex, KeySource } from "./types.ts";
 
@@ -120,10 +119,6 @@ export const createTable: TableFeature = {
             why: "creation",
           })),
         plain: (owner) => ({ creates: owner }),
-        refusal(table, request) {
-          const match = creates.match(request.path);
-          return match && refusalOf(table, match, request);
-        },
       },
     headersRead: ({ creates }) => [...(creates?.byEntity.values() ?? [])].flatMap(headersOf),
   }),

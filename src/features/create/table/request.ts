@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
-import type { OwnRequest } from "../../../routing/own-request.ts";
+import type { OwnRequest, RefusalFeature } from "../../../routing/own-request.ts";
 import { fieldsOf } from "../../../routing/resolve/describe.ts";
 import { memberOf } from "../../../routing/resolve/region-sources.ts";
 import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
@@ -201,7 +201,7 @@ interface Posted {
 }
 
 /** Why a create that is only explained would be refused, as far as the request alone tells. */
-export function refusalOf(table: CompiledTable, posted: Posted, request: OwnRequest<IdDecision>): Refusal | undefined {
+function refusalOf(table: CompiledTable, posted: Posted, request: OwnRequest<IdDecision>): Refusal | undefined {
   const create = posted.entity;
   const read = readParts(posted, request);
   if (!read.ok) return read.error;
@@ -249,4 +249,12 @@ const ownIdOf = ({ clientId }: Create, { header }: OwnRequest<IdDecision>, json:
   const inHeader = clientId?.header === undefined ? undefined : header(clientId.header);
   const inBody = clientId?.path === undefined ? undefined : textAt(json, clientId.path);
   return [inHeader, inBody].filter((text) => text !== undefined);
+};
+
+export const createRefusal: RefusalFeature = {
+  name: "create",
+  refusal(table, request) {
+    const match = table.creates?.match(request.path);
+    return match && refusalOf(table, match, request);
+  },
 };

@@ -1,5 +1,6 @@
 import { namedRegions, sourceOf } from "../../../routing/compile/without-id.ts";
 import type { CompileContext, TableFeature } from "../../../routing/feature.ts";
+import type { RefusalFeature } from "../../../routing/own-request.ts";
 import { listOf } from "../../../routing/schema/records.ts";
 import type { Entity } from "../../../routing/table.ts";
 import type { DeclaredGraphql } from "./schema.ts";
@@ -93,9 +94,13 @@ export const graphqlTable: TableFeature = {
           ownerAt: (path) => (path === own.path ? own.entity : undefined),
           left: () => [{ pattern: own.path, what: `GraphQL at ${own.path}`, why: "IDs in documents" }],
           plain: () => ({ isGraphql: true }),
-          refusal: (_, { method }) =>
-            METHODS.includes(method) ? undefined : { reason: "method-not-allowed", method, allow: METHODS },
         },
     };
   },
+};
+
+export const graphqlRefusal: RefusalFeature = {
+  name: "graphql",
+  refusal: (_, { method }) =>
+    METHODS.includes(method) ? undefined : { reason: "method-not-allowed", method, allow: METHODS },
 };

@@ -8,7 +8,6 @@ import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import type { Entity, EntityId, Regions } from "../../../routing/table.ts";
 import { regionFilter } from "./filter.ts";
 import { CURSOR_CHARACTERS_MAX } from "./limits.ts";
-import { HAS_BODY, readQuery } from "./query.ts";
 import type { DeclaredList } from "./schema.ts";
 import type { List, ListOrder, NextPage } from "./types.ts";
 
@@ -143,13 +142,6 @@ export const listsTable: TableFeature = {
         left: () =>
           [...lists.keys()].map((pattern) => ({ pattern, what: `GET ${pattern}`, why: "lists over all regions" })),
         plain: (owner) => ({ lists: owner }),
-        refusal(table, { path, query, body }) {
-          const list = lists.get(path);
-          // A source of the same path may name one region, which takes what a list does not.
-          if (list === undefined || table.withoutId.match(path) !== undefined) return undefined;
-          const read = readQuery(query, list, { table });
-          return body.length > 0 ? HAS_BODY : read.ok ? undefined : read.error;
-        },
       },
   }),
 };

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../../ids/result.ts";
+import type { RefusalFeature } from "../../../routing/own-request.ts";
 import type { UnknownName } from "../../../routing/schema/faults.ts";
 import type { CompiledTable, Target } from "../../../routing/table.ts";
 import { timeMs } from "./time.ts";
@@ -142,3 +143,14 @@ function readMoment(query: string | undefined, text: string | undefined): Result
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : timeMs(text);
   return ms === undefined ? malformed(`${query} is a time such as 2026-01-01T00:00:00Z, or in Unix ms.`) : ok(ms);
 }
+
+export const listsRefusal: RefusalFeature = {
+  name: "lists",
+  refusal(table, { path, query, body }) {
+    const list = table.lists?.get(path);
+    // A source of the same path may name one region, which takes what a list does not.
+    if (list === undefined || table.withoutId.match(path) !== undefined) return undefined;
+    const read = readQuery(query, list, { table });
+    return body.length > 0 ? HAS_BODY : read.ok ? undefined : read.error;
+  },
+};

@@ -9,6 +9,7 @@ import {
   type Outcome,
   refusalAt,
 } from "../../../gateway/decide.ts";
+import { refusalOfOwn } from "../../../gateway/explain-id.ts";
 import type { Placed } from "../../../gateway/feature.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import { type GatewayError, type Problem, problemOf } from "../../../problems/index.ts";
@@ -158,10 +159,10 @@ function explainEndpoint(input: DecideInput, request: WholeRequest): Partial<Exp
   const { table } = input.tables;
   const own = OWN_PAGES.get(path);
   if (own !== undefined) return { problem: problemOf({ reason: "malformed-request", detail: own }) };
-  for (const { methods, ownerAt, plain, refusal } of table.ownPaths) {
+  for (const { feature, methods, ownerAt, plain } of table.ownPaths) {
     const owner = methods?.includes(method) === false ? undefined : ownerAt(path)?.name;
     if (owner === undefined) continue;
-    const refused = refusal?.(table, ownRequest(input, request));
+    const refused = refusalOfOwn(feature, table, ownRequest(input, request));
     return { owner, ...plain(owner), ...(refused && { problem: problemOf(refused as GatewayError) }) };
   }
   return undefined;
