@@ -85,7 +85,6 @@ export function setUp(options: Options = {}) {
   const metrics = isolateMetrics({
     store: undefined,
     reportMs: 0,
-    firstReportMs: 0,
     table: () => undefined,
     clock,
     pause: () => new Promise(() => undefined),

@@ -34,7 +34,6 @@ function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Paramet
   const metrics = isolateMetrics({
     store,
     reportMs: 3_600_000,
-    firstReportMs: 0,
     table: () => undefined,
     clock: { nowMs: Date.now },
     pause: () => {

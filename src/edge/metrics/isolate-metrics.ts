@@ -14,8 +14,6 @@ export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
   readonly reportMs: number;
-  /** From the first request to the first report. */
-  readonly firstReportMs?: number;
   readonly table: () => MetricsReport["table"];
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
@@ -42,17 +40,11 @@ const REPORT_LOST_MS = 60_000;
 const FLUSH_MS_MAX = 20_000;
 
 /**
- * The report may start the Durable Object. A self-hosted one is in the same process, and would take the processor from the first
- * answers.
- */
-const FIRST_REPORT_MS = 1_000;
-
-/**
  * Counts in this isolate and reports them to the Durable Object, beside requests and one report at a time. A failed report is
  * sent again at its time. A report whose request was cut off is lost; one whose response was lost is counted twice.
  */
 export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
-  const { store, reportMs, firstReportMs = FIRST_REPORT_MS, clock, onReportFailure } = options;
+  const { store, reportMs, clock, onReportFailure } = options;
   const startedAtMs = clock.nowMs();
   const cells = new IsolateCounters();
   /** Drained and not reported yet. */
@@ -118,7 +110,6 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       cells.request(line);
       if (decidedBy !== undefined && line.outcome !== "own" && line.isOwn !== true) cells.beside(decidedBy, line);
       if (store === undefined) return;
-      if (dueMs === 0) dueMs = line.atMs + Math.min(firstReportMs, reportMs);
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
         if (line.atMs >= flushUntilMs && dueMs - line.atMs <= FLUSH_MS_MAX) waitUntil(flush(store, line.atMs));

@@ -126,7 +126,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     if (startedMs >= this.#checksDueMs) {
       await this.#check();
       const jitter = 1 + JITTER * (this.#entropy.word() / 2 ** 32 - 0.5);
-      this.#checksDueMs = startedMs + (this.#hasChecks ? this.#config.checkMs * jitter : NO_CHECKS_MS);
+      // In whole ms, as alarms are: one that comes a part of a ms early would set the time that it has, and be the last.
+      this.#checksDueMs = Math.ceil(startedMs + (this.#hasChecks ? this.#config.checkMs * jitter : NO_CHECKS_MS));
     }
     if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
   }

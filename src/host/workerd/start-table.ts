@@ -67,6 +67,7 @@ export async function untilStarted(host: string, port: number): Promise<number> 
     signal: AbortSignal.timeout(START_DEADLINE_MS),
     redirect: "manual",
   });
-  await response.body?.cancel();
+  // A connection that is cut cancels what the request does behind its answer, such as the first report of the metrics.
+  await response.arrayBuffer();
   return response.status;
 }

@@ -256,7 +256,6 @@ describe("the history of all isolates", () => {
     const isolate = isolateMetrics({
       store,
       reportMs: 3_600_000,
-      firstReportMs: 0,
       clock: { nowMs: Date.now },
       pause: () => new Promise(() => undefined),
       onBreaker: () => undefined,

@@ -20,7 +20,7 @@ const REGION: Region = {
 };
 
 /** A store that records reports, fails or hangs, and a clock that only the test moves. */
-function setUp({ isOff = false, firstReportMs = 0 } = {}) {
+function setUp({ isOff = false } = {}) {
   const state = {
     nowMs: 1_000_000,
     fault: "none" as "none" | "throws" | "hangs",
@@ -42,7 +42,6 @@ function setUp({ isOff = false, firstReportMs = 0 } = {}) {
   const traffic = isolateMetrics({
     store: isOff ? undefined : store,
     reportMs: 10_000,
-    firstReportMs,
     table: () => state.table,
     clock: { nowMs: () => state.nowMs },
     pause: (ms) => {
@@ -80,29 +79,6 @@ describe("the reports of an isolate", () => {
     observe();
     await settle();
     expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 8]);
-  });
-
-  it.each([
-    ["alone", 0],
-    ["with those that follow", 3],
-  ])("leave the first answers alone for their time: the first request %s", async (_, more) => {
-    const { state, reports, observe, settle, sumOf } = setUp({ firstReportMs: 1_000 });
-    observe();
-    for (let count = 0; count < more; count++) observe();
-    state.nowMs += 999;
-    await settle();
-    expect(reports).toEqual([]);
-    state.nowMs += 1;
-    await settle();
-    expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1 + more]);
-  });
-
-  it("come at once for a breaker that opens at the first request", async () => {
-    const { state, reports, observe, settle, traffic } = setUp({ firstReportMs: 1_000 });
-    traffic.originHealth.report(REGION, ORIGIN, "connection_refused", state.nowMs);
-    observe();
-    await settle();
-    expect(reports.length).toBe(1);
   });
 
   it("name the table in force and its age", async () => {

@@ -119,7 +119,6 @@ describe("what isolates have found of origins", () => {
     const options = {
       store,
       reportMs: 10_000,
-      firstReportMs: 0,
       clock: { nowMs: Date.now },
       pause: () => new Promise<void>(() => undefined),
       onBreaker: () => undefined,
