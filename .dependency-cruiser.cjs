@@ -132,7 +132,7 @@ const ZONES = [
     from: "^src/gateway/",
     may: [
       "^src/(gateway|proxy|problems|routing|ids)/",
-      "^src/features/(serving|loading|refusing)\\.ts$",
+      "^src/features/(checking|serving|loading)\\.ts$",
       SERVE,
       PROBLEMS,
       TABLE,

@@ -1,4 +1,4 @@
-import { REFUSAL_FEATURES } from "../features/refusing.ts";
+import { REFUSAL_FEATURES } from "../features/checking.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import {
   type CompiledTable,
