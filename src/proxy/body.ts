@@ -152,8 +152,7 @@ export function upload(
   const onBreak = () => broken.abort();
   const handover = new Handover();
   handovers.set(stream, handover);
-  const bytes = length === null ? undefined : Number(length) - (head?.byteLength ?? 0);
-  const limits = { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, length: bytes, head, check, handover };
+  const limits = { idleMs, sinkIdleMs: idleMs, untilMs, nowMs, onBreak, head, check, handover };
   const ended = pump(stream, writable, limits);
   if (check !== undefined) void ended.then((end) => check.settle(end));
   return { body: readable, ended, broken: broken.signal };

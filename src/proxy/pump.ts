@@ -16,8 +16,6 @@ export interface PumpLimits {
    * for a good one.
    */
   readonly onBreak?: () => void;
-  /** Bytes of the source; absent where they are not known, or where they must not wait for each other. */
-  readonly length?: number | undefined;
   /** Goes before the source. */
   readonly head?: Uint8Array | undefined;
   /** Its last bytes are held back until the body has its digests. Not with a `head`. */
@@ -78,16 +76,6 @@ const FIRST_READ_BYTES = 4 * 1024;
 const READ_BYTES = 64 * 1024;
 
 /**
- * A body of known length that comes fast is read in larger parts, each of them full: each costs two crossings. A slower
- * one passes as it comes. A client would have to become a hundred times slower from one part to the next for that to
- * look idle; short deadlines leave it out.
- */
-const FAST_READ_BYTES = 256 * 1024;
-const FAST_BYTES = 32 * 1024;
-const FAST_MS = 100;
-const FAST_IDLE_MS_MIN = 30_000;
-
-/**
  * Carries a body byte for byte and says how it ended. A body that does not end well is never closed: the receiver sees
  * a broken message (RFC 9112 §8). The source waits while the sink is full, so nothing is held beyond one read.
  */
@@ -107,22 +95,15 @@ class Passage {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #limits: PumpLimits;
   readonly #watch: ReturnType<typeof watchOver>;
-  readonly #mayBeFast: boolean;
   #asked: Promise<unknown> | undefined;
-  /** Bytes that are still to come, if that is known. */
-  #bytesLeft: number;
-  #isFast = false;
   /** The last part, while the digests of all are not known. */
   #held: Uint8Array | undefined;
 
   constructor(source: ReadableStream<Uint8Array>, sink: WritableStream<Uint8Array>, limits: PumpLimits) {
-    const { length, idleMs } = limits;
     this.#reader = source.getReader({ mode: "byob" });
     this.#writer = sink.getWriter();
     this.#limits = limits;
     this.#watch = watchOver(limits);
-    this.#mayBeFast = length !== undefined && (idleMs === 0 || idleMs >= FAST_IDLE_MS_MIN);
-    this.#bytesLeft = length ?? 0;
   }
 
   /** Why it was not carried to its end; `undefined` if it was. */
@@ -139,30 +120,20 @@ class Passage {
 
   /** All of the source, but for the last part where its digests are checked. */
   async #carrySource(): Promise<Cut | undefined> {
-    const { check, handover, nowMs } = this.#limits;
-    let buffer = new ArrayBuffer(this.#bytesLeft >= READ_BYTES ? READ_BYTES : FIRST_READ_BYTES);
+    const { check, handover } = this.#limits;
+    let buffer = new ArrayBuffer(FIRST_READ_BYTES);
     for (;;) {
-      const sinceMs = nowMs();
       const piece = await this.#read(buffer);
       if (typeof piece === "string") return piece;
-      const { value, done } = piece;
-      if (value === undefined || value.byteLength === 0) return undefined;
+      if (piece.done) return undefined;
+      const { value } = piece;
       handover?.onBytes?.(value.byteLength);
-      const wanted = this.#nextSize(value, nowMs() - sinceMs);
+      const wanted = nextSize(value);
       const next = check === undefined ? value : await this.#hold(value, check);
       const cut = next && (await this.#write(next));
       if (cut !== undefined) return cut;
-      if (done) return undefined;
       buffer = next?.buffer.byteLength === wanted ? (next.buffer as ArrayBuffer) : new ArrayBuffer(wanted);
     }
-  }
-
-  /** The next buffer's size follows what the last read gave, and in how long. */
-  #nextSize({ byteLength, buffer }: Uint8Array, tookMs: number): number {
-    this.#bytesLeft -= byteLength;
-    this.#isFast = this.#mayBeFast && byteLength >= FAST_BYTES && tookMs <= FAST_MS && this.#bytesLeft > 0;
-    if (this.#isFast) return FAST_READ_BYTES;
-    return byteLength === FIRST_READ_BYTES && buffer.byteLength === FIRST_READ_BYTES ? READ_BYTES : buffer.byteLength;
   }
 
   /** The part that was held before. */
@@ -174,11 +145,7 @@ class Passage {
   }
 
   #read(buffer: ArrayBuffer): Promise<ReadableStreamReadResult<Uint8Array> | Cut> {
-    const view = new Uint8Array(buffer);
-    const reader = this.#reader;
-    const asked = this.#isFast
-      ? reader.readAtLeast(Math.min(FAST_READ_BYTES, this.#bytesLeft), view)
-      : reader.read(view);
+    const asked = this.#reader.read(new Uint8Array(buffer));
     this.#asked = asked;
     return this.#watch.within(asked, "source");
   }
@@ -207,6 +174,10 @@ class Passage {
     return end;
   }
 }
+
+/** The next buffer's size follows whether the last read filled its own. */
+const nextSize = ({ byteLength, buffer }: Uint8Array): number =>
+  byteLength === FIRST_READ_BYTES && buffer.byteLength === FIRST_READ_BYTES ? READ_BYTES : buffer.byteLength;
 
 type Side = "source" | "sink";
 type Cut = Exclude<BodyEnd, "complete">;
