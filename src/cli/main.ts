@@ -5,6 +5,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
+import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
 import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
@@ -24,7 +25,7 @@ stderr.on("error", () => process.exit(EXIT.failed));
 const runtime: Runtime = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
-  version: JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version,
+  version,
   readFile: (path) => attempt(() => readFileSync(path), path),
   openFile: async (path) => {
     let file: FileHandle | undefined;

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
-import { buildConsole } from "./console/build.ts";
+import { copyConsole } from "./parts.ts";
 import {
   packsFolderOf,
   publishedPointer,
@@ -42,7 +42,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   mkdirSync(built, { recursive: true });
   for (const { sha256 } of resolve(built) === packsFolder ? [] : packs.value)
     copyFileSync(join(packsFolder, `${sha256}.pack`), join(built, `${sha256}.pack`));
-  await buildConsole(join(folder, CONSOLE_FOLDER));
+  await copyConsole(join(folder, CONSOLE_FOLDER));
   replaceFile(folder, BUILT_TABLE, text.value);
   writeWorker(folder, worker);
   warnOfDemo(text.value);

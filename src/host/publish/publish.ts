@@ -3,13 +3,13 @@ import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { formatPackFault } from "../../features/packs/table/format.ts";
 import { formatEntryFault, partsOfFile, verifyPack } from "../../features/packs/table/pack.ts";
 import { slotsOf } from "../../features/packs/table/slots.ts";
 import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../formats/kv.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { loadTable, loadTableText, plainJson, TABLE_BYTES_MAX } from "../../routing/index.ts";
+import { commandFile } from "../parts.ts";
 
 export const digestOf = (tableText: string): string => createHash("sha256").update(tableText, "utf8").digest("hex");
 
@@ -88,8 +88,6 @@ export function packsOf(tableText: string): readonly string[] {
 export const bulkOf = ({ parts }: PackFile): string =>
   JSON.stringify(parts.map(({ key, bytes }) => ({ key, value: Buffer.from(bytes).toString("base64"), base64: true })));
 
-const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-
 /** Without a byte order mark. */
 const decoder = new TextDecoder();
 
@@ -124,7 +122,7 @@ export function runWaybill(
 ): Promise<{ readonly isGood: boolean; readonly printed: string }> {
   return new Promise((resolve) => {
     const options = { maxBuffer: OUTPUT_BYTES_MAX, env: { ...process.env, ...env } };
-    execFile(process.execPath, [WAYBILL, ...args], options, (error, stdout, stderr) =>
+    execFile(process.execPath, [commandFile(), ...args], options, (error, stdout, stderr) =>
       resolve({ isGood: error === null, printed: (stdout + stderr).trimEnd() || (error?.message ?? "") }),
     );
   });

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import type { BuiltConstants } from "../../formats/built-table.ts";
 import { type DeclaredTable, loadTableText, parseTableText, storeTable } from "../../routing/index.ts";
-import { digestOf } from "../publish/publish.ts";
 
 /** Every isolate holds the form of the table of the build, whatever is published: a larger one is compiled where it is needed. */
 const FORM_BYTES_MAX = 1024 * 1024;
@@ -55,5 +54,5 @@ function tableIn(tableText: string): Pick<BuiltConstants, "table"> {
   const { text, numbers } = storeTable(declared.value as DeclaredTable);
   const form = { text, numbers: Buffer.from(numbers).toString("base64") };
   const isSmall = text.length + form.numbers.length <= FORM_BYTES_MAX;
-  return { table: { digest: digestOf(tableText), ...(isSmall && { form }) } };
+  return { table: { digest: createHash("sha256").update(tableText, "utf8").digest("hex"), ...(isSmall && { form }) } };
 }

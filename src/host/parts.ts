@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { ModuleFile } from "./workerd/modules.ts";
+
+/**
+ * The product's own files. In a checkout they are built from its sources; the package has a file of the same exports in place
+ * of this one, which reads them beside itself. So no other file of the command names a path of the checkout or a bundler.
+ */
+const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+export const version: string = JSON.parse(readFileSync(inRoot("package.json"), "utf8")).version;
+
+/** The Worker without a table. */
+export async function workerModules(): Promise<readonly ModuleFile[]> {
+  const { bundleWorker } = await import("./workerd/modules.ts");
+  return bundleWorker({ tableText: "{}", minify: true });
+}
+
+/** The version of the code that checks and compiles tables, as the modules of the Worker have it. */
+export async function tableCodeVersion(): Promise<string> {
+  const code = await import("./workerd/table-code.ts");
+  return code.tableCodeVersion();
+}
+
+/** Makes a folder that has the console's files alone. */
+export async function copyConsole(folder: string): Promise<void> {
+  const { buildConsole } = await import("./console/build.ts");
+  await buildConsole(folder);
+}
+
+/** The JSON Schema of tables. */
+export const schemaFile = (): string => inRoot("src/routing/routing-table.schema.json");
+
+/** What `waybill init` writes. */
+export const templatesFolder = (): string => inRoot("src/package/templates");
+
+/** The program of the command, for a process of its own. */
+export const commandFile = (): string => inRoot("src/cli/main.ts");
