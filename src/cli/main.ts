@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
-import { getSystemErrorMessage, styleText } from "node:util";
+import { getSystemErrorMap, styleText } from "node:util";
 import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
@@ -131,5 +131,5 @@ function reasonAt(path: string, error: unknown): string {
 
 function reasonOf(error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
-  return errno === undefined ? message : getSystemErrorMessage(errno);
+  return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
 }

@@ -8,7 +8,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { CompiledTable, TargetOrNone } from "../../routing/table.ts";
 import { command, group, type OptionsOf, option, required } from "../command.ts";
 import { detailOf } from "../lib/errors.ts";
-import { countingNumber, idsOf } from "../lib/input.ts";
+import { allIds, countingNumber } from "../lib/input.ts";
 import { type Edited, editJson } from "../lib/json-edit.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
@@ -175,7 +175,7 @@ const takeSteps =
   (name: Step["name"]) =>
   async (runtime: Runtime, args: readonly string[], options: MoveOptions): Promise<ExitCode> => {
     const opened = await openForEdit(options.table, runtime);
-    const ids = await Array.fromAsync(idsOf(args, runtime));
+    const ids = await allIds(args, runtime);
     const { text, table } = opened;
     const file = escapeControls(opened.name);
     const { to = "", json, dryRun = false } = options;
@@ -228,7 +228,7 @@ const status = command({
     const { found, refusals } =
       args.length === 0
         ? { found: Object.entries(declared.moves ?? {}).map(([id, at]) => ({ id, at })), refusals: "" }
-        : findAll(await Array.fromAsync(idsOf(args, runtime)), locate);
+        : findAll(await allIds(args, runtime), locate);
     const lines = json
       ? jsonText(...found.map(({ id, at }) => ({ id, ...at })))
       : linesText(alignColumns(found.map(({ id, at }) => formatLocation(id, at))));

@@ -2,6 +2,7 @@ import type { MintPlanError } from "../../features/mint/table/plan.ts";
 import type { MintError, ParseError, Result } from "../../ids/index.ts";
 import { problemOf } from "../../problems/index.ts";
 import type { RoutingError } from "../../routing/index.ts";
+import { groupBy } from "../../routing/layouts/plan.ts";
 import { fail } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 
@@ -40,7 +41,7 @@ export const detailOf = (error: Failure): string => {
 /** For stderr, with the reasons of the tried layouts, each reason once. */
 export const formatError = (error: Failure): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
-  const alike = Map.groupBy(faults, (fault) => parseErrorSentence(fault.error));
+  const alike = groupBy(faults, (fault) => parseErrorSentence(fault.error));
   const lines = [...alike].map(([sentence, of]) => `  ${of.map(({ layout }) => layout).join(", ")}: ${sentence}`);
   return `${[`error: ${escapeControls(detailOf(error))}`, ...lines].join("\n")}\n`;
 };

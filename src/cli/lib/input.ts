@@ -110,7 +110,7 @@ export const convertEach = (
 };
 
 /** The IDs in order: from arguments, or from stdin for `-` and without any. Empty lines of stdin do not count. */
-export async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<string> {
+async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<string> {
   let hasAny = false;
   for (const arg of args.length === 0 ? ["-"] : args) {
     for await (const line of arg === "-" ? linesOf(stdin.chunks) : [ok(arg)]) {
@@ -122,6 +122,12 @@ export async function* idsOf(args: readonly string[], { stdin }: Runtime): Async
   }
   if (!hasAny) fail("error: stdin has no ID\n");
 }
+
+export const allIds = async (args: readonly string[], runtime: Runtime): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for await (const id of idsOf(args, runtime)) ids.push(id);
+  return ids;
+};
 
 /** Parsers of option values: strict, never guessing. */
 const numberParser =

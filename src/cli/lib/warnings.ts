@@ -1,4 +1,5 @@
 import { readOriginUrl } from "../../routing/compile/origin-url.ts";
+import { groupBy } from "../../routing/layouts/plan.ts";
 import { valuesOf } from "../../routing/schema/records.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type DiffCounts, formatUndone, type KeyCount, undoneCount } from "./diff.ts";
@@ -44,7 +45,7 @@ const claimsIn = ({ entities: declared = {} }: DeclaredTable) => {
       return { layout, mark, entity };
     }),
   );
-  const byMark = Map.groupBy(claims, ({ layout, mark }) => JSON.stringify([layout, mark]));
+  const byMark = groupBy(claims, ({ layout, mark }) => JSON.stringify([layout, mark]));
   return new Map(
     [...byMark].flatMap(([key, [claim, ...others]]) =>
       claim && others.every(({ entity }) => entity === claim.entity) ? [[key, claim] as const] : [],

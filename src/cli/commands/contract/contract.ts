@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { readOriginUrl } from "../../../routing/compile/origin-url.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { command, option, withDefault } from "../../command.ts";
 import { bytesOf, openInput, unreadable } from "../../lib/input.ts";
@@ -65,7 +66,7 @@ const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly
     const segments = segmentsOf(base);
     return segments.flatMap((_, at) => [joined(segments.slice(at)), joined(segments.slice(0, at))]);
   });
-  const prefixes = Map.groupBy(patternsOf(table).flatMap(prefixesOf), (prefix) => prefix);
+  const prefixes = groupBy(patternsOf(table).flatMap(prefixesOf), (prefix) => prefix);
   const frequent = [...prefixes].sort(([, a], [, b]) => b.length - a.length).slice(0, PREFIXES_MAX);
   const all = new Set(["", ...parts, ...frequent.map(([prefix]) => prefix)]);
   return [...all].sort((a, b) => a.length - b.length);

@@ -1,4 +1,5 @@
 import type { CompiledTable, Entity, PathMatch, WithoutId } from "../../../routing/index.ts";
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import { indexExactPaths } from "../../../routing/lookup/path-index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { entityAt, hostsOf } from "../../../routing/resolve/owner.ts";
@@ -104,7 +105,7 @@ const disagreements = (path: ContractPath, comparison: Comparison): readonly Fin
     ...[...matches.values()].flatMap(({ entity, idStart, idEnd }) =>
       entityFinding(path, entity, path.path.slice(idStart, idEnd), isId),
     ),
-    ...[...Map.groupBy(owners, ({ entry }) => entry)].flatMap(([entry, those]) => {
+    ...[...groupBy(owners, ({ entry }) => entry)].flatMap(([entry, those]) => {
       const left = those.filter(({ match }) => match === undefined);
       return left.length === 0 ? [] : withoutIdFindings(path, comparison, entry, left);
     }),

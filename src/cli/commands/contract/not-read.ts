@@ -1,3 +1,4 @@
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import { countOf } from "../../lib/output.ts";
 import type { NotRead, NotReadReason } from "./paths.ts";
 
@@ -34,7 +35,7 @@ const WORDS: Readonly<Record<NotReadReason, readonly [string, string, string]>> 
 
 /** By reason, in the order of `WORDS`. */
 export const groupNotRead = (all: readonly NotRead[]): readonly NotReadGroup[] => {
-  const byReason = Map.groupBy(all, ({ reason }) => reason);
+  const byReason = groupBy(all, ({ reason }) => reason);
   return (Object.keys(WORDS) as NotReadReason[]).flatMap((reason): readonly NotReadGroup[] => {
     const group = byReason.get(reason);
     if (group === undefined) return [];

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { keyOf } from "../../../features/directory/table/compile.ts";
 import { readRow } from "../../../features/directory/table/row.ts";
 import { shardOf } from "../../../features/directory/table/shard.ts";
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { command, option } from "../../command.ts";
 import { linesOf, openInput } from "../../lib/input.ts";
@@ -227,7 +228,7 @@ const requestsOf = (rows: readonly Line[]): Job => {
 
 /** A job has all rows of its shards in their order, and one request unless a shard has more: rows of one key never pass each other. */
 const jobsOf = (block: readonly Line[]): readonly Job[] => {
-  const shards = Map.groupBy(block, ({ shard }) => shard);
+  const shards = groupBy(block, ({ shard }) => shard);
   const jobs: Line[][] = [];
   let length = 0;
   for (const rows of shards.values()) {

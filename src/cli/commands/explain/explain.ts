@@ -1,6 +1,7 @@
 import { tableCanaryInWords } from "../../../formats/console-canary.ts";
 import { groupText, type Layout, luuid, ok, type Role, type Words } from "../../../ids/index.ts";
 import { type Candidate, type CompiledTable, type Entity, LUUID_SHORT, type Rule } from "../../../routing/index.ts";
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import { patternFor } from "../../../routing/lookup/paths.ts";
 import { openGateway, type PublishedTable, readRevision } from "../../client/client.ts";
 import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../../client/http.ts";
@@ -188,7 +189,7 @@ const meaningOf = (field: string, value: string, layout: string, table: Compiled
 
 /** Several layouts may share one text. */
 const formLines = (forms: Explained["forms"]): readonly string[] => {
-  const alike = Map.groupBy(forms, ({ form, text }) => JSON.stringify([form, text]));
+  const alike = groupBy(forms, ({ form, text }) => JSON.stringify([form, text]));
   const rows = [...alike].map(([key, of]) => [...JSON.parse(key), of.map(({ layout }) => layout).join(", ")]);
   return alignColumns(rows);
 };

@@ -8,6 +8,7 @@ import { type CanaryMember, tableCanaryInWords } from "../../../formats/console-
 import { err, ok } from "../../../ids/index.ts";
 import { problemOf } from "../../../problems/index.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
+import { groupBy } from "../../../routing/layouts/plan.ts";
 import type { SourceStep } from "../../../routing/resolve/region-sources.ts";
 import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import type { openGateway } from "../../client/client.ts";
@@ -90,7 +91,7 @@ async function givenRequest(runtime: Runtime, options: GivenOptions): Promise<Re
 async function askGateway(gateway: GatewayClient, given: RequestText, { claims }: GivenOptions): Promise<Shown> {
   if (claims !== undefined) malformed("A gateway reads the token of --header; it takes no --claims.");
   const headers = Object.fromEntries(
-    [...Map.groupBy(given.headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
+    [...groupBy(given.headers, ([name]) => name)].map(([name, all]) => [name, all.map(([, value]) => value)]),
   );
   const sent = { ...given, headers, body: new TextDecoder().decode(given.body) };
   return answerOf(gateway, await gateway.explainRequest(sent)) as unknown as Shown;
