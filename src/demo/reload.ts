@@ -1,10 +1,11 @@
-import { unwatchFile, watch, watchFile } from "node:fs";
+import { watch } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../host/console/build.ts";
+import { editPublisher } from "../host/project/publish-edit.ts";
+import { watchTable } from "../host/project/watch-table.ts";
 import { type RunningGateway, type ServeOptions, serveWorker } from "../host/workerd/gateway.ts";
 import { bundleWorker } from "../host/workerd/modules.ts";
-import { editPublisher } from "./publish-edit.ts";
 
 export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;
@@ -15,17 +16,12 @@ export interface ReloadOptions extends ServeOptions {
 
 const SOURCES = ["../../src", "../../routes"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-const TABLE_POLL_MS = 100;
-
-/** An edit is seen in force after two of them at the latest. */
-const TABLE_REFRESH_SECONDS = "0.2";
-
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
 
 /** Runs the gateway, starts it anew when its source changes, and publishes the table file whenever that changes. */
 export async function startReloading({ tableFile, readTable, ...options }: ReloadOptions) {
-  const edits = editPublisher({ TABLE_REFRESH_SECONDS, ...options.vars }, options.openPages === true);
+  const edits = editPublisher(options.vars, options.openPages === true);
   const vars = edits.settings;
   let { tableText } = options;
   const onLogLine = (line: string) => {
@@ -46,25 +42,16 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     void started.exited.then((code) => running === started && end(code));
     return started;
   };
-  const publish = async () => {
-    const startMs = performance.now();
-    const text = await readTable();
-    const made = running && (await edits.publish(running, text, tableFile));
-    tableText = text;
-    if (made === undefined) return;
-    const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
-    onLogLine(`the table is published: revision ${made.revision}, in force after ${seconds} s`);
-    onLogLine(await made.diff());
-  };
   const { url } = await start();
-
-  // In sequence: an earlier publish must not overwrite a later one.
-  let last = Promise.resolve();
-  const next = (work: () => Promise<void>, failed: string) => {
-    last = last.then(work).catch((error) => onLogLine(`${error instanceof Error ? error.message : error}\n${failed}`));
-  };
-  watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
-    if (now.mtimeMs !== before.mtimeMs) next(publish, "the table is not published; the previous one stays");
+  const table = watchTable({
+    tableFile,
+    readTable,
+    edits,
+    gateway: () => running,
+    onLine: onLogLine,
+    onText(text) {
+      tableText = text;
+    },
   });
   let isSettling = false;
   const restart = async () => {
@@ -75,14 +62,13 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     onLogLine("the source is reloaded");
   };
   const onSource = () => {
-    if (!isSettling) next(restart, "the source is not reloaded");
+    if (!isSettling) table.next(restart, "the source is not reloaded");
     isSettling = true;
   };
   const watchers = SOURCES.map((folder) => watch(folder, { recursive: true }, onSource));
   const stop: RunningGateway["stop"] = async (deadlineMs, atOnce) => {
-    unwatchFile(tableFile);
     for (const watcher of watchers) watcher.close();
-    await last;
+    await table.stop();
     return (await running?.stop(deadlineMs, atOnce)) ?? false;
   };
   return { url, exited, stop };

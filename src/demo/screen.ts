@@ -1,11 +1,6 @@
-import type { styleText } from "node:util";
-import { type CompiledTable, type DeclaredTable, type Entity, parseJson } from "../routing/index.ts";
-import type { Sample } from "./samples.ts";
-
-export type Style = Extract<Parameters<typeof styleText>[0], string>;
-
-/** Colours a text, or returns it unchanged. */
-export type Paint = (style: Style, text: string) => string;
+import { columns, type Paint } from "../host/project/lines.ts";
+import type { Sample } from "../host/project/samples.ts";
+import type { CompiledTable, DeclaredTable, Entity } from "../routing/index.ts";
 
 export interface Screen {
   readonly url: string;
@@ -62,11 +57,6 @@ export function formatScreen(screen: Screen): string {
     "Each request prints a line below. Ctrl-C stops everything.",
     `ready ${url}`,
   ].join("\n");
-}
-
-function columns(rows: readonly (readonly string[])[], indent = "  "): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows.map((row) => (indent + row.map((text, at) => text.padEnd(widths[at] ?? 0)).join("  ")).trimEnd());
 }
 
 /** The demo's table has all these entities; another table's first sample stands in. */
@@ -130,24 +120,4 @@ function createCommands(
           ],
         ]),
   ];
-}
-
-type LoggedRequest = Readonly<Record<"method" | "path", string> & Record<"status" | "ms", number>> &
-  Partial<Readonly<Record<"event" | "layout" | "region", string>>>;
-
-/** Formats the log line of a request. Returns any other line unchanged. */
-export function formatLogLine(line: string, paint: Paint): string {
-  const request = parseJson(line) as LoggedRequest | null | undefined;
-  if (request?.event !== "request") return line;
-  const { method, path, layout = "-", region = "-", status, ms } = request;
-  const statusStyle = status >= 500 ? "red" : status >= 400 ? "yellow" : "green";
-  return [
-    method.padEnd(7),
-    // No control characters: they could drive the terminal.
-    path.replace(/\p{Cc}/gu, "?").padEnd(52),
-    layout.padEnd(12),
-    paint("cyan", region.padEnd(6)),
-    paint(statusStyle, String(status)),
-    paint("dim", `${ms} ms`.padStart(8)),
-  ].join(" ");
 }

@@ -1,20 +1,5 @@
 import { createServer } from "node:net";
-import { parsePublicKeys } from "../features/public-ids/table/codec.ts";
-import type { Environment } from "../host/settings.ts";
-import type { CompiledTable } from "../routing/index.ts";
 import { REGIONS } from "./origin.ts";
-
-/** A note for a table whose public IDs have no keys. */
-export function missingKeysNote({ entities }: CompiledTable, environment: Environment): string | undefined {
-  const parsed = parsePublicKeys(environment["PUBLIC_ID_KEYS"] || "{}");
-  const missing = [...entities.values()].flatMap(({ name, public: kind }) => {
-    if (kind === undefined) return [];
-    const as = kind.as === "sealed" ? "sealed" : "compatible";
-    return parsed.ok && parsed.value[as].length > 0 ? [] : [`${name} (${as})`];
-  });
-  if (missing.length === 0) return undefined;
-  return `note: PUBLIC_ID_KEYS has no keys for the public IDs of ${missing.join(", ")}: requests for them get 503. See docs/guides/public-ids.md.`;
-}
 
 const DEFAULT_PORT = 8787;
 const PORT_MAX = 65_535;

@@ -5,28 +5,22 @@ import { parseArgs, styleText } from "node:util";
 import { parsePublicKeys } from "../features/public-ids/table/codec.ts";
 import { endedByItself, stopSignals } from "../host/child.ts";
 import { buildConsole } from "../host/console/build.ts";
+import { documentPathOf } from "../host/project/documents.ts";
+import { CONSOLE_SETTINGS, consoleUrlOf, formatLogLine, type Paint } from "../host/project/lines.ts";
+import { mintSamples } from "../host/project/samples.ts";
+import { missingKeysNote, publishedTable, readTableFile, type TableFile } from "../host/project/table-file.ts";
 import { packsFolderOf } from "../host/publish/publish.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";
-import { CONSOLE_SETTINGS, consoleUrlOf, isOfTraffic, startTraffic } from "./console/console.ts";
+import { isOfTraffic, startTraffic } from "./console/console.ts";
 import { outages } from "./console/outages.ts";
-import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
+import { REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { claimShops, SHOPS } from "./reach.ts";
 import { startReloading } from "./reload.ts";
-import { mintSamples } from "./samples.ts";
-import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
-import { checkPortsFree, missingKeysNote, portFrom } from "./settings.ts";
-import {
-  isDemoTable,
-  loopbackPortsOf,
-  otherPortsNote,
-  publishedTable,
-  readTableFile,
-  TABLE_FILE,
-  type TableFile,
-  tableWithOrigins,
-} from "./table.ts";
+import { formatScreen } from "./screen.ts";
+import { checkPortsFree, portFrom } from "./settings.ts";
+import { isDemoTable, loopbackPortsOf, otherPortsNote, TABLE_FILE, tableWithOrigins } from "./table.ts";
 
 /**
  * `npm start`, and `npm run dev` with `--reload`: serves the published table. An empty state publishes `routing-table.json` or

@@ -1,37 +1,7 @@
-import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { publishedText, readTableText } from "../host/publish/publish.ts";
 import { DEMO_PORTS, isDemoOrigin, isLoopback, originUrls } from "../host/self-hosting.ts";
-import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
+import type { DeclaredTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";
-
-export interface TableFile {
-  /** Relative to the working folder, for messages. */
-  readonly name: string;
-  readonly path: string;
-  readonly text: string;
-  readonly declared: DeclaredTable;
-  readonly table: CompiledTable;
-}
-
-/** Reads and checks a table. Throws with all its faults. */
-export async function readTableFile(path: string): Promise<TableFile> {
-  const name = relative(process.cwd(), path);
-  const read = await readTableText(name);
-  if (!read.ok) throw new Error(read.error);
-  const declared: DeclaredTable = JSON.parse(read.value);
-  const table = loadTable(declared, 1);
-  if (!table.ok) throw new Error(`${name} passed its check, but does not load`);
-  return { name, path, text: read.value, declared, table: table.value };
-}
-
-/** The table in force of a state, for the packs of a file; `undefined` if there is none that this version can serve. */
-export function publishedTable(kvFolder: string, { path }: TableFile): TableFile | undefined {
-  const text = publishedText(kvFolder);
-  const table = text ? loadTable(JSON.parse(text), 1) : undefined;
-  if (!text || !table?.ok) return undefined;
-  return { name: "the published one", path, text, declared: JSON.parse(text), table: table.value };
-}
 
 export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
 

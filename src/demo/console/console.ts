@@ -1,16 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Environment } from "../../host/settings.ts";
-import type { Sample } from "../samples.ts";
-
-/** Browsers find names below `localhost` on this machine (RFC 6761 §6.3). The host proxies nothing, whatever its port. */
-export const CONSOLE_SETTINGS = { CONSOLE_HOST: "console.localhost", CONSOLE_PREVIEW: "all" };
-
-/** `url`: of the gateway, by its address. */
-export function consoleUrlOf(url: string, environment: Environment): string {
-  const host = environment["CONSOLE_HOST"] || CONSOLE_SETTINGS.CONSOLE_HOST;
-  return host.includes(":") ? `http://${host}` : url.replace("127.0.0.1", host);
-}
+import type { Sample } from "../../host/project/samples.ts";
 
 /** Enough for a graph, and no load. */
 const PAUSE_MS = 300;

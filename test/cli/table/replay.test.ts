@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { replayLog } from "../../../src/cli/commands/table/diff.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
-import { formatLogLine } from "../../../src/demo/screen.ts";
 import { LOG_FORMATS, parseLogLine } from "../../../src/features/replay/log-lines.ts";
+import { formatLogLine } from "../../../src/host/project/lines.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { fakeControlPlane } from "../fake-control-plane.ts";

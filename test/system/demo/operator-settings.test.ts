@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatScreen } from "../../../src/demo/screen.ts";
-import { missingKeysNote } from "../../../src/demo/settings.ts";
+import { missingKeysNote } from "../../../src/host/project/table-file.ts";
 import { isOpen, settingsFrom } from "../../../src/host/settings.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";

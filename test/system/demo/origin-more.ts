@@ -4,14 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
-import {
-  type Exchange,
-  fail,
-  type MoreOfOrigin,
-  REGION_HEADER,
-  respond,
-  wholeNumber,
-} from "../../../src/demo/origin.ts";
+import { type MoreOfOrigin, REGION_HEADER, wholeNumber } from "../../../src/demo/origin.ts";
+import { type Exchange, fail, respond } from "../../../src/host/project/documents.ts";
 
 /** Below documents of the demo's origins: `slow`, `download`, `upload`, `status/<code>`, and the WebSocket `echo`. */
 export const moreOfOrigin: MoreOfOrigin = {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatLogLine, type Paint } from "../../../src/demo/screen.ts";
+import { formatLogLine, type Paint } from "../../../src/host/project/lines.ts";
 
 const plain: Paint = (_, text) => text;
 

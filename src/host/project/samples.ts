@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { NO_PUBLIC_KEYS, publicCodec } from "../features/public-ids/table/codec.ts";
+import { NO_PUBLIC_KEYS, publicCodec } from "../../features/public-ids/table/codec.ts";
 import {
   builtinLayouts,
   formatShortKey,
@@ -10,7 +10,7 @@ import {
   type RandomWords,
   startMinter,
   type Words,
-} from "../ids/index.ts";
+} from "../../ids/index.ts";
 import {
   type CompiledTable,
   type DeclaredTable,
@@ -20,8 +20,8 @@ import {
   primaryPattern,
   resolveAny,
   resolvePath,
-} from "../routing/index.ts";
-import type { TableFile } from "./table.ts";
+} from "../../routing/index.ts";
+import type { TableFile } from "./table-file.ts";
 
 /** An ID that the table routes. */
 export interface Sample {

@@ -1,22 +1,26 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { bodyKey } from "../formats/kv.ts";
-import { digestOf, packsOf, runWaybill } from "../host/publish/publish.ts";
-import type { RunningGateway } from "../host/workerd/gateway.ts";
-import { parseJson } from "../routing/index.ts";
+import { bodyKey } from "../../formats/kv.ts";
+import { parseJson } from "../../routing/index.ts";
+import { digestOf, packsOf, runWaybill } from "../publish/publish.ts";
+import type { RunningGateway } from "../workerd/gateway.ts";
 
 type Settings = Readonly<Record<string, string>>;
+
+/** An edit is seen in force after two of them at the latest. */
+const TABLE_REFRESH_SECONDS = "0.2";
 
 const IN_FORCE_POLL_MS = 25;
 const IN_FORCE_POLLS_MAX = 40;
 
-/** Publishes edits of `npm run dev` to the gateway that runs, over HTTP like any operator. */
-export function editPublisher(settings: Settings, isOpen: boolean) {
+/** Publishes edits of a table file to the gateway that runs, over HTTP like any operator. */
+export function editPublisher(given: Settings = {}, isOpen: boolean) {
+  const settings = { TABLE_REFRESH_SECONDS, ...given };
   const token = randomBytes(32).toString("base64url");
   const headers = { authorization: `Bearer ${token}` };
-  const entry = { name: "dev", scope: "operator", sha256: createHash("sha256").update(token).digest("hex") };
-  const tokens: unknown = parseJson(settings["ADMIN_TOKENS"] ?? "[]");
+  const entry = { name: "edits", scope: "operator", sha256: createHash("sha256").update(token).digest("hex") };
+  const tokens: unknown = parseJson(given["ADMIN_TOKENS"] ?? "[]");
   const ADMIN_TOKENS = JSON.stringify([...(Array.isArray(tokens) ? tokens : []), entry]);
   // Its requests are none of the user's.
   let hidden = 0;
