@@ -18,6 +18,7 @@ import { locate } from "./commands/locate.ts";
 import { luuidKeys } from "./commands/luuid/verify.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
+import { health } from "./commands/project/health.ts";
 import { publicIds } from "./commands/public-id.ts";
 import { abort, promote, canary as tableCanary } from "./commands/table/canary.ts";
 import { tableCheck } from "./commands/table/check.ts";
@@ -74,6 +75,7 @@ const ROWS: readonly Row[] = [
   exportCommand,
   buildCommand,
   serve,
+  health,
 ];
 
 /** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */

@@ -59,9 +59,10 @@ export const sendRequest = async (
   { url, token }: GatewayAddress,
   { method, path, headers, body }: GatewayRequest,
   { fetch, deadline }: Pick<Runtime, "fetch" | "deadline">,
+  deadlineMs = DEADLINE_MS,
 ): Promise<Result<GatewayResponse, GatewayFailure>> => {
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const signal = deadline(DEADLINE_MS);
+  const signal = deadline(deadlineMs);
   let isAnswered = false;
   try {
     const response = await fetch(url + path, {
@@ -86,7 +87,7 @@ export const sendRequest = async (
     }
     return err({ reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" });
   } catch (error) {
-    if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
+    if (signal.aborted) return err({ reason: "late", seconds: deadlineMs / 1000 });
     const why = whyOf(error);
     if (isAnswered || !isUnsent(error)) return err({ reason: "cut", why });
     const remedy = ABSENT[String(deepestOf(error).code)];
@@ -159,7 +160,7 @@ const deepestOf = (error: unknown): { readonly [Name in "code" | "syscall" | "me
   return cause instanceof Error ? cause : (error as Error);
 };
 
-const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
+export const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
 export const TOKEN_VARIABLE = "WAYBILL_TOKEN";
 
 export const GATEWAY_OPTIONS = [
