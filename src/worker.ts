@@ -27,6 +27,7 @@ import { readBuilt } from "./edge/table/built.ts";
 import { formSeal } from "./edge/table/form-seal.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
 import { startedTables } from "./edge/table/started-tables.ts";
+import { awaitedHere, teller, tellFromNowOn } from "./edge/table/told-tables.ts";
 import { thinObject, type Wakes } from "./edge/thin-object.ts";
 import { behindProxies } from "./edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "./features/platform.ts";
@@ -71,6 +72,8 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
       new module.ControlPlane(context, env, {
         ...vouchedTables(env),
         reportForm: log.reportFormFailure,
+        isKvLimited: readConfig(env).isOnEdge,
+        onHeld: teller(),
       }) as InstanceType<typeof module.ControlPlane> & ControlPlaneRpc;
   },
   {
@@ -200,6 +203,9 @@ function compose(env: Env) {
     openers: features.openers,
     onServed: bindingWatch(env, log.reportMissingBindings),
   });
+  tellFromNowOn(tables);
+  const served = env.START_TABLE === undefined ? tables : tablesOfStart(env, tables);
+  const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
   return createApp({
     ...features.ports,
     ...access,
@@ -208,8 +214,8 @@ function compose(env: Env) {
     clock,
     pause: systemPause,
     entropy,
-    tables: env.START_TABLE === undefined ? tables : tablesOfStart(env, tables),
-    controlPlane: controlPlane(env.TABLE_TRUTH, log.reportLostRejection),
+    tables: served,
+    controlPlane: { ...truth, ...awaitedHere(truth, { tables: served, clock, pause: systemPause }) },
     subtle: crypto.subtle,
     hashOf: runningHash,
     isOnEdge: config.isOnEdge,

@@ -51,7 +51,7 @@ export const table = (gateway: Gateway) => {
       const text = withoutComments(bytes.value);
       const looping = loopFaults(text, contextOf(c));
       if (looping.length > 0) return respond(c, invalidTable(looping));
-      return respond(c, await controlPlane.publish(request.value, text), created);
+      return changed(c, 201, await controlPlane.publish(request.value, text));
     })
     .post("/-/table/check", viewer, async (c) => {
       const body = await readTable(c.req.raw);
@@ -133,7 +133,13 @@ const fieldsOf = ({ revision: { revision, digest } }: RevisionContent): Record<s
   "waybill-digest": digest,
 });
 
-const created = (body: unknown): Response => jsonResponse(body, {}, 201);
+/** A change that is stored. `waybill-table` says what this isolate serves at that time. */
+const changed = (c: Context, status: 200 | 201, made: Awaited<ReturnType<Gateway["controlPlane"]["abort"]>>) =>
+  respond(c, made, (revision) => {
+    const { gateway, waitUntil } = contextOf(c);
+    const served = gateway.tables.peek(waitUntil);
+    return jsonResponse(revision, served && { "waybill-table": served.label }, status);
+  });
 
 /** The revisions, their texts, the audit, the rollback, and the canary: a table for some of the IDs. */
 export const tableRevisions = (gateway: Gateway) => {
@@ -159,7 +165,7 @@ export const tableRevisions = (gateway: Gateway) => {
       if (!body.ok) return respond(c, body);
       const { to, note } = body.value.json;
       const request = readChangeRequest(c, note);
-      return respond(c, request.ok ? await controlPlane.rollback(request.value, to) : request, created);
+      return request.ok ? changed(c, 201, await controlPlane.rollback(request.value, to)) : respond(c, request);
     })
     .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
       const body = await readJson(c.req.raw, startCanarySchema);
@@ -175,20 +181,17 @@ export const tableRevisions = (gateway: Gateway) => {
       const bytes = new TextEncoder().encode(table);
       const looping = loopFaults(bytes, contextOf(c));
       if (looping.length > 0) return respond(c, invalidTable(looping));
-      return respond(c, await controlPlane.startCanary(request.value, bytes, audience.output), created);
+      return changed(c, 201, await controlPlane.startCanary(request.value, bytes, audience.output));
     })
-    .post("/-/table/promote", requireOperator(gateway, "promote"), async (c) =>
-      respond(c, await endCanary(gateway, c, "promote"), created),
-    )
-    .post("/-/table/abort", requireOperator(gateway, "abort"), async (c) =>
-      respond(c, await endCanary(gateway, c, "abort")),
-    );
+    .post("/-/table/promote", requireOperator(gateway, "promote"), (c) => endCanary(gateway, c, "promote"))
+    .post("/-/table/abort", requireOperator(gateway, "abort"), (c) => endCanary(gateway, c, "abort"));
 };
 
-async function endCanary({ controlPlane }: Gateway, c: Context, how: "promote" | "abort") {
+async function endCanary({ controlPlane }: Gateway, c: Context, how: "promote" | "abort"): Promise<Response> {
   const body = await readJson(c.req.raw, endCanarySchema);
   const request = body.ok ? readChangeRequest(c, body.value.json.note) : body;
-  return request.ok ? controlPlane[how](request.value) : request;
+  if (!request.ok) return respond(c, request);
+  return changed(c, how === "promote" ? 201 : 200, await controlPlane[how](request.value));
 }
 
 function readPageQuery(c: Context) {

@@ -33,6 +33,10 @@ export interface KvSyncOptions {
   readonly deadlines?: KvDeadlines | undefined;
   /** `undefined`: isolates compile tables themselves. */
   readonly forms?: StoredForms | undefined;
+  /** Whether KV accepts one write per second to a key, as Cloudflare's does. */
+  readonly isLimited?: boolean | undefined;
+  /** KV was read and holds the pointer of the last change. */
+  readonly onHeld?: ((pointer: Pointer) => void) | undefined;
 }
 
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
@@ -43,7 +47,7 @@ export function kvSync(
   log: RevisionLog,
   kv: KVNamespace,
   clock: Clock,
-  { deadlines = DEADLINES, forms }: KvSyncOptions,
+  { deadlines = DEADLINES, forms, isLimited = true, onHeld }: KvSyncOptions,
 ) {
   const save = (publication: Publication): void => log.save({ ...log.state(), publication });
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
@@ -80,7 +84,8 @@ export function kvSync(
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
       if (step.do === "put-pointer" && !(await isStillDue(publication))) continue;
-      const started = step.do === "put-pointer" ? { ...publication, pointerAtMs: clock.nowMs() } : publication;
+      const isCounted = isLimited && step.do === "put-pointer";
+      const started = isCounted ? { ...publication, pointerAtMs: clock.nowMs() } : publication;
       save(started);
       settle(started, step, await make(started, step));
     }
@@ -147,7 +152,9 @@ export function kvSync(
   function settle(made: Publication, step: Step, outcome: Outcome): void {
     const latest = log.state().publication;
     if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
-      save(afterStep(made, step, outcome, clock.nowMs()));
+      const next = afterStep(made, step, outcome, clock.nowMs());
+      save(next);
+      if (next.isHeld) onHeld?.(next.pointer);
     } else if (step.do === "put-pointer") save(markUncertain(latest, clock.nowMs()));
   }
 

@@ -4,6 +4,7 @@ import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
+import type { Pointer } from "../formats/kv.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type {
@@ -39,6 +40,10 @@ export interface ControlPlaneDeps {
   /** Vouches for checked tables; `undefined`: isolates check and compile them. */
   readonly seal?: FormSeal | undefined;
   readonly reportForm?: (why: string) => void;
+  /** Whether KV limits writes to a key; by default it does. */
+  readonly isKvLimited?: boolean;
+  /** KV holds the last change. */
+  readonly onHeld?: (pointer: Pointer) => void;
 }
 
 /**
@@ -77,7 +82,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
         log.save({ ...state, publication: markUncertain(state.publication, clock.nowMs()) });
       this.#log = log;
       this.#forms = seal && storedForms({ log, kv, clock, seal, report });
-      this.#sync = kvSync(log, kv, clock, { deadlines: kvDeadlines, forms: this.#forms });
+      const { isKvLimited: isLimited, onHeld } = deps;
+      this.#sync = kvSync(log, kv, clock, { deadlines: kvDeadlines, forms: this.#forms, isLimited, onHeld });
     });
   }
 

@@ -11,6 +11,7 @@ import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, withLabels } from
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { compileBuilt, type VouchedTables } from "./restored.ts";
 import { TableGate, type TableOpener } from "./table-gate.ts";
+import type { ToldTables } from "./told-tables.ts";
 
 /** The bundled table is the last resort. */
 export interface IsolateTableOptions extends LocationOptions, VouchedTables {
@@ -40,11 +41,11 @@ const REFRESH_DEADLINE_MS = 10_000;
 /** Spreads the refreshes of isolates that started together: the share of the interval, either way. */
 const JITTER = 0.1;
 
-export const edgeTables = (options: Omit<IsolateTableOptions, "cache" | "waitUntil">): Tables =>
+export const edgeTables = (options: Omit<IsolateTableOptions, "cache" | "waitUntil">): Tables & ToldTables =>
   new IsolateTable({ ...options, cache: caches.default, waitUntil });
 
 /** Loaded once, then refreshed beside requests. A good table stays in force until a newer one is verified, whatever happens to KV. */
-export class IsolateTable implements Tables {
+export class IsolateTable implements Tables, ToldTables {
   readonly #options: IsolateTableOptions;
   readonly #cache: TableCache;
   readonly #fetchTables: ReturnType<typeof tableFetcher>;
@@ -102,6 +103,15 @@ export class IsolateTable implements Tables {
     return ok(served);
   }
 
+  /** Never throws. The caller is the object of this isolate, which has read the pointer from KV. */
+  async tell(pointer: Pointer): Promise<void> {
+    // Before its first table, an isolate reads KV anyway.
+    if (this.#loaded === undefined && this.#coldStart === undefined) return;
+    await this.#try(() => this.#takeFromKv(ok(pointer)));
+    // Parts outside of its text are loaded now, and not by the next request.
+    this.peek(this.#options.waitUntil);
+  }
+
   #isDue(): boolean {
     const { clock, entropy, refreshMs } = this.#options;
     const nowMs = clock.nowMs();
@@ -110,16 +120,21 @@ export class IsolateTable implements Tables {
     return true;
   }
 
-  /** Never throws: requests go on with the table in memory. */
-  async #refresh(): Promise<void> {
-    const { kv, report } = this.#options;
-    try {
-      const read = readPointer(kv, REFRESH_DEADLINE_MS);
+  #refresh(): Promise<void> {
+    return this.#try(async () => {
+      const read = readPointer(this.#options.kv, REFRESH_DEADLINE_MS);
       if (this.#loaded?.pointer === undefined) await this.#readCold(read);
       else await this.#takeFromKv(await read);
+    });
+  }
+
+  /** Never throws: requests go on with the table in memory. */
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       if (error instanceof ModuleUnavailable) this.#moduleFault = error;
-      report({ reason: "store-failed", why: String(error) });
+      this.#options.report({ reason: "store-failed", why: String(error) });
     }
   }
 

@@ -1,6 +1,7 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { KvDeadlines } from "../../../src/control-plane/kv-sync.ts";
 import { ControlPlane } from "../../../src/control-plane/object.ts";
 import { POINTER_MS_MIN } from "../../../src/control-plane/publication.ts";
 import type { Env } from "../../../src/edge/env.ts";
@@ -19,16 +20,22 @@ interface ControlPlaneObject {
   readonly time: { nowMs: number };
   /** When the alarm is to ring, Unix ms. */
   readonly alarm: { atMs: number | undefined };
+  /** Revisions of which isolates are told. */
+  readonly told: number[];
   /** The same rows under a new object, as after a crash. */
   readonly restart: () => Promise<void>;
   /** Rings the alarm whenever it is due, for so long. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
+interface KvOptions extends KvDeadlines {
+  readonly isKvLimited?: boolean;
+}
+
 /** The truth on rows of a real object, with a KV that can fail, a clock and an alarm that the test moves. */
 async function withControlPlane(
   test: (controlPlane: ControlPlaneObject) => Promise<void>,
-  kvDeadlines = { readMs: 1_500, writeMs: 10_000 },
+  { isKvLimited = true, ...kvDeadlines }: KvOptions = { readMs: 1_500, writeMs: 10_000 },
 ): Promise<void> {
   const stub = TABLE_TRUTH.get(TABLE_TRUTH.idFromName(crypto.randomUUID()));
   const digest = await putTable(TABLE_KV, 1, JSON.stringify(DECLARED_TABLE));
@@ -37,6 +44,7 @@ async function withControlPlane(
     const store = faultyKv(TABLE_KV, { revision: 1, digest }, JSON.stringify(DECLARED_TABLE));
     const time = { nowMs: Date.UTC(2026, 10, 21) };
     const alarm: ControlPlaneObject["alarm"] = { atMs: undefined };
+    const told: number[] = [];
     const wakeAt = async (atMs: number) => {
       alarm.atMs = atMs;
     };
@@ -50,6 +58,8 @@ async function withControlPlane(
           clock,
           wakeAt,
           kvDeadlines,
+          isKvLimited,
+          onHeld: ({ revision }) => told.push(revision),
         },
       );
       await keeper.ready;
@@ -72,6 +82,7 @@ async function withControlPlane(
       store,
       time,
       alarm,
+      told,
       pass,
       restart: async () => {
         state.keeper = await start();
@@ -119,6 +130,30 @@ describe("bringing KV to the last revision", () => {
       const pointers = controlPlane.store.puts.filter((key) => key === POINTER_KEY);
       expect(pointers.length).toBeLessThanOrEqual(1 + Math.ceil((20 * 100 + POINTER_MS_MIN) / POINTER_MS_MIN));
       expect(await held()).toMatchObject({ revision: 20 });
+    }));
+
+  it("writes it at once where KV has no such limit", () =>
+    withControlPlane(
+      async (controlPlane) => {
+        for (let revision = 0; revision < 3; revision++) {
+          await publish(controlPlane, revision);
+          await controlPlane.pass(0);
+        }
+        expect(controlPlane.told).toEqual([1, 2, 3]);
+        expect(await held()).toMatchObject({ revision: 3 });
+      },
+      { readMs: 1_500, writeMs: 10_000, isKvLimited: false },
+    ));
+
+  it("tells isolates of it when KV holds it, and not before", () =>
+    withControlPlane(async (controlPlane) => {
+      controlPlane.store.fault = "put is lost";
+      await publish(controlPlane, 0);
+      await controlPlane.pass(10_000);
+      expect(controlPlane.told).toEqual([]);
+      controlPlane.store.fault = undefined;
+      await controlPlane.pass(600_000);
+      expect(new Set(controlPlane.told)).toEqual(new Set([1]));
     }));
 
   it.each([
