@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../export/engines.ts";
-import { exprsOf, readDashboard } from "../../rules/monitoring/dashboard.ts";
+import { exprsOf, readDashboard } from "../../rules/operate/dashboard.ts";
 import { startTraffic, VIEWER } from "./traffic.ts";
 
 /**
