@@ -28,6 +28,7 @@ import { tablePack, tableUploadPacks } from "./commands/table/pack.ts";
 import { tableCapacity, tablePlan } from "./commands/table/plan.ts";
 import { publish, rollback } from "./commands/table/publish.ts";
 import { tableStatus } from "./commands/table/status.ts";
+import { tableTest } from "./commands/table/test.ts";
 import { token } from "./commands/token.ts";
 import { type Act, type Runtime, Stop } from "./runtime.ts";
 
@@ -44,8 +45,9 @@ const ROWS: readonly Row[] = [
     idColumn,
     idCapacity,
   ]),
-  group("table", "check, compare, publish and monitor routing tables", [
+  group("table", "check, test, compare, publish and monitor routing tables", [
     tableCheck,
+    tableTest,
     tableDiff,
     tablePack,
     tableReplay,

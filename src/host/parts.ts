@@ -31,7 +31,7 @@ export async function copyConsole(folder: string): Promise<void> {
 /** The JSON Schema of tables. */
 export const schemaFile = (): string => inRoot("src/routing/routing-table.schema.json");
 
-/** What `waybill init` writes. */
+/** The files of `waybill init`. */
 export const templatesFolder = (): string => inRoot("src/package/templates");
 
 /** The program of the command, for a process of its own. */

@@ -53,6 +53,12 @@ const DOCUMENT = {
   },
 };
 
+const EXAMPLES = [
+  { path: `/orders/${ORDER}`, region: "us", route: "/routes/0" },
+  { path: `/orders/${ORDER_GONE}`, problem: "entity-gone" },
+  { path: "/any/00000000-0001-6d0b-a000-000000000001", redirect: "/" },
+];
+
 const LOG = [
   JSON.stringify({ event: "request", method: "GET", path: `/orders/${ORDER}`, status: 200 }),
   `/any/${ORDER}`,
@@ -148,6 +154,7 @@ export async function* commandRuns() {
     [`packs/${sha256}.pack`]: file,
     "faulty.json": jsonOf({ ...TABLE, default: "mars" }),
     "moving.json": jsonOf(NEXT),
+    "examples.json": jsonOf({ examples: EXAMPLES }),
     "api.json": jsonOf(DOCUMENT),
     "requests.ndjson": LOG,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
@@ -181,6 +188,8 @@ export async function* commandRuns() {
     ["id capacity", "hotguid", "--rate", "1e6"],
     ["table check", "routing-table.json"],
     ["table check", "faulty.json"],
+    ["table test", "examples.json"],
+    ["table test", "faulty.json"],
     ["table diff", "routing-table.json", "next.json", "--log", "requests.ndjson"],
     ["table diff", "routing-table.json", "packed.json"],
     ["table diff", "routing-table.json", "faulty.json"],

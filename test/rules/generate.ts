@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { databasesPage } from "./generators/databases-page.ts";
+import { examplesSchemaFile } from "./generators/examples-schema.ts";
 import { layoutsPage } from "./generators/layouts-page.ts";
 import { problemsPage } from "./generators/problems-page.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
@@ -14,6 +15,7 @@ const DATABASES_PAGE = "docs/guides/databases.md";
 
 const files = [
   tableApiFile(),
+  examplesSchemaFile(),
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },

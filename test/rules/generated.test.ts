@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { databasesPage } from "./generators/databases-page.ts";
+import { examplesSchemaFile } from "./generators/examples-schema.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
 import { tableApiFile } from "./generators/table-api.ts";
 import { cliPage } from "./help-page.ts";
@@ -9,8 +10,7 @@ it.each(generatedFiles())("src/routing/$name is what npm run generate writes", (
   expect(readFileSync(new URL(`../../src/routing/${name}`, import.meta.url), "utf8")).toBe(text);
 });
 
-it("the schemas of /-/table are what npm run generate writes", () => {
-  const { path, text } = tableApiFile();
+it.each([tableApiFile(), examplesSchemaFile()])("$path is what npm run generate writes", ({ path, text }) => {
   expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toBe(text);
 });
 

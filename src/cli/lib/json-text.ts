@@ -13,7 +13,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   CommaExpected: "A comma is missing between two entries; add it.",
   CloseBraceExpected: "An object that was opened is not closed; add `}`.",
   CloseBracketExpected: "An array that was opened is not closed; add `]`.",
-  EndOfFileExpected: "The table ends before this; remove the rest.",
+  EndOfFileExpected: "The object ends before this; remove the rest.",
   UnexpectedEndOfComment: "A comment is not closed; add `*/`.",
   UnexpectedEndOfString: "A string ends on the line where it starts; add the closing quote.",
   UnexpectedEndOfNumber: "The number is incomplete; add its digits.",
@@ -47,12 +47,13 @@ const SYNTAX_FAULTS_MAX = 20;
 /**
  * `jsonc`: may have comments and trailing commas. Positions are the same without them. `value`: `undefined` if the syntax is wrong;
  * of duplicate keys the last one counts. `faults`: excess size, syntax errors (at most one per line), or duplicate keys.
- * `positionOf`: the start of the entry of a JSON pointer, or of the nearest existing parent.
+ * `positionOf`: the start of the entry of a JSON pointer, or of the nearest existing parent. `noun`: what a file has, in
+ * sentences.
  */
-export const readJsonText = (jsonc: string) => {
+export const readJsonText = (jsonc: string, noun = "table") => {
   const text = plainJson(jsonc);
   const position = positionFinder(text);
-  const whole = wholeFault(jsonc);
+  const whole = wholeFault(jsonc, noun);
   if (whole !== undefined) {
     const { at, ...fault } = whole;
     const faults: readonly PlacedFault[] = [{ ...position(at), ...fault }];
@@ -70,21 +71,21 @@ export const readJsonText = (jsonc: string) => {
 const isJson = (text: string): boolean => parseJson(text) !== undefined;
 
 /** Faults that make parsing useless. */
-const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
+const wholeFault = (text: string, noun: string): (Fault & { readonly at: number }) | undefined => {
   const excess = excessOf(text);
   if (excess !== undefined) return { ...excess, kind: "size" };
   const deepAt = tooDeepAt(text, DEPTH_MAX);
   if (deepAt !== undefined) {
-    const message = `A table is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
+    const message = `A ${noun} is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
     return { at: deepAt, pointer: "", kind: "syntax", message };
   }
   const plain = plainJson(text);
   const at = plain.search(/\S/);
-  if (at === -1) return { at: 0, pointer: "", kind: "syntax", message: "The file is empty; a table is a JSON object." };
+  if (at === -1)
+    return { at: 0, pointer: "", kind: "syntax", message: `The file is empty; a ${noun} is a JSON object.` };
   // Faults of its syntax as JSON would hide the cause.
   if (plain[at] === "{" || isJson(plain)) return undefined;
-  const message =
-    "The file is not JSON: a table is an object, which begins with `{`. YAML and TOML are not read; convert it.";
+  const message = `The file is not JSON: a ${noun} is an object, which begins with \`{\`. YAML and TOML are not read; convert it.`;
   return { at, pointer: "", kind: "syntax", message };
 };
 

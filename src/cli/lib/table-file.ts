@@ -88,12 +88,12 @@ export const placed = <Found extends { readonly pointer: string }>(faults: reado
 };
 
 /** The bytes of a file, or of stdin for `-`. */
-export const readBytes = async (path: string, runtime: Runtime): Promise<Uint8Array<ArrayBuffer>> => {
+export const readBytes = async (path: string, runtime: Runtime, what = "a table"): Promise<Uint8Array<ArrayBuffer>> => {
   const read = path === "-" ? ok(await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX)) : runtime.readFile(path);
   const name = path === "-" ? "stdin" : path;
   if (!read.ok) return unreadable(name, read.error + tableIn(path, runtime));
   if (read.value !== undefined && read.value.length <= TABLE_BYTES_MAX) return read.value;
-  return unreadable(name, `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`);
+  return unreadable(name, `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for ${what}`);
 };
 
 /** The table in a folder, such as that of a build, which was given in its place. */
@@ -103,14 +103,14 @@ const tableIn = (folder: string, { fileExists }: Runtime): string => {
 };
 
 /** Reads a table from a text. All faults have their position. */
-export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Checked<Table> => {
+export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>, noun?: string): Checked<Table> => {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
   }
-  const { value, faults, positionOf } = readJsonText(text);
+  const { value, faults, positionOf } = readJsonText(text, noun);
   if (value === undefined) return err(faults);
   const table = check(value);
   if (table.ok && faults.length === 0) return table;
@@ -119,8 +119,11 @@ export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Checke
 };
 
 /** `routing-table.json:12:5: /routes/3/region: …`, which editors and terminals link. */
-export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
-  `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
+export const faultLine = (
+  name: string,
+  { line, column, pointer, message }: Omit<PlacedFault, "kind">,
+  whole = "(whole table)",
+): string => `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? whole : pointer}: ${message}`)}\n`;
 
 /** The table; its faults end the command. `last`: after them on stderr. */
 export const valid = <Table>(name: string, checked: Checked<Table>, shown: Shown = "stderr", last = ""): Table => {

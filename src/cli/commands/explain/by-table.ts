@@ -4,6 +4,7 @@ import { err, fieldOf, luuid } from "../../../ids/index.ts";
 import {
   type Candidate,
   type CompiledTable,
+  type Explanation,
   explain,
   LUUID_SHORT,
   type RoutingError,
@@ -16,19 +17,33 @@ import { almostOf, type DeclaredRule, type Explained } from "./without-table.ts"
 
 /** Explanations by a table, with the entry of its text that decides. */
 
-/** The deciding entry of the table. `isOwn`: whether it may be the key of an override of the ID. */
-const declaredRule = (
-  rule: Rule,
-  isOwn: (text: string) => boolean,
-  { name, bytes }: TableFile<unknown>,
-): DeclaredRule | undefined => {
+/** The deciding entry of the table, with its place in the text. */
+const declaredRule = (explained: OfTable, { name, bytes }: TableFile<unknown>): DeclaredRule | undefined => {
   const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
-  const at = (value: unknown, key: string | number): unknown =>
-    objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
-  const place = placeOf(rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
+  const place = decidingPlace(explained, table);
   if (place === undefined) return undefined;
   const pointer = pointerTo(place);
   return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
+};
+
+const at = (value: unknown, key: string | number): unknown =>
+  objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
+
+/** `canonical`: the internal text of a public ID, where the keys told it. */
+type OfTable = Pick<Explanation, "text" | "forms" | "candidates" | "decision"> & {
+  readonly canonical?: string | undefined;
+};
+
+/** The place of the entry that decides, in the table as declared. */
+export const decidingPlace = (explained: OfTable, table: unknown): Place | undefined => {
+  const { decision, text, forms, candidates, canonical = text } = explained;
+  if (decision === undefined) return undefined;
+  const texts = new Set([text, canonical, ...forms.map((form) => form.text)]);
+  const fields = candidates.find(({ layout }) => layout === decision.layout)?.fields;
+  // An entry may have another text of the ID as its key.
+  const isOwn = (key: string): boolean =>
+    texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
+  return placeOf(decision.rule, (part) => Object.keys(objectOf(at(table, part)) ?? {}).find(isOwn));
 };
 
 const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place | undefined => {
@@ -49,20 +64,11 @@ const hasShortKey = (text: string, { group, primaryKey }: Candidate["fields"]): 
   return words.ok && luuid.fits(words.value) && textOf("group") === group && textOf("primaryKey") === primaryKey;
 };
 
-/** `canonical`: the internal text of a public ID, where the keys told it. */
-export const withRule = (
-  explained: Explained,
-  file: TableFile<CompiledTable>,
-  canonical = explained.text,
-): Explained => {
-  const { decision, text, forms } = explained;
-  if (decision === undefined) return explained;
-  const texts = new Set([text, canonical, ...forms.map((form) => form.text)]);
-  const fields = explained.candidates.find(({ layout }) => layout === decision.layout)?.fields;
-  const isOwn = (key: string): boolean =>
-    texts.has(key) || (decision.layout === LUUID_SHORT && fields !== undefined && hasShortKey(key, fields));
-  return { ...explained, declared: declaredRule(decision.rule, isOwn, file) };
-};
+/** With the entry that decides. */
+export const withRule = (explained: Explained, file: TableFile<CompiledTable>, canonical?: string): Explained =>
+  explained.decision === undefined
+    ? explained
+    : { ...explained, declared: declaredRule({ ...explained, canonical }, file) };
 
 /** `onPath`: the path that the ID stands in; without one it is read as on `/any`. */
 interface LocatedId {
