@@ -167,8 +167,15 @@ function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
   };
 }
 
-const tablesOfStart = (env: Env, tables: ReturnType<typeof edgeTables>) =>
-  startedTables(tables, { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure });
+/** The isolate's tables as requests see them, and the control plane that changes them. */
+function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
+  tellFromNowOn(own);
+  const start = { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure };
+  const tables = env.START_TABLE === undefined ? own : startedTables(own, start);
+  const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
+  const awaited = awaitedHere(truth, { tables, clock: systemClock, pause: systemPause });
+  return { tables, controlPlane: { ...truth, ...awaited } };
+}
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
@@ -203,19 +210,15 @@ function compose(env: Env) {
     openers: features.openers,
     onServed: bindingWatch(env, log.reportMissingBindings),
   });
-  tellFromNowOn(tables);
-  const served = env.START_TABLE === undefined ? tables : tablesOfStart(env, tables);
-  const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
   return createApp({
     ...features.ports,
     ...access,
     ...composeOrigins(env, config, namespace),
     ...composeObservation(env, config, metrics),
+    ...composeTables(env, tables),
     clock,
     pause: systemPause,
     entropy,
-    tables: served,
-    controlPlane: { ...truth, ...awaitedHere(truth, { tables: served, clock, pause: systemPause }) },
     subtle: crypto.subtle,
     hashOf: runningHash,
     isOnEdge: config.isOnEdge,

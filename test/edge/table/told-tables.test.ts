@@ -125,7 +125,7 @@ describe("a change of the table, where the object is in the isolate", () => {
   const served = (revision: number, beside?: number): ServedTable =>
     ({ table: { revision }, canary: beside === undefined ? undefined : canary(beside) }) as ServedTable;
 
-  /** What is served after so many looks, on a clock that only pauses move. */
+  /** Another table is served after so many looks, on a clock that only pauses move. */
   const stage = (before: ServedTable, after: ServedTable, looksBefore: number) => {
     const state = { nowMs: 0, looks: 0 };
     const made = async () => ok({ revision: 2 });
