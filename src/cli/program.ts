@@ -30,7 +30,7 @@ import { publish, rollback } from "./commands/table/publish.ts";
 import { tableStatus } from "./commands/table/status.ts";
 import { tableTest } from "./commands/table/test.ts";
 import { token } from "./commands/token.ts";
-import { type Act, type Runtime, Stop } from "./runtime.ts";
+import { type Act, EXIT, type Runtime, Stop } from "./runtime.ts";
 
 const ROWS: readonly Row[] = [
   explainIds,
@@ -91,7 +91,7 @@ export const run = async (args: readonly string[], runtime: Runtime): Promise<nu
   try {
     await build(runtime, act).parseAsync(markDashed(args), { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
+    if (error instanceof CommanderError) return error.exitCode === EXIT.ok ? EXIT.ok : EXIT.usage;
     if (error instanceof Stop) {
       if (error.data !== "") await runtime.print(error.data);
       runtime.report(error.message);
@@ -143,7 +143,7 @@ Examples:
 
 Data goes to stdout, messages to stderr. Exit codes (the help of each command lists its own):
   0    success
-  1    error or invalid usage
+  1    fault: in an ID, a file or what a gateway answers
   2    differences (with --exit-code) or findings
   3    conflict: the table was changed by someone else
   4    the last change is not yet written to KV
@@ -152,4 +152,5 @@ Data goes to stdout, messages to stderr. Exit codes (the help of each command li
   7    a probe did not see the last change
   8    timeout before the change was seen everywhere
   9    outcome unknown: the change may have been made
+  64   wrong use of any command: words that are unknown, missing, surplus or malformed
   130  interrupted by Ctrl-C`;

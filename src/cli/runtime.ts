@@ -50,7 +50,8 @@ export interface OpenFile {
 }
 
 /**
- * Exit codes. 4 to 8: how far the last change of a published table has propagated. 130 is 128 + SIGINT, as shells report it.
+ * Exit codes. 4 to 8: how far the last change of a published table has propagated. 64 is EX_USAGE of
+ * sysexits.h; 130 is 128 + SIGINT, as shells report it.
  */
 export const EXIT = {
   ok: 0,
@@ -63,6 +64,7 @@ export const EXIT = {
   probesBehind: 7,
   notPropagated: 8,
   unknown: 9,
+  usage: 64,
   interrupted: 130,
 } as const;
 
@@ -89,11 +91,18 @@ export function fail(sentences: string, code?: ExitCode): never {
   throw new Stop(sentences, code);
 }
 
+/** Ends a command whose words are wrong, whatever its files hold and its gateway answers. */
+export function misuse(sentences: string): never {
+  throw new Stop(sentences, EXIT.usage);
+}
+
 /** Both values. The errors of both are reported. */
 export const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
   const settled = await Promise.allSettled([first, second]);
   const stops = settled.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
   for (const stop of stops) if (!(stop instanceof Stop)) throw stop;
   if (stops.length < 2) return Promise.all([first, second]);
-  throw new Stop(stops.map(({ message }) => message).join(""), EXIT.failed, stops.map(({ data }) => data).join(""));
+  const [code = EXIT.failed, ...others] = new Set(stops.map((stop: Stop) => stop.code));
+  const together = others.length === 0 ? code : EXIT.failed;
+  throw new Stop(stops.map(({ message }) => message).join(""), together, stops.map(({ data }) => data).join(""));
 };

@@ -83,19 +83,20 @@ describe("waybill canary", () => {
     });
   });
 
-  it.each<[string, readonly string[], string]>([
-    ["a share that shrinks", ["1", "--percent", "10"], "/routes/1 gives 25 % of its IDs to us; pass --back"],
+  it.each<[what: string, args: readonly string[], sentence: string, code?: number]>([
+    ["a share that shrinks", ["1", "--percent", "10"], "/routes/1 gives 25 % of its IDs to us; pass --back", 1],
     [
       "another region in the middle of a ramp",
       ["1", "--percent", "30", "--region", "eu"],
       "end that canary with --off",
+      1,
     ],
-    ["an end before all went over", ["1", "--finish"], "--finish requires a canary of 100 %"],
-    ["a route without a canary and a region", ["0", "--percent", "5"], "/routes/0 has no canary yet"],
-    ["to end what is not there", ["0", "--off"], "/routes/0 has no canary."],
-    ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs already go to "eu"'],
-    ["a region that is not there", ["0", "--percent", "5", "--region", "mars"], 'There is no region "mars"'],
-    ["a route that is not there", ["99", "--percent", "5"], "has no route 99; it has /routes/0 to /routes/10"],
+    ["an end before all went over", ["1", "--finish"], "--finish requires a canary of 100 %", 1],
+    ["a route without a canary and a region", ["0", "--percent", "5"], "/routes/0 has no canary yet", 1],
+    ["to end what is not there", ["0", "--off"], "/routes/0 has no canary.", 1],
+    ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs already go to "eu"', 1],
+    ["a region that is not there", ["0", "--percent", "5", "--region", "mars"], 'There is no region "mars"', 1],
+    ["a route that is not there", ["99", "--percent", "5"], "has no route 99; it has /routes/0 to /routes/10", 1],
     ["a pointer to something else", ["/moved", "--percent", "5"], "has no route /moved"],
     ["nothing to do", ["1"], "pass exactly one of --percent, --off, --finish"],
     ["two things at once", ["1", "--percent", "5", "--off"], "pass exactly one of --percent, --off, --finish"],
@@ -104,7 +105,7 @@ describe("waybill canary", () => {
     ["more than all", ["1", "--percent", "101"], "a number from 0 to 100"],
     ["less than nothing", ["1", "--percent=-1"], "a number from 0 to 100"],
     ["a percent sign", ["1", "--percent", "10%"], "a number from 0 to 100"],
-  ])("refuses %s and writes nothing", async (_, args, sentence) => {
+  ])("refuses %s and writes nothing", async (_, args, sentence, fault = 64) => {
     const ramped = own.replace(
       /("country": \["KZ", "UZ", "IN"\] \}, "region": "ap")/,
       '$1, "canary": { "region": "us", "percent": 25 }',
@@ -112,14 +113,14 @@ describe("waybill canary", () => {
     expect(ramped).not.toBe(own);
     const files = tableFile(ramped);
     const { stdout, stderr, code } = await canary(files, ...args);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: fault });
     expect(stderr).toContain(sentence);
     expect(files.text("table.json")).toBe(ramped);
   });
 
   it("edits no stdin", async () => {
     const { stderr, code } = await waybill(["canary", "1", "--off", "--table", "-"], { stdin: own });
-    expect(code).toBe(1);
+    expect(code).toBe(64);
     expect(stderr).toContain("cannot be stdin");
   });
 });

@@ -33,7 +33,7 @@ describe.concurrent("waybill token new", () => {
     [["--name", "x".repeat(65), "--scope", "viewer"], /A name has letters/],
   ])("refuses %j", async (args, said) => {
     const { stdout, stderr, code } = await waybill(["token", "new", ...args]);
-    expect([code, stdout]).toEqual([1, ""]);
+    expect([code, stdout]).toEqual([64, ""]);
     expect(stderr).toMatch(said);
   });
 });

@@ -67,7 +67,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table", "check", "--jason", "f"], error: "unknown option '--jason'", hint: "--json" },
   ])("$args is an error that suggests $hint", async ({ args, error, hint }) => {
     const { stdout, stderr, code } = await waybill(args);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: EXIT.usage });
     expect(stderr).toContain(`error: ${error}\n(Did you mean ${hint}?)`);
   });
 
@@ -88,12 +88,12 @@ describe.concurrent("the command as a whole", () => {
   it.each([
     { args: ["explain", "-x"], error: "unknown option '-x'" },
     { args: ["explain", "--JhLeOlGIEjaIOFHR0xd"], error: "unknown option '--JhLeOlGIEjaIOFHR0xd'" },
-    { args: ["explain", "-no-such-option", "--no-table"], error: '"-no-such-option" is not an ID' },
-    { args: ["id", "convert", "-no-such-option", "--to", "uuid"], error: '"-no-such-option" is not an ID' },
+    { args: ["explain", "-no-such-option", "--no-table"], error: '"-no-such-option" is not an ID', code: 1 },
+    { args: ["id", "convert", "-no-such-option", "--to", "uuid"], error: '"-no-such-option" is not an ID', code: 1 },
     { args: ["directory", "get", "d", "-x"], error: "unknown option '-x'" },
-  ])("$args is an error that names --", async ({ args, error }) => {
+  ])("$args is an error that names --", async ({ args, error, code: fault = EXIT.usage }) => {
     const { stderr, code } = await waybill(args);
-    expect(code).toBe(1);
+    expect(code).toBe(fault);
     expect(stderr).toContain(error);
     expect(stderr).toMatch(/ --[,. ]|^Behind -- |Behind --/m);
   });
@@ -135,13 +135,23 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table", "history", "--limit", "abc"], error: "at least 1" },
     { args: ["layout", "uuidv7"], error: 'There is no layout "uuidv7"; did you mean uuid-v7 or ' },
     { args: ["layout", "quux"], error: "`waybill layout --names` lists all." },
-    { args: ["explain", "--table", "absent.json", "x"], error: "absent.json cannot be read: no such file" },
-    { args: ["explain", "--table", "/", "x"], error: "/ cannot be read: illegal operation on a directory" },
-  ])("$args is bad usage", async ({ args, error }) => {
+  ])("$args is wrong use", async ({ args, error }) => {
     const { stdout, stderr, code } = await waybill(args);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: EXIT.usage });
     expect(stderr).toContain(error);
     expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each([
+    { args: ["explain", "--table", "absent.json", "x"], error: "absent.json cannot be read: no such file" },
+    { args: ["explain", "--table", "/", "x"], error: "/ cannot be read: illegal operation on a directory" },
+    { args: ["table", "check", "absent.json"], error: "absent.json cannot be read: no such file" },
+    { args: ["move", "status"], error: "routing-table.json cannot be read: no such file" },
+    { args: ["id", "convert", "?", "--to", "uuid"], error: '"?" is not an ID' },
+  ])("$args is a fault, not wrong use", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(args);
+    expect({ stdout, code }).toEqual({ stdout: "", code: EXIT.failed });
+    expect(stderr).toContain(error);
   });
 });
 

@@ -101,7 +101,7 @@ describe("the real command at a gateway", () => {
     );
     const { stderr, code } = await waybill(publish, { cwd, env });
     expect(stderr).toContain("error: not a terminal; pass --yes to confirm\n");
-    expect(code).toBe(1);
+    expect(code).toBe(64);
   });
 
   it("says on Ctrl-C that the change may have been made, and ends as shells expect", async () => {

@@ -8,7 +8,7 @@ import { wholeNumber } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { faultLine, type NamedTable, placed, type TableFile } from "../lib/table-file.ts";
 import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
-import { both, EXIT, type ExitCode, fail, type Runtime, Stop } from "../runtime.ts";
+import { both, EXIT, type ExitCode, fail, type NoAnswer, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway, type PublishedTable, readInForce } from "./client.ts";
 import type { GatewayFailure, GatewayOptions } from "./http.ts";
 import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, mayBeDone } from "./http.ts";
@@ -155,8 +155,14 @@ export const confirm = async (question: string, yes: boolean, { prompt }: Pick<R
   const why = answer.ok ? undefined : answer.error;
   // The keys that end a question leave the cursor behind it.
   const before = why === "no-terminal" ? "error: not a terminal; pass --yes to confirm\n" : "\n";
-  const code = why === "interrupted" ? EXIT.interrupted : EXIT.failed;
-  fail(`${why === undefined ? "" : before}nothing was changed\n`, code);
+  fail(`${why === undefined ? "" : before}nothing was changed\n`, why === undefined ? EXIT.failed : UNANSWERED[why]);
+};
+
+/** Without a terminal the command lacks an option. */
+const UNANSWERED: Readonly<Record<NoAnswer, ExitCode>> = {
+  "no-terminal": EXIT.usage,
+  ended: EXIT.failed,
+  interrupted: EXIT.interrupted,
 };
 
 export interface PendingChange {

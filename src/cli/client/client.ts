@@ -9,7 +9,7 @@ import { checkTable, type Explanation, type Fault } from "../../routing/index.ts
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { escapeControls } from "../lib/output.ts";
 import { checkText, readTableFile, type Shown, type TableFile, valid } from "../lib/table-file.ts";
-import { fail, type Runtime } from "../runtime.ts";
+import { fail, misuse, type Runtime } from "../runtime.ts";
 import type { GatewayAddress, GatewayFailure, GatewayOptions, GatewayRequest, GatewayResponse } from "./http.ts";
 import { answerOf, gatewayAddress, readObject, sendRequest } from "./http.ts";
 
@@ -26,7 +26,7 @@ export type PackPart = { readonly part: "header" | number; readonly bytes: Uint8
 /** The gateway by options and environment. `hint`: after an error. */
 export const openGateway = (options: GatewayOptions, runtime: Runtime, hint = ""): GatewayClient => {
   const address = gatewayAddress(options, runtime);
-  return address.ok ? connect(address.value, runtime) : fail(address.error + hint);
+  return address.ok ? connect(address.value, runtime) : misuse(address.error + hint);
 };
 
 export type GatewayClient = ReturnType<typeof connect>;

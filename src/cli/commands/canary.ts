@@ -6,7 +6,7 @@ import { percent } from "../lib/input.ts";
 import { type Edited, editJson } from "../lib/json-edit.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { EXIT, fail, misuse } from "../runtime.ts";
 
 /** The target of a route to one region. */
 export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
@@ -87,7 +87,10 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
     const index = Number(digits);
     const before = table.routes[index];
     if (before === undefined) {
-      fail(`error: ${file} has no route ${escapeControls(route)}; ${rangeOf(table.routes.length)}\n`);
+      fail(
+        `error: ${file} has no route ${escapeControls(route)}; ${rangeOf(table.routes.length)}\n`,
+        digits === undefined ? EXIT.usage : EXIT.failed,
+      );
     }
     const { region, canary } = before;
     if (region === undefined) {
@@ -107,9 +110,9 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
 
 const checkOptions = ({ percent: share, region, back, off, finish }: Options): void => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
-  if (requested !== 1) fail("error: pass exactly one of --percent, --off, --finish\n");
-  if (share === undefined && region !== undefined) fail("error: --region requires --percent\n");
-  if (finish && back) fail("error: --back has no effect with --finish, which reroutes no ID\n");
+  if (requested !== 1) misuse("error: pass exactly one of --percent, --off, --finish\n");
+  if (share === undefined && region !== undefined) misuse("error: --region requires --percent\n");
+  if (finish && back) misuse("error: --back has no effect with --finish, which reroutes no ID\n");
 };
 
 const rangeOf = (count: number): string => {

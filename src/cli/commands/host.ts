@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { command, option, required, withDefault } from "../command.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { EXIT, fail, misuse } from "../runtime.ts";
 
 /** Runs work of `src/host`, which is loaded for these commands alone. */
 const hosted = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -33,7 +33,7 @@ Examples:
 const listenAddress = (text: string) => {
   const [, host = "", digits] = /^([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (host !== "" && Number(digits) <= 65_535) return { host, port: Number(digits) };
-  return fail(`--listen ${text}: write host and port, such as 0.0.0.0:8080.\n`);
+  return misuse(`--listen ${text}: write host and port, such as 0.0.0.0:8080.\n`);
 };
 
 const STOP_SECONDS_MAX = 3_600;

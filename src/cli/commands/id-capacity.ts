@@ -3,7 +3,7 @@ import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
 import { alignColumns, countOf, indented, jsonText, linesText } from "../lib/output.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { EXIT, misuse } from "../runtime.ts";
 import { whyNotMinted } from "./mint.ts";
 
 type Answer = ReturnType<typeof answerOf>;
@@ -114,7 +114,7 @@ docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the 
     const capacity = capacityOf(layout, load);
     if (!capacity.ok) {
       if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
-      return fail(`error: ${whyNotMinted(layout)}\n`);
+      return misuse(`error: ${whyNotMinted(layout)}\n`);
     }
     const answer = answerOf(load, capacity.value, runtime.nowMs());
     await runtime.print(options.json ? jsonText(plainOf(answer)) : formatCapacity(answer));

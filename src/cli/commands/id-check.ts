@@ -21,7 +21,7 @@ import { duration, eachId, type IdResult, requireIds, time } from "../lib/input.
 import { findLayout, knownLayouts, suggestion } from "../lib/layouts.ts";
 import { escapeControls, jsonText, linesText } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
-import { fail } from "../runtime.ts";
+import { fail, misuse } from "../runtime.ts";
 import { couldBeSentence, onlyUntimely } from "./explain/without-table.ts";
 import { ANY_TIME } from "./id-convert.ts";
 
@@ -56,7 +56,7 @@ Exit code: 0 if every ID is fresh, otherwise 1.`,
   run: async (runtime, args, options) => {
     requireIds(args, runtime);
     const rules = rulesOf(await openTable(options.table ?? false, runtime), options);
-    if (!rules.ok) return fail(`error: ${rules.error}\n`);
+    if (!rules.ok) return misuse(`error: ${rules.error}\n`);
     const nowMs = options.now ?? runtime.nowMs();
     const { layouts, isNamed, tolerance, skewMs } = rules.value;
     const { clientNow } = options;
@@ -78,15 +78,14 @@ interface Rules {
   readonly skewMs: number;
 }
 
-/** The layouts that the options ask for, or a sentence on why they cannot. Only a named layout has a ring: both short COMBs read the same texts. */
+/** The layouts that the options ask for, or a sentence on why no table could give them. Only a named layout has a ring: both short COMBs read the same texts. */
 const rulesOf = (table: CompiledTable | undefined, options: Options): Result<Rules, string> => {
   const declared = declaredBy(table, options);
-  if (!declared.ok) return declared;
   const known = knownLayouts(table);
-  const name = options.layout ?? declared.value?.layout;
+  const name = options.layout ?? declared?.layout;
   const named = name === undefined ? ok(undefined) : findLayout(name, known);
   if (!named.ok) return err(`${named.error} (--layout)`);
-  const { beforeMs, afterMs, skewMs } = { ...DEFAULTS, ...declared.value };
+  const { beforeMs, afterMs, skewMs } = { ...DEFAULTS, ...declared };
   const tolerance = { beforeMs: options.before ?? beforeMs, afterMs: options.after ?? afterMs };
   const fault = named.value && clientIdWindowFault(named.value, tolerance);
   if (fault !== undefined) return err(faultSentence(fault));
@@ -96,21 +95,23 @@ const rulesOf = (table: CompiledTable | undefined, options: Options): Result<Rul
 
 /** The entity's part of the table. */
 const declaredBy = (table: CompiledTable | undefined, { entity, clientNow, skew }: Options) => {
-  if (entity === undefined) return ok(undefined);
-  if (table === undefined) return err("--entity needs --table.");
+  if (entity === undefined) return undefined;
+  if (table === undefined) return misuse("error: --entity needs --table.\n");
   const shown = `"${escapeControls(entity)}"`;
   if (!table.entities.has(entity)) {
     const near = suggestion(entity, [...table.entities.keys()]) || ".";
-    return err(`The routing table has no entity ${shown}${near}`);
+    return fail(`error: The routing table has no entity ${shown}${near}\n`);
   }
   const create = table.creates?.byEntity.get(entity);
-  if (create?.clientId === undefined) return err(`Clients make no IDs of ${shown}: it has no create.clientId.`);
+  if (create?.clientId === undefined) {
+    return fail(`error: Clients make no IDs of ${shown}: it has no create.clientId.\n`);
+  }
   const { beforeMs, afterMs, clock } = create.clientId;
   if (clientNow !== undefined && clock === undefined && skew === undefined) {
-    return err(`The clock of a client never counts for ${shown}: it has no create.clientId.clock.`);
+    return fail(`error: The clock of a client never counts for ${shown}: it has no create.clientId.clock.\n`);
   }
   const { layout } = create;
-  return ok({ layout, beforeMs, afterMs, ...(clock === undefined ? {} : { skewMs: clock.skewMs }) });
+  return { layout, beforeMs, afterMs, ...(clock === undefined ? {} : { skewMs: clock.skewMs }) };
 };
 
 const hasTime = (layout: Layout): boolean => clientIdWindowFault(layout, DEFAULTS)?.reason !== "no-time";

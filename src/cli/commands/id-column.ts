@@ -6,7 +6,7 @@ import { command, option, required, withDefault } from "../command.ts";
 import { findForm, openLayout } from "../lib/layouts.ts";
 import { alignColumns, indented, jsonText, linesText } from "../lib/output.ts";
 import { columnName, ENGINES, engineName, faultSentence } from "../lib/stores.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { EXIT, fail, misuse } from "../runtime.ts";
 
 export const idColumn = command({
   name: "column",
@@ -30,7 +30,7 @@ An engine whose source says "by the manual" was not run. Exit code: 0 if the col
   run: async (runtime, [name], options) => {
     const layout = await openLayout(name, options.table, runtime);
     const found = options.text === undefined ? undefined : findForm(layout, options.text);
-    if (found?.ok === false) return fail(`error: ${found.error} (--text)\n`);
+    if (found?.ok === false) return misuse(`error: ${found.error} (--text)\n`);
     const form = found?.value;
     const advice = columnAdvice(options.for, layout, options.column, { type: options.type, form });
     if (!advice.ok) {

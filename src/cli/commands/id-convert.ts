@@ -5,7 +5,7 @@ import { parseErrorSentence } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
 import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
-import { fail } from "../runtime.ts";
+import { misuse } from "../runtime.ts";
 import { conversionsFrom, couldBeSentence, isMeantUnnamed, onlyUntimely } from "./explain/without-table.ts";
 
 /** A layout, a text form, or both. */
@@ -139,8 +139,8 @@ Exit code: 0 if every ID was converted, otherwise 1.`,
     const from = parseSpelling(options.from, layouts);
     const to = parseSpelling(options.to, layouts);
     const toError = to.ok ? "" : `error: ${to.error} (--to)\n`;
-    if (!from.ok) return fail(`error: ${from.error} (--from)\n${toError}`);
-    if (!to.ok) return fail(toError);
+    if (!from.ok) return misuse(`error: ${from.error} (--from)\n${toError}`);
+    if (!to.ok) return misuse(toError);
     return convertEach(args, options.json, runtime, (id) =>
       convertId(id, from.value, to.value, layouts, runtime.nowMs()),
     );

@@ -14,7 +14,7 @@ import { time } from "../lib/input.ts";
 import { findForm, openLayout, writtenForms } from "../lib/layouts.ts";
 import { jsonText } from "../lib/output.ts";
 import { columnName, columnRefusal, ENGINES, engineName } from "../lib/stores.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type Runtime } from "../runtime.ts";
 
 const OPTIONS = [
   required("--from <time>", "start of the period, such as 2026-06-01T00:00:00Z", time),
@@ -50,15 +50,15 @@ column holds. Exit code: 0 if there are bounds, otherwise 1.`,
   run: async (runtime, [name], options) => {
     const layout = await openLayout(name, options.table, runtime);
     const found = findForm(layout, options.text ?? layout.table.text.name);
-    if (!found.ok) return fail(`error: ${found.error} (--text)\n`);
+    if (!found.ok) return misuse(`error: ${found.error} (--text)\n`);
     if (options.for !== undefined) {
       return conditionFor(options.for, layout, options.text === undefined ? undefined : found.value, options, runtime);
     }
     const extra = (["column", "type", "partition"] as const).find((each) => options[each] !== undefined);
-    if (extra !== undefined) return fail(`error: --${extra} needs --for with the name of an engine.\n`);
+    if (extra !== undefined) return misuse(`error: --${extra} needs --for with the name of an engine.\n`);
     const form = found.value;
     const range = periodRange(layout, options.from, options.to, form);
-    if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout, options)}\n`);
+    if (!range.ok) return refusePeriod(range.error, layout, options);
     const { order } = range.value;
     const least = form.format(range.value.least);
     const greatest = form.format(range.value.greatest);
@@ -83,7 +83,8 @@ const conditionFor = async (
   const found = storePeriod(engine, layout, period, { type: options.type, form });
   if (!found.ok) {
     const refusal = columnRefusal(found.error, layout, engine, form);
-    return fail(`error: ${refusal ?? sentenceOf(found.error as PeriodRangeError, layout, options)}\n`);
+    if (refusal !== undefined) return fail(`error: ${refusal}\n`);
+    return refusePeriod(found.error as PeriodRangeError, layout, options);
   }
   const { column, condition, partition } = found.value;
   const { title, source } = column.engine;
@@ -118,6 +119,11 @@ const orderInWords = (order: PeriodOrder, { numeral }: TextForm): string =>
   order === "number" && numeral?.digits !== DECIMAL.digits
     ? "by length, then character by character, by code"
     : ORDERS[order];
+
+/** An empty period is wrong for every layout. */
+function refusePeriod(error: PeriodRangeError, layout: Layout, period: Options): never {
+  return fail(`error: ${sentenceOf(error, layout, period)}\n`, error.reason === "no-period" ? EXIT.usage : EXIT.failed);
+}
 
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {
   switch (error.reason) {

@@ -15,7 +15,7 @@ import { command, option, withDefault } from "../command.ts";
 import { linesOf, openInput } from "../lib/input.ts";
 import { counted, countOf, escapeControls, formatCount, startProgress } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../runtime.ts";
 import { openerOf } from "./public-id.ts";
 
 /** Where an ID belongs, or the slug of the problem. `canary`: the revision of the canary that decided. */
@@ -61,7 +61,7 @@ from ${TOKEN_VARIABLE}.
 Exit code: 0 if every ID has a region, else 1.`,
   run: async (runtime, [path = ""], options) => {
     if (options.gateway !== undefined && options.table !== undefined) {
-      fail("error: use --table or --gateway, not both\n");
+      misuse("error: use --table or --gateway, not both\n");
     }
     const find = options.gateway === undefined ? await byTable(options.table, runtime) : byGateway(options, runtime);
     const input = await openInput(path, runtime);
@@ -128,7 +128,7 @@ type Find = (ids: readonly string[]) => Promise<readonly Place[]>;
 
 async function byTable(path: string | undefined, runtime: Runtime): Promise<Find> {
   const table = await openTable(path, runtime);
-  if (table === undefined) return fail("error: no routing-table.json here; use --table or --gateway\n");
+  if (table === undefined) return misuse("error: no routing-table.json here; use --table or --gateway\n");
   const publicIds = openerOf(runtime);
   return async (ids) => ids.map((id) => placeBy(table, id, publicIds, runtime.nowMs()));
 }
@@ -151,7 +151,7 @@ const WAITS_MAX = 100;
 
 function byGateway(options: Parameters<typeof gatewayAddress>[0], runtime: Runtime): Find {
   const address = gatewayAddress(options, runtime);
-  if (!address.ok) return fail(address.error);
+  if (!address.ok) return misuse(address.error);
   return async (ids) => {
     const sent = ids.filter((id) => id.length <= ID_LENGTH_MAX);
     const found = sent.length === 0 ? [] : await ask(address.value, sent, runtime);

@@ -76,7 +76,10 @@ export const keysOf = (layout: Layout, given: GivenKeys, countries?: ReadonlyMap
   requireAll(layout, fields, all);
   const wrong = fields.find(({ name, max }) => (all[name] ?? 0n) > BigInt(max));
   if (wrong === undefined) return all;
-  return refuse({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
+  return refuse(
+    { reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` },
+    EXIT.usage,
+  );
 };
 
 const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKeys => {
@@ -303,7 +306,10 @@ const route = ({ entity, enabled }: MintPlan, words: Words, nowMs: number, textO
   const mintedMs = layout.mintedAtMs?.(words);
   if (window && mintedMs !== undefined && (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)) {
     const accepted = `times from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now`;
-    malformed(`An ID of ${entity.name} with this time would be invalid: the table accepts ${accepted}. (--at)`);
+    malformed(
+      `An ID of ${entity.name} with this time would be invalid: the table accepts ${accepted}. (--at)`,
+      EXIT.failed,
+    );
   }
   const [region] = need(regionsOfMinted(entity, enabled, [words]));
   return { id: textOf(words), layout: layout.name, entity: entity.name, ...(region === undefined ? {} : { region }) };

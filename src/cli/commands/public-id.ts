@@ -12,7 +12,7 @@ import { malformed } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
-import type { Runtime } from "../runtime.ts";
+import { EXIT, type Runtime } from "../runtime.ts";
 
 /** `why`: the reason if there is no converted ID. */
 const convertCommand = (name: "open" | "show", description: string, why: string) =>
@@ -50,7 +50,7 @@ export const publicIds = group("public", "convert between public and internal ID
 export const openerOf = ({ env }: Pick<Runtime, "env">): PublicIdOpener => {
   const publicIdKeys = env("PUBLIC_ID_KEYS");
   const keys = publicIdKeys === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(publicIdKeys);
-  if (!keys.ok) return malformed(keys.error);
+  if (!keys.ok) return malformed(keys.error, EXIT.failed);
   const codecs = new Map<Entity, PublicCodec | undefined>();
   return {
     open(entity, text) {
@@ -67,14 +67,17 @@ export const codecOf = (table: CompiledTable | undefined, name: string, { env }:
   if (entity?.public === undefined) {
     const known = [...table.entities.values()].filter((each) => each.public !== undefined).map((each) => each.name);
     const what = entity === undefined ? "has no entity" : "does not make public the entity";
-    return malformed(`The routing table ${what} "${name}". Public ones: ${known.join(", ") || "none"}. (--entity)`);
+    return malformed(
+      `The routing table ${what} "${name}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
+      EXIT.failed,
+    );
   }
   // Never an argument: every user of a machine can see arguments.
   const publicIdKeys = env("PUBLIC_ID_KEYS");
-  if (publicIdKeys === undefined) return malformed("The environment has no PUBLIC_ID_KEYS.");
+  if (publicIdKeys === undefined) return malformed("The environment has no PUBLIC_ID_KEYS.", EXIT.failed);
   const keys = parsePublicKeys(publicIdKeys);
-  if (!keys.ok) return malformed(keys.error);
+  if (!keys.ok) return malformed(keys.error, EXIT.failed);
   const list = entity.public.as === "sealed" ? "sealed" : "compatible";
   const lacking = `PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`;
-  return publicCodec(entity, keys.value) ?? malformed(lacking);
+  return publicCodec(entity, keys.value) ?? malformed(lacking, EXIT.failed);
 };

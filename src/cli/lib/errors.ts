@@ -3,7 +3,7 @@ import type { MintError, ParseError, Result } from "../../ids/index.ts";
 import { problemOf } from "../../problems/index.ts";
 import type { RoutingError } from "../../routing/index.ts";
 import { groupBy } from "../../routing/layouts/plan.ts";
-import { fail } from "../runtime.ts";
+import { EXIT, type ExitCode, fail } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 
 /** The option of each member of a mint request. */
@@ -48,13 +48,16 @@ export const formatError = (error: Failure): string => {
 
 type Failure = RoutingError | MintError | MintPlanError;
 
-export function refuse(error: Failure): never {
-  return fail(formatError(error));
+/** Options that are missing, surplus or out of range are wrong use; names and keys that a table lacks are not. */
+const MISUSES: readonly Failure["reason"][] = ["malformed-request", "key-out-of-range"];
+
+export function refuse(error: Failure, code?: ExitCode): never {
+  return fail(formatError(error), code ?? (MISUSES.includes(error.reason) ? EXIT.usage : EXIT.failed));
 }
 
-/** `detail`: a sentence about the options. */
-export function malformed(detail: string): never {
-  return refuse({ reason: "malformed-request", detail });
+/** `detail`: a sentence about the options, or about what `code` says. */
+export function malformed(detail: string, code?: ExitCode): never {
+  return refuse({ reason: "malformed-request", detail }, code);
 }
 
 /** The value; an error ends the command. */

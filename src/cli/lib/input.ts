@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { joinBytes } from "../../routing/bytes.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
-import { EXIT, type ExitCode, fail, type OpenFile, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type OpenFile, type Runtime } from "../runtime.ts";
 import { escapeControls, jsonText } from "./output.ts";
 
 /** Limits memory. In UTF-16 units. */
@@ -86,7 +86,7 @@ export const eachId = async (
 
 /** Ends the command if no ID can come: no argument, and stdin is a terminal. */
 export const requireIds = (args: readonly string[], { stdin }: Runtime): void => {
-  if (args.length === 0 && stdin.isTerminal) fail("error: no ID; pass one or more, or pipe them in, one per line\n");
+  if (args.length === 0 && stdin.isTerminal) misuse("error: no ID; pass one or more, or pipe them in, one per line\n");
 };
 
 /** Prints another ID for each ID. The error of `convert` is a sentence. */

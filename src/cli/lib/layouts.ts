@@ -1,7 +1,7 @@
 import type { Layout, Result, TextForm } from "../../ids/index.ts";
 import { architectText, err, everyLayout, ok, uuidText } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
-import { fail, type Runtime } from "../runtime.ts";
+import { misuse, type Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 import { openTable } from "./table-file.ts";
 
@@ -59,7 +59,7 @@ export const openLayouts = async (tablePath: string | undefined, runtime: Runtim
 
 export const openLayout = async (name = "", tablePath: string | undefined, runtime: Runtime): Promise<Layout> => {
   const layout = findLayout(name, await openLayouts(tablePath, runtime));
-  return layout.ok ? layout.value : fail(`error: ${layout.error}\n`);
+  return layout.ok ? layout.value : misuse(`error: ${layout.error}\n`);
 };
 
 const UUID_BITS = 128;

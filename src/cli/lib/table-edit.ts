@@ -1,6 +1,6 @@
 import { checkTable } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { fail, type Runtime } from "../runtime.ts";
+import { misuse, type Runtime } from "../runtime.ts";
 import { writeOutput } from "./input.ts";
 import type { Edited } from "./json-edit.ts";
 import { escapeControls } from "./output.ts";
@@ -13,7 +13,7 @@ export const openForEdit = async (path: string | undefined, runtime: Runtime): P
 
 /** The same, of which `check` reads a part. */
 export const openAs = async <Table>(path: string, runtime: Runtime, check: (bytes: Uint8Array) => Checked<Table>) => {
-  if (path === "-") fail("error: the table file is edited, so it cannot be stdin (--table)\n");
+  if (path === "-") misuse("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
   return {
     name: path,

@@ -36,7 +36,7 @@ describe.concurrent("waybill directory", () => {
         stderr: expect.stringContaining("no path leads to the key"),
       });
     }
-    expect(await run("get", "slug", "\ud800")).toMatchObject({ code: 1, asked: [] });
+    expect(await run("get", "slug", "\ud800")).toMatchObject({ code: 64, asked: [] });
   });
 
   it("reserves with an operation of its own, which it prints", async () => {
@@ -49,7 +49,7 @@ describe.concurrent("waybill directory", () => {
     expect(objectsOf(given.stdout)[0]).toMatchObject({ key: "ada", operation: "a" });
     expect(given.bodies[0]).toEqual({ action: "reserve", owner: "42", operation: "a", region: "eu" });
     const half = await run("reserve", "slug", "ada", "--owner", "42", "--region", "eu", "--lease", "1500ms");
-    expect([half.code, half.asked]).toEqual([1, []]);
+    expect([half.code, half.asked]).toEqual([64, []]);
   });
 
   it("confirms and releases", async () => {

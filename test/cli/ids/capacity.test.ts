@@ -106,13 +106,13 @@ describe.concurrent("waybill id capacity", () => {
 
   it.each(["--rate", "--years"])("%s of 2^53 or more is refused", async (option) => {
     const { stderr, code } = await capacity("uuid-v7", "--rate", "1", option, "9007199254740993");
-    expect(code).toBe(1);
+    expect(code).toBe(64);
     expect(stderr).toContain("It must be a number above 0 and below 2^53");
   });
 
   it("says why there is none for what is not minted", async () => {
     const { stderr, code } = await capacity("uuid-v8", "--rate", "1");
-    expect(code).toBe(1);
+    expect(code).toBe(64);
     expect(stderr).toContain("IDs of uuid-v8 cannot be minted: they come from data of their issuer");
   });
 

@@ -57,21 +57,21 @@ describe.concurrent("waybill id check", () => {
   });
 
   it.each([
-    { args: ["x"], error: '"x" is not an ID of any layout with a time.' },
-    { args: ["\u001b[2J"], error: '"\\u{1b}[2J" is not an ID' },
-    { args: ["019f9a5c-7a30-4000-8000-000000000001"], error: "can be read as" },
-    { args: [V7, "--layout", "iuid"], error: "is not a valid iuid: version is 7, but every iuid has 8." },
-    { args: ["x", "--layout", "iuid"], error: '"x" is not a valid iuid: character 1 is not allowed there.' },
+    { args: ["x"], error: '"x" is not an ID of any layout with a time.', code: 1 },
+    { args: ["\u001b[2J"], error: '"\\u{1b}[2J" is not an ID', code: 1 },
+    { args: ["019f9a5c-7a30-4000-8000-000000000001"], error: "can be read as", code: 1 },
+    { args: [V7, "--layout", "iuid"], error: "is not a valid iuid: version is 7, but every iuid has 8.", code: 1 },
+    { args: ["x", "--layout", "iuid"], error: '"x" is not a valid iuid: character 1 is not allowed there.', code: 1 },
     { args: [V7, "--layout", "uuid-v4"], error: "IDs of uuid-v4 contain no time" },
     { args: [V7, "--layout", "uuid-v77"], error: 'There is no layout "uuid-v77"; did you mean uuid-v7' },
-    { args: ["70e06bf0-0000-7000-8000-000000000001"], error: "Only its time excludes" },
+    { args: ["70e06bf0-0000-7000-8000-000000000001"], error: "Only its time excludes", code: 1 },
     { args: ["x", "--layout", "short-suffix-comb", "--before", "46d"], error: "too small: --before and --after are" },
     { args: [V7, "--before", "5"], error: "Write a duration with its unit" },
     { args: [V7, "--before", "-5m"], error: "Write a duration with its unit" },
     { args: [V7, "--entity", "order"], error: "--entity needs --table." },
-  ])("$args is an error", async ({ args, error }) => {
+  ])("$args is an error", async ({ args, error, code: fault = 64 }) => {
     const { stdout, stderr, code } = await check(...args);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: fault });
     expect(stderr).toContain(error);
   });
 });

@@ -102,19 +102,26 @@ describe.concurrent("waybill id convert", () => {
     {
       args: ["17", "--to", "uuid", "--from", "ulid"],
       error: "is not a valid ulid: the text has 2 characters instead of 26.",
+      code: 1,
     },
     {
       args: ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "--to", "ksuid"],
       error: "is read as ulid, and no such ID has the other text form",
+      code: 1,
     },
     {
       args: ["919108f7-52d1-4320-9bac-f847db4148a8", "--from", "uuid-v7", "--to", "hex"],
       error: "is not a valid uuid-v7: version is 4, but every uuid-v7 has 7.",
+      code: 1,
     },
-    { args: ["a", "--to", "hex", "--table", "absent.json"], error: "absent.json cannot be read: no such file" },
-  ])("$args is an error", async ({ args, error }) => {
+    {
+      args: ["a", "--to", "hex", "--table", "absent.json"],
+      error: "absent.json cannot be read: no such file",
+      code: 1,
+    },
+  ])("$args is an error", async ({ args, error, code: fault = 64 }) => {
     const { stdout, stderr, code } = await waybill(["id", "convert", ...args]);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: fault });
     expect(stderr).toContain(error);
   });
 });

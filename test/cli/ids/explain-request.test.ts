@@ -122,7 +122,7 @@ test("paths of entities, by any, of no entity, and what is no request", async ()
   );
   const none = await explain("--url", "/nothing");
   expect([none.code, none.stderr]).toEqual([1, "error: No entity of the routing table matches this path.\n"]);
-  expect((await explain("--url", "nothing")).code).toBe(1);
+  expect((await explain("--url", "nothing")).code).toBe(64);
   expect((await explain(ORDER, "--url", "/x")).stderr).toBe("error: give IDs, or --url\n");
   expect((await explain("--method", "PUT")).stderr).toContain("give --url");
   expect((await explain("--url", "/x", "--header", "bad")).stderr).toContain("is no header");
@@ -165,7 +165,7 @@ test("a gateway is asked for what only it knows, and its problem is shown", asyn
   expect((await ask({ ...shown, tableCanary: {} })).code).toBe(1);
   const problem = { type: "/-/problems/x", title: "X", status: 422, detail: "No." };
   expect(await ask({ ...shown, problem })).toMatchObject({ code: 1, stderr: "error: No.\n" });
-  expect((await ask(shown, "--claims", "{}")).code).toBe(1);
+  expect((await ask(shown, "--claims", "{}")).code).toBe(64);
 });
 
 test.each([

@@ -63,7 +63,7 @@ describe.concurrent("layouts that a table declares", () => {
     const { stdout, stderr, code } = await waybill(["mint", "--entity", "note", "--field", "worker=1", ...TABLE], {
       files,
     });
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 64 });
     expect(stderr).toContain("datacenter");
   });
 
@@ -71,7 +71,7 @@ describe.concurrent("layouts that a table declares", () => {
     "are not minted by %j %j where chance would make one twice",
     async (...name) => {
       const { stdout, stderr, code } = await waybill(["mint", ...name, "--field", "shop=7", ...TABLE], { files });
-      expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+      expect({ stdout, code }).toEqual({ stdout: "", code: 64 });
       expect(stderr).toMatch(/cannot be minted|not minted/);
     },
   );
@@ -99,7 +99,7 @@ describe.concurrent("layouts that a table declares", () => {
 
   it("are unknown without their table", async () => {
     const { stderr, code } = await waybill(["id", "capacity", "ticket", "--rate", "1"]);
-    expect(code).toBe(1);
+    expect(code).toBe(64);
     expect(stderr).toContain('There is no layout "ticket"');
   });
 });

@@ -143,7 +143,7 @@ describe.concurrent("waybill move", () => {
     const { move } = setUp();
     expect((await move(["start", ORDER, "--to", "us", "--epoch", "7"])).stdout).toContain("epoch 7");
     expect((await move(["fence", ORDER])).stdout).toContain("epoch 8");
-    expect((await move(["start", SECOND, "--to", "us", "--epoch", "0"])).code).toBe(1);
+    expect((await move(["start", SECOND, "--to", "us", "--epoch", "0"])).code).toBe(64);
   });
 
   it("ends an entity for good", async () => {

@@ -142,7 +142,7 @@ describe.concurrent("a canary of the whole table", () => {
     { args: ["--entity", "order,"], error: "entity names, comma-separated: order,ride." },
   ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
     const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { files: tableFiles() });
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });
+    expect(outcome).toMatchObject({ code: 64, stderr: expect.stringContaining(error) });
   });
 
   it.each([

@@ -190,6 +190,6 @@ describe.concurrent("waybill table diff", () => {
 
   it("takes one table from stdin, not both", async () => {
     const { stderr, code } = await waybill(["table", "diff", "-", "-"], { files });
-    expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can be stdin\n", code: 1 });
+    expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can be stdin\n", code: 64 });
   });
 });

@@ -30,7 +30,7 @@ test.each(["", "n", "no", "yeah", "yy", "publish it"])("%j is none", async (answ
 
 test("without a terminal there is no consent; with --yes there is no question", async () => {
   expect(await asked(err("no-terminal"))).toMatchObject({
-    wanted: err(1),
+    wanted: err(64),
     reports: expect.stringContaining("pass --yes"),
   });
   expect(await asked(ok("n"), true)).toEqual({ wanted: YES, reports: "", questions: [] });

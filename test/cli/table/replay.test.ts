@@ -148,18 +148,19 @@ describe.concurrent("waybill table replay", () => {
     {
       args: ["absent.ndjson", "--old", "before.json", "--new", "after.json"],
       error: "absent.ndjson cannot be read: no such file",
+      code: 1,
     },
-    { args: ["/", "--old", "before.json", "--new", "after.json"], error: "/ cannot be read: it is a folder" },
+    { args: ["/", "--old", "before.json", "--new", "after.json"], error: "/ cannot be read: it is a folder", code: 1 },
     {
       args: ["-", "--old", "-", "--new", "after.json"],
       error: "only one of the log and the two tables can be stdin",
     },
-    { args: ["-", "--old", "before.json", "--new", "after.json"], error: "- has no request" },
+    { args: ["-", "--old", "before.json", "--new", "after.json"], error: "- has no request", code: 1 },
     { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "no gateway given" },
     { args: ["requests.ndjson", "--old", "before.json"], error: "required option '--new <table>'" },
-  ])("$args: $error", async ({ args, error }) => {
+  ])("$args: $error", async ({ args, error, code: fault = 64 }) => {
     const { stdout, stderr, code } = await waybill(["table", "replay", ...args], { files });
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect({ stdout, code }).toEqual({ stdout: "", code: fault });
     expect(stderr).toContain(error);
   });
 });

@@ -76,7 +76,7 @@ describe.concurrent("waybill table diff of revisions", () => {
     expect((await table("diff", "1", "2")).stdout).not.toBe("");
     expect((await table("diff", "1", "./2")).stderr).toBe("no differences\n");
     const nowhere = await waybill(["table", "diff", "./2", "2"], { files });
-    expect(nowhere).toMatchObject({ stdout: "", code: 1 });
+    expect(nowhere).toMatchObject({ stdout: "", code: 64 });
     expect(nowhere.stderr).toMatch(/^error: no gateway given; .*\n {2}2 was read as a revision number; write \.\/2 /);
   });
 });

@@ -96,7 +96,7 @@ describe.concurrent("packs of a table that is published", () => {
 
   it("are not sent if they are there, and wait for the answer to the question", async () => {
     const { run, put, stored } = await setUp();
-    expect((await run("publish", "routing-table.json")).code).toBe(1);
+    expect((await run("publish", "routing-table.json")).code).toBe(64);
     expect(put()).toEqual([]);
     Object.assign(stored, { header: true, missing: new Set() });
     expect((await run("publish", "routing-table.json", "--yes")).code).toBe(0);

@@ -7,7 +7,7 @@ import { command, option, withDefault } from "../../command.ts";
 import { bytesOf, openInput, unreadable } from "../../lib/input.ts";
 import { countOf, escapeControls, formatCount, jsonText, linesText } from "../../lib/output.ts";
 import { compile, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 import { DOCUMENT_BYTES_MAX, readDocument } from "./document.ts";
 import {
   type Comparison,
@@ -127,7 +127,7 @@ Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
   run: async (runtime, [path = ""], options) => {
     const name = path === "-" ? "stdin" : path;
     const file = escapeControls(name);
-    if (path === "-" && options.table === "-") fail("error: only one of the two files can be stdin\n");
+    if (path === "-" && options.table === "-") misuse("error: only one of the two files can be stdin\n");
     const { name: tableName, table } = await readTableFile(options.table, runtime, compile);
     const stray = strayPrefix(options.entityPrefix ?? [], table);
     if (stray !== undefined) {

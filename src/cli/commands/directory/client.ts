@@ -16,7 +16,7 @@ import {
   sendRequest,
 } from "../../client/http.ts";
 import { escapeControls } from "../../lib/output.ts";
-import { fail, type Runtime } from "../../runtime.ts";
+import { fail, misuse, type Runtime } from "../../runtime.ts";
 
 /** Between two attempts. Every request of this family may be repeated. */
 const PAUSES_MS = [1_000, 4_000, 15_000, 30_000];
@@ -51,7 +51,7 @@ export interface DirectoryClient {
 
 export const openDirectory = (name: string, options: GatewayOptions, runtime: Runtime): DirectoryClient => {
   const address = gatewayAddress(options, runtime);
-  return address.ok ? connect(name, address.value, runtime) : fail(address.error);
+  return address.ok ? connect(name, address.value, runtime) : misuse(address.error);
 };
 
 const connect = (name: string, address: GatewayAddress, runtime: Runtime): DirectoryClient => {

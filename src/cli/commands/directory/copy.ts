@@ -16,7 +16,7 @@ import {
   startProgress,
 } from "../../lib/output.ts";
 import { sha256 } from "../../lib/packs.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 import { type DirectoryClient, openDirectory } from "./client.ts";
 import { exportParts } from "./export.ts";
 
@@ -70,13 +70,13 @@ Exit code: 0.`,
   run: async (runtime, [directory = ""], options) => {
     const client = openDirectory(directory, options, runtime);
     if (options.remove) {
-      if (options.from !== undefined || options.dryRun) fail("error: --remove stands alone\n");
+      if (options.from !== undefined || options.dryRun) misuse("error: --remove stands alone\n");
       await client.insist({ method: "DELETE", path: "/-/copy" });
       runtime.report(`${escapeControls(directory)}: no copy is in force, within two minutes\n`);
       return EXIT.ok;
     }
     const { from, at } = options;
-    if ((from === undefined) !== (at === undefined)) fail("error: --from and --at require each other\n");
+    if ((from === undefined) !== (at === undefined)) misuse("error: --from and --at require each other\n");
     const isQuiet = options.json === true;
     const farewell = "interrupted: the copy in force is the one before\n";
     return runtime.guard(async () => {

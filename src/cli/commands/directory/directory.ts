@@ -11,7 +11,7 @@ import {
 import { command, group, type OptionsOf, option, required } from "../../command.ts";
 import { countingNumber, duration, wholeNumber } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../../lib/output.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type Runtime } from "../../runtime.ts";
 import { type DirectoryClient, openDirectory } from "./client.ts";
 import { directoryCopy, directoryStat, directoryVerify } from "./copy.ts";
 import { directoryExport } from "./export.ts";
@@ -46,7 +46,7 @@ const encoded = (key: string): string => {
   try {
     return encodeURIComponent(key);
   } catch {
-    return fail("error: the key has half a surrogate pair\n");
+    return misuse("error: the key has half a surrogate pair\n");
   }
 };
 
@@ -143,7 +143,7 @@ Exit code: 0, or 1 if the key is taken or reserved by another owner.`,
     const client = openDirectory(directory, options, runtime);
     const operation = options.operation ?? randomOperation(runtime);
     const { owner, region, lease, json } = options;
-    if (lease !== undefined && lease % 1000 !== 0) fail("error: a lease is a number of whole seconds (--lease)\n");
+    if (lease !== undefined && lease % 1000 !== 0) misuse("error: a lease is a number of whole seconds (--lease)\n");
     const leaseSeconds = lease === undefined ? {} : { leaseSeconds: lease / 1000 };
     const body = { action: "reserve", owner, operation, region, ...leaseSeconds };
     const entry = entryOf(client, await client.insist(claim(await pathOf(client, key), body)));

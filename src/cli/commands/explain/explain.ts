@@ -11,7 +11,7 @@ import { eachId, requireIds } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { alignColumns, escapeControls, indented, jsonText, section } from "../../lib/output.ts";
 import { compile, openTableFile } from "../../lib/table-file.ts";
-import { fail, type Runtime, type Style } from "../../runtime.ts";
+import { misuse, type Runtime, type Style } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 import { explainByTable, withRule } from "./by-table.ts";
 import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
@@ -220,9 +220,9 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
 request, such as a create without its key, a write to an entity that moves, or a list of an unknown region.`,
   run: async (runtime, args, options) => {
     if (lacksUrl(options))
-      return fail("error: --method, --header, --body and --claims are about a request; give --url\n");
+      return misuse("error: --method, --header, --body and --claims are about a request; give --url\n");
     if (options.url === undefined) requireIds(args, runtime);
-    else if (args.length > 0) return fail("error: give IDs, or --url\n");
+    else if (args.length > 0) return misuse("error: give IDs, or --url\n");
     const { table: path, layout: name, json } = options;
     const gateway = options.gateway === undefined ? undefined : openGateway(options, runtime);
     if (options.url !== undefined && gateway !== undefined) return explainUrl(runtime, options, gateway);
@@ -231,7 +231,7 @@ request, such as a create without its key, a write to an entity that moves, or a
     if (options.url !== undefined) return explainUrl(runtime, options, table);
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
-    if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);
+    if (!named.ok) return misuse(`error: ${named.error} (--layout)\n`);
     const hint = named.value;
     const enabled = hint && table?.layouts.get(hint.name)?.layout;
     if (hint !== undefined) runtime.report(hintNote(hint, enabled, name));

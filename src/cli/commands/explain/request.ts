@@ -18,7 +18,7 @@ import { malformed } from "../../lib/errors.ts";
 import { objectOf } from "../../lib/json-text.ts";
 import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { readBytes } from "../../lib/table-file.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, type ExitCode, misuse, type Runtime } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 
 /** `waybill explain --url …`: where a whole request would go. */
@@ -52,7 +52,7 @@ export async function explainUrl(
   by: CompiledTable | GatewayClient | undefined,
 ): Promise<ExitCode> {
   const given = await givenRequest(runtime, options);
-  if (by === undefined) return fail("error: a request needs a routing table; use --table or --gateway\n");
+  if (by === undefined) return misuse("error: a request needs a routing table; use --table or --gateway\n");
   const explained =
     "explainRequest" in by ? await askGateway(by, given, options) : explainHere(runtime, by, given, options);
   const { method, url } = given;

@@ -8,7 +8,7 @@ import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option, required, withDefault } from "../../command.ts";
 import { countOf, escapeControls, linesText } from "../../lib/output.ts";
 import { readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 const engineNamed = (text: string): Engine => {
   const engine = ENGINES.find((name) => name === text);
@@ -60,7 +60,8 @@ Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
     const { out: folder, table: file, waybill, withoutWaybill } = options;
-    if (waybill !== undefined && withoutWaybill) return fail("error: give --waybill or --without-waybill, not both.\n");
+    if (waybill !== undefined && withoutWaybill)
+      return misuse("error: give --waybill or --without-waybill, not both.\n");
     const { table } = await readTableFile(file, runtime, checkTable);
     const settings: ExportOptions = {
       ...deploymentSettings(runtime),

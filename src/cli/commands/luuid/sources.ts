@@ -2,7 +2,7 @@ import { ok, type Result } from "../../../ids/index.ts";
 import { hasKey, type KeyRange, parseKeyRange, sharedKey, stepOf } from "../../../ids/tools/key-range.ts";
 import { linesOf, openInput, unreadable } from "../../lib/input.ts";
 import { counted, escapeControls, formatCount, startProgress } from "../../lib/output.ts";
-import { fail, type Runtime } from "../../runtime.ts";
+import { fail, misuse, type Runtime } from "../../runtime.ts";
 import { type KeyRecord, readRecord } from "./record.ts";
 
 /** One region's report, in a file or over HTTP. */
@@ -17,9 +17,9 @@ export const sourcesOf = (args: readonly string[]): readonly Source[] =>
   args.map((arg) => {
     const [, region, from] = /^([^=]+)=(.+)$/.exec(arg) ?? [];
     if (region === undefined || from === undefined) {
-      return fail(`error: ${escapeControls(arg)}: write a source as region=FILE or region=https://…\n`);
+      return misuse(`error: ${escapeControls(arg)}: write a source as region=FILE or region=https://…\n`);
     }
-    if (from === "-") return fail("error: sources are read twice, so none can be stdin\n");
+    if (from === "-") return misuse("error: sources are read twice, so none can be stdin\n");
     return { region, from };
   });
 
@@ -76,8 +76,8 @@ export const rangesOf = (text: string): Ranges => {
     const [, region, spelled = ""] = /^([^=]+)=(.+)$/.exec(part) ?? [];
     const range = parseKeyRange(spelled);
     const shown = escapeControls(part);
-    if (region === undefined || range === undefined) return fail(`error: --ranges: ${shown} is not like eu=0/4\n`);
-    if (ranges.has(region)) return fail(`error: --ranges: ${escapeControls(region)} is named twice\n`);
+    if (region === undefined || range === undefined) return misuse(`error: --ranges: ${shown} is not like eu=0/4\n`);
+    if (ranges.has(region)) return misuse(`error: --ranges: ${escapeControls(region)} is named twice\n`);
     ranges.set(region, range);
   }
   return ranges;

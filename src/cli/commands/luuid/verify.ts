@@ -8,7 +8,7 @@ import { countingNumber, writeOutput } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { type OpenTable, openForEdit, reportRemoved } from "../../lib/table-edit.ts";
 import { checkText, compile, valid } from "../../lib/table-file.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type Runtime } from "../../runtime.ts";
 import { locator, rewriteTable } from "../move.ts";
 import { KeySet, PAGES_MAX } from "./key-set.ts";
 import { type Clash, clashIn, type OldKey, type Reported } from "./reassign.ts";
@@ -50,8 +50,8 @@ Exit code: 0 without findings, 2 if keys are shared or outside their ranges, 1 i
   run: async (runtime, args, options) => {
     const sources = sourcesOf(args);
     const ranges = options.ranges === undefined ? undefined : rangesOf(options.ranges);
-    if (sources.length === 0 && ranges === undefined) fail("error: no source; write region=FILE, or --ranges\n");
-    if (options.out !== undefined && options.table === undefined) fail("error: --out needs --table\n");
+    if (sources.length === 0 && ranges === undefined) misuse("error: no source; write region=FILE, or --ranges\n");
+    if (options.out !== undefined && options.table === undefined) misuse("error: --out needs --table\n");
     const opened = options.table === undefined ? undefined : await openForEdit(options.table, runtime);
     checkRegions(sources, opened, ranges);
     const read = await readKeys(sources, ranges, options, runtime);
@@ -70,7 +70,7 @@ const checkRegions = (sources: readonly Source[], opened: OpenTable | undefined,
     if (opened !== undefined && !Object.hasOwn(opened.table.regions, region)) {
       fail(`error: the routing table has no region ${shown}\n`);
     }
-    if (ranges !== undefined && !ranges.has(region)) fail(`error: --ranges has no range of ${shown}\n`);
+    if (ranges !== undefined && !ranges.has(region)) misuse(`error: --ranges has no range of ${shown}\n`);
   }
 };
 

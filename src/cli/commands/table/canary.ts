@@ -10,7 +10,7 @@ import { command, type OptionsOf, option } from "../../command.ts";
 import { percent } from "../../lib/input.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { type NamedTable, readPublishable } from "../../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
 /** Rejects selected names that no table has: a canary for them would serve no IDs. */
@@ -49,8 +49,8 @@ const SELECTOR = [
 
 const readSelector = ({ share, country, entity }: OptionsOf<typeof SELECTOR>): Audience => {
   const given = [share, country, entity].filter((part) => part !== undefined);
-  if (given.length !== 1) fail("error: pass exactly one of --share, --country, --entity\n");
-  if (share === 0) fail("error: a canary of 0 % serves no ID\n");
+  if (given.length !== 1) misuse("error: pass exactly one of --share, --country, --entity\n");
+  if (share === 0) misuse("error: a canary of 0 % serves no ID\n");
   if (share !== undefined) return { share };
   return country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] };
 };

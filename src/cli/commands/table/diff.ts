@@ -22,7 +22,7 @@ import {
 } from "../../lib/output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
 import { compile } from "../../lib/table-file.ts";
-import { both, EXIT, fail, type Runtime } from "../../runtime.ts";
+import { both, EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 /** Results of all requests of a log. Plain JSON of bounded size. */
 export type ReplaySummary = Awaited<ReturnType<typeof replayLog>>;
@@ -200,7 +200,7 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const [beforePath, afterPath] = args as readonly [string, string];
     if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
       const what = log === "-" ? "the two tables and the log" : "the two tables";
-      fail(`error: only one of ${what} can be stdin\n`);
+      misuse(`error: only one of ${what} can be stdin\n`);
     }
     const read = (word: string) => readTableSource(word, options, runtime, checkTable, json ? "json" : "stderr");
     const [before, after] = await both(read(beforePath), read(afterPath));
@@ -259,7 +259,7 @@ ${GATEWAY_HELP} Files need no token.
 Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if something cannot be read.`,
   run: async (runtime, [log = ""], options) => {
     if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
-      fail("error: only one of the log and the two tables can be stdin\n");
+      misuse("error: only one of the log and the two tables can be stdin\n");
     }
     const read = (word: string) => readTableSource(word, options, runtime, compile);
     const [before, after] = await both(read(options.old), read(options.new));

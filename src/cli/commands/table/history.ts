@@ -7,7 +7,7 @@ import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "..
 import { command, option, withDefault } from "../../command.ts";
 import { countingNumber, wholeNumber, writeOutput } from "../../lib/input.ts";
 import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
-import { EXIT, fail } from "../../runtime.ts";
+import { EXIT, fail, misuse } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
 interface List<Entry> {
@@ -120,7 +120,7 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if there is no such revision or nothing was written.`,
   run: async (runtime, [revision], options) => {
     const { out, force = false } = options;
-    if (force && out === undefined) fail("error: --force requires --out\n");
+    if (force && out === undefined) misuse("error: --force requires --out\n");
     if (out !== undefined && !force && runtime.fileExists(out)) {
       fail(`error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`);
     }

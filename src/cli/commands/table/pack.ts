@@ -17,7 +17,7 @@ import { counted, countOf, escapeControls, jsonText, startProgress } from "../..
 import { packFile, sha256 } from "../../lib/packs.ts";
 import { type OpenTable, openAs } from "../../lib/table-edit.ts";
 import { checkText, compile, formatFaults, idlePacks, readPublishable } from "../../lib/table-file.ts";
-import { EXIT, type ExitCode, fail, type Runtime, Stop } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type Runtime, Stop } from "../../runtime.ts";
 
 /** Opens the table without this pack and its routes, which may be declared before the pack exists. */
 const openPackTable = (path: string, pack: string, runtime: Runtime): Promise<PackTable> =>
@@ -147,7 +147,7 @@ Overlapping ranges are faults, each with both line numbers; see docs/operate/pub
 Exit code: 0, or 1 if a line has a fault and nothing was written.`,
   run: async (runtime, [path = ""], options) => {
     const { table: tablePath, name: pack } = options;
-    if ((tablePath === undefined) !== (pack === undefined)) fail("error: --table and --name require each other\n");
+    if ((tablePath === undefined) !== (pack === undefined)) misuse("error: --table and --name require each other\n");
     const table =
       tablePath === undefined || pack === undefined ? undefined : await openPackTable(tablePath, pack, runtime);
     const part = partOf(options, table);
@@ -170,21 +170,21 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`,
 const partOf = (options: Options, table: PackTable | undefined) => {
   const { layout: name, field, slice } = options;
   const layout = findLayout(name, knownLayouts(table?.table));
-  if (!layout.ok) return fail(`error: ${layout.error} (--layout)\n`);
-  if (slice !== undefined && field !== undefined) fail("error: pass at most one of --field, --slice\n");
+  if (!layout.ok) return misuse(`error: ${layout.error} (--layout)\n`);
+  if (slice !== undefined && field !== undefined) misuse("error: pass at most one of --field, --slice\n");
   if (slice !== undefined) return sliceOf(slice, name, table);
   const found = field === undefined ? keyFieldOf(layout.value) : layout.value.field(field);
   if (found !== undefined && (field === undefined || (isIssued(found) && found.bits <= ROUTABLE_BITS_MAX))) {
     return { bits: found.bits, max: Number(found.max) };
   }
   const what = field === undefined ? "no key; name a field with --field" : `no field ${field} usable in a route`;
-  return fail(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
+  return misuse(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
 
 /** Slices are declared in the table. */
 const sliceOf = (name: string, layout: string, table: PackTable | undefined) => {
   if (table === undefined) {
-    return fail("error: --slice requires the table that declares the slice; pass it with --table\n");
+    return misuse("error: --slice requires the table that declares the slice; pass it with --table\n");
   }
   const slices = table.table.layouts.get(layout)?.slices ?? new Map<string, Slice>();
   const found = slices.get(name);
