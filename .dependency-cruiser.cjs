@@ -243,6 +243,17 @@ const ZONES = [
     why: "the host runs the Worker, and is no part of it",
   },
   {
+    name: "package",
+    from: "^src/package/",
+    may: [
+      "^src/(package|host|cli|ids|routing|problems)/",
+      "^src/features/places/serve/explain\\.ts$",
+      packages("rolldown"),
+    ],
+    to: NODE,
+    why: "the packer puts the programs together, and no program names it",
+  },
+  {
     name: "demo",
     from: "^src/demo/",
     may: ["^src/(demo|host|formats)/", IDS, ROUTING, TABLE, packages("graphql")],

@@ -19,9 +19,9 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** A user's cost, minified and gzipped, of reading one layout. */
 const PARSE_BYTES_MAX = 3072;
 const MODULES: Readonly<Record<string, object>> = {
-  "waybill/ids": ids,
-  "waybill/ids/public": publicIds,
-  "waybill/origin": origin,
+  "@waybill/ids": ids,
+  "@waybill/ids/public": publicIds,
+  "@waybill/ids/origin": origin,
 };
 
 let project: string;
@@ -31,14 +31,11 @@ let tarball: string;
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "waybill-library-"));
   const built = join(project, "built");
-  mkdirSync(built);
-  node("src/host/run.mjs", "src/host/build-library.ts", built);
-  execFileSync("npm", ["pack", built, "--offline", "--silent", "--pack-destination", project], { cwd: project });
-  tarball = join(project, readdirSync(project).find((name) => name.endsWith(".tgz")) ?? "");
-  library = join(project, "node_modules", "waybill");
+  node("src/host/run.mjs", "src/package/pack.ts", "--only", "@waybill/ids", "--out", built);
+  tarball = join(built, readdirSync(built).find((name) => name.endsWith(".tgz")) ?? "");
+  library = join(project, "node_modules", "@waybill", "ids");
   mkdirSync(library, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "-C", library, "--strip-components", "1"]);
-  rmSync(built, { recursive: true });
 });
 afterAll(() => rmSync(project, { recursive: true }));
 
@@ -56,14 +53,19 @@ describe("the package", () => {
     const options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"];
     const { status, stdout } = spawnSync(process.execPath, [attw, tarball, ...options], { encoding: "utf8" });
     expect(status, stdout).toBe(0);
-    expect(Object.keys(JSON.parse(stdout).analysis.entrypoints)).toEqual(["./ids", "./ids/public", "./origin"]);
+    expect(Object.keys(JSON.parse(stdout).analysis.entrypoints)).toEqual([
+      ".",
+      "./public",
+      "./origin",
+      "./package.json",
+    ]);
   });
 
   it("compiles into a program without any platform's types", () => {
     const program = `
-      import { iuid, type Result, startIuid, type Words } from "waybill/ids";
-      import { keyRing } from "waybill/ids/public";
-      import { type RequestLike, verifyRequest, waybillOrigin } from "waybill/origin";
+      import { iuid, type Result, startIuid, type Words } from "@waybill/ids";
+      import { keyRing } from "@waybill/ids/public";
+      import { type RequestLike, verifyRequest, waybillOrigin } from "@waybill/ids/origin";
       export const middleware = waybillOrigin({ keys: [] });
       export const verified = (request: RequestLike) => verifyRequest(request, { keys: [], regions: ["eu"] });
       export const words: Result<Words, { readonly reason: string }> = iuid.parse("");
@@ -76,9 +78,9 @@ describe("the package", () => {
   it("depends on a block of AES, from the public IDs alone", async () => {
     const manifest: { dependencies: object } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     expect(Object.keys(manifest.dependencies)).toEqual(["@stablelib/aes", "@stablelib/cmac"]);
-    expect(await importsOf("waybill/ids")).toEqual([]);
-    expect(await importsOf("waybill/origin")).toEqual([]);
-    expect(await importsOf("waybill/ids/public")).toEqual(["@stablelib/aes", "@stablelib/cmac"]);
+    expect(await importsOf("@waybill/ids")).toEqual([]);
+    expect(await importsOf("@waybill/ids/origin")).toEqual([]);
+    expect(await importsOf("@waybill/ids/public")).toEqual(["@stablelib/aes", "@stablelib/cmac"]);
   });
 
   it.each(Object.entries(MODULES))(
@@ -93,7 +95,7 @@ describe("the package", () => {
 
   it("makes IDs in a realm without crypto, of the words that it is given", async () => {
     const code = await bundled(
-      'import { startMinter, mintNext, ulid } from "waybill/ids"; const { value } = startMinter(ulid, {});' +
+      'import { startMinter, mintNext, ulid } from "@waybill/ids"; const { value } = startMinter(ulid, {});' +
         "text = ulid.format(mintNext(value, 1469922850259, { word: () => 1 }).value.words);",
       { format: "iife" },
     );
@@ -103,7 +105,7 @@ describe("the package", () => {
 
 it("mints strings with the crypto of any platform, and says what to do without", async () => {
   const code = await bundled(
-    'import { createMinter, iuid } from "waybill/ids"; const mint = createMinter({ layout: iuid, country: 5, service: 1 });' +
+    'import { createMinter, iuid } from "@waybill/ids"; const mint = createMinter({ layout: iuid, country: 5, service: 1 });' +
       "id = mint() + mint();",
     { format: "iife" },
   );
@@ -121,7 +123,7 @@ describe("bundled for a browser, to read one layout", () => {
   it("there are all of them", () => expect(tables.length).toBeGreaterThan(30));
 
   it.each(tables)(`%s is under ${PARSE_BYTES_MAX} bytes`, async (name) => {
-    const code = await bundled(`export { parseId, ${name} } from "waybill/ids";`, { platform: "browser" });
+    const code = await bundled(`export { parseId, ${name} } from "@waybill/ids";`, { platform: "browser" });
     expect(gzipSync(code).length).toBeLessThan(PARSE_BYTES_MAX);
   });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,8 +24,10 @@ let stack: Stack;
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "waybill-origin-"));
-  const library = join(project, "node_modules", "waybill");
-  execFileSync(process.execPath, ["src/host/run.mjs", "src/host/build-library.ts", library], { cwd: ROOT });
+  const packed = ["src/package/pack.ts", "--only", "@waybill/ids", "--out", join(project, "packed")];
+  execFileSync(process.execPath, ["src/host/run.mjs", ...packed], { cwd: ROOT });
+  mkdirSync(join(project, "node_modules", "@waybill"), { recursive: true });
+  renameSync(join(project, "packed", "waybill-ids"), join(project, "node_modules", "@waybill", "ids"));
   writeFileSync(join(project, "origin.mjs"), server);
   const env = { ...process.env, ORIGIN_SIGNING_KEYS: KEYS, PORT: "0" };
   origin = spawn(process.execPath, ["origin.mjs"], { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });

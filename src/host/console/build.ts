@@ -16,6 +16,8 @@ export interface ConsoleFile {
   readonly bytes: Uint8Array;
   /** Whether the page loads it before it shows anything. */
   readonly isFirst: boolean;
+  /** Files of which something is in it. */
+  readonly sources: readonly string[];
 }
 
 /** Builds the page with esbuild: files with the hash of their content in their names, and parts that are loaded when they are asked for. */
@@ -44,7 +46,11 @@ export async function bundleConsole(): Promise<readonly ConsoleFile[]> {
   const first = firstLoaded(metafile);
   return outputFiles.map(({ path, contents }) => {
     const name = basename(path);
-    return { name, bytes: contents, isFirst: first.has(name) };
+    const [, made] = Object.entries(metafile.outputs).find(([output]) => basename(output) === name) ?? [];
+    const sources = Object.entries(made?.inputs ?? {}).flatMap(([source, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [source] : [],
+    );
+    return { name, bytes: contents, isFirst: first.has(name), sources };
   });
 }
 

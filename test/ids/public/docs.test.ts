@@ -9,7 +9,7 @@ test("the example of the page prints what its comments say", () => {
   const example = /```js\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))?.[1] ?? "";
   const expected = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
   expect(expected).toHaveLength(5);
-  const input = example.replace("waybill/ids/public", LIBRARY.href);
+  const input = example.replace("@waybill/ids/public", LIBRARY.href);
   const output = execFileSync(process.execPath, ["--input-type=module", "-"], { input, encoding: "utf8" });
   expect(output.trimEnd().split("\n")).toEqual(expected);
 });

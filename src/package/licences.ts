@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ROOT } from "./folders.ts";
+
+/** The licences of what is bundled, as they ask it: with the copyright and the text. */
+
+interface Bundled {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly text: string;
+}
+
+const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
+const NOTICE_FILE = /^notice(?:\.(?:md|txt))?$/i;
+
+/** Texts in the order of names, each package version once. `sources`: the files of which something is in the package. */
+export function licencesOf(sources: readonly string[]): string {
+  const folders = new Set(sources.flatMap((path) => packageFolder(path) ?? []));
+  const bundled = [...folders]
+    .map(readPackage)
+    .toSorted((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
+  const parts = bundled.map(
+    ({ name, version, license, text }) => `${"-".repeat(80)}\n${name} ${version} (${license})\n\n${text.trim()}\n`,
+  );
+  return [HEAD, ...parts].join("\n");
+}
+
+const HEAD = `This package contains code of the following packages, each under its own licence.
+`;
+
+/** The innermost package that a file belongs to; none for the project's own. */
+function packageFolder(path: string): string | undefined {
+  const [, folder] = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(resolve(ROOT, path)) ?? [];
+  return folder;
+}
+
+function readPackage(folder: string): Bundled {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = readdirSync(folder);
+  const texts = [LICENCE_FILE, NOTICE_FILE].flatMap((pattern) => files.filter((file) => pattern.test(file)));
+  if (texts.length === 0 || license === undefined)
+    throw new Error(`${name} ${version} has no text of its licence: without one it must not be bundled`);
+  return {
+    name,
+    version,
+    license,
+    text: texts.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n"),
+  };
+}

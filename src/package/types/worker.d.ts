@@ -1,0 +1,19 @@
+/** The gateway as a Worker. A project's Worker gives it the table, and exports the classes of `waybill/worker/objects` beside it. */
+
+/** Bindings and settings by their names in the configuration; docs/operate/deploy.md describes each. */
+export interface Env {
+  readonly [name: string]: unknown;
+}
+
+interface Lifetime {
+  waitUntil(promise: Promise<unknown>): void;
+  passThroughOnException(): void;
+}
+
+export interface Gateway {
+  fetch(request: Request, env: Env, context: Lifetime): Response | Promise<Response>;
+  scheduled(event: unknown, env: Env, context: Lifetime): Promise<void>;
+}
+
+/** `table`: a routing table as it is declared. */
+export declare function gateway(table: unknown): Gateway;
