@@ -1,5 +1,4 @@
-import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { asTyped, group, markDashed, type Row } from "./command.ts";
+import { group, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
@@ -30,7 +29,8 @@ import { publish, rollback } from "./commands/table/publish.ts";
 import { tableStatus } from "./commands/table/status.ts";
 import { tableTest } from "./commands/table/test.ts";
 import { token } from "./commands/token.ts";
-import { type Act, EXIT, type Runtime, Stop } from "./runtime.ts";
+import { runProgram } from "./run-program.ts";
+import type { Runtime } from "./runtime.ts";
 
 const ROWS: readonly Row[] = [
   explainIds,
@@ -81,53 +81,16 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */
-export const run = async (args: readonly string[], runtime: Runtime): Promise<number> => {
-  let exitCode = 0;
-  const act: Act = (action) =>
-    async function (this: Command) {
-      const { args: typed, options } = asTyped<Parameters<typeof action>[2]>(this);
-      exitCode = await action(runtime, typed, options);
-    };
-  try {
-    await build(runtime, act).parseAsync(markDashed(args), { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === EXIT.ok ? EXIT.ok : EXIT.usage;
-    if (error instanceof Stop) {
-      if (error.data !== "") await runtime.print(error.data);
-      runtime.report(error.message);
-      return error.code;
-    }
-    throw error;
-  }
-  return exitCode;
-};
-
-const build = (runtime: Runtime, act: Act): Command => {
-  const program = new Command("waybill")
-    .description("Read, route and mint IDs offline with the gateway's own code, and manage routing tables.")
-    .version(runtime.version, "-V, --version", "print the version")
-    .helpOption("-h, --help", "print this help")
-    .helpCommand("help [command]", "print the help of a command")
-    .exitOverride()
-    .configureOutput(outputOf(runtime))
-    .showHelpAfterError("Run the command with --help for its usage.")
-    .addHelpText("after", EXAMPLES);
-  for (const row of ROWS) row(program, act);
-  return program;
-};
-
-/** Width of help without a terminal. */
-const COLUMNS_DEFAULT = 80;
-
-/** Replaces what commander would ask the process. */
-const outputOf = ({ print, report, columns, reportColumns }: Runtime): OutputConfiguration => ({
-  writeOut: (text) => void print(text),
-  writeErr: report,
-  getOutHelpWidth: () => columns ?? COLUMNS_DEFAULT,
-  getErrHelpWidth: () => reportColumns ?? COLUMNS_DEFAULT,
-  getOutHasColors: () => false,
-  getErrHasColors: () => false,
-});
+export const run = (args: readonly string[], runtime: Runtime): Promise<number> =>
+  runProgram(args, runtime, (program, act) => {
+    program
+      .name("waybill")
+      .description("Read, route and mint IDs offline with the gateway's own code, and manage routing tables.")
+      .helpCommand("help [command]", "print the help of a command")
+      .addHelpText("after", EXAMPLES);
+    for (const row of ROWS) row(program, act);
+    return program;
+  });
 
 const EXAMPLES = `
 Examples:

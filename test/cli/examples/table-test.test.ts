@@ -200,7 +200,7 @@ describe.concurrent("waybill table test", () => {
     const stdin = JSON.stringify({ examples: [{ path: `/orders/${ORDER}`, region: "ap" }] });
     expect((await waybill(["table", "test", "-"], { files, stdin })).code).toBe(0);
     const both = await waybill(["table", "test", "-", "--table", "-"], { files, stdin });
-    expect(both).toMatchObject({ code: 1, stderr: "error: only one of the table and the examples can be stdin\n" });
+    expect(both).toMatchObject({ code: 64, stderr: "error: only one of the table and the examples can be stdin\n" });
     const faulty = await waybill(["table", "test", "--json"], { files: tableFiles({ ...TABLE, defualt: "eu" }) });
     expect(objectsOf(faulty.stdout)).toMatchObject([{ pointer: "/defualt" }]);
   });

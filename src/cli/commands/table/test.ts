@@ -11,7 +11,7 @@ import {
   readServable,
   TABLE_FILE_DEFAULT,
 } from "../../lib/table-file.ts";
-import { EXIT, fail, type Runtime, Stop } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime, Stop } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 
 /** `waybill table test`: requests that a team keeps beside its table, each with the region that must get it. */
@@ -42,24 +42,43 @@ A file of examples:
 Each is decided as the gateway would; nothing is sent. Other members: name, host, headers, claims, clientCountry,
 clientContinent, at (the time of the request), directory (what directories answer), entity, creates, lists, redirect.
 
-Exit code: 0 if all are as expected, 2 if one differs, 1 for faults in a file.`,
+Exit code: 0 if all are as expected, 2 if one differs, 1 with faults in a file or if it cannot be read.`,
   run: async (runtime, [path = EXAMPLES_FILE_DEFAULT], { table = TABLE_FILE_DEFAULT, json = false }) => {
-    if (path === "-" && table === "-") return fail("error: only one of the table and the examples can be stdin\n");
-    const file = await readServable(table, runtime, json ? "json" : "stderr");
-    const examples = await openExamples(path, runtime, json);
-    const { value: declared, positionOf } = readJsonText(new TextDecoder().decode(file.bytes));
-    const reading = { ports: { publicIds: openerOf(runtime) }, nowMs: runtime.nowMs() };
+    if (path === "-" && table === "-") return misuse("error: only one of the table and the examples can be stdin\n");
+    const { file, positionOf, all } = await openTested(table, path, runtime, json);
     let differing = 0;
-    for (const example of examples) {
-      const tested = testExample({ table: file.table, declared }, example, reading);
+    let count = 0;
+    for (const tested of all) {
+      count += 1;
       if (tested.differences.length > 0) differing += 1;
       const lineOf = (pointer: string) => `${file.name}:${positionOf(pointer).line}`;
       await runtime.print(json ? jsonText(tested) : formatTested(tested, lineOf, runtime.paint));
     }
-    if (!json) await runtime.print(summary(examples.length, differing));
+    if (!json) await runtime.print(summary(count, differing));
     return differing === 0 ? EXIT.ok : EXIT.differs;
   },
 });
+
+/** A table, and its examples, each tested when it is asked for. */
+async function openTested(tablePath: string, examplesPath: string, runtime: Runtime, json: boolean) {
+  const file = await readServable(tablePath, runtime, json ? "json" : "stderr");
+  const examples = await openExamples(examplesPath, runtime, json);
+  const { value: declared, positionOf } = readJsonText(new TextDecoder().decode(file.bytes));
+  const reading = { ports: { publicIds: openerOf(runtime) }, nowMs: runtime.nowMs() };
+  function* tested(): Generator<TestedExample> {
+    for (const example of examples) yield testExample({ table: file.table, declared }, example, reading);
+  }
+  return { file, positionOf, all: tested() };
+}
+
+/** The same for a team's own test runner. Faults of a file are an error. */
+export async function testExamples(
+  runtime: Runtime,
+  { table = TABLE_FILE_DEFAULT, examples = EXAMPLES_FILE_DEFAULT }: { table?: string; examples?: string } = {},
+): Promise<readonly TestedExample[]> {
+  const { all } = await openTested(table, examples, runtime, false);
+  return [...all];
+}
 
 function formatTested(tested: TestedExample, lineOf: (pointer: string) => string, paint: Runtime["paint"]): string {
   const { name, request, differences, route } = tested;

@@ -1,0 +1,139 @@
+import { randomFillSync } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { setTimeout } from "node:timers/promises";
+import { getSystemErrorMap, styleText } from "node:util";
+import { version } from "../host/parts.ts";
+import { err, ok, type Result } from "../ids/index.ts";
+import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
+
+/** The only file of the command that uses the process, its clock and its randomness. */
+
+const { stdin, stdout, stderr } = process;
+
+export const processRuntime: Runtime = {
+  nowMs: Date.now,
+  entropy: pooledEntropy(),
+  version,
+  readFile: (path) => attempt(() => readFileSync(path), path),
+  openFile: async (path) => {
+    let file: FileHandle | undefined;
+    try {
+      file = await open(path);
+      const stat = await file.stat();
+      if (stat.isDirectory()) throw new Error("it is a folder");
+      return ok({ bytes: stat.isFile() ? stat.size : 0, chunks: file.createReadStream() });
+    } catch (error) {
+      await file?.close();
+      return err(reasonAt(path, error));
+    }
+  },
+  fileExists: existsSync,
+  writeFile: (path, content) =>
+    attempt(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+      return undefined;
+    }),
+  stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
+  print: (text) =>
+    new Promise((resolve) => {
+      if (stdout.write(text)) resolve();
+      else stdout.once("drain", resolve);
+    }),
+  report: (text) => {
+    stderr.write(text);
+  },
+  // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities.
+  paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
+  isWatched: stdout.isTTY === true,
+  isReportWatched: stderr.isTTY === true,
+  columns: stdout.isTTY ? stdout.columns : undefined,
+  reportColumns: stderr.isTTY ? stderr.columns : undefined,
+  prompt: async (question) => {
+    if (stdin.isTTY !== true || stderr.isTTY !== true) return err("no-terminal");
+    const terminal = createInterface({ input: stdin, output: stderr });
+    // Without these the question would wait forever.
+    const unanswered = new Promise<Result<string, NoAnswer>>((resolve) => {
+      terminal.once("SIGINT", () => resolve(err("interrupted")));
+      terminal.once("close", () => resolve(err("ended")));
+    });
+    try {
+      return await Promise.race([terminal.question(question).then(ok), unanswered]);
+    } finally {
+      terminal.close();
+    }
+  },
+  guard: async (work, farewell) => {
+    const leave = (): void => {
+      stderr.write(farewell);
+      process.exit(EXIT.interrupted);
+    };
+    process.once("SIGINT", leave);
+    try {
+      return await work();
+    } finally {
+      process.off("SIGINT", leave);
+    }
+  },
+  env: (name) => process.env[name],
+  fetch: globalThis.fetch,
+  pause: (ms) => setTimeout(ms),
+  deadline: (ms) => AbortSignal.timeout(ms),
+};
+
+/** Runs a program with the words after its name. `name`: in front of its own errors. */
+export async function runProcess(
+  name: string,
+  program: (args: readonly string[], runtime: Runtime) => Promise<number>,
+): Promise<void> {
+  // A reader may close the pipe early; that is not an error.
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit();
+    stderr.write(`${name}: stdout cannot be written: ${error.message}\n`);
+    process.exit(EXIT.failed);
+  });
+  stderr.on("error", () => process.exit(EXIT.failed));
+  try {
+    process.exitCode = await program(process.argv.slice(2), processRuntime);
+  } catch (error) {
+    // An internal error: a stack trace would not help the user.
+    stderr.write(`${name}: internal error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT.failed;
+  }
+}
+
+function pooledEntropy(): Runtime["entropy"] {
+  const pool = new Uint32Array(1024);
+  let next = pool.length;
+  return {
+    word: () => {
+      if (next === pool.length) {
+        randomFillSync(pool);
+        next = 0;
+      }
+      return pool[next++] as number;
+    },
+  };
+}
+
+/** `path`: shown in the error if it is given. */
+function attempt<Value>(work: () => Value, path?: string): Result<Value, string> {
+  try {
+    return ok(work());
+  } catch (error) {
+    return err(path === undefined ? reasonOf(error) : reasonAt(path, error));
+  }
+}
+
+/** Relative paths depend on the current folder, so the absolute one is shown. */
+function reasonAt(path: string, error: unknown): string {
+  return isAbsolute(path) ? reasonOf(error) : `${reasonOf(error)} (${resolve(path)})`;
+}
+
+function reasonOf(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
+}
