@@ -185,8 +185,8 @@ const ZONES = [
   },
   {
     name: "worker",
-    from: "^src/worker\\.ts$",
-    may: ["^routes/", "^src/(edge|control-plane|gateway|proxy|features)/", "^routing-table\\.json$"],
+    from: "^src/worker(\\.ts$|/)",
+    may: ["^routes/", "^src/(worker|edge|control-plane|gateway|proxy|features)/", "^routing-table\\.json$"],
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {
@@ -271,11 +271,12 @@ const zoneRules = ZONES.map(({ name, from, may, to = {}, why }) => ({
 }));
 
 /** Programs beside the gateway (command, console, export, demo, host, origins' library) may name features. */
-const CORE = "^(src/(ids|routing|proxy|gateway|problems|ports|formats|edge|control-plane)/|src/worker\\.ts$|routes/)";
+const CORE =
+  "^(src/(ids|routing|proxy|gateway|problems|ports|formats|edge|control-plane)/|src/worker(\\.ts$|/)|routes/)";
 
 /** The files of the core that read the lists of features. */
 const COMPOSERS = [
-  "^src/worker\\.ts$",
+  "^src/worker/(index|objects)\\.ts$",
   "^routes/(app|pages|table/table)\\.ts$",
   "^src/control-plane/(client|object)\\.ts$",
   "^src/edge/(config|table/restored)\\.ts$",
@@ -326,8 +327,8 @@ module.exports = {
       name: "worker-is-the-root",
       comment: "what imports the composition root drags the whole platform in",
       severity: "error",
-      from: {},
-      to: { path: "^src/worker\\.ts$" },
+      from: { pathNot: "^src/worker(\\.ts$|/)" },
+      to: { path: "^src/worker(\\.ts$|/)" },
     },
     {
       name: "types-only",

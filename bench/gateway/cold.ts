@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { serveWorker } from "../../src/host/workerd/gateway.ts";
-import { bundleWorker } from "../../src/host/workerd/modules.ts";
 import { CONFIG_FILE, startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { exactProcessorMs } from "../lib/process-usage.ts";
 import type { BenchOptions, Cell, Section } from "../lib/report.ts";
 import { inTurn, ratios, spread } from "../lib/sample.ts";
+import { modulesOf } from "../lib/workerd.ts";
 
 export interface ColdSubject {
   readonly name: string;
@@ -46,7 +46,7 @@ export async function measureCold(
     for (const { name, workerPath, tableText } of subjects) {
       const stateFolder = mkdtempSync(join(tmpdir(), "waybill-bench-cold-"));
       folders.push(stateFolder);
-      const worker = await bundleWorker({ workerPath, tableText, minify: true });
+      const worker = await modulesOf(workerPath, tableText);
       // Publishes the table; later starts find it.
       const vars = { REQUEST_LOG: "off", ORIGIN: originUrl };
       await (await serveWorker(worker, { port: 0, tableText, stateFolder, vars })).stop();

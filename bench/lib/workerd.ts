@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startGateway } from "../../src/host/workerd/gateway.ts";
+import { bundleWorker } from "../../src/host/workerd/bundle.ts";
+import { serveWorker } from "../../src/host/workerd/gateway.ts";
+import type { ModuleFile } from "../../src/host/workerd/modules.ts";
+import { workerWith } from "../../src/host/workerd/table-modules.ts";
 import { shardKeyTable } from "./tables.ts";
 
 /** A benchmark's Worker, or the gateway, in its own workerd. */
@@ -25,15 +28,17 @@ export interface WorkerOptions {
   readonly vars?: Readonly<Record<string, string>>;
 }
 
+/** The modules of a Worker. `path`: its main module. Default: the gateway, as a build has it. */
+export const modulesOf = async (path: string | undefined, tableText: string): Promise<readonly ModuleFile[]> =>
+  path === undefined ? workerWith(tableText) : bundleWorker({ entries: { worker: path }, tableText, minify: true });
+
 /** All Workers get the same binary, configuration and V8 flags; only the main module differs. The system chooses ports. */
 export async function startWorker({ worker, tableText = ANY_TABLE, vars = {} }: WorkerOptions): Promise<RunningWorker> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-bench-"));
-  const running = await startGateway({
+  const running = await serveWorker(await modulesOf(worker && fileURLToPath(worker), tableText), {
     port: 0,
     tableText,
     stateFolder: folder,
-    minify: true,
-    workerPath: worker && fileURLToPath(worker),
     vars: { REQUEST_LOG: "off", ...vars },
   });
   const stop = async () => {

@@ -30,7 +30,7 @@ const START_AUTHOR = "start";
 const START_NOTE = "The table that the gateway was started with.";
 
 export interface ControlPlaneDeps {
-  /** The table that was deployed with the code: revision 0. */
+  /** The table that was deployed with the code, or its JSON text: revision 0. */
   readonly bundled: unknown;
   readonly clock?: Clock;
   /** Schedules `alarm`, Unix ms. */

@@ -1,4 +1,5 @@
 import { setLast } from "../edge/platform.ts";
+import { declaredIn } from "../edge/table/built.ts";
 import { loadTableBytes } from "../edge/table/compile-text.ts";
 import { type Bytes, sha256, tableNames } from "../edge/table/kv.ts";
 import type { Pointer } from "../formats/kv.ts";
@@ -284,7 +285,7 @@ function isoTime(text = ""): string | undefined {
 
 /** Revision 0: the table that was deployed with the code, as text. */
 export async function bundledRevision(bundled: unknown): Promise<RevisionContent> {
-  const bytes = new TextEncoder().encode(`${JSON.stringify(bundled, null, 2)}\n`);
+  const bytes = new TextEncoder().encode(`${JSON.stringify(declaredIn(bundled), null, 2)}\n`);
   const revision: TableRevision = {
     revision: 0,
     digest: await sha256(bytes),

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { buildConsole } from "../host/console/build.ts";
 import { editPublisher } from "../host/project/publish-edit.ts";
 import { watchTable } from "../host/project/watch-table.ts";
+import { bundleWorker } from "../host/workerd/bundle.ts";
 import { type RunningGateway, type ServeOptions, serveWorker } from "../host/workerd/gateway.ts";
-import { bundleWorker } from "../host/workerd/modules.ts";
+import { tableModules } from "../host/workerd/table-modules.ts";
 
 export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;
@@ -33,7 +34,8 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     end = resolve;
   });
   const start = async () => {
-    const worker = await bundleWorker({ tableText });
+    // This process has the code that it was started with: it can vouch for no table.
+    const worker = [...tableModules(tableText, undefined), ...(await bundleWorker())];
     const before = running;
     running = undefined;
     await before?.stop();

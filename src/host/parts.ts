@@ -10,16 +10,20 @@ const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, 
 
 export const version: string = JSON.parse(readFileSync(inRoot("package.json"), "utf8")).version;
 
-/** The Worker without a table. */
-export async function workerModules(): Promise<readonly ModuleFile[]> {
-  const { bundleWorker } = await import("./workerd/modules.ts");
-  return bundleWorker({ tableText: "{}", minify: true });
+let modules: Promise<readonly ModuleFile[]> | undefined;
+
+/** The modules of the Worker without a table: `index.js`, `objects.js`, `core.js`, and its parts. */
+export function workerModules(): Promise<readonly ModuleFile[]> {
+  modules ??= import("./workerd/bundle.ts").then(({ bundleWorker }) => bundleWorker({ minify: true }));
+  return modules;
 }
 
+let tableCode: Promise<string> | undefined;
+
 /** The version of the code that checks and compiles tables, as the modules of the Worker have it. */
-export async function tableCodeVersion(): Promise<string> {
-  const code = await import("./workerd/table-code.ts");
-  return code.tableCodeVersion();
+export function tableCodeVersion(): Promise<string> {
+  tableCode ??= import("./workerd/bundle.ts").then((bundle) => bundle.tableCodeVersion());
+  return tableCode;
 }
 
 /** Makes a folder that has the console's files alone. */
@@ -31,7 +35,7 @@ export async function copyConsole(folder: string): Promise<void> {
 /** The JSON Schema of tables. */
 export const schemaFile = (): string => inRoot("src/routing/routing-table.schema.json");
 
-/** The files of `waybill init`. */
+/** The files that `waybill init` writes. */
 export const templatesFolder = (): string => inRoot("src/package/templates");
 
 /** The program of the command, for a process of its own. */

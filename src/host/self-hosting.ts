@@ -16,7 +16,8 @@ import {
 import { foreignFile } from "./replace-folder.ts";
 import { readSettings } from "./settings.ts";
 import { serveWorker } from "./workerd/gateway.ts";
-import { bundleWorker, readWorker, writeWorker } from "./workerd/modules.ts";
+import { readWorker, writeWorker } from "./workerd/modules.ts";
+import { workerWith } from "./workerd/table-modules.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
 
 const CONSOLE_FOLDER = "console";
@@ -26,7 +27,7 @@ const BUILT_TABLE = "routing-table.json";
 const OWN_FILES = /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/;
 
 /**
- * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes
+ * `waybill build`: writes the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes
  * last and whole: after an interrupted build the folder can be served, or says that it has none.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
@@ -37,7 +38,7 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   const packsFolder = packsFolderOf(resolve(tableFile));
   const packs = await readPacks(text.value, packsFolder);
   if (!packs.ok) return err(packs.error);
-  const worker = await bundleWorker({ tableText: text.value, minify: true });
+  const worker = await workerWith(text.value);
   const built = packsFolderOf(join(folder, BUILT_TABLE));
   mkdirSync(built, { recursive: true });
   for (const { sha256 } of resolve(built) === packsFolder ? [] : packs.value)
@@ -47,6 +48,28 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   writeWorker(folder, worker);
   warnOfDemo(text.value);
   return ok(undefined);
+}
+
+export interface Preparation {
+  readonly tableFile: string;
+  /** Gets `worker/`, the modules that `base_dir` of `wrangler.toml` names, and `console/`, which `[assets]` names. */
+  readonly folder: string;
+  /** The main module of a project's own, whose imports are resolved to `FOR_PROJECTS`. */
+  readonly mainCode?: string | undefined;
+}
+
+/**
+ * `waybill prepare`, and `[build]` of the checkout: makes the files that wrangler uploads as they are, since its own bundler would
+ * make one module of all. Gives the checked table's text, or why it cannot be deployed; then the folder stays as it was.
+ */
+export async function prepareFolder({ tableFile, folder, mainCode }: Preparation): Promise<Result<string, string>> {
+  const text = await readTableText(tableFile);
+  if (!text.ok) return text;
+  const modules = await workerWith(text.value, mainCode);
+  mkdirSync(folder, { recursive: true });
+  await copyConsole(join(folder, "console"));
+  writeWorker(folder, modules, true);
+  return ok(text.value);
 }
 
 export interface ServedBuild {

@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildConsole } from "../host/console/build.ts";
 import { schemaFile, tableCodeVersion, templatesFolder, version } from "../host/parts.ts";
-import { bundleWorker, type ModuleFile } from "../host/workerd/modules.ts";
+import { bundleWorker } from "../host/workerd/bundle.ts";
+import type { ModuleFile } from "../host/workerd/modules.ts";
 import { bundlePrograms } from "./bundle.ts";
 import { compileLibraries, copyDocuments, writeIdsDocuments } from "./contents.ts";
 import { ROOT } from "./folders.ts";
@@ -59,10 +60,7 @@ async function makeWaybill(folder: string): Promise<void> {
     entries: { main: "package/entry/waybill.ts", table: "package/table.ts" },
     tableCodeVersion: await tableCodeVersion(),
   });
-  const worker = writeModules(
-    join(dist, "worker"),
-    await bundleWorker({ tableText: "{}", minify: true, withMaps: true }),
-  );
+  const worker = writeModules(join(dist, "worker"), await bundleWorker({ minify: true }));
   const page = await buildConsole(join(dist, "console"));
   // The compressed forms hold them already, and are a quarter of the tarball.
   for (const { name } of page) rmSync(join(dist, "console", name));

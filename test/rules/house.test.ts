@@ -114,7 +114,7 @@ describe("the house", () => {
     const passed = await passedBy(WARM.map(({ request }) => request));
     for (const [at, { name, files: filesOf, functions }] of WARM.entries()) {
       const own = passed[at];
-      expect(own?.files, name).toContain("src/worker.ts");
+      expect(own?.files, name).toContain("src/worker/index.ts");
       expect(own?.files.length, name).toBeLessThanOrEqual(filesOf.max);
       if (functions !== undefined) expect(own?.functions.length, name).toBeLessThanOrEqual(functions.max);
     }

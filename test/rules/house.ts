@@ -79,7 +79,9 @@ export function loneFiles(files: readonly File[]): readonly string[] {
           isSource(file) && linesOf(file) < LONE_LINES_MIN && !MAY_BE_LONE.test(file.path) && !TABLES.has(file.path),
       )
       // The composition root takes each adapter from a file of its own.
-      .filter(({ path }) => new Set(importers.get(path)).size === 1 && importers.get(path)?.[0] !== "src/worker.ts")
+      .filter(
+        ({ path }) => new Set(importers.get(path)).size === 1 && importers.get(path)?.[0] !== "src/worker/index.ts",
+      )
       .map(({ path }) => `${path} is used by ${importers.get(path)?.[0]} alone`)
   );
 }

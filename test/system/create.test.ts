@@ -7,7 +7,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningGateway, serveWorker } from "../../src/host/workerd/gateway.ts";
-import { bundleWorker, type WorkerModule } from "../../src/host/workerd/modules.ts";
+import type { ModuleFile } from "../../src/host/workerd/modules.ts";
+import { workerWith } from "../../src/host/workerd/table-modules.ts";
 import { readDemoTable } from "./demo/demo.ts";
 import { type Act, answer, startOrders } from "./orders-origin.ts";
 
@@ -17,7 +18,7 @@ const BODY = '{"total":1}';
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
 
 let orders: Awaited<ReturnType<typeof startOrders>>;
-let worker: readonly WorkerModule[];
+let worker: readonly ModuleFile[];
 let tableText: string;
 let gateway: RunningGateway;
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const create = { key: { country: { header: "x-country" } }, idempotency: { keepAnswer: {}, leaseSeconds: 1 } };
   const regions = Object.fromEntries(Object.keys(demo.regions).map((name) => [name, region]));
   tableText = JSON.stringify({ ...demo, regions, entities: { ...demo.entities, order: { ...order, create } } });
-  worker = await bundleWorker({ tableText });
+  worker = await workerWith(tableText);
   await start();
 });
 

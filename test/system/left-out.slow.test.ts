@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MEMBERS } from "../../src/features/members.ts";
-import { startGateway } from "../../src/host/workerd/gateway.ts";
+import { bundleWorker } from "../../src/host/workerd/bundle.ts";
+import { serveWorker } from "../../src/host/workerd/gateway.ts";
 import { copyWithout, FEATURES, goneWith } from "../rules/zones/left-out.ts";
 import { ROOT } from "../rules/zones/zones.ts";
 import { idWith } from "./hostile/gateway.ts";
@@ -53,10 +54,11 @@ describe.each(FEATURES)("without %s", (feature) => {
     const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
     const { declared, recorded, stop } = await startRecordingOrigins();
     const table = { ...TABLE, regions: declared.regions };
-    const gateway = await startGateway({
+    const tableText = JSON.stringify(table);
+    const worker = await bundleWorker({ tableText, entries: { worker: join(copy, "src/worker.ts") } });
+    const gateway = await serveWorker(worker, {
       port: 0,
-      tableText: JSON.stringify(table),
-      workerPath: join(copy, "src/worker.ts"),
+      tableText,
       stateFolder,
       openPages: true,
       vars: { REQUEST_LOG: "off" },

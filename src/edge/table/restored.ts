@@ -4,23 +4,17 @@ import { type Loadable, loadable } from "../../problems/loadable.ts";
 import { type RestoreParts, restoreTable, type StoredForm } from "../../routing/compile/restore.ts";
 import type { TableFeature } from "../../routing/feature.ts";
 import type { CompiledTable } from "../../routing/table.ts";
+import { type BuiltTable, declaredIn } from "./built.ts";
 import type { FormSeal } from "./form-seal.ts";
 
 /** Tables that are loaded without a check here. */
 export interface VouchedTables {
-  /** The declared table that was deployed with the code. */
+  /** The declared table that was deployed with the code, or its JSON text. */
   readonly bundled: unknown;
   /** Its digest and its stored form, if the build checked it. Who writes KV can name this digest, and gets this table. */
   readonly built?: BuiltTable | undefined;
   /** The control plane's seal; `undefined`: only the build vouches for a table. */
   readonly seal?: FormSeal | undefined;
-}
-
-export interface BuiltTable {
-  /** SHA-256 of its text. */
-  readonly digest: string;
-  /** `undefined`: too large to be deployed with the code. */
-  readonly form: (() => StoredForm) | undefined;
 }
 
 const layouts = loadable("table-layouts", () => import("../../routing/layouts/declared.ts"));
@@ -47,5 +41,5 @@ export async function compileBuilt({ bundled, built }: VouchedTables, revision: 
   const table = built?.form && (await restored(built.form(), revision));
   if (table !== undefined) return ok(table);
   const { compileBundled } = compiler.loaded ?? (await compiler.load());
-  return compileBundled(bundled, revision, built !== undefined);
+  return compileBundled(declaredIn(bundled), revision, built !== undefined);
 }

@@ -1,3 +1,5 @@
+import { TEXT_MODULE } from "./modules.ts";
+
 /** Deployment settings of a self-hosted gateway. */
 export interface WorkerdSettings {
   /** `host:port` to listen on; the system chooses a port for 0. */
@@ -89,7 +91,7 @@ export function workerdConfig(settings: WorkerdSettings): string {
     ([, name, key]) => `    (className = "${name}", uniqueKey = "${key}", enableSql = true),\n`,
   );
   const modules = settings.modules.map(
-    (name) => `    (name = ${quoted(name)}, esModule = embed ${quoted(`${settings.workerFolder}/${name}`)}),\n`,
+    (name) => `    (name = ${quoted(name)}, ${kindOf(name)} = embed ${quoted(`${settings.workerFolder}/${name}`)}),\n`,
   );
   const { loopbackPorts, consoleFolder, startFolder } = settings;
   // Read only, and asked for when a page is: the Worker's start knows nothing of it.
@@ -135,6 +137,8 @@ ${classes.join("")}  ],
 );
 ${worker}`;
 }
+
+const kindOf = (module: string): string => (module.endsWith(TEXT_MODULE) ? "text" : "esModule");
 
 /** A folder that the Worker may read, with its binding. */
 const folderService = (name: string, binding: string, path: string | undefined): readonly [string, string] =>

@@ -4,7 +4,7 @@ import { POINTER_KEY } from "../../formats/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
 import { digestOf, packsOf, publishedPointer, readPacks } from "../publish/publish.ts";
 import { type WorkerdSettings, workerdConfig } from "./config.ts";
-import { type BundleOptions, bundleWorker, type ModuleFile, WORKER_FOLDER, writeWorker } from "./modules.ts";
+import { type ModuleFile, WORKER_FOLDER, writeWorker } from "./modules.ts";
 import {
   type HandedTable,
   READY_PATH,
@@ -13,6 +13,7 @@ import {
   untilStarted,
   writeStartFolder,
 } from "./start-table.ts";
+import { workerWith } from "./table-modules.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
 export interface ServeOptions
@@ -34,8 +35,6 @@ export interface ServeOptions
   readonly host?: string | undefined;
 }
 
-export type GatewayOptions = ServeOptions & BundleOptions;
-
 export interface RunningGateway extends RunningWorkerd {
   /** Where tables are published: one file per key. */
   readonly kvFolder: string;
@@ -44,11 +43,11 @@ export interface RunningGateway extends RunningWorkerd {
 /** Defaults that differ from the edge's: no proxy in front reports the client's address. */
 const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
-/** Bundles the Worker with the table as its fallback, and serves it. */
-export const startGateway = async (options: GatewayOptions): Promise<RunningGateway> =>
-  serveWorker(await bundleWorker(options), options);
+/** Serves this version's Worker with the table as its fallback. */
+export const startGateway = async (options: ServeOptions): Promise<RunningGateway> =>
+  serveWorker(await workerWith(options.tableText), options);
 
-/** Runs a bundled Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
+/** Runs the modules of a Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
 export async function serveWorker(worker: readonly ModuleFile[], options: ServeOptions): Promise<RunningGateway> {
   const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
   for (const text of [options.tableText, ...(options.published ? [options.published.text] : [])]) {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { bundleWorker } from "../../../src/host/workerd/modules.ts";
+import { bundleWorker } from "../../../src/host/workerd/bundle.ts";
 import { brokenImports, copyWithout, FEATURES, goneWith, withoutLines } from "./left-out.ts";
 import { ROOT } from "./zones.ts";
 
@@ -18,7 +18,7 @@ describe("without a feature", () => {
     copies.push(copy);
     expect(brokenImports(copy)).toEqual([]);
     const tableText = readFileSync(join(ROOT, "routing-table.json"), "utf8");
-    const modules = await bundleWorker({ tableText, workerPath: join(copy, "src/worker.ts") });
+    const modules = await bundleWorker({ tableText, entries: { worker: join(copy, "src/worker.ts") } });
     expect(modules.map(({ name }) => name)).toContain("worker.js");
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { COMPATIBILITY_DATE, workerdConfig } from "../../../src/host/workerd/config.ts";
-import { bundleWorker, WORKER_FOLDER, writeWorker } from "../../../src/host/workerd/modules.ts";
+import { WORKER_FOLDER, writeWorker } from "../../../src/host/workerd/modules.ts";
+import { workerWith } from "../../../src/host/workerd/table-modules.ts";
 import { CONFIG_FILE, type RunningWorkerd, startWorkerd } from "../../../src/host/workerd/workerd.ts";
 
 /**
@@ -65,7 +66,7 @@ beforeAll(async () => {
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "objects");
   for (const each of [kvFolder, durableObjectsFolder]) mkdirSync(each);
-  const worker = await bundleWorker({ tableText: JSON.stringify(TABLE) });
+  const worker = await workerWith(JSON.stringify(TABLE));
   writeWorker(folder, worker);
   const vars = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "off", REPORT_SECONDS: "0" };
   const config = workerdConfig({

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { serveWorker } from "../../../src/host/workerd/gateway.ts";
-import { bundleWorker } from "../../../src/host/workerd/modules.ts";
+import { workerWith } from "../../../src/host/workerd/table-modules.ts";
 
 const GATEWAYS = 4;
 /** How the lives of a gateway end. */
@@ -69,7 +69,7 @@ async function mintUntil(url: string, at: number, enough: number, end: () => voi
 }
 
 it("four gateways that are stopped and killed while they mint, and start again on their states, give no ID twice", async () => {
-  const worker = await bundleWorker({ tableText });
+  const worker = await workerWith(tableText);
   const runOne = async (at: number): Promise<void> => {
     const vars = { REQUEST_LOG: "off", SEQUENCE_RANGE: `${at}/${GATEWAYS}` };
     for (const [life, how] of ENDS.entries()) {

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { bundleWorker } from "../../../src/host/workerd/bundle.ts";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, quoted, workerdConfig } from "../../../src/host/workerd/config.ts";
-import { startGateway } from "../../../src/host/workerd/gateway.ts";
+import { serveWorker } from "../../../src/host/workerd/gateway.ts";
 import { startWorkerd } from "../../../src/host/workerd/workerd.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
@@ -69,11 +70,10 @@ describe("the configuration of workerd", () => {
        } };`,
     );
     const vars = Object.fromEntries(HOSTILE.map((text, index) => [`H${index}`, text]));
-    const gateway = await startGateway({
+    const gateway = await serveWorker(await bundleWorker({ entries: { worker: workerPath } }), {
       port: 0,
       tableText: JSON.stringify(DECLARED_TABLE),
       stateFolder: join(folder, "state"),
-      workerPath,
       vars,
     });
     try {
@@ -102,7 +102,8 @@ describe("the configuration of workerd", () => {
        }) };`,
     );
     const tableText = JSON.stringify(DECLARED_TABLE);
-    const gateway = await startGateway({ port: 0, tableText, stateFolder: join(folder, "node"), workerPath });
+    const worker = await bundleWorker({ entries: { worker: workerPath } });
+    const gateway = await serveWorker(worker, { port: 0, tableText, stateFolder: join(folder, "node") });
     try {
       expect(await (await fetch(gateway.url)).json()).toEqual({ globals: [], timer: "number", modules: [] });
       expect(gateway.lines).toEqual([]);

@@ -1,25 +1,22 @@
 import { createHash } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningOrigin, startOrigins } from "../../../src/demo/origin.ts";
 import { tableWithOrigins } from "../../../src/demo/table.ts";
+import { tableCodeVersion } from "../../../src/host/parts.ts";
+import { bundleWorker } from "../../../src/host/workerd/bundle.ts";
 import { type RunningGateway, serveWorker } from "../../../src/host/workerd/gateway.ts";
-import {
-  bundleWorker,
-  type ModuleFile,
-  readWorker,
-  type WorkerModule,
-  writeWorker,
-} from "../../../src/host/workerd/modules.ts";
+import { type ModuleFile, readWorker, writeWorker } from "../../../src/host/workerd/modules.ts";
+import { tableModules, workerWith } from "../../../src/host/workerd/table-modules.ts";
 import { readDemoTable } from "../demo/demo.ts";
 import { rawRequest } from "../stack.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-modules-"));
 let origins: readonly RunningOrigin[] = [];
 let tableText = "";
-let modules: readonly WorkerModule[] = [];
+let modules: readonly ModuleFile[] = [];
 let states = 0;
 /** A state with the table, so that starts need nothing of the control plane. */
 const published = join(folder, "published");
@@ -33,7 +30,7 @@ const newState = (): string => {
 beforeAll(async () => {
   origins = await startOrigins(0);
   tableText = JSON.stringify(tableWithOrigins(readDemoTable(), origins));
-  modules = await bundleWorker({ tableText, minify: true });
+  modules = await workerWith(tableText);
   await (await start(modules, published)).stop();
   for (const { url } of origins) await fetch(url + ORDER, { method: "PUT", body: '{"item":"tea"}' });
 });
@@ -78,39 +75,48 @@ const KINDS: readonly (readonly [kind: string, path: string, init: RequestInit |
 ];
 
 describe("the modules of a build", () => {
-  it("have names of their own that stay the same, and the entry first", async () => {
-    expect(modules[0]?.name).toBe("worker.js");
+  it("have names of their own that stay the same, and the main one first", async () => {
+    expect(modules[0]?.name).toBe("main.js");
     expect(new Set(modules.map(({ name }) => name)).size).toBe(modules.length);
-    const again = await bundleWorker({ tableText, minify: true });
-    expect(again).toEqual(modules);
-    for (const { name } of modules) expect(name).toMatch(/^[\w.-]+\.js$/);
+    const again = [...tableModules(tableText, await tableCodeVersion()), ...(await bundleWorker({ minify: true }))];
+    const ofBuild = ({ name, code }: ModuleFile) => [name, code];
+    expect(again.map(ofBuild)).toEqual(modules.map(ofBuild));
+    for (const { name } of modules) expect(name).toMatch(/^[\w.-]+\.(?:js|txt)$/);
+  });
+
+  it("are the same for every table but for those of the table", async () => {
+    const other = await workerWith(JSON.stringify({ ...JSON.parse(tableText), default: "us" }));
+    const changed = other.filter(({ name, code }) => modules.find((each) => each.name === name)?.code !== code);
+    expect(changed.map(({ name }) => name).toSorted()).toEqual([
+      "routing-table-compiled.txt",
+      "routing-table.txt",
+      "voucher.js",
+    ]);
   });
 
   it("are read as they were written; a build of an earlier version has one", () => {
     const build = join(folder, "build");
     writeWorker(build, modules);
     const read = readWorker(build);
-    expect(read[0]?.name).toBe("worker.js");
+    expect(read[0]?.name).toBe("main.js");
     expect(new Map(read.map(({ name, code }) => [name, code]))).toEqual(
       new Map(modules.map(({ name, code }) => [name, code])),
     );
     rmSync(join(build, "worker"), { recursive: true });
     writeFileSync(join(build, "worker.js"), "export default {};");
     expect(readWorker(build)).toEqual([{ name: "worker.js", code: "export default {};" }]);
+    mkdirSync(join(build, "worker"));
+    for (const name of ["core.js", "worker.js"]) writeFileSync(join(build, "worker", name), name);
+    expect(readWorker(build).map(({ name }) => name)).toEqual(["worker.js", "core.js"]);
     expect(readWorker(join(folder, "nothing"))).toEqual([]);
   });
 
   it("can all be imported", async () => {
-    const names = modules.map(({ name }) => name).filter((name) => name !== "worker.js");
-    const workerPath = join(folder, "importer.ts");
-    writeFileSync(
-      workerPath,
-      `${["SequenceBlocks", "TrafficReports", "TableTruth", "IdempotencyKeys", "DirectoryKeys"].map((name) => `export class ${name} {}`).join("\n")}
+    const names = modules.map(({ name }) => name).filter((name) => name !== "main.js");
+    const code = `${["SequenceBlocks", "TrafficReports", "TableTruth", "IdempotencyKeys", "DirectoryKeys"].map((name) => `export class ${name} {}`).join("\n")}
        const load = (name) => import(name).then(() => undefined, (error) => name + ": " + error);
-       export default { fetch: async () => Response.json((await Promise.all(${JSON.stringify(names)}.map((name) => load("./" + name)))).filter((error) => error !== undefined)) };`,
-    );
-    const [importer] = await bundleWorker({ tableText, workerPath });
-    const gateway = await start([...(importer === undefined ? [] : [importer]), ...modules.slice(1)]);
+       export default { fetch: async () => Response.json((await Promise.all(${JSON.stringify(names)}.map((name) => load("./" + name)))).filter((error) => error !== undefined)) };`;
+    const gateway = await start([{ name: "main.js", code }, ...modules.slice(1)]);
     try {
       expect(await (await fetch(gateway.url)).json()).toEqual([]);
     } finally {
@@ -166,9 +172,7 @@ describe("a module that cannot be loaded", () => {
       default: "eu",
     };
     const text = JSON.stringify(table);
-    const worker = (await bundleWorker({ tableText: text, minify: true })).filter(
-      ({ name }) => !/^features-directory-edge-lookup\.js$/.test(name),
-    );
+    const worker = (await workerWith(text)).filter(({ name }) => !/^features-directory-edge-lookup\.js$/.test(name));
     const stateFolder = join(folder, `${states++}`);
     const gateway = await serveWorker(worker, { port: 0, tableText: text, stateFolder, vars: { REQUEST_LOG: "off" } });
     try {
@@ -191,7 +195,7 @@ describe("a module that cannot be loaded", () => {
     const order = { path: "/orders/:id", ids: [{ layout: "iuid" }] };
     // It needs none of the two.
     const other = { regions, entities: { order }, routes: [], default: Object.keys(regions)[0] };
-    const worker = await bundleWorker({ tableText: JSON.stringify(other), minify: true });
+    const worker = await workerWith(JSON.stringify(other));
     const needed = /^(?:edge-table-compile-text|features-create-table-compile)\.js$/;
     const damaged = worker.filter(({ name }) => !needed.test(name));
     expect(damaged).toHaveLength(worker.length - 2);
@@ -249,7 +253,7 @@ describe("a part of tables that is missing", () => {
         stateFolder: join(folder, `${states++}`),
         vars: { REQUEST_LOG: "off" },
       };
-      const whole = await bundleWorker({ tableText: text, minify: true });
+      const whole = await workerWith(text);
       // An empty state would need the control plane, which needs the part too.
       await (await serveWorker(whole, options)).stop();
       const worker = whole.filter(({ name }) => !part.test(name));

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningGateway, serveWorker } from "../../../src/host/workerd/gateway.ts";
-import { bundleWorker, type ModuleFile } from "../../../src/host/workerd/modules.ts";
+import type { ModuleFile } from "../../../src/host/workerd/modules.ts";
+import { workerWith } from "../../../src/host/workerd/table-modules.ts";
 import { startOrders } from "../orders-origin.ts";
 
 /** Every class of Durable Objects, whose implementation comes with its first call: what a call must not lose or give twice. */
@@ -42,7 +43,7 @@ beforeAll(async () => {
     routes: [],
     default: "eu",
   });
-  worker = await bundleWorker({ tableText, minify: true });
+  worker = await workerWith(tableText);
   await (await start(published)).stop();
 }, 60_000);
 

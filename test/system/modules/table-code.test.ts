@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleWorker } from "../../../src/host/workerd/modules.ts";
-import { tableCodeVersion } from "../../../src/host/workerd/table-code.ts";
+import { tableCodeVersion } from "../../../src/host/workerd/bundle.ts";
+import { workerWith } from "../../../src/host/workerd/table-modules.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "waybill-table-code-"));
 
 /** A process of its own for each version: one computes it once. */
 function versionOfCopy(): string {
-  const module = pathToFileURL(join(folder, "src/host/workerd/table-code.ts"));
+  const module = pathToFileURL(join(folder, "src/host/workerd/bundle.ts"));
   const code = `import { tableCodeVersion } from ${JSON.stringify(module)}; console.log(await tableCodeVersion());`;
   return execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" }).trim();
 }
@@ -49,8 +49,8 @@ describe("the version of the code that checks and compiles tables", () => {
     expect(version).toMatch(/^[0-9a-f]{16}$/);
     expect(versionOfCopy()).toBe(version);
     const tableText = readFileSync(join(ROOT, "routing-table.json"), "utf8");
-    const modules = await bundleWorker({ tableText, minify: true });
-    expect(modules.filter(({ code }) => code.includes(version))).toHaveLength(1);
+    const modules = (await workerWith(tableText)).filter(({ code }) => code.includes(version));
+    expect(modules.map(({ name }) => name)).toEqual(["voucher.js", "core.js"]);
   });
 
   const RETURNS = replacing(/return /, "return globalThis.changed ?? ");

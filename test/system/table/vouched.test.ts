@@ -8,9 +8,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formSeal } from "../../../src/edge/table/form-seal.ts";
 import { bodyKey, formKey, POINTER_KEY } from "../../../src/formats/kv.ts";
+import { tableCodeVersion } from "../../../src/host/parts.ts";
 import { type RunningGateway, serveWorker } from "../../../src/host/workerd/gateway.ts";
-import { bundleWorker, type ModuleFile } from "../../../src/host/workerd/modules.ts";
-import { tableCodeVersion } from "../../../src/host/workerd/table-code.ts";
+import type { ModuleFile } from "../../../src/host/workerd/modules.ts";
+import { workerWith } from "../../../src/host/workerd/table-modules.ts";
 import { type DeclaredTable, storeTable } from "../../../src/routing/index.ts";
 
 /** Vouched tables on bare workerd: the object writes a form, and isolates of later starts use it or check for themselves. */
@@ -131,7 +132,7 @@ beforeAll(async () => {
     { when: { layout: "iuid" }, region: "first" },
   ];
   faulty = JSON.stringify({ ...table, routes });
-  worker = await bundleWorker({ tableText: bundled, minify: true });
+  worker = await workerWith(bundled);
   version = await tableCodeVersion();
   state = await publishedState();
 }, 60_000);

@@ -1,0 +1,193 @@
+import { createApp } from "../../routes/app.ts";
+import { beginCalls, controlPlane, deploymentName, formRequests } from "../control-plane/client.ts";
+import { clientClaims } from "../edge/auth/access.ts";
+import { authenticator } from "../edge/auth/authenticate.ts";
+import { readConfig } from "../edge/config.ts";
+import { edgeConsole } from "../edge/console/console.ts";
+import type { Env } from "../edge/env.ts";
+import { composeFeatures } from "../edge/feature.ts";
+import * as log from "../edge/log.ts";
+import { isolateMetrics } from "../edge/metrics/isolate-metrics.ts";
+import { tableReporter } from "../edge/metrics/isolates.ts";
+import { durableMetrics, scheduleChecks } from "../edge/metrics/store.ts";
+import { edgeMovedMemory } from "../edge/origins/moved-memory.ts";
+import { hmacSigner } from "../edge/origins/signer.ts";
+import {
+  bindingWatch,
+  clientReader,
+  originFetch,
+  pooledEntropy,
+  runningHash,
+  systemClock,
+  systemPause,
+} from "../edge/platform.ts";
+import { rateLimits } from "../edge/rate-limits.ts";
+import { edgeTables } from "../edge/table/isolate-table.ts";
+import { startedTables } from "../edge/table/started-tables.ts";
+import { awaitedHere, tellFromNowOn } from "../edge/table/told-tables.ts";
+import { behindProxies } from "../edge/trusted-proxies.ts";
+import { PLATFORM_FEATURES } from "../features/platform.ts";
+import { problemResponse } from "../gateway/problem-response.ts";
+import { fieldRules } from "../proxy/headers.ts";
+import { pseudonymOf } from "../proxy/origin-request.ts";
+import { retryBudget } from "../proxy/origins.ts";
+import { deployTable, vouchedTables } from "./table.ts";
+
+/** `waybill/worker`: the gateway as a library, to which a Worker gives its table. */
+
+/** Keys that verify tokens, fetched from those who sign them. */
+const TOKEN_KEYS = {
+  clock: systemClock,
+  fetch: (target: string | Request, init?: RequestInit) => fetch(target, init),
+  reportKeyFailure: log.reportKeyFailure,
+};
+
+type Config = ReturnType<typeof readConfig>;
+
+/** Identity of a client: its address, and the credentials of its request. */
+function composeAccess(env: Env, config: Config) {
+  const peerOf = clientReader(config.clientAddress);
+  const consolePort = edgeConsole({
+    host: config.consoleHost,
+    preview: config.consolePreview,
+    tokens: config.auth.tokens,
+    clock: systemClock,
+    files: env.CONSOLE,
+  });
+  return {
+    clientOf: config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies),
+    console: consolePort,
+    authenticate: authenticator({
+      ...TOKEN_KEYS,
+      subtle: crypto.subtle,
+      sessions: consolePort,
+      settings: config.auth,
+      reportRefused: log.reportRefusedCredentials,
+    }),
+    clientClaims: clientClaims(config.clientJwt, TOKEN_KEYS),
+  };
+}
+
+/** Calls of origins: limits, signatures, and the fields that they get. */
+function composeOrigins(env: Env, config: Config, namespace: string) {
+  return {
+    fetch: originFetch(env),
+    deadlines: config.deadlines,
+    retryBudget: retryBudget(),
+    movedMemory: edgeMovedMemory(systemClock, namespace),
+    sign: hmacSigner(config.signingKeys, crypto.subtle, systemClock),
+    mustSign: config.mustSign,
+    fieldRules: fieldRules(config.fields),
+    pseudonym: pseudonymOf(config.gatewayName),
+    trustsForwarded: config.forwardedFields === "append",
+  };
+}
+
+type IsolateMetrics = ReturnType<typeof isolateMetrics>;
+
+/** Metrics, and the log that tells of the same requests. */
+function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
+  const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
+  const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);
+  const observeAll: IsolateMetrics["observe"] = (line, waitUntil, decidedBy) => {
+    metrics.observe(line, waitUntil, decidedBy);
+    logLine?.(line);
+    writePoint?.(line);
+  };
+  return {
+    metrics,
+    counters: metrics.counters,
+    originHealth: metrics.originHealth,
+    observe: logLine === undefined && writePoint === undefined ? metrics.observe : observeAll,
+    logDefect: log.reportDefect,
+    logBrokenBody(entity: string, reason: string) {
+      metrics.counters.count("broken_bodies", entity, reason);
+      log.reportBrokenBody(entity, reason);
+    },
+  };
+}
+
+/** The isolate's tables as requests see them, and the control plane that changes them. */
+function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
+  tellFromNowOn(own);
+  const start = { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure };
+  const tables = env.START_TABLE === undefined ? own : startedTables(own, start);
+  const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
+  const awaited = awaitedHere(truth, { tables, clock: systemClock, pause: systemPause });
+  return { tables, controlPlane: { ...truth, ...awaited } };
+}
+
+/** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
+function compose(env: Env) {
+  const config = readConfig(env);
+  if (config.faults.length > 0) log.reportInvalidSettings(config.faults);
+  const clock = systemClock;
+  const namespace = deploymentName(env.TABLE_TRUTH);
+  const entropy = pooledEntropy();
+  const metrics = isolateMetrics({
+    store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
+    reportMs: config.reportMs,
+    table: tableReporter(entropy, clock, config.reportMs, () => tables),
+    clock,
+    pause: systemPause,
+    onBreaker: log.reportBreaker,
+    onReportFailure: log.reportMetricsFailure,
+  });
+  const access = composeAccess(env, config);
+  const { authenticate } = access;
+  const { counters } = metrics;
+  const platform = { env, config, clock, entropy, namespace, authenticate, counters, tokenKeys: TOKEN_KEYS };
+  const features = composeFeatures(PLATFORM_FEATURES, platform);
+  const tables = edgeTables({
+    kv: env.TABLE_KV,
+    namespace,
+    clock,
+    entropy,
+    ...vouchedTables(env),
+    requestForm: formRequests(env.TABLE_TRUTH, systemPause),
+    refreshMs: config.tableRefreshMs,
+    report: log.reportLoadFailure,
+    openers: features.openers,
+    onServed: bindingWatch(env, log.reportMissingBindings),
+  });
+  return createApp({
+    ...features.ports,
+    ...access,
+    ...composeOrigins(env, config, namespace),
+    ...composeObservation(env, config, metrics),
+    ...composeTables(env, tables),
+    clock,
+    pause: systemPause,
+    entropy,
+    subtle: crypto.subtle,
+    hashOf: runningHash,
+    isOnEdge: config.isOnEdge,
+    earlyAnswers: config.earlyAnswers,
+    invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
+    rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),
+  });
+}
+
+/**
+ * The handler of a Worker whose fallback, and first table of an empty state, is `table`: the declared table, or its JSON text.
+ * `voucher`: the build's word for it.
+ */
+export function gateway(table: object | string, voucher?: Parameters<typeof deployTable>[1]) {
+  deployTable(table, voucher);
+  let app: ReturnType<typeof compose> | undefined;
+  return {
+    fetch(request, env, context) {
+      try {
+        app ??= compose(env);
+      } catch (error) {
+        // A missing binding is the operator's to read in the log; a client gets the same problem as for any defect.
+        log.reportDefect(error);
+        return problemResponse({ reason: "internal-error" });
+      }
+      return app.fetch(request, env, context);
+    },
+    async scheduled(_controller, env) {
+      if (readConfig(env).reportMs > 0) await scheduleChecks(env.TRAFFIC);
+    },
+  } satisfies ExportedHandler<Env>;
+}

@@ -1,0 +1,28 @@
+import type { Env } from "../edge/env.ts";
+import { signingKeysOf } from "../edge/origins/signer.ts";
+import { readVoucher } from "../edge/table/built.ts";
+import { formSeal } from "../edge/table/form-seal.ts";
+import type { VouchedTables } from "../edge/table/restored.ts";
+
+type Voucher = Parameters<typeof readVoucher>[0];
+
+/**
+ * The version of the code that checks and compiles tables, set when the modules of the Worker are built (host/workerd/bundle.ts). A
+ * Worker of sources checks every table.
+ */
+declare const TABLE_CODE_VERSION: string;
+const version = typeof TABLE_CODE_VERSION === "undefined" ? undefined : TABLE_CODE_VERSION;
+
+/** The table of this Worker, for the handler and for objects that are made later. */
+let deployed: Pick<VouchedTables, "bundled" | "built"> | undefined;
+
+export function deployTable(table: object | string, voucher: Voucher): void {
+  if (deployed !== undefined && deployed.bundled !== table)
+    throw new Error("a Worker has one routing table: gateway() was called with two");
+  deployed = { bundled: table, built: readVoucher(voucher, version) };
+}
+
+export function vouchedTables(env: Env): VouchedTables {
+  if (deployed === undefined) throw new Error("the Worker has no routing table: its default export is gateway(table)");
+  return { ...deployed, seal: formSeal(version, signingKeysOf(env), crypto.subtle) };
+}
