@@ -3,6 +3,7 @@ import { readDocument } from "../../src/cli/commands/contract/document.ts";
 import { pathsOf } from "../../src/cli/commands/contract/paths.ts";
 import { editJson } from "../../src/cli/lib/json-edit.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { processorMs } from "../setup/processor-ms.ts";
 import { waybill } from "./fake-runtime.ts";
 import { tableFiles } from "./memory-files.ts";
 
@@ -39,10 +40,10 @@ describe("large documents", () => {
       Array.from({ length: 3_000 }, (_, at) => [`/things${at % 125}/x${Math.floor(at / 125)}`, { get: {} }]),
     );
     files.write("openapi.json", JSON.stringify({ openapi: "3.1.0", servers, paths }));
-    const startedMs = performance.now();
+    const startedMs = processorMs();
     const { stderr, code } = await waybill(["contract", "openapi.json", "--entity-prefix", "/s1"], { files });
     expect({ stderr, code }).toEqual({ stderr: "openapi.json: 3,000 paths, 1,000 findings\n", code: 2 });
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    expect(processorMs() - startedMs).toBeLessThan(20_000);
   });
 
   it("10,000 paths are compared with a table in seconds, in both notations", async () => {
@@ -52,10 +53,10 @@ describe("large documents", () => {
     const yaml = Object.keys(paths).map((path) => `  ${path}:\n    get: {}\n`);
     files.write("big.yaml", `openapi: 3.1.0\npaths:\n${yaml.join("")}`);
     for (const file of ["big.json", "big.yaml"]) {
-      const startedMs = performance.now();
+      const startedMs = processorMs();
       const { stderr, code } = await waybill(["contract", file, "--entity-prefix", "/parcels"], { files });
       expect({ stderr, code }).toEqual({ stderr: `${file}: 10,000 paths, 10,001 findings\n`, code: 2 });
-      expect(performance.now() - startedMs).toBeLessThan(20_000);
+      expect(processorMs() - startedMs).toBeLessThan(20_000);
     }
   });
 
@@ -66,9 +67,9 @@ describe("large documents", () => {
 
   it("objects of many keys take no longer than their length", () => {
     const keys = Array.from({ length: 50_000 }, (_, at) => `k${at}: 1`);
-    const startedMs = performance.now();
+    const startedMs = processorMs();
     expect(read(`openapi: 3.0.0\nx: { ${keys.join(", ")} }`)).toEqual([]);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(processorMs() - startedMs).toBeLessThan(10_000);
   });
 });
 
@@ -91,12 +92,12 @@ describe("as many single entities as a table may have", () => {
   it("are edited in seconds", () => {
     const ids = Array.from({ length: 100_000 }, (_, at) => `6347eb00-bbaa-01cc-0201-${`${at}`.padStart(12, "0")}`);
     const table = JSON.stringify({ moved: Object.fromEntries(ids.map((id) => [id, "eu"])) }, undefined, 2);
-    const started = performance.now();
+    const started = processorMs();
     const edited = editJson(
       table,
       new Map([["moved", new Map(ids.map((id, at) => [id, at % 2 === 0 ? undefined : "us"]))]]),
     ).text;
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(processorMs() - started).toBeLessThan(10_000);
     expect(Object.values(JSON.parse(edited).moved)).toEqual(new Array(50_000).fill("us"));
   });
 });

@@ -8,6 +8,7 @@ import { planParts, rootFields } from "../../src/features/graphql/document/plan.
 import { hasParams, readBody, readQuery } from "../../src/features/graphql/document/request.ts";
 import { itemsOf, membersOf, rawOf, sliceOf, textOf } from "../../src/features/graphql/document/slices.ts";
 import { duplicateKey } from "../../src/routing/index.ts";
+import { processorMs } from "../setup/processor-ms.ts";
 import { ask } from "./world.ts";
 
 const LIMITS = { tokensMax: 1000, depthMax: 20, aliasesMax: 15 };
@@ -114,12 +115,12 @@ describe("documents", () => {
     const names = Array.from({ length: 30 }, (_, at) => `F${at}`);
     const bomb = names.map((name, at) => `fragment ${name} on Q { a ...F${at + 1} ...F${at + 1} }`).join(" ");
     const query = `{ ...F0 } ${bomb} fragment F30 on Q { x: a }`;
-    const startedMs = performance.now();
+    const startedMs = processorMs();
     expect(code(query)).toBe("TOO_MANY_ALIASES");
     const harmless = read(query.replace("x: a", "a"));
     if (!harmless.ok) throw new Error(harmless.error.message);
     expect(rootFields(harmless.value, [], 10)).toMatchObject({ ok: true, value: [{ key: "a" }] });
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(processorMs() - startedMs).toBeLessThan(500);
   });
 
   it("names of objects' own members are fields like others", async () => {
@@ -221,12 +222,12 @@ it("a large variable that many fields use costs a bounded time", () => {
   const fields = Array.from({ length: 90 }, (_, at) => `f${at}(w: $w) { a }`).join(" ");
   const nested = "[".repeat(30) + Array.from({ length: 60_000 }, () => "1").join() + "]".repeat(30);
   const given = membersOf(sliceOf(`{"w":${nested}}`) as never);
-  const startedMs = performance.now();
+  const startedMs = processorMs();
   const operation = readDocument(`query($w: W) { ${fields} }`, undefined, given ?? new Map(), LIMITS);
   if (!operation.ok) throw new Error(operation.error.message);
   const rules = [{ argument: "w", fields: undefined, type: undefined, entity: "a", isPlural: false }];
   expect(rootFields(operation.value, rules, 10_000_000)).toMatchObject({ ok: false, error: { code: "TOO_DEEP" } });
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(processorMs() - startedMs).toBeLessThan(1_000);
 });
 
 it("one entry at many positions makes no result without bound", () => {
@@ -318,7 +319,7 @@ describe("answers", () => {
 test("a list of 1,000 IDs is split in time", async () => {
   const ids = Array.from({ length: 1000 }, (_, at) => `${at % 24}-${at % 14}`);
   const body = JSON.stringify({ query: "query($ids: [ID!]!) { nodes(ids: $ids) { id } }", variables: { ids } });
-  const startedMs = performance.now();
+  const startedMs = processorMs();
   expect((await ask(body)).parts).toBe(3);
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  expect(processorMs() - startedMs).toBeLessThan(2_000);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { mixWords, type Words } from "../../../src/ids/index.ts";
+import { processorMs } from "../../setup/processor-ms.ts";
 import { load, sampleTable } from "../tables.ts";
 
 /** A step of `mixWords` backwards, for 32-bit words: what the hash was before a word, if it is `hash` after it. */
@@ -29,12 +30,12 @@ test("a table with as many moved IDs as may be, all of one hash, loads and answe
   const all = colliding(100_000);
   expect(new Set(all.map(mixWords))).toEqual(new Set([0]));
   const moved = Object.fromEntries(all.map((words) => [textOf(words), "us"]));
-  const started = performance.now();
+  const started = processorMs();
   const table = load({ ...sampleTable(), moved });
-  const loadedMs = performance.now() - started;
+  const loadedMs = processorMs() - started;
   const overrides = table.layouts.get("hotguid")?.overrides;
-  const asked = performance.now();
+  const asked = processorMs();
   for (const words of all) expect(table.moved.targets[overrides?.get(words) ?? -1]?.region?.name).toBe("us");
   expect(loadedMs).toBeLessThan(10_000);
-  expect(performance.now() - asked).toBeLessThan(5_000);
+  expect(processorMs() - asked).toBeLessThan(5_000);
 }, 60_000);

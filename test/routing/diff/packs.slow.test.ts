@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { countPackedKeys } from "../../../src/features/packs/table/diff.ts";
 import type { PackRange } from "../../../src/features/packs/table/format.ts";
 import type { PackRanges } from "../../../src/features/packs/table/pack.ts";
+import { processorMs } from "../../setup/processor-ms.ts";
 
 it("what packs hold of two million ranges is counted in seconds", async () => {
   const random = (shift: number) =>
@@ -17,9 +18,9 @@ it("what packs hold of two million ranges is counted in seconds", async () => {
   });
   const before = flat(random(0));
   const after = flat(random(1_000));
-  const startedMs = performance.now();
+  const startedMs = processorMs();
   const held = countPackedKeys([0, 2 ** 32 - 1], [before], [after]);
-  expect(performance.now() - startedMs).toBeLessThan(20_000);
+  expect(processorMs() - startedMs).toBeLessThan(20_000);
   expect(held.find((way) => way.before === "eu" && way.after === undefined)?.keys).toBe(500_000_000);
   expect(held.reduce((sum, { keys }) => sum + keys, 0)).toBe(2 ** 32);
 });
