@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 // Runs a TypeScript file or an installed tool of this project on a machine with only npm and Node 20: installs missing
-// packages, then starts a Node that runs TypeScript. Plain JavaScript, because nothing is installed yet.
+// packages, then starts a Node for it. Plain JavaScript, because nothing is installed yet.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-/** The first Node with type stripping and SQLite enabled by default. */
-const NODE_MIN = [22, 18];
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chooseNode, readsTypeScript, whyNotPackaged } from "./checkout/node.mjs";
+import { announce, npmArguments, npmCommand, packagesOf, planInstall, toolScript } from "./checkout/packages.mjs";
 
 /** Keeps wrangler and miniflare quiet and off the network. The caller's environment overrides these. */
 const QUIET = {
@@ -19,137 +18,112 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 
+/** A file of the product alone: it needs no packages of tests and tools, and runs on Node 20 too. */
+const PRODUCT = "--product";
+
 /** For files that take relative paths: npm runs every script in the top folder, not in the caller's. */
 const IN_CALLERS_FOLDER = "--in-callers-folder";
 
 /** The name of a package's command follows, in place of a file. */
 const TOOL = "--tool";
 
+/** Node prints one about type stripping and SQLite at each start. */
+const NO_WARNING = "--disable-warning=ExperimentalWarning";
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const args = process.argv.slice(2);
-const isInCallersFolder = args[0] === IN_CALLERS_FOLDER;
-const isTool = args[0] === TOOL;
-const [file, ...rest] = isInCallersFolder || isTool ? args.slice(1) : args;
+const given = new Set();
+while ([PRODUCT, IN_CALLERS_FOLDER, TOOL].includes(args[0] ?? "")) given.add(args.shift());
+const [file, ...rest] = args;
 if (file === undefined) {
-  stop(`usage: node src/host/run.mjs [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]
+  stop(`usage: node src/host/run.mjs [${PRODUCT}] [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]
        node src/host/run.mjs ${TOOL} NAME [ARGUMENT...]`);
 }
 
-const missing = findMissing();
-if (missing !== undefined) install(missing);
+const needs = given.has(PRODUCT) ? "product" : "tools";
+const wanted =
+  packagesOf(join(root, "package-lock.json")) ?? stop("package-lock.json is missing or damaged: restore it from git");
 const node = findNode();
-// Node prints a warning about type stripping and SQLite at each start.
-if (isTool) run(node, file, rest);
-else run(node, node, ["--disable-warning=ExperimentalWarning", join(root, file), ...rest]);
+const script = given.has(TOOL) ? toolScript(wanted, file) : file;
+if (script === undefined) stop(`No package has a command ${file}.`);
+install();
+run(node, [...(given.has(TOOL) ? [] : [NO_WARNING]), join(root, script), ...rest]);
 
-/** Why `npm ci` is needed, if it is. npm records what it installed in node_modules/.package-lock.json. */
+/** Installs what is missing, after it was said. */
+function install() {
+  const plan = findMissing();
+  if (plan === undefined) return;
+  process.stderr.write(`${announce(plan)}\n`);
+  npm(root, npmArguments(plan));
+  // npm corrects a package.json that differs from the lock file without a word; `ci` refuses it.
+  if (!plan.isFresh && findMissing() !== undefined) npm(root, npmArguments({ ...plan, isFresh: true }));
+}
+
 function findMissing() {
-  const wanted = packagesOf(join(root, "package-lock.json"));
-  if (wanted === undefined) stop("package-lock.json is missing or damaged: restore it from git");
-  const present = packagesOf(join(root, "node_modules", ".package-lock.json"));
-  if (present === undefined) return "nothing is installed yet";
-  for (const [path, { version, integrity, optional }] of Object.entries(wanted)) {
-    if (path === "") continue;
-    const found = present[path];
-    // npm skips optional packages for other platforms.
-    if (found === undefined && optional) continue;
-    if (found?.version !== version || found?.integrity !== integrity) return `${path} is not at version ${version}`;
-  }
-  const extra = Object.keys(present).find((path) => wanted[path] === undefined);
-  return extra === undefined ? undefined : `${extra} is no longer in package-lock.json`;
+  return planInstall(wanted, packagesOf(join(root, "node_modules", ".package-lock.json")), needs === "tools");
 }
 
-/** @param {string} path */
-function packagesOf(path) {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")).packages;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @param {string} reason */
-function install(reason) {
-  process.stderr.write(`Installing packages with npm ci (${reason})\n`);
-  // workerd, the bundler and Node have their programs in optional packages, one for each kind of machine.
-  const result = spawnSync("npm", ["ci", "--include=optional"], { cwd: root, stdio: ["ignore", 2, 2] });
+/** @param {string} folder @param {readonly string[]} args */
+function npm(folder, args) {
+  const { platform, execPath } = process;
+  const [program, ...first] = npmCommand({ platform, execPath, npmPath: process.env["npm_execpath"] });
+  const result = spawnSync(program, [...first, ...args], { cwd: folder, stdio: ["ignore", 2, 2], windowsHide: true });
   if (result.error) stop(`npm cannot be started (${result.error.message}): install Node with its npm`);
-  if (result.status !== 0) stop("npm ci failed, see above; it needs the npm registry, or npm's cache, once");
+  if (result.status !== 0) stop(`npm ${args[0]} failed, see above; it needs the npm registry, or npm's cache, once`);
 }
 
-/**
- * The current Node if it is new enough, else the one from the optional package for this Linux, in that package's folder:
- * npm 10 links no `.bin/node`, since the packages of two processors claim that name.
- */
+/** The machine's Node if it is new enough, else the one of a package, which has a lock file and a folder of its own. */
 function findNode() {
-  if (isEnough(process.versions.node) && existsSync(process.execPath)) return process.execPath;
-  const name = `node-${process.platform}-${process.arch}`;
-  const packaged = join(root, "node_modules", name, "bin", "node");
-  const trial = spawnSync(packaged, ["--version"], { encoding: "utf8" });
-  const version = trial.stdout?.trim().replace(/^v/, "");
-  if (version && isEnough(version)) return packaged;
-  return stop(`${whyNotOwn()} ${whyNotPackaged(name, packaged, trial)}`);
-}
-
-/** A Node of this project's packages may have been removed while it runs. */
-function whyNotOwn() {
-  const { node } = process.versions;
-  const needs = `Waybill needs Node ${NODE_MIN.join(".")} or later;`;
-  return isEnough(node)
-    ? `${needs} the one that runs, ${node}, is no longer on the disk.`
-    : `${needs} this is ${node}.`;
-}
-
-/**
- * Why the package for this machine does not help, and the remedy.
- * @param {string} name
- * @param {string} packaged its Node
- * @param {import("node:child_process").SpawnSyncReturns<string>} trial a start of it
- */
-function whyNotPackaged(name, packaged, { error, stderr, status }) {
-  const other = "install Node 24 from nodejs.org or with your version manager";
-  if (packagesOf(join(root, "package-lock.json"))?.[`node_modules/${name}`] === undefined) {
-    return `No package has one for ${process.platform} on ${process.arch}: ${other}, then try again.`;
+  const { versions, platform, arch, execPath } = process;
+  const chosen = chooseNode(needs, { version: versions.node, platform, arch });
+  if ("refusal" in chosen) return stop(chosen.refusal);
+  if ("own" in chosen) {
+    // A packaged Node may have been removed while it runs.
+    return existsSync(execPath) ? execPath : stop(`The Node that runs, ${versions.node}, is no longer on the disk.`);
   }
-  // npm ends well all the same: the package is optional.
-  if (!existsSync(packaged)) {
-    return (
-      `npm did not install the package that has one, ${name}: its download failed, or npm omits optional packages.\n` +
-      `Run \`npm ci --include=optional --loglevel=http\` where npm reaches its registry, or ${other}, then try again.`
-    );
+  const name = chosen.packaged;
+  const folder = join(root, ".node");
+  const locked = packagesOf(join(folder, "package-lock.json"))?.[`node_modules/${name}`];
+  const found = packagesOf(join(folder, "node_modules", ".package-lock.json"))?.[`node_modules/${name}`];
+  if (locked === undefined || locked.integrity !== found?.integrity) {
+    process.stderr.write(`${announce({ reason: `this is ${versions.node}`, parts: ["node"], changed: 0 })}\n`);
+    npm(folder, ["ci", "--include=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
   }
-  // The file is there, so its loader is not: musl has another one.
-  const isWithoutLoader = error !== undefined && "code" in error && error.code === "ENOENT";
-  const why = isWithoutLoader ? "it needs glibc" : (error?.message ?? (stderr.trim() || `exit code ${status}`));
-  return `The one of the package ${name} does not start here (${why}): ${other}, then try again.`;
+  const packaged = join(folder, "node_modules", name, "bin", "node");
+  const { status, error, stderr } = spawnSync(packaged, ["--version"], { encoding: "utf8" });
+  if (status === 0) return packaged;
+  return stop(whyNotPackaged(needs, versions.node, { name, isThere: existsSync(packaged), error, stderr, status }));
 }
 
-/** @param {string} version */
-function isEnough(version) {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
-}
-
-/** @param {string} node @param {string} program @param {string[]} args */
-function run(node, program, args) {
-  // The tools are scripts that take the first `node` on PATH.
-  const path = [dirname(node), join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
-  const child = spawn(program, args, {
-    env: { ...QUIET, ...process.env, PATH: path },
+/** @param {string} node @param {readonly string[]} args */
+function run(node, args) {
+  // Programs of packages are scripts that take the first `node` on PATH.
+  const path = [dirname(node), join(root, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
+  const child = spawn(node, args, {
+    env: { ...QUIET, ...process.env, PATH: path, ...nodeOptions(node) },
     stdio: "inherit",
+    windowsHide: true,
     // npm sets INIT_CWD; without npm the working folder is the caller's.
-    cwd: (isInCallersFolder && process.env.INIT_CWD) || process.cwd(),
+    cwd: (given.has(IN_CALLERS_FOLDER) && process.env["INIT_CWD"]) || process.cwd(),
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  // The shell of npx dies by a signal that it does not hand on.
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
+    process.on(signal, () => child.kill(signal));
+  // npm starts scripts by a shell, which dies by a signal that it does not hand on.
   const parent = process.ppid;
   const orphaned = () => process.ppid !== parent && child.kill("SIGTERM");
-  if (process.env.npm_command === "exec") setInterval(orphaned, 250).unref();
-  child.once("error", (error) => stop(`${program} cannot be started: ${error.message}`));
+  if (process.env["npm_command"] !== undefined) setInterval(orphaned, 250).unref();
+  child.once("error", (error) => stop(`${node} cannot be started: ${error.message}`));
   child.once("exit", (code, signal) => {
-    process.exitCode = code ?? 128 + constants.signals[signal];
+    process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
     process.exit();
   });
+}
+
+/** Options for every Node that is started, if it needs them to read TypeScript. @param {string} node */
+function nodeOptions(node) {
+  if (node !== process.execPath || readsTypeScript(process.versions.node)) return {};
+  const hook = pathToFileURL(join(root, "src/host/checkout/typescript.mjs")).href;
+  return { NODE_OPTIONS: [process.env["NODE_OPTIONS"], NO_WARNING, `--import=${hook}`].filter(Boolean).join(" ") };
 }
 
 /** @param {string} why @returns {never} */
