@@ -15,11 +15,15 @@ import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, mayBeDone } from "./http.
 import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
 import {
   EFFECT,
+  formatHere,
+  formatNotHere,
   formatNotPropagated,
   formatPropagation,
+  NOT_AWAITED,
   PROBES_DEFAULT,
   propagationOf,
-  secondsToWait,
+  untilHere,
+  waitFor,
   waitOption,
   waitUntilPropagated,
 } from "./propagation.ts";
@@ -31,7 +35,7 @@ export const changeOptions = (expect: string, json: string) =>
     option("--note <text>", "a note for the history"),
     option("--yes", "do not ask for confirmation"),
     waitOption(),
-    option("--no-wait", "do not wait; at a terminal, waiting is the default"),
+    option("--no-wait", "do not wait; by default it waits for 2 s, and for probes at a terminal"),
     option("--json", json),
     ...GATEWAY_OPTIONS,
   ] as const;
@@ -103,7 +107,8 @@ export const changeTable = async <Read = undefined>(
   const message = (made: TableRevision) => `accepted${what}: ${formatRevision(made)}`;
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
-  const session = { gateway, options: { ...options, wait: secondsToWait(options, runtime) }, runtime };
+  const waiting = { ...options, wait: waitFor(options, runtime) };
+  const session = { gateway, options: waiting, sentAtMs: runtime.nowMs(), runtime };
   const made = await runtime.guard(async () => resolveOutcome(await send(request), change, session), UNDER_WAY);
   return reportSuccess(made, change, session);
 };
@@ -225,10 +230,11 @@ interface ChangeReport extends PendingChange {
   readonly warnings?: readonly PlanWarning[] | undefined;
 }
 
-interface Session<Wait = number> {
+interface Session {
   readonly gateway: GatewayClient;
-  /** `wait`: seconds for its propagation. */
-  readonly options: { readonly json?: boolean; readonly wait?: Wait | undefined };
+  readonly options: { readonly json?: boolean; readonly wait: ReturnType<typeof waitFor> };
+  /** When the change was sent; absent if there was none to make. */
+  readonly sentAtMs?: number;
   readonly runtime: Runtime;
 }
 
@@ -262,34 +268,50 @@ const UNKNOWN =
 const reportSuccess = async (revision: TableRevision, { message, warnings }: ChangeReport, session: Session) => {
   const { options, runtime } = session;
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
-  if (!options.json && options.wait === undefined) runtime.report(NOT_AWAITED);
+  if (!options.json && options.wait === false) runtime.report(NOT_AWAITED);
   const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
-  const { code, propagation } = await runtime.guard(() => awaitChange(session), farewell);
-  if (options.json) await runtime.print(jsonText({ ...revision, changed: true, warnings, propagation }));
+  const { code, ...seen } = await runtime.guard(() => awaitChange(session), farewell);
+  if (options.json) await runtime.print(jsonText({ ...revision, changed: true, warnings, ...seen }));
   return code;
 };
-
-const NOT_AWAITED = "not yet known to be in force; watch it with `waybill table status --wait`\n";
 
 /** Ends a command whose text is in force already. `--wait` still waits for its propagation. */
 export const endUnchanged = async (
   why: string,
   { revision, digest }: Pick<TableRevision, "revision" | "digest">,
-  { gateway, options: { json = false, wait }, runtime }: Session<number | false>,
+  { gateway, options: { json = false, wait = false }, runtime }: Unchanged,
 ): Promise<never> => {
   runtime.report(why);
-  const { code, propagation } = await awaitChange({ gateway, options: { json, wait: wait || undefined }, runtime });
+  const { code, propagation } = await awaitChange({ gateway, options: { json, wait }, runtime });
   if (json) await runtime.print(jsonText({ revision, digest, changed: false, propagation }));
   return fail("", code);
 };
 
-const awaitChange = async ({ gateway, options: { json, wait }, runtime }: Session) => {
-  if (wait === undefined) return { code: EXIT.ok, propagation: undefined };
-  const options = { seconds: wait, probes: PROBES_DEFAULT };
+interface Unchanged extends Pick<Session, "gateway" | "runtime"> {
+  readonly options: Pick<ChangeOptions, "json" | "wait">;
+}
+
+interface Seen {
+  readonly code: ExitCode;
+  readonly inForceHereMs?: number | undefined;
+  readonly propagation?: ReturnType<typeof propagationOf>;
+}
+
+const awaitChange = async ({ gateway, options: { json, wait }, sentAtMs, runtime }: Session): Promise<Seen> => {
+  if (wait === false) return { code: EXIT.ok };
+  if (wait === "here") {
+    const here = await untilHere(gateway, sentAtMs ?? runtime.nowMs(), runtime);
+    const { afterMs } = here;
+    if (afterMs === undefined) runtime.report(formatNotHere(here));
+    else if (!json) await runtime.print(formatHere(afterMs));
+    return { code: EXIT.ok, inForceHereMs: afterMs };
+  }
+  const options = { seconds: wait, probes: PROBES_DEFAULT, ...(sentAtMs === undefined ? {} : { sinceMs: sentAtMs }) };
   const propagation = await waitUntilPropagated(gateway, options, runtime);
   if (!json) await runtime.print(formatPropagation(propagation, options));
   if (!propagation.isSeen) runtime.report(formatNotPropagated(gateway.url, propagation, options));
-  return { code: propagation.isSeen ? EXIT.ok : EXIT.notPropagated, propagation: propagationOf(propagation) };
+  const code = propagation.isSeen ? EXIT.ok : EXIT.notPropagated;
+  return { code, inForceHereMs: propagation.firstSeenMs, propagation: propagationOf(propagation) };
 };
 
 type SentTable = Pick<TableFile<unknown>, "name" | "bytes">;

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import type { Status } from "../../formats/table-api.ts";
 import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
-import { ERASE } from "../lib/output.ts";
+import { ERASE, escapeControls } from "../lib/output.ts";
 import type { Runtime } from "../runtime.ts";
 import type { GatewayClient } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
@@ -99,9 +99,11 @@ export interface WaitOptions {
   readonly probes: number;
   /** Also wait for control plane, KV and the responding isolate. */
   readonly isThorough?: boolean;
+  /** The start of the times; by default that of the wait. */
+  readonly sinceMs?: number;
 }
 
-/** The result of a wait. Times in ms from its start. */
+/** The result of a wait. Times in ms from its start, or from when the change was sent. */
 export interface PropagationResult {
   readonly isSeen: boolean;
   /** The last change, of any author. Absent: the status was never available. */
@@ -125,16 +127,58 @@ const SECONDS_DEFAULT = 120;
 export const PROBES_DEFAULT = 10;
 const EVERY_MS = 1_000;
 
-/** When a change counts, for the one who confirms it. */
-export const EFFECT =
-  "takes effect isolate by isolate, as a rule within 2 minutes: KV may lag 60 s, and isolates refresh every 30 s by default\n";
+const ON_CLOUDFLARE = "on Cloudflare within 2 minutes";
 
-/** At a terminal a change is watched by default, unless JSON is read. */
-export const secondsToWait = (
+/** When a change counts, for the one who confirms it. */
+export const EFFECT = `takes effect at once in a gateway of one process, ${ON_CLOUDFLARE}\n`;
+
+export const NOT_AWAITED = "not yet known to be in force; watch it with `waybill table status --wait`\n";
+
+/** Seconds to wait for probes, at a terminal by default, unless JSON is read. `here`: for the isolate that answers. `false`: for nothing. */
+export const waitFor = (
   { wait, json = false }: { readonly wait?: number | false; readonly json?: boolean },
   { isReportWatched }: Pick<Runtime, "isReportWatched">,
-): number | undefined =>
-  wait === false ? undefined : (wait ?? (isReportWatched && !json ? SECONDS_DEFAULT : undefined));
+): number | "here" | false => wait ?? (isReportWatched && !json ? SECONDS_DEFAULT : "here");
+
+/** A gateway of one process needs less. Others follow by their own times. */
+const HERE_MS = 2_000;
+const HERE_POLL_MS = 100;
+
+/** The last status, and when the isolate that answered had the last change, in ms since it was sent; `undefined`: it has not. */
+export interface InForceHere {
+  readonly status?: Status;
+  readonly afterMs?: number;
+}
+
+/** Asks for two seconds at most until the isolate that answers has the last change. */
+export const untilHere = async (
+  gateway: GatewayClient,
+  sinceMs: number,
+  { nowMs, pause }: Pick<Runtime, "nowMs" | "pause">,
+): Promise<InForceHere> => {
+  const endMs = nowMs() + HERE_MS;
+  for (;;) {
+    const answer = await gateway.status();
+    const here: InForceHere = answer.ok ? { status: answer.value } : {};
+    if (answer.ok && !lagsOf(answer.value, []).includes("isolate")) return { ...here, afterMs: nowMs() - sinceMs };
+    if (nowMs() >= endMs || (!answer.ok && isFinal(answer.error))) return here;
+    await pause(HERE_POLL_MS);
+  }
+};
+
+const secondsText = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+
+/** For stdout. */
+export const formatHere = (afterMs: number): string =>
+  `in force here after ${secondsText(afterMs)}; ${ON_CLOUDFLARE} everywhere\n`;
+
+/** For stderr. */
+export const formatNotHere = ({ status }: InForceHere): string => {
+  if (status === undefined) return NOT_AWAITED;
+  const why = status.lastError ? ` (${escapeControls(status.lastError)})` : "";
+  const what = status.pending ? `stored, but not yet in KV${why}` : "not yet in force here";
+  return `${what}, ${HERE_MS / 1000} s after it was accepted; ${ON_CLOUDFLARE}; watch it with \`waybill table status --wait\`\n`;
+};
 
 /** Without a value, it waits as long as a change should take. */
 export const waitOption = () =>
@@ -157,8 +201,8 @@ const waitSeconds = (text: string): number => {
 /** Polls the last change once a second, then probes until one does not see it, or all do. */
 export const waitUntilPropagated = async (gateway: GatewayClient, options: WaitOptions, runtime: Runtime) => {
   const { nowMs, pause } = runtime;
-  const startMs = nowMs();
-  const endMs = startMs + options.seconds * 1000;
+  const endMs = nowMs() + options.seconds * 1000;
+  const startMs = options.sinceMs ?? nowMs();
   let result: PropagationResult = { isSeen: false };
   for (;;) {
     result = await probeOnce(gateway, options, result, startMs, runtime);
@@ -208,8 +252,8 @@ const probeOnce = async (
 /** For stdout. */
 export const formatPropagation = ({ awaited, firstSeenMs, lastSeenMs }: PropagationResult, { probes }: WaitOptions) => {
   if (awaited === undefined || lastSeenMs === undefined) return "";
-  const first = `in force: ${formatVersion(awaited)}, seen first after ${firstSeenMs} ms`;
-  return `${first}, by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
+  const here = `in force here after ${secondsText(firstSeenMs ?? lastSeenMs)}`;
+  return `${here}; ${probes} consecutive probes saw ${formatVersion(awaited)} after ${secondsText(lastSeenMs)}\n`;
 };
 
 /** For stderr. */

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { bodyKey } from "../../formats/kv.ts";
 import { parseJson } from "../../routing/index.ts";
 import { digestOf, packsOf, runWaybill } from "../publish/publish.ts";
@@ -8,19 +7,12 @@ import type { RunningGateway } from "../workerd/gateway.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
-/** An edit is seen in force after two of them at the latest. */
-const TABLE_REFRESH_SECONDS = "0.2";
-
-const IN_FORCE_POLL_MS = 25;
-const IN_FORCE_POLLS_MAX = 40;
-
 /** Publishes edits of a table file to the gateway that runs, over HTTP like any operator. */
-export function editPublisher(given: Settings = {}, isOpen: boolean) {
-  const settings = { TABLE_REFRESH_SECONDS, ...given };
+export function editPublisher(settings: Settings = {}, isOpen: boolean) {
   const token = randomBytes(32).toString("base64url");
   const headers = { authorization: `Bearer ${token}` };
   const entry = { name: "edits", scope: "operator", sha256: createHash("sha256").update(token).digest("hex") };
-  const tokens: unknown = parseJson(given["ADMIN_TOKENS"] ?? "[]");
+  const tokens: unknown = parseJson(settings["ADMIN_TOKENS"] ?? "[]");
   const ADMIN_TOKENS = JSON.stringify([...(Array.isArray(tokens) ? tokens : []), entry]);
   // Its requests are none of the user's.
   let hidden = 0;
@@ -30,23 +22,15 @@ export function editPublisher(given: Settings = {}, isOpen: boolean) {
     const response = await fetch(gateway.url + path, { ...init, headers: { ...headers, ...init.headers } });
     const text = await response.text();
     if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path}: ${response.status}\n${text}`);
-    return { etag: response.headers.get("etag") ?? "", text };
-  };
-
-  /** An idle isolate looks for a new table when a request comes. */
-  const untilLoaded = async (gateway: RunningGateway, revision: number) => {
-    for (let polls = 0; polls < IN_FORCE_POLLS_MAX; polls++) {
-      const ready = JSON.parse((await ask(gateway, "/-/ready")).text) as { readonly revision?: number };
-      if (ready.revision === revision) return;
-      await delay(IN_FORCE_POLL_MS);
-    }
+    const { headers: fields } = response;
+    return { etag: fields.get("etag") ?? "", served: fields.get("waybill-table") ?? "", text };
   };
 
   return {
     settings: isOpen ? settings : { ...settings, ADMIN_TOKENS },
 
     isOwn(line: string): boolean {
-      const isHidden = hidden > 0 && /"path":"\/-\/(?:ready|table)"/.test(line);
+      const isHidden = hidden > 0 && /"path":"\/-\/table"/.test(line);
       if (isHidden) hidden -= 1;
       return isHidden;
     },
@@ -61,11 +45,12 @@ export function editPublisher(given: Settings = {}, isOpen: boolean) {
         if (!isGood) throw new Error(printed);
       }
       const change = { method: "PUT", body: text, headers: { "if-match": before.etag } };
-      const { revision } = JSON.parse((await ask(gateway, "/-/table", change)).text) as { readonly revision: number };
-      await untilLoaded(gateway, revision);
+      const answer = await ask(gateway, "/-/table", change);
+      const { revision } = JSON.parse(answer.text) as { readonly revision: number };
+      const isInForce = answer.served.startsWith(`rev=${revision};`);
       const [old, made] = [before.text, text].map((each) => join(gateway.kvFolder, bodyKey(digestOf(each))));
       const diff = async () => (await runWaybill(["table", "diff", old ?? "", made ?? ""])).printed;
-      return { revision, diff };
+      return { revision, isInForce, diff };
     },
   };
 }

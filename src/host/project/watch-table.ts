@@ -31,7 +31,8 @@ export function watchTable({ tableFile, readTable, edits, gateway, onLine, onTex
     onText(text);
     if (made === undefined) return;
     const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
-    onLine(`the table is published: revision ${made.revision}, in force after ${seconds} s`);
+    const state = made.isInForce ? "in force" : "not yet in force";
+    onLine(`the table is published: revision ${made.revision}, ${state} after ${seconds} s`);
     onLine(await made.diff());
   };
   watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {

@@ -27,12 +27,13 @@ describe.concurrent("waybill table publish", () => {
       "  order (iuid)  country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "  ride (iuid)   country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "warning: region ap has no routes: no ID is routed there",
-      "takes effect isolate by isolate, as a rule within 2 minutes: KV may lag 60 s, and isolates refresh every 30 s by default",
-      "not yet known to be in force; watch it with `waybill table status --wait`",
+      "takes effect at once in a gateway of one process, on Cloudflare within 2 minutes",
       "",
     ]);
     expect({ stdout, code }).toEqual({
-      stdout: expect.stringMatching(/^accepted: revision 2 \(publish, by ann\): sha256 [0-9a-f]{64}\n$/),
+      stdout: expect.stringMatching(
+        /^accepted: revision 2 \(publish, by ann\): sha256 [0-9a-f]{64}\nin force here after 0\.00 s; on Cloudflare within 2 minutes everywhere\n$/,
+      ),
       code: 0,
     });
     expect(plane.revisions.at(-1)).toMatchObject({ text: JSON.stringify(NEXT, null, 2), note, basedOn: 1 });
@@ -45,7 +46,7 @@ describe.concurrent("waybill table publish", () => {
     const { table } = await setUp();
     const { stdout } = await table("publish", "routing-table.json", "--yes", "--json");
     expect(objectsOf(stdout)).toEqual([
-      expect.objectContaining({ revision: 2, kind: "publish", author: "ann", changed: true }),
+      expect.objectContaining({ revision: 2, kind: "publish", author: "ann", changed: true, inForceHereMs: 0 }),
     ]);
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
     const again = await table("publish", "routing-table.json", "--json");
@@ -55,11 +56,28 @@ describe.concurrent("waybill table publish", () => {
     expect(objectsOf(back.stdout)).toEqual([{ revision: 2, digest, changed: false }]);
   });
 
+  it("says within seconds that the isolate that answers has another table, and claims nothing", async () => {
+    const { plane, table } = await setUp();
+    const digest = "0".repeat(64);
+    const published = { revision: 2, digest };
+    const isolate = { revision: 1, digest, canary: null, source: "memory", ageSeconds: 1 };
+    const kv = { ...published, canary: null, checkedAt: "2026-01-01T00:00:00.000Z" };
+    const status = { controlPlane: published, canary: null, kv, isolate, pending: false, lastError: null };
+    plane.override = ({ url }) => (url === "/-/table/status" ? { body: status } : undefined);
+    const { stdout, stderr, code } = await table("publish", "routing-table.json", "--yes");
+    expect([stdout, code]).toEqual([expect.stringMatching(/^accepted: revision 2 [^\n]*\n$/), 0]);
+    expect(stderr).toMatch(
+      /\nnot yet in force here, 2 s after it was accepted; on Cloudflare within 2 minutes; watch it/,
+    );
+    const read = await table("rollback", "1", "--yes", "--json");
+    expect(objectsOf(read.stdout)).toEqual([expect.not.objectContaining({ inForceHereMs: expect.anything() })]);
+  });
+
   it("waits, where that is asked for, until a row of probes has seen it, and says when it was not", async () => {
     const { plane, table } = await setUp();
     const seen = await table("publish", "routing-table.json", "--yes", "--wait");
     expect(seen.stdout).toMatch(
-      /^accepted: revision 2 .*\nin force: revision 2, seen first after \d+ ms, by 10 consecutive probes after \d+ ms\n$/,
+      /^accepted: revision 2 .*\nin force here after \d+\.\d\d s; 10 consecutive probes saw revision 2 after \d+\.\d\d s\n$/,
     );
     expect(seen.code).toBe(0);
     plane.override = ({ url }) =>
@@ -79,7 +97,9 @@ describe.concurrent("waybill table publish", () => {
     const atTerminal = (...args: readonly string[]) =>
       waybill(["table", ...args], { files, ...plane.access, answer: () => "y" });
     const seen = await atTerminal("publish", "routing-table.json");
-    expect(seen.stdout).toMatch(/^accepted: revision 2 .*\nin force: revision 2, seen first after /);
+    expect(seen.stdout).toMatch(
+      /^accepted: revision 2 .*\nin force here after \S+ s; 10 consecutive probes saw revision 2 /,
+    );
     const unseen = await atTerminal("rollback", "1", "--no-wait");
     expect(unseen.stdout).toMatch(/^accepted, the text of revision 1: revision 3 [^\n]*\n$/);
     expect(unseen.stderr).toContain("not yet known to be in force");

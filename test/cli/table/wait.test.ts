@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { GatewayClient } from "../../../src/cli/client/client.ts";
 import type { GatewayFailure } from "../../../src/cli/client/http.ts";
 import {
+  formatHere,
+  formatNotHere,
   formatNotPropagated,
   formatPropagation,
   type ReadyVersion,
+  untilHere,
   waitUntilPropagated,
 } from "../../../src/cli/client/propagation.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
@@ -24,6 +27,8 @@ const statusOf = (revision: number, canary?: number, pending = false): Status =>
   };
 };
 const status = (revision: number, canary?: number): ReadyVersion => ({ revision, canary, source: "memory" });
+
+const secondsOf = (ms = Number.NaN): string => (ms / 1000).toFixed(2);
 
 /** A gateway whose isolates have what `seenAt` says at a time, and a clock that only pauses and probes move. */
 const stage = ({
@@ -59,6 +64,7 @@ const stage = ({
   return {
     state,
     reports,
+    here: () => untilHere(gateway, 0, runtime),
     wait: (probes = 10, seconds = 60) => waitUntilPropagated(gateway, { probes, seconds }, runtime),
   };
 };
@@ -77,7 +83,7 @@ describe("a wait for the last change", () => {
     expect(arrival.lastSeenMs).toBeGreaterThan(12_000);
     expect(arrival.lastSeenMs).toBe(state.ms);
     expect(formatPropagation(arrival, { probes: 20, seconds: 60 })).toBe(
-      `in force: revision 42, seen first after ${arrival.firstSeenMs} ms, by 20 consecutive probes after ${state.ms} ms\n`,
+      `in force here after ${secondsOf(arrival.firstSeenMs)} s; 20 consecutive probes saw revision 42 after ${secondsOf(state.ms)} s\n`,
     );
   });
 
@@ -137,5 +143,44 @@ describe("a wait for the last change", () => {
     expect(reports[0]).toBe("\r\u001b[Kwaiting for revision 41, canary 42: 0 of 10 probes, 0 s of 60 s");
     expect(reports.at(-2)).toBe("\r\u001b[Kwaiting for revision 41, canary 42: 10 of 10 probes, 2 s of 60 s");
     expect(reports.at(-1)).toBe("\r\u001b[K");
+  });
+});
+
+describe("the isolate that answers", () => {
+  const behind = (revision: number, pending = false, lastError: string | null = null): Status => {
+    const { isolate } = statusOf(41);
+    return { ...statusOf(revision, undefined, pending), isolate, lastError };
+  };
+  const never = () => expect.unreachable();
+
+  it("is asked until it has the last change, and the time is that since it was sent", async () => {
+    const { here } = stage({ statusAt: (ms) => (ms < 350 ? behind(42) : statusOf(42)), seenAt: never });
+    const seen = await here();
+    expect(seen.afterMs).toBe(400);
+    expect(formatHere(400)).toBe("in force here after 0.40 s; on Cloudflare within 2 minutes everywhere\n");
+  });
+
+  const WATCH = "on Cloudflare within 2 minutes; watch it with `waybill table status --wait`\n";
+  it.each([
+    ["has another table", behind(42), "not yet in force here, 2 s after it was accepted; "],
+    ["is before KV", behind(42, true), "stored, but not yet in KV, 2 s after it was accepted; "],
+    [
+      "is before a KV that fails",
+      behind(42, true, "put-pointer: \u001b failed"),
+      "stored, but not yet in KV (put-pointer: \\u{1b} failed), 2 s after it was accepted; ",
+    ],
+  ])("is asked for two seconds while it %s, and then that is said", async (_, status, said) => {
+    const { here, state } = stage({ statusAt: () => status, seenAt: never });
+    const seen = await here();
+    expect([seen.afterMs, state.ms, formatNotHere(seen)]).toEqual([undefined, 2_000, said + WATCH]);
+  });
+
+  it("is not asked again by a token that does not count, and nothing is claimed", async () => {
+    const problem = { slug: "unauthenticated", status: 401, detail: "No.", members: {} };
+    const { here, state } = stage({ statusAt: () => ({ reason: "problem", problem }), seenAt: never });
+    expect([formatNotHere(await here()), state.ms]).toEqual([
+      "not yet known to be in force; watch it with `waybill table status --wait`\n",
+      0,
+    ]);
   });
 });

@@ -70,7 +70,7 @@ async function startCanary(own: OpenPage, region: string, share: number): Promis
 async function end(page: Page, verb: "Promote" | "Abort"): Promise<void> {
   await page.getByRole("button", { name: verb }).click();
   await page.getByRole("dialog").getByRole("button", { name: verb }).click();
-  await page.getByText(/is in force here\./).waitFor();
+  await page.getByText(/is in force here after/).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
   await page.getByText("No canary runs: all IDs are decided by the table in force.").waitFor();
 }

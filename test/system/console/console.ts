@@ -61,9 +61,7 @@ export async function startConsole(
     tableText: JSON.stringify(declared, null, 2),
     stateFolder: join(folder, "state"),
     consoleFolder,
-    // A change is in force after a second, not half a minute.
     vars: {
-      TABLE_REFRESH_SECONDS: "1",
       REQUEST_LOG: "off",
       CONSOLE_HOST: "console.localhost",
       CONSOLE_PREVIEW: "all",
