@@ -16,6 +16,7 @@ import { misrouteBench } from "./misroute/misroute.bench.ts";
 import { packsBench } from "./packs/packs.bench.ts";
 import { placesBench } from "./places/places.bench.ts";
 import { publicIdsBench } from "./public-ids/public-ids.bench.ts";
+import { publishBench } from "./publish/publish.bench.ts";
 import { routesBench } from "./routes/routes.bench.ts";
 import { scaleBench } from "./scale/scale.bench.ts";
 import { signatureBench } from "./signature/signature.bench.ts";
@@ -31,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   decideBench,
   gatewayBench,
   contractBench,
+  publishBench,
   createsBench,
   placesBench,
   graphqlBench,
@@ -49,7 +51,7 @@ const SAMPLE_MS_DEFAULT = 40;
 
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
---count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory.
+--count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory, of publications in publish.
 --seed: of the random requests in decide.
 --against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide.`;
 
