@@ -354,6 +354,8 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
     doNotFollow: { path: "node_modules" },
+    // Files of other people's projects.
+    exclude: { path: "^src/package/templates/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["workerd", "worker", "import", "types"] },
     preserveSymlinks: true,
   },

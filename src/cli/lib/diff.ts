@@ -41,6 +41,10 @@ const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly 
 /** `moved, epoch 3`. */
 const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
 
+/** `ap (moved, epoch 3)`, before and after. */
+export const formatReasons = (...targets: readonly OverrideTarget[]): readonly string[] =>
+  targets.map((target) => `${formatPlace(target)} (${formatReason(target)})`);
+
 /** Undone steps of one kind, with the first entities. Plain JSON. */
 export const undoneCount = ({ kind, entities, listed }: UndoneSteps) => ({
   kind,
@@ -207,7 +211,7 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, ove
   ]);
 };
 
-const formatPart = ({ added, removed, changed, names }: PartCounts): string => {
+export const formatPart = ({ added, removed, changed, names }: PartCounts): string => {
   const counts = Object.entries({ added, removed, changed }).flatMap(([what, count]) =>
     count === 0 ? [] : [`${formatCount(count)} ${what}`],
   );

@@ -1,11 +1,13 @@
 import { LOG_FORMATS, parseLogLine, type UnreadableLine } from "../../../features/replay/log-lines.ts";
 import { type Destination, type LoggedRequest, type Replayed, replay } from "../../../features/replay/serve.ts";
-import { diffTables } from "../../../routing/diff/diff.ts";
+import { diffTables, type TableDiff } from "../../../routing/diff/diff.ts";
 import { type CompiledTable, checkTable, compileTable } from "../../../routing/index.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../client/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { command, option, required } from "../../command.ts";
-import { formatDiff } from "../../lib/diff.ts";
+import { countDiff, formatDiff } from "../../lib/diff.ts";
+import { markdownOf } from "../../lib/diff-markdown.ts";
 import { linesOf, openInput } from "../../lib/input.ts";
 import {
   alignColumns,
@@ -22,6 +24,7 @@ import {
 } from "../../lib/output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
 import { compile } from "../../lib/table-file.ts";
+import { warningsOf } from "../../lib/warnings.ts";
 import { both, EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 /** Results of all requests of a log. Plain JSON of bounded size. */
@@ -180,6 +183,7 @@ export const tableDiff = command({
     option("--log <file>", "also count the requests of a log that are routed differently"),
     option("--format <name>", "the form of the log").choices(LOG_FORMATS),
     option("--exit-code", "exit with 2 if the tables differ"),
+    option("--markdown", "the differences in Markdown, for a comment on a pull request"),
     option("--json", "the differences as one JSON object, or the faults as in table check"),
     ...GATEWAY_OPTIONS,
   ],
@@ -189,6 +193,7 @@ Examples:
   $ git show main:routing-table.json | waybill table diff --exit-code - routing-table.json
   $ waybill table diff published.json routing-table.json --log requests.ndjson
   $ waybill table diff 41 routing-table.json
+  $ waybill table diff --markdown before.json routing-table.json >> "$GITHUB_STEP_SUMMARY"
 
 ${SOURCE_HELP}
 ${FORMAT_HELP}
@@ -196,7 +201,8 @@ Both tables are validated first.
 ${GATEWAY_HELP} Files need no token.
 Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.`,
   run: async (runtime, args, options) => {
-    const { json = false, exitCode, log, format } = options;
+    const { json = false, markdown = false, exitCode, log, format } = options;
+    if (markdown && (json || log !== undefined)) misuse("error: give --markdown without --json and --log\n");
     const [beforePath, afterPath] = args as readonly [string, string];
     if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
       const what = log === "-" ? "the two tables and the log" : "the two tables";
@@ -213,14 +219,25 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const [left, right] = compiled;
     const isReplayed = log !== undefined && left !== undefined && right !== undefined;
     const traffic = isReplayed ? await replayLog(log, left, right, runtime, { isQuiet: json, format }) : undefined;
-    if (json) await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
-    else if (found.isEmpty) runtime.report("no differences\n");
-    else await runtime.print(formatDiff(found, runtime.paint) + (traffic ? formatTraffic(traffic, runtime.paint) : ""));
+    if (markdown) await runtime.print(markdownBetween(before.table, after.table, found));
+    else if (json)
+      await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
+    else await printDiff(found, traffic, runtime);
     runtime.report(formatMissing(log === undefined ? missedBy(found, missing) : missing));
     if (traffic !== undefined) runtime.report(formatSummary(traffic));
     return exitCode && !found.isEmpty ? EXIT.differs : EXIT.ok;
   },
 });
+
+async function printDiff(found: TableDiff, traffic: ReplaySummary | undefined, runtime: Runtime): Promise<void> {
+  if (found.isEmpty) runtime.report("no differences\n");
+  else await runtime.print(formatDiff(found, runtime.paint) + (traffic ? formatTraffic(traffic, runtime.paint) : ""));
+}
+
+const markdownBetween = (before: DeclaredTable, after: DeclaredTable, found: TableDiff): string => {
+  const counts = found.isEmpty ? undefined : countDiff(found);
+  return markdownOf(counts, warningsOf(before, after, counts, undefined));
+};
 
 const plainSide = ({ name, revision, digest }: TableSource<unknown>): object =>
   revision === undefined ? { file: name, digest } : { revision, digest };
