@@ -18,6 +18,7 @@ import { luuidKeys } from "./commands/luuid/verify.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
 import { health } from "./commands/project/health.ts";
+import { start } from "./commands/project/start.ts";
 import { publicIds } from "./commands/public-id.ts";
 import { abort, promote, canary as tableCanary } from "./commands/table/canary.ts";
 import { tableCheck } from "./commands/table/check.ts";
@@ -77,6 +78,7 @@ const ROWS: readonly Row[] = [
   exportCommand,
   buildCommand,
   serve,
+  start,
   health,
 ];
 

@@ -13,14 +13,20 @@ import { packsFolderOf } from "../host/publish/publish.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";
-import { isOfTraffic, startTraffic } from "./console/console.ts";
-import { outages } from "./console/outages.ts";
 import { REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { claimShops, SHOPS } from "./reach.ts";
 import { startReloading } from "./reload.ts";
 import { formatScreen } from "./screen.ts";
-import { checkPortsFree, portFrom } from "./settings.ts";
-import { isDemoTable, loopbackPortsOf, otherPortsNote, TABLE_FILE, tableWithOrigins } from "./table.ts";
+import {
+  checkPortsFree,
+  isDemoTable,
+  loopbackPortsOf,
+  otherPortsNote,
+  portFrom,
+  TABLE_FILE,
+  tableWithOrigins,
+} from "./table.ts";
+import { isOfTraffic, outages, startTraffic } from "./traffic.ts";
 
 /**
  * `npm start`, and `npm run dev` with `--reload`: serves the published table. An empty state publishes `routing-table.json` or

@@ -56,10 +56,19 @@ export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): 
 /** The runners of npm and of this project pass on a Ctrl-C that their children have got already. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Call it before anything starts. `first`: a signal that asks this process to stop. `atOnce`: a Ctrl-C after it. */
+/** How often a process under npm looks whether npm's shell is still there. */
+const PARENT_POLL_MS = 250;
+
+/**
+ * Call it before anything starts. `first`: a signal that asks this process to stop, or the end of the shell in which npm runs it:
+ * some shells die of a signal without handing it on. `atOnce`: a Ctrl-C after it.
+ */
 export function stopSignals() {
   let firstMs: number | undefined;
+  const parent = process.ppid;
   const first = new Promise<void>((stop) => {
+    const look = () => process.ppid !== parent && stop();
+    if (process.env["npm_command"] !== undefined) setInterval(look, PARENT_POLL_MS).unref();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
       process.on(signal, () => {
         firstMs ??= performance.now();

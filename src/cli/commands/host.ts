@@ -3,7 +3,7 @@ import { command, option, required, withDefault } from "../command.ts";
 import { EXIT, fail, misuse } from "../runtime.ts";
 
 /** Runs work of `src/host`, which is loaded for these commands alone. */
-const hosted = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+export const hosted = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   try {
     return await work();
   } catch (error) {
@@ -30,7 +30,7 @@ Examples:
 });
 
 /** `HOST:PORT`; an IPv6 address in brackets. */
-const listenAddress = (text: string) => {
+export const listenAddress = (text: string) => {
   const [, host = "", digits] = /^([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})$/i.exec(text) ?? [];
   if (host !== "" && Number(digits) <= 65_535) return { host, port: Number(digits) };
   return misuse(`--listen ${text}: write host and port, such as 0.0.0.0:8080.\n`);

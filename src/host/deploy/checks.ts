@@ -1,9 +1,6 @@
 import { execFile } from "node:child_process";
 import { type CompiledTable, parseJson } from "../../routing/index.ts";
-
-/** Loopback names and addresses: RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
-const LOOPBACK =
-  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
+import { LOOPBACK } from "../workerd/config.ts";
 
 /** Origins on loopback addresses, which the edge cannot reach. */
 export const unreachableOrigins = (table: CompiledTable) =>

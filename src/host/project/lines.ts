@@ -1,8 +1,7 @@
-import type { styleText } from "node:util";
 import { parseJson } from "../../routing/index.ts";
 import type { Environment } from "../settings.ts";
 
-export type Style = Extract<Parameters<typeof styleText>[0], string>;
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;

@@ -72,13 +72,33 @@ export function mintSamples(file: TableFile, keys = NO_PUBLIC_KEYS, nowMs = Date
       return [{ entity: entity.name, id, region: target.region.name, about: "moved", path, internalPath: path }];
     }),
   ];
-  return samples.flatMap((sample) => {
-    const entity = file.table.entities.get(sample.entity);
-    if (entity?.public === undefined) return [sample];
-    const id = publicCodec(entity, keys)?.show(sample.id);
-    const { path, about } = sample;
-    if (id === undefined) return [];
-    return [{ ...sample, id, path: path.replace(sample.id, id), about: `${about}, public`, shortPath: "" }];
+  return samples.flatMap((sample) => asShown(file, sample, keys));
+}
+
+/** A sample as clients have it; none where its public ID needs a key that is not there. */
+function asShown({ table }: TableFile, sample: Sample, keys: typeof NO_PUBLIC_KEYS): readonly Sample[] {
+  const entity = table.entities.get(sample.entity);
+  if (entity?.public === undefined) return [sample];
+  const id = publicCodec(entity, keys)?.show(sample.id);
+  const { path, about } = sample;
+  if (id === undefined) return [];
+  return [{ ...sample, id, path: path.replace(sample.id, id), about: `${about}, public`, shortPath: "" }];
+}
+
+/** An entity with an ID to try; without one where none can be minted here that the table routes. */
+export interface EntitySample {
+  readonly entity: string;
+  readonly paths: readonly string[];
+  readonly sample: Sample | undefined;
+}
+
+/** One sample for each of the table's first entities. */
+export function entitySamples(file: TableFile, countMax: number, keys = NO_PUBLIC_KEYS): readonly EntitySample[] {
+  const nowMs = Date.now();
+  return [...file.table.entities.values()].slice(0, countMax).map((entity) => {
+    const made = entity.ids.flatMap((id) => samplesOf(file, entity, id, nowMs).slice(0, 1));
+    const [sample] = made.flatMap((each) => asShown(file, each, keys));
+    return { entity: entity.name, paths: entity.paths, sample };
   });
 }
 

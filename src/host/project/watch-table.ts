@@ -20,6 +20,7 @@ const TABLE_POLL_MS = 100;
 export function watchTable({ tableFile, readTable, edits, gateway, onLine, onText }: WatchedTable) {
   // In sequence: an earlier publish must not overwrite a later one.
   let last = Promise.resolve();
+  let isStopping = false;
   const next = (work: () => Promise<void>, failed: string): void => {
     last = last.then(work).catch((error) => onLine(`${error instanceof Error ? error.message : error}\n${failed}`));
   };
@@ -33,7 +34,9 @@ export function watchTable({ tableFile, readTable, edits, gateway, onLine, onTex
     const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
     const state = made.isInForce ? "in force" : "not yet in force";
     onLine(`the table is published: revision ${made.revision}, ${state} after ${seconds} s`);
-    onLine(await made.diff());
+    const words = await made.diff();
+    // Ctrl-C stops the command that compares, too.
+    if (!isStopping) onLine(words);
   };
   watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
     if (now.mtimeMs !== before.mtimeMs) next(publish, "the table is not published; the previous one stays");
@@ -42,6 +45,7 @@ export function watchTable({ tableFile, readTable, edits, gateway, onLine, onTex
     /** Does other work between two publications. */
     next,
     async stop(): Promise<void> {
+      isStopping = true;
       unwatchFile(tableFile);
       await last;
     },

@@ -20,6 +20,8 @@ export interface WorkerdSettings {
   readonly startFolder?: string | undefined;
   /** Where origins on loopback really listen, by the port that the table names. */
   readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
+  /** URL that says, with an encoded origin on loopback behind it, at which port another server stands in for it. */
+  readonly standInsUrl?: string | undefined;
 }
 
 /** Same as in `wrangler.toml`; a test compares them. */
@@ -79,6 +81,29 @@ export default {
 };
 `;
 
+/** Loopback names and addresses: RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
+export const LOOPBACK =
+  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
+
+/** Asks the host for each request whether the origin is there: it may be started or stopped at any moment. */
+const standInsWorker = (standInsUrl: string): string => `
+const standIns = ${JSON.stringify(standInsUrl)};
+const loopback = ${LOOPBACK};
+export default {
+  async fetch(request) {
+    const url = new URL(request.url);
+    if (!loopback.test(url.hostname)) return fetch(request);
+    const answer = await fetch(standIns + encodeURIComponent(url.origin));
+    const port = await answer.text();
+    if (!/^\\d+$/.test(port)) return fetch(request);
+    url.protocol = "http:";
+    url.hostname = "127.0.0.1";
+    url.port = port;
+    return fetch(new Request(url, request));
+  },
+};
+`;
+
 /** The configuration of `workerd serve` as Cap'n Proto text. Pure. */
 export function workerdConfig(settings: WorkerdSettings): string {
   const vars = Object.entries(settings.vars).map(
@@ -93,16 +118,17 @@ export function workerdConfig(settings: WorkerdSettings): string {
   const modules = settings.modules.map(
     (name) => `    (name = ${quoted(name)}, ${kindOf(name)} = embed ${quoted(`${settings.workerFolder}/${name}`)}),\n`,
   );
-  const { loopbackPorts, consoleFolder, startFolder } = settings;
+  const { loopbackPorts, standInsUrl, consoleFolder, startFolder } = settings;
   // Read only, and asked for when a page is: the Worker's start knows nothing of it.
   const [files, filesBinding] = folderService("console", "CONSOLE", consoleFolder);
   const [start, startBinding] = folderService("start-table", "START_TABLE", startFolder);
-  const [service, outbound, worker] = loopbackPorts
+  const outboundCode = standInsUrl ? standInsWorker(standInsUrl) : loopbackPorts && outboundWorker(loopbackPorts);
+  const [service, outbound, worker] = outboundCode
     ? [
         '\n    (name = "outbound", worker = .outbound),',
         '\n  globalOutbound = "outbound",',
         `\nconst outbound :Workerd.Worker = (
-  modules = [(name = "outbound.js", esModule = ${quoted(outboundWorker(loopbackPorts))})],
+  modules = [(name = "outbound.js", esModule = ${quoted(outboundCode)})],
   compatibilityDate = "${COMPATIBILITY_DATE}",
   compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
 );\n`,

@@ -18,7 +18,7 @@ import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type Wor
 
 export interface ServeOptions
   extends Omit<WorkerdOptions, "configPath">,
-    Pick<WorkerdSettings, "loopbackPorts" | "consoleFolder"> {
+    Pick<WorkerdSettings, "loopbackPorts" | "standInsUrl" | "consoleFolder"> {
   /** The system chooses a port for 0. */
   readonly port: number;
   /** The declared routing table as JSON. An empty state publishes it as revision 1. */
@@ -49,7 +49,7 @@ export const startGateway = async (options: ServeOptions): Promise<RunningGatewa
 
 /** Runs the modules of a Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
 export async function serveWorker(worker: readonly ModuleFile[], options: ServeOptions): Promise<RunningGateway> {
-  const { host = "127.0.0.1", port, loopbackPorts, consoleFolder, onLogLine, openPages } = options;
+  const { host = "127.0.0.1", port, loopbackPorts, standInsUrl, consoleFolder, onLogLine, openPages } = options;
   for (const text of [options.tableText, ...(options.published ? [options.published.text] : [])]) {
     const table = loadTableText(text, 0);
     if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
@@ -71,6 +71,7 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
     vars: { ...SELF_HOSTED_VARS, ...options.vars },
     consoleFolder,
     loopbackPorts,
+    standInsUrl,
   };
   const workerd = { configPath: join(folder, CONFIG_FILE), onLogLine, openPages };
   const gateway = await (handed === undefined

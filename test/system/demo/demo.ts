@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { checkPortsFree } from "../../../src/demo/settings.ts";
-import { TABLE_FILE } from "../../../src/demo/table.ts";
+import { checkPortsFree, TABLE_FILE } from "../../../src/demo/table.ts";
 import type { DeclaredEntity, DeclaredTable } from "../../../src/routing/index.ts";
 
 /** The demo's own table has these parts, in their short form. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { portFrom } from "../../../src/demo/settings.ts";
+import { portFrom } from "../../../src/demo/table.ts";
 import { documentPathOf } from "../../../src/host/project/documents.ts";
 import { TICKET_LAYOUT } from "../../fixtures/ticket-layout.ts";
 import { findFreePorts } from "./demo.ts";

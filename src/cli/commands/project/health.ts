@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { ADDRESS_VARIABLE, formatFailure, gatewayAddress, readObject, sendRequest } from "../../client/http.ts";
 import { command, option, withDefault } from "../../command.ts";
 import { escapeControls } from "../../lib/output.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8787";
 
@@ -39,7 +39,7 @@ Examples:
 
 Exit code: 0 if it answers and is well, 1 if it is not, does not answer in time, or is no gateway.`,
   run: async (runtime, [given], { ready, live, timeout: seconds }) => {
-    if (ready && live) return fail("error: --ready and --live exclude each other\n");
+    if (ready && live) return misuse("error: --ready and --live exclude each other\n");
     const kind = live ? "live" : "ready";
     const { url, answer } = await probe(PROBES[kind].path, given, seconds, runtime);
     if (!answer.ok) return fail(formatFailure(url, answer.error));
@@ -61,7 +61,7 @@ interface ProbeAnswer {
 async function probe(path: string, given: string | undefined, seconds: number, runtime: Runtime) {
   const gateway = given ?? (runtime.env(ADDRESS_VARIABLE) || DEFAULT_URL);
   const address = gatewayAddress({ gateway }, { ...runtime, env: () => undefined });
-  if (!address.ok) return fail(address.error);
+  if (!address.ok) return misuse(address.error);
   const { url } = address.value;
   return { url, answer: await sendRequest(address.value, { method: "GET", path }, runtime, seconds * 1000) };
 }

@@ -1,0 +1,58 @@
+import { InvalidArgumentError } from "commander";
+import { command, option, withDefault } from "../../command.ts";
+import { TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { EXIT, misuse } from "../../runtime.ts";
+import { hosted, listenAddress } from "../host.ts";
+
+const PORT_MAX = 65_535;
+
+const portNumber = (text: string): number => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text);
+  throw new InvalidArgumentError(`A port from 0 to ${PORT_MAX}; 0 takes a free one.`);
+};
+
+const HOST = "127.0.0.1";
+const PORT = 8787;
+
+export const start = command({
+  name: "start",
+  description: "serve a routing table on this machine while you work on it",
+  args: [["[table]", `the routing table (default: ${TABLE_FILE_DEFAULT})`]],
+  options: [
+    option("--port <number>", `the port on ${HOST}; 0 takes a free one (default: ${PORT})`, portNumber),
+    option("--listen <address>", "host and port, for other machines to reach it"),
+    option("--state <folder>", "tables, history and sequences (default: WAYBILL_STATE, or .waybill/default)"),
+    withDefault("--no-reload", "do not publish the table when its file is saved", true),
+    withDefault("--no-stand-ins", "leave origins on this machine alone where nothing listens", true),
+  ],
+  help: `
+The file is in force at the start, and again whenever it is saved. A faulty one is not published; its faults are printed.
+An origin on this machine where nothing listens gets a stand-in: it answers with JSON, and remembers what is PUT. Once such an
+origin listens itself, its stand-in is gone for good.
+The gateway's own pages are open to this machine. With --listen for others they need a token, which is printed.
+Settings and secrets come from the environment (docs/operate/deploy.md). REQUEST_LOG=json prints the log as it is.
+
+Examples:
+  $ waybill start
+  $ waybill start routing-table.json --port 0
+  $ waybill start --listen 0.0.0.0:8787 --no-stand-ins
+
+Exit code: 0 after Ctrl-C or SIGTERM, 1 if the table has faults or the gateway cannot run.`,
+  run: async (runtime, [tableFile = TABLE_FILE_DEFAULT], { port, listen, state, reload, standIns }) => {
+    if (port !== undefined && listen !== undefined) return misuse("error: --port and --listen exclude each other\n");
+    const address = listen === undefined ? { host: HOST, port: port ?? PORT } : listenAddress(listen);
+    const { startProject } = await import("../../../host/project/start.ts");
+    const code = await hosted(() =>
+      startProject({
+        tableFile,
+        stateFolder: state ?? (runtime.env("WAYBILL_STATE") || ".waybill/default"),
+        ...address,
+        reload,
+        standIns,
+        print: (text) => void runtime.print(`${text}\n`),
+        paint: runtime.paint,
+      }),
+    );
+    return code === 0 ? EXIT.ok : EXIT.failed;
+  },
+});

@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { waybill } from "../fake-runtime.ts";
+
+describe("commands of a project refuse wrong use with 64, before they do anything", () => {
+  it.each([
+    [["start", "--port", "65536"], /A port from 0 to 65535/],
+    [["start", "--port", "http"], /A port from 0 to 65535/],
+    [["start", "--port", "-1"], /A port from 0 to 65535|argument missing|unknown option/],
+    [["start", "--port", "0", "--listen", "127.0.0.1:0"], /exclude each other/],
+    [["start", "--listen", "8787"], /write host and port/],
+    [["start", "a.json", "b.json"], /too many arguments/],
+    [["start", "--watch"], /unknown option/],
+  ])("%j", async (args, words) => {
+    const { code, stdout, stderr } = await waybill(args);
+    expect([code, stdout, stderr]).toEqual([64, "", expect.stringMatching(words)]);
+  });
+});
