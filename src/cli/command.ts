@@ -68,7 +68,10 @@ export type OptionsOf<Rows extends readonly unknown[]> = {
 };
 
 /** `before`: the value so far, where the option may be repeated. */
-type Parse<Value> = (text: string, before: Value | undefined) => Value;
+type Parse<Value> = ((text: string, before: Value | undefined) => Value) & Named;
+
+/** Names that completion offers. */
+type Named = { readonly names?: readonly string[] };
 
 type Make<Given extends boolean> = <const Flags extends string, Value = ValueOf<Flags>>(
   flags: Flags,
@@ -78,7 +81,9 @@ type Make<Given extends boolean> = <const Flags extends string, Value = ValueOf<
 
 const make: Make<boolean> = (flags, description, parse) => {
   const made = new Option(flags, description);
-  return parse === undefined ? made : made.argParser<never>((text, before) => parse(unmark(text), before) as never);
+  if (parse === undefined) return made;
+  made.argParser<never>((text, before) => parse(unmark(text), before) as never);
+  return Object.assign(made, { names: parse.names });
 };
 
 export const option = make as Make<false>;
@@ -94,28 +99,39 @@ export const withDefault = <const Flags extends string, Value = ValueOf<Flags>>(
 
 interface Spec<Rows extends readonly Option[]> {
   readonly name: string;
+  /** Not in the help. */
+  readonly isHidden?: boolean;
   readonly description: string;
   /** `parse` only checks: `run` gets the words. */
-  readonly args?: readonly (readonly [name: string, description: string, parse?: (text: string) => unknown])[];
+  readonly args?: readonly (readonly [
+    name: string,
+    description: string,
+    parse?: ((text: string) => unknown) & Named,
+  ])[];
   readonly options?: Rows;
   /** Examples, notes and exit codes. */
   readonly help?: string;
   readonly run: (runtime: Runtime, args: readonly string[], options: OptionsOf<Rows>) => Promise<ExitCode>;
 }
 
+const plain: ((word: string) => unknown) & Named = (word) => word;
+
 /** A command as a row: commander reads the words, and `run` gets what they say. */
 export const command =
   <const Rows extends readonly Option[] = readonly []>({
     name,
+    isHidden = false,
     description,
     args = [],
     help = "",
     ...spec
   }: Spec<Rows>): Row =>
   (parent, act) => {
-    const made = parent.command(name).description(description).addHelpText("after", help);
-    for (const [spelling, text, parse = (word: string): unknown => word] of args)
-      made.argument(spelling, text, (word: string) => parse(unmark(word)));
+    const made = parent.command(name, { hidden: isHidden }).description(description).addHelpText("after", help);
+    for (const [spelling, text, parse = plain] of args) {
+      const argument = made.createArgument(spelling, text).argParser((word: string) => parse(unmark(word)));
+      made.addArgument(Object.assign(argument, { names: parse.names }));
+    }
     if (takesIds(made)) {
       made.configureOutput({
         outputError: (error, write) => write(error.startsWith("error: unknown option") ? error + HOW : error),

@@ -7,7 +7,7 @@ import { EXIT, type Runtime } from "../runtime.ts";
 export const layout = command({
   name: "layout",
   description: "show the ID layouts with their fields, text forms and sources",
-  args: [["[name]", "a layout; all of them without a name"]],
+  args: [["[layout]", "which one; all of them without a name"]],
   options: [
     option("--names", "only the names, one per line"),
     option("--table <file>", "a routing table with custom layouts"),

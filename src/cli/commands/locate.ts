@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander";
 import type { PublicIdOpener } from "../../features/public-ids/table/reading.ts";
 import { decideId } from "../../gateway/decide.ts";
 import type { CompiledTable } from "../../routing/index.ts";
@@ -12,7 +11,7 @@ import {
   TOKEN_VARIABLE,
 } from "../client/http.ts";
 import { command, option, withDefault } from "../command.ts";
-import { linesOf, openInput } from "../lib/input.ts";
+import { linesOf, oneOf, openInput } from "../lib/input.ts";
 import { counted, countOf, escapeControls, formatCount, startProgress } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../runtime.ts";
@@ -28,15 +27,12 @@ interface Place {
   readonly canary?: number;
 }
 
-type Format = "tsv" | "csv" | "ndjson";
+const formatOf = oneOf(["tsv", "csv", "ndjson"], "It must be tsv, csv or ndjson.");
+
+type Format = ReturnType<typeof formatOf>;
 
 /** As many as the gateway takes at once. */
 const BATCH_IDS_MAX = 1_000;
-
-const formatOf = (text: string): Format => {
-  if (text === "tsv" || text === "csv" || text === "ndjson") return text;
-  throw new InvalidArgumentError("It must be tsv, csv or ndjson.");
-};
 
 export const locate = command({
   name: "locate",

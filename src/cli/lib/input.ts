@@ -129,6 +129,17 @@ export const allIds = async (args: readonly string[], runtime: Runtime): Promise
   return ids;
 };
 
+/** A parser of one of a few names, which completion offers. */
+export const oneOf = <const Name extends string>(names: readonly Name[], sentence: string) =>
+  Object.assign(
+    (text: string): Name => {
+      const found = names.find((name) => name === text);
+      if (found === undefined) throw new InvalidArgumentError(sentence);
+      return found;
+    },
+    { names },
+  );
+
 /** Parsers of option values: strict, never guessing. */
 const numberParser =
   (shape: RegExp, isMeant: (value: number) => boolean, sentence: string) =>

@@ -5,17 +5,18 @@ import { ENGINE_NAMES, type EngineName } from "../../ids/stores/engine.ts";
 import { sortsByTime } from "../../ids/stores/order.ts";
 import type { StorePeriodError } from "../../ids/stores/period.ts";
 import { conversionsFrom } from "../commands/explain/without-table.ts";
+import { oneOf } from "./input.ts";
 import { escapeControls } from "./output.ts";
 
 /** Words for columns of engines. */
 
 export const ENGINES = ENGINE_NAMES.join(", ");
 
-export const engineName = (text: string): EngineName => {
-  const name = ENGINE_NAMES.find((each) => each === text.toLowerCase());
-  if (name === undefined) throw new InvalidArgumentError(`It must be one of ${ENGINES}.`);
-  return name;
-};
+const lowerEngine = oneOf(ENGINE_NAMES, `It must be one of ${ENGINES}.`);
+
+export const engineName = Object.assign((text: string): EngineName => lowerEngine(text.toLowerCase()), {
+  names: ENGINE_NAMES,
+});
 
 /** Parts as a statement has them: plain names, or names in the quotes of an engine. */
 const COLUMN =

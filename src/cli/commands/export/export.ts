@@ -6,15 +6,12 @@ import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
 import { checkTable } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option, required, withDefault } from "../../command.ts";
+import { oneOf } from "../../lib/input.ts";
 import { countOf, escapeControls, linesText } from "../../lib/output.ts";
 import { readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
-const engineNamed = (text: string): Engine => {
-  const engine = ENGINES.find((name) => name === text);
-  if (engine === undefined) throw new InvalidArgumentError(`Write one of ${ENGINES.join(", ")}.`);
-  return engine;
-};
+const engineNamed = oneOf(ENGINES, `Write one of ${ENGINES.join(", ")}.`);
 
 /** As the engines read it: an address and a port, an IPv6 address in brackets. */
 const listenAddress = (text: string): string => {

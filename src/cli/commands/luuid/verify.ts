@@ -1,10 +1,9 @@
-import { InvalidArgumentError } from "commander";
 import { err, formatShortKey, ok, type Result } from "../../../ids/index.ts";
 import type { EntityLocation } from "../../../routing/moves/steps.ts";
 import { groupsOf } from "../../../routing/resolve/match.ts";
 import type { CompiledTable } from "../../../routing/table.ts";
 import { command, group, type OptionsOf, option, withDefault } from "../../command.ts";
-import { countingNumber, writeOutput } from "../../lib/input.ts";
+import { countingNumber, oneOf, writeOutput } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { type OpenTable, openForEdit, reportRemoved } from "../../lib/table-edit.ts";
 import { checkText, compile, valid } from "../../lib/table-file.ts";
@@ -20,6 +19,8 @@ const SHARED_RECORDS_MAX = 500_000;
 /** Faulty lines and stray keys that are shown. */
 const SHOWN_MAX = 10;
 
+const oldKey = oneOf<OldKey>(["moved", "gone"], "It must be moved or gone.");
+
 const OPTIONS = [
   option("--table <file>", "the routing table, for names of entities and for --out"),
   option("--out <file>", "write the table with the re-assignments"),
@@ -29,11 +30,6 @@ const OPTIONS = [
   option("--json", "one JSON object per line"),
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
-
-function oldKey(text: string): OldKey {
-  if (text === "moved" || text === "gone") return text;
-  throw new InvalidArgumentError("It must be moved or gone.");
-}
 
 const verify = command({
   name: "verify",
