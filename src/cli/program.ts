@@ -1,5 +1,6 @@
 import { group, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
+import { complete, completion } from "./commands/completion/completion.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
 import { directory } from "./commands/directory/directory.ts";
@@ -80,6 +81,8 @@ const ROWS: readonly Row[] = [
   serve,
   start,
   health,
+  completion,
+  complete,
 ];
 
 /** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */

@@ -6,7 +6,7 @@ export type { LayoutFault, RoutingError } from "./errors.ts";
 export { LUUID_SHORT } from "./identity.ts";
 export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambiguities.ts";
 export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
-export { checkTable, loadTable, loadTableText } from "./load.ts";
+export { checkTable, loadTable, loadTableText, reviewTable } from "./load.ts";
 export { hintName, primaryPattern } from "./lookup/paths.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, type RequestSays, stickyCookie } from "./resolve/region-sources.ts";

@@ -106,6 +106,9 @@ export const VALUES_MAX = 250_000;
 /** Steps of the search for routes that earlier ones cover, at most a microsecond each. */
 export const COVER_STEPS_MAX = 1_000_000;
 
+/** Steps of the search for routes that earlier ones hide in part: about a second. */
+export const WARNING_STEPS_MAX = 5_000_000;
+
 /** Faults that one report lists; a table with more is wrong as a whole. */
 export const FAULTS_MAX = 1_000;
 

@@ -13,6 +13,7 @@ import { checkPathLayouts, checkPaths } from "./check/paths.ts";
 import { checkOrigins } from "./check/regions.ts";
 import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, dependsOnFault } from "./check/routes.ts";
 import { type TableUse, useOf } from "./check/usage.ts";
+import { warningsOf } from "./check/warnings.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { assemble } from "./compile/assemble.ts";
 import { compileTable, withVerified } from "./compile/compile.ts";
@@ -80,6 +81,12 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
   return declared.ok ? loadTable(declared.value, revision) : declared;
 };
 
+/** Checks a table, and says what in it is likely not meant so. */
+export const reviewTable = (declared: unknown) => {
+  const checked = check(declared, WHOLE_BUILD);
+  return checked.ok ? ok(warningsOf(checked.value.planned.draft, checked.value.placed)) : checked;
+};
+
 /** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
   const checked = check(declared, WHOLE_BUILD);
@@ -133,7 +140,7 @@ const check = (value: unknown, { features, checks, schemas }: Build, ownPort?: n
   }
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { features, draft, routes, overrides }, cells: budget.used });
+  return ok({ declared, planned: { features, draft, routes, overrides }, placed, cells: budget.used });
 };
 
 const reservedIn = ({ table }: Draft, checks: readonly TableChecks[]): Draft["reserved"] =>

@@ -107,7 +107,8 @@ describe.concurrent("the command as a whole", () => {
   it.each([
     { args: [], error: "Usage: waybill" },
     { args: ["table"], error: "Usage: waybill table" },
-    { args: ["table", "check"], error: "missing required argument 'file'" },
+    { args: ["table", "check"], error: "name its file; there is no routing-table.json in this folder" },
+    { args: ["table", "publish"], error: "missing required argument 'file'" },
     { args: ["table", "check", "a", "b"], error: "too many arguments" },
     { args: ["mint", "ulid", "stray"], error: "too many arguments" },
     { args: ["mint", "--count"], error: "argument missing" },

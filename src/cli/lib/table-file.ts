@@ -4,7 +4,7 @@ import type { CompiledTable, Fault } from "../../routing/index.ts";
 import { checkTable, compileTable, loadTable, NOT_UTF8, plainJson, TABLE_BYTES_MAX } from "../../routing/index.ts";
 import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { EXIT, fail, type Runtime, Stop } from "../runtime.ts";
+import { EXIT, fail, misuse, type Runtime, Stop } from "../runtime.ts";
 import { bytesOf, unreadable } from "./input.ts";
 import { type PlacedFault, readJsonText } from "./json-text.ts";
 import { escapeControls, jsonText } from "./output.ts";
@@ -139,6 +139,16 @@ export const valid = <Table>(name: string, checked: Checked<Table>, shown: Shown
 /** `2 faults`, or `at least 1,000 faults; the check stopped there`. */
 export const formatFaults = (count: number): string =>
   formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
+
+/** The table that a command takes by default, where its argument is left out; it says so on stderr. */
+export const tableArgument = (path: string | undefined, { fileExists, report }: Runtime): string => {
+  if (path !== undefined) return path;
+  if (!fileExists(TABLE_FILE_DEFAULT)) {
+    return misuse(`error: no table: name its file; there is no ${TABLE_FILE_DEFAULT} in this folder\n`);
+  }
+  report(`note: no file is named, so it is ${TABLE_FILE_DEFAULT} of this folder\n`);
+  return TABLE_FILE_DEFAULT;
+};
 
 /** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
 export const openTableFile = async (option: string | false | undefined, runtime: Runtime) => {

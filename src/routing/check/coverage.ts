@@ -34,7 +34,7 @@ export const checkCover = (planned: RoutePlans, placed: Placed, routes: DraftRou
           if (winner === NO_ROUTE || taken === undefined) throw new Error(`route ${index} is not in its own index`);
           winners.add(winner);
           stepsLeft -= sizeOf(taken) / 4;
-          rest.push(...without(part, taken, plan.dimensions));
+          rest.push(...boxWithout(part, taken, plan.dimensions));
         }
       }
       return false;
@@ -58,7 +58,7 @@ const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length
 const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number) => new Float64Array(sets.map(choose));
 
 /** One box without another, as boxes that do not overlap. */
-const without = (part: readonly Ranges[], taken: Box, dimensions: readonly Dimension[]) => {
+export const boxWithout = (part: readonly Ranges[], taken: Box, dimensions: readonly Dimension[]) => {
   const pieces: (readonly Ranges[])[] = [];
   let inside = part;
   for (const slot of dimensions.keys()) {

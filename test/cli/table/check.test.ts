@@ -39,6 +39,7 @@ describe.concurrent("waybill table check", () => {
         unusedPacks: [],
         unusedDirectories: [],
         unusedRegions: [],
+        warnings: [expect.objectContaining({ pointer: "/countries/AQ", kind: "country-without-route" })],
       },
     ]);
   });
@@ -93,8 +94,44 @@ describe.concurrent("waybill table check", () => {
     const json = await waybill(["table", "check", "--json", "routing-table.json"], { files: given });
     expect([json.code, objectsOf(json.stdout)[0]]).toMatchObject([0, unused]);
     const text = await waybill(["table", "check", "routing-table.json"], { files: given });
-    const notes = text.stdout.split("\n").filter((line) => / is unused: /.test(line));
+    const notes = text.stdout.split("\n").filter((line) => / is unused: |^warning: .* names region /.test(line));
     expect(notes).toHaveLength(Object.values(unused).flat().length);
+  });
+
+  it("takes routing-table.json of the folder, and says so", async () => {
+    const { stdout, stderr, code } = await waybill(["table", "check"], { files });
+    expect({ stderr, code }).toEqual({
+      stderr: "note: no file is named, so it is routing-table.json of this folder\n",
+      code: 0,
+    });
+    expect(stdout).toBe((await waybill(["table", "check", "routing-table.json"], { files })).stdout);
+    const none = await waybill(["table", "check"], { files: MemoryFiles.of({ "other.json": "{}" }) });
+    expect(none).toMatchObject({ stdout: "", code: 64 });
+  });
+
+  it("exits with 2 for a warning if --strict says so, and with 0 without one", async () => {
+    expect((await waybill(["table", "check", "--strict"], { files })).code).toBe(2);
+    const json = await waybill(["table", "check", "--strict", "--json"], { files });
+    expect(json.code).toBe(2);
+    expect(objectsOf(json.stdout)[0]).toMatchObject({
+      warnings: [{ kind: "country-without-route", pointer: "/countries/AQ", line: expect.any(Number) }],
+    });
+    expect((await waybill(["table", "check", "--strict"], { files: tableFiles(base) })).code).toBe(0);
+  });
+
+  it("names the line of a route that an earlier one hides in part", async () => {
+    const routes = [
+      { when: { country: "KZ" }, region: "eu" },
+      { when: { country: ["KZ", "UZ"] }, region: "eu" },
+    ];
+    const text = `{"regions": ${JSON.stringify({ eu })}, "countries": {"KZ": 5, "UZ": 7}, "default": "eu",
+"entities": ${JSON.stringify(entities)}, // a comment
+"routes": [${JSON.stringify(routes[0])},
+  ${JSON.stringify(routes[1])}]}`;
+    const { stdout } = await waybill(["table", "check"], { files: MemoryFiles.of({ "routing-table.json": text }) });
+    expect(stdout.split("\n")[1]).toBe(
+      "warning: routing-table.json:4:3: /routes/1: Its country KZ never reaches it: /routes/0 takes them first; move it up, or remove what it cannot get.",
+    );
   });
 
   it("passes over a byte order mark, as if it were not there", async () => {
@@ -108,7 +145,8 @@ describe.concurrent("waybill table check", () => {
 
   it("notes which IDs no text tells apart, where, and what does", async () => {
     const { stdout } = await waybill(["table", "check", "routing-table.json"], { files });
-    const [, note, example, ...hints] = stdout.trimEnd().split("\n");
+    const [, warning, note, example, ...hints] = stdout.trimEnd().split("\n");
+    expect(warning).toMatch(/^warning: routing-table\.json:\d+:\d+: \/countries\/AQ: No route takes IDs of AQ/);
     expect(note).toBe(
       "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: rejected as ambiguous",
     );

@@ -1,10 +1,20 @@
 import { parsePublicKeys, publicCodec } from "../../../features/public-ids/table/codec.ts";
 import type { CompiledTable, Hint, LayoutAmbiguity } from "../../../routing/index.ts";
-import { findAmbiguities } from "../../../routing/index.ts";
+import { findAmbiguities, reviewTable } from "../../../routing/index.ts";
+import { pointerTo } from "../../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
 import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
-import { idleDirectories, idlePacks, idleRegions, readServable, type TableFile } from "../../lib/table-file.ts";
+import {
+  faultLine,
+  idleDirectories,
+  idlePacks,
+  idleRegions,
+  placed,
+  readServable,
+  type TableFile,
+  tableArgument,
+} from "../../lib/table-file.ts";
 import { EXIT } from "../../runtime.ts";
 
 /** A note on two kinds of IDs with the same text, and how to distinguish them. Not a fault: the gateway rejects such IDs. */
@@ -36,19 +46,26 @@ const formatHint = (hint: Hint): string => {
 
 export const tableCheck = command({
   name: "check",
-  description: "check a routing table: list all faults with place and fix; without faults, ambiguous IDs",
-  args: [["<file>", "the table; - reads it from stdin"]],
-  options: [option("--json", "one JSON object per line: the faults, or the summary")],
+  description: "check a routing table: list all faults with place and fix; without faults, warnings and ambiguous IDs",
+  args: [["[file]", "the table; - reads it from stdin (default: routing-table.json)"]],
+  options: [
+    option("--strict", "exit with 2 if there are warnings"),
+    option("--json", "one JSON object per line: the faults, or the summary with the warnings"),
+  ],
   help: `
 Examples:
-  $ waybill table check routing-table.json
+  $ waybill table check
+  $ waybill table check routing-table.json --strict
   $ jq . routing-table.json | waybill table check --json -
 
-Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
-  run: async (runtime, [path = ""], { json }) => {
-    const file = await readServable(path, runtime, json ? "json" : "stdout");
+Warnings are no faults, and the table can be published: a route that earlier ones hide in part, and a country, a layout or a region
+without a route. An exception that stands before its rule is none, while each value that the rule lists still gets IDs.
+Exit code: 0 without faults, 1 with faults or if the file cannot be read, 2 with warnings and --strict.`,
+  run: async (runtime, [path], { json, strict }) => {
+    const file = await readServable(tableArgument(path, runtime), runtime, json ? "json" : "stdout");
     const ambiguities = findAmbiguities(file.table);
     const declared: DeclaredTable = JSON.parse(new TextDecoder().decode(file.bytes));
+    const { warnings, isCut } = warningsIn(declared, file.bytes);
     const unused = {
       unusedPacks: idlePacks(declared),
       unusedDirectories: idleDirectories(declared),
@@ -58,15 +75,33 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
       ...ambiguities.map(formatAmbiguity),
       ...unused.unusedPacks.map(idleNote),
       ...unused.unusedDirectories.map(directoryNote),
-      ...unused.unusedRegions.map(regionNote),
+      ...(isCut ? ["note: the table has too many routes to compare all of them with each other\n"] : []),
       publicNote(file.table, runtime.env("PUBLIC_ID_KEYS")),
     ];
     await runtime.print(
-      json ? jsonText({ ...summaryOf(file), ambiguities, ...unused }) : summaryLine(file) + notes.join(""),
+      json
+        ? jsonText({ ...summaryOf(file), ambiguities, ...unused, warnings })
+        : summaryLine(file) +
+            warnings.map((each) => `warning: ${faultLine(file.name, each)}`).join("") +
+            notes.join(""),
     );
-    return EXIT.ok;
+    return strict && warnings.length > 0 ? EXIT.differs : EXIT.ok;
   },
 });
+
+/** In the order of the table's text. */
+const warningsIn = (declared: DeclaredTable, bytes: Uint8Array) => {
+  const reviewed = reviewTable(declared);
+  if (!reviewed.ok) throw new Error("the table was not checked");
+  const { warnings, isCut } = reviewed.value;
+  const regions = idleRegions(declared).map((name) => ({
+    pointer: pointerTo(["regions", name]),
+    kind: "region-without-route" as const,
+    message: `No route, default or failover names region ${name}; add a route to it, or remove it.`,
+  }));
+  const all = placed([...regions, ...warnings], bytes);
+  return { warnings: all.toSorted((a, b) => a.line - b.line || a.column - b.column), isCut };
+};
 
 const idleNote = (pack: string): string =>
   `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;
@@ -75,9 +110,6 @@ const directoryNote = (name: string): string => {
   const named = `no entity and no route names it by "directory": ${JSON.stringify(name)}`;
   return `note: ${escapeControls(`directory ${name} is unused: ${named}`)}\n`;
 };
-
-const regionNote = (name: string): string =>
-  `note: ${escapeControls(`region ${name} is unused: no route, default or failover names it`)}\n`;
 
 /** Not a fault: the keys are a secret of each deployment, which the table does not show. */
 const publicNote = ({ entities }: CompiledTable, text: string | undefined): string => {

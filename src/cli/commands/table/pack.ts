@@ -16,7 +16,7 @@ import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
 import { packFile, sha256 } from "../../lib/packs.ts";
 import { type OpenTable, openAs } from "../../lib/table-edit.ts";
-import { checkText, compile, formatFaults, idlePacks, readPublishable } from "../../lib/table-file.ts";
+import { checkText, compile, formatFaults, idlePacks, readPublishable, tableArgument } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, misuse, type Runtime, Stop } from "../../runtime.ts";
 
 /** Opens the table without this pack and its routes, which may be declared before the pack exists. */
@@ -228,7 +228,7 @@ const routeNote = ({ table = "", name, layout }: Options): string => {
 export const tableUploadPacks = command({
   name: "upload-packs",
   description: "upload the packs of a table that the gateway does not have",
-  args: [["<file>", "the table; - reads it from stdin"]],
+  args: [["[file]", "the table; - reads it from stdin (default: routing-table.json)"]],
   options: [option("--json", "what was uploaded, as one JSON object"), ...GATEWAY_OPTIONS],
   help: `
 Examples:
@@ -238,7 +238,8 @@ Examples:
 An interrupted upload resumes: run the same command again.
 ${GATEWAY_HELP}
 Exit code: 0 if the gateway has all of them, otherwise 1.`,
-  run: async (runtime, [path = ""], options) => {
+  run: async (runtime, [given], options) => {
+    const path = tableArgument(given, runtime);
     const { name, table } = await readPublishable(path, runtime);
     const gateway = openGateway(options, runtime);
     const { json = false } = options;

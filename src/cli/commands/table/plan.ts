@@ -9,7 +9,7 @@ import { EFFECT } from "../../client/propagation.ts";
 import { command, option } from "../../command.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff.ts";
 import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
-import { readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";
+import { readPublishable, readTableFile, type TableFile, tableArgument } from "../../lib/table-file.ts";
 import { formatWarning, warningsOf } from "../../lib/warnings.ts";
 import { EXIT, fail, Stop } from "../../runtime.ts";
 
@@ -57,7 +57,7 @@ const formatUses = (uses: Uses): string => {
 export const tablePlan = command({
   name: "plan",
   description: "preview a publication: faults, changes, use of limits, packs to upload, warnings",
-  args: [["<file>", "the table; - reads it from stdin"]],
+  args: [["[file]", "the table; - reads it from stdin (default: routing-table.json)"]],
   options: [option("--json", "one JSON object, or the faults as in table check"), ...GATEWAY_OPTIONS],
   help: `
 Examples:
@@ -67,7 +67,8 @@ Examples:
 Nothing is published. The gateway validates the table too, since its version may differ.
 ${GATEWAY_HELP}
 Exit code: 0 if it can be published, otherwise 1.`,
-  run: async (runtime, [path = ""], options) => {
+  run: async (runtime, [given], options) => {
+    const path = tableArgument(given, runtime);
     const { json = false } = options;
     const file = await readPublishable(path, runtime, json ? "json" : "stderr");
     const gateway = openGateway(options, runtime);
