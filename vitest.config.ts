@@ -26,13 +26,13 @@ const workerd = () =>
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
 const RULES = ["test/{rules,contract}/**/*.test.ts"];
-const SYSTEM = ["test/{system,engines,export/system}/**/*.test.ts"];
+const SYSTEM = ["test/{system,engines,package,export/system}/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 /** The product without each feature in turn: types are built anew for each, which takes minutes. */
 const LEFT_OUT = "test/system/left-out.slow.test.ts";
 /** Others' packages and engines, fetched from registries, and what takes minutes: `.ci/run` leaves them to `npm run test:slow`. */
 const OUTSIDE = [
-  "test/{libraries,engines}/**/*.slow.test.ts",
+  "test/{libraries,engines,package}/**/*.slow.test.ts",
   "test/cli/contract/public-documents.slow.test.ts",
   LEFT_OUT,
 ];

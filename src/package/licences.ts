@@ -17,14 +17,14 @@ const NOTICE_FILE = /^notice(?:\.(?:md|txt))?$/i;
 /** Texts in the order of names, each package version once. `sources`: the files of which something is in the package. */
 export function licencesOf(sources: readonly string[]): string {
   const folders = new Set(sources.flatMap((path) => packageFolder(path) ?? []));
-  const bundled = [...folders]
-    .map(readPackage)
-    .toSorted((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
+  const bundled = [...folders].map(readPackage).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const parts = bundled.map(
     ({ name, version, license, text }) => `${"-".repeat(80)}\n${name} ${version} (${license})\n\n${text.trim()}\n`,
   );
   return [HEAD, ...parts].join("\n");
 }
+
+const keyOf = ({ name, version }: Bundled): string => `${name} ${version}`;
 
 const HEAD = `This package contains code of the following packages, each under its own licence.
 `;

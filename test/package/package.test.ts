@@ -1,0 +1,172 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { publint } from "publint";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as hostParts from "../../src/host/parts.ts";
+import { filesOf, findNode20, type Packed, packAll, ROOT, scriptsIn } from "./packed.ts";
+
+/** The packages as strangers get them, without the network. Packing takes a quarter of a minute. */
+
+const BYTES_MAX = 2 * 1000 * 1000;
+const NAMES = ["waybill", "waybill-ids", "create-waybill"] as const;
+
+let project: string;
+let packages: readonly Packed[];
+const packed = (name: Packed["name"]): Packed => packages.find((each) => each.name === name) as Packed;
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "waybill-package-"));
+  packages = packAll(join(project, "packages"));
+  // As npm would install it; workerd is a link.
+  const modules = join(project, "node_modules");
+  mkdirSync(modules);
+  cpSync(packed("waybill").folder, join(modules, "waybill"), { recursive: true });
+  for (const name of ["workerd", "@stablelib"]) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+  cpSync(join(ROOT, "routing-table.json"), join(project, "routing-table.json"));
+}, 180_000);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** Names that a build makes anew are cut; of many parts one stands for all. */
+const nameOf = (path: string): string =>
+  path
+    .replace(/^dist\/cli\/(?!main\.js$|table\.js$)[\w.-]+\.js$/, "dist/cli/<part>.js")
+    .replace(/^dist\/worker\/(?!index\.js|objects\.js|core\.js)[\w.-]+?\.js(\.map)?$/, "dist/worker/<part>.js$1")
+    .replace(/^dist\/console\/[\w.-]+\.(\w+)\.gz$/, "dist/console/<part>.$1.gz")
+    .replace(/^dist\/(ids|origin|proxy|formats)\/.+?(\.d\.ts|\.js)$/, "dist/$1/<module>$2")
+    .replace(/^docs\/.+\.(\w+)$/, "docs/<page>.$1");
+
+describe.each(NAMES)("%s", (name) => {
+  it("has these files and no others", async () => {
+    const files = [...new Set(filesOf(packed(name)).map(nameOf))].toSorted();
+    await expect(`${files.join("\n")}\n`).toMatchFileSnapshot(`files/${name}.txt`);
+  });
+
+  it("has this manifest", async () => {
+    const { version: _, ...manifest } = packed(name).manifest;
+    await expect(`${JSON.stringify(manifest, null, 2)}\n`).toMatchFileSnapshot(`files/${name}.json`);
+  });
+
+  it("names no path of the machine that packed it", () => {
+    const { folder } = packed(name);
+    const naming = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => {
+      if (!statSync(join(folder, path)).isFile() || path.endsWith(".gz")) return false;
+      const text = readFileSync(join(folder, path), "utf8");
+      return [ROOT, dirname(process.execPath), project].some((place) => text.includes(place.replace(/\/$/, "")));
+    });
+    expect(naming).toEqual([]);
+  });
+
+  it("is small", () => expect(statSync(packed(name).tarball).size).toBeLessThan(BYTES_MAX));
+
+  it("has no fault that publint knows", async () => {
+    const contents = readFileSync(packed(name).tarball);
+    const tarball = contents.buffer.slice(contents.byteOffset, contents.byteOffset + contents.byteLength);
+    expect(await publint({ pack: { tarball: tarball as ArrayBuffer }, strict: true })).toMatchObject({ messages: [] });
+  });
+});
+
+describe.each(["waybill", "waybill-ids"] as const)("the types of %s", (name) => {
+  it("are found by every reader of ECMAScript modules", () => {
+    const attw = join(
+      dirname(createRequire(import.meta.url).resolve("@arethetypeswrong/cli/package.json")),
+      "dist/index.js",
+    );
+    const options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"];
+    const { status, stdout } = spawnSync(process.execPath, [attw, packed(name).tarball, ...options], {
+      encoding: "utf8",
+    });
+    expect(status, stdout).toBe(0);
+  });
+});
+
+describe("the command", () => {
+  const NODES = { "this Node": process.execPath, "Node 20": findNode20() };
+  const program = () => join(project, "node_modules/waybill/dist/cli/main.js");
+  // The runner of tests asks for colours.
+  const env = { ...process.env, FORCE_COLOR: undefined };
+  const run = (node: string, ...args: readonly string[]) =>
+    spawnSync(node, [program(), ...args], { cwd: project, encoding: "utf8", env });
+
+  describe.each(Object.entries(NODES))("on %s", (_, node = "") => {
+    it.skipIf(node === "")("prints its version", () => {
+      expect(run(node, "--version")).toMatchObject({ status: 0, stdout: `${hostParts.version}\n`, stderr: "" });
+    });
+
+    it.skipIf(node === "")("checks a table, and explains an ID by it", () => {
+      expect(run(node, "table", "check", "routing-table.json")).toMatchObject({ status: 0, stderr: "" });
+      const { stdout } = run(node, "explain", "--url", "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78");
+      expect(stdout).toMatch(/→ order → eu$/m);
+    });
+
+    it.skipIf(node === "")("lists the faults of a table", () => {
+      writeFileSync(join(project, "faulty.json"), '{ "regions": {} }');
+      const { status, stdout } = run(node, "table", "check", "faulty.json");
+      expect(status).toBe(1);
+      expect(stdout).toContain("faulty.json:1:");
+    });
+  });
+
+  it("imports packages that are installed with it, and no others", () => {
+    const imported = ["waybill", "create-waybill"].flatMap((name) =>
+      scriptsIn(join(packed(name as Packed["name"]).folder, "dist/cli")).flatMap(([, text]) => importsIn(text)),
+    );
+    const bare = new Set(imported.filter((specifier) => !/^(?:\.\/|node:)/.test(specifier)));
+    expect([...bare].toSorted()).toEqual(["wrangler"]);
+  });
+});
+
+const importsIn = (text: string): readonly string[] =>
+  ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+
+describe("the exports", () => {
+  it("load in a plain Node, but for those that need the Workers runtime", () => {
+    const { manifest } = packed("waybill");
+    const names = Object.entries(manifest.exports ?? {}).flatMap(([name, target]) =>
+      typeof target === "string" || name.startsWith("./worker") ? [] : [name.replace(".", "waybill")],
+    );
+    expect(names).toEqual(["waybill/table", "waybill/ids", "waybill/ids/public", "waybill/origin"]);
+    const program = names.map((name) => `console.log(Object.keys(await import("${name}")).length > 0);`).join("\n");
+    writeFileSync(join(project, "imports.mjs"), program);
+    const node = findNode20() ?? process.execPath;
+    const printed = execFileSync(node, ["imports.mjs"], { cwd: project, encoding: "utf8" });
+    expect(printed.trimEnd().split("\n")).toEqual(names.map(() => "true"));
+  });
+
+  it("of the ID library bring no runtime", () => {
+    expect(Object.keys(packed("waybill-ids").manifest.dependencies ?? {})).toEqual([
+      "@stablelib/aes",
+      "@stablelib/cmac",
+    ]);
+    const { dependencies } = packed("waybill").manifest;
+    expect(dependencies).toMatchObject(packed("waybill-ids").manifest.dependencies ?? {});
+  });
+});
+
+describe("the licences", () => {
+  it("are there for each package that is bundled, with a text", () => {
+    const text = readFileSync(join(packed("waybill").folder, "THIRD-PARTY-LICENSES.txt"), "utf8");
+    const parts = text.split(/^-{80}\n/m).slice(1);
+    const names = parts.map((part) => /^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)\n\n\S/.exec(part)?.[1]);
+    expect(names).toEqual(names.toSorted());
+    expect(names).toEqual(
+      expect.arrayContaining(["@codemirror/view", "commander", "graphql", "hono", "jose", "preact", "valibot"]),
+    );
+    // Tools must not be in it.
+    expect(names).not.toEqual(expect.arrayContaining(["rolldown"]));
+    for (const part of parts) expect(part).toMatch(/copyright/i);
+  });
+});
