@@ -46,8 +46,9 @@ export const processRuntime: Runtime = {
   report: (text) => {
     stderr.write(text);
   },
-  // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities.
-  paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
+  // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities. Node 20 heeds them for one style alone, not for a list.
+  paint: (style, text) =>
+    [style].flat().reduceRight((painted, one) => styleText(one, painted, { stream: stdout }), text),
   isWatched: stdout.isTTY === true,
   isReportWatched: stderr.isTTY === true,
   columns: stdout.isTTY ? stdout.columns : undefined,

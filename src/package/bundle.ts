@@ -43,7 +43,7 @@ export async function bundlePrograms(
     tsconfig: false,
     // jsonc-parser's main file is a UMD whose imports no bundler sees.
     resolve: { mainFields: ["module", "main"] },
-    external: [/^node:/, ...OUTSIDE, "rolldown", "esbuild"],
+    external: [/^node:/, ...OUTSIDE],
     transform: { target: "node20.18", define: { TABLE_CODE_VERSION: JSON.stringify(tableCodeVersion) } },
     treeshake: {
       moduleSideEffects: [

@@ -36,6 +36,7 @@ const waybill = {
     "./ids/public": typed("dist/ids/public/index"),
     "./origin": typed("dist/origin/index"),
     "./routing-table.schema.json": "./routing-table.schema.json",
+    "./examples.schema.json": "./examples.schema.json",
     "./package.json": "./package.json",
   },
   peerDependencies: { wrangler: WRANGLER },

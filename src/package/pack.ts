@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildConsole } from "../host/console/build.ts";
-import { schemaFile, tableCodeVersion, templatesFolder, version } from "../host/parts.ts";
-import { bundleWorker } from "../host/workerd/bundle.ts";
+import { schemaFile, tableCodeVersion, templatesFolder, version, workerModules } from "../host/parts.ts";
 import type { ModuleFile } from "../host/workerd/modules.ts";
 import { bundlePrograms } from "./bundle.ts";
 import { compileLibraries, copyDocuments, writeIdsDocuments } from "./contents.ts";
@@ -60,7 +59,7 @@ async function makeWaybill(folder: string): Promise<void> {
     entries: { main: "package/entry/waybill.ts", table: "package/table.ts" },
     tableCodeVersion: await tableCodeVersion(),
   });
-  const worker = writeModules(join(dist, "worker"), await bundleWorker({ minify: true }));
+  const worker = writeModules(join(dist, "worker"), await workerModules());
   const page = await buildConsole(join(dist, "console"));
   // The compressed forms hold them already, and are a quarter of the tarball.
   for (const { name } of page) rmSync(join(dist, "console", name));
@@ -72,6 +71,7 @@ async function makeWaybill(folder: string): Promise<void> {
   ])
     cpSync(join(ROOT, `src/package/types/${name}.d.ts`), join(dist, `${into}.d.ts`));
   cpSync(schemaFile(), join(folder, "routing-table.schema.json"));
+  cpSync(join(ROOT, "src/cli/examples/examples.schema.json"), join(folder, "examples.schema.json"));
   cpSync(templatesFolder(), join(folder, "templates"), { recursive: true });
   cpSync(join(ROOT, "src/package/readme/waybill.md"), join(folder, "README.md"));
   copyDocuments(join(folder, "docs"));

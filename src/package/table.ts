@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { testExamples as testFiles } from "../cli/commands/table/test.ts";
 import { loadPackFiles } from "../cli/lib/packs.ts";
-import { checkText, compile, faultLine, formatFaults, placed } from "../cli/lib/table-file.ts";
+import { checkText, compile, faultLine, formatFaults, placed, TABLE_FILE_DEFAULT } from "../cli/lib/table-file.ts";
+import { processRuntime } from "../cli/process-runtime.ts";
 import { explainRequest, wholeRequest } from "../features/places/serve/explain.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import { problemOf } from "../problems/index.ts";
@@ -9,8 +9,6 @@ import { type CompiledTable, TABLE_BYTES_MAX } from "../routing/index.ts";
 import type * as library from "./types/table.d.ts";
 
 /** `waybill/table`: checks a table, and explains requests by it. Its types are written by hand in `types/table.d.ts`. */
-
-const FILE = "routing-table.json";
 
 class InvalidTable extends Error {
   override readonly name = "InvalidTable";
@@ -24,35 +22,30 @@ class InvalidTable extends Error {
 }
 
 const readTable = async (file: string): Promise<Result<CompiledTable, readonly library.TableFault[]>> => {
-  const bytes = await readFile(file);
-  if (bytes.length > TABLE_BYTES_MAX)
+  const bytes = processRuntime.readFile(file);
+  if (!bytes.ok) throw new Error(`${file} cannot be read: ${bytes.error}`);
+  if (bytes.value.length > TABLE_BYTES_MAX)
     throw new RangeError(`${file} is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`);
-  const table = checkText(bytes, compile);
+  const table = checkText(bytes.value, compile);
   if (!table.ok) return table;
-  const faults = await loadPackFiles(table.value, file, { readFile: readPack });
-  return faults.length === 0 ? table : err(placed(faults, bytes));
+  const faults = await loadPackFiles(table.value, file, processRuntime);
+  return faults.length === 0 ? table : err(placed(faults, bytes.value));
 };
 
-const readPack = (path: string): Result<Uint8Array<ArrayBuffer>, string> => {
-  try {
-    return ok(readFileSync(path));
-  } catch (error) {
-    return err((error as Error).message);
-  }
-};
-
-const checkTable: typeof library.checkTable = async (file = FILE) => {
+const checkTable: typeof library.checkTable = async (file = TABLE_FILE_DEFAULT) => {
   const table = await readTable(file);
   return table.ok ? [] : table.error.map(shownFault);
 };
 
-const loadTable: typeof library.loadTable = async (file = FILE) => {
+const loadTable: typeof library.loadTable = async (file = TABLE_FILE_DEFAULT) => {
   const table = await readTable(file);
   if (!table.ok) throw new InvalidTable(file, table.error.map(shownFault));
   return { regions: [...table.value.regions.keys()], explain: (request) => explain(table.value, request) };
 };
 
 const shownFault = ({ line, column, pointer, message }: library.TableFault) => ({ line, column, pointer, message });
+
+const testExamples: typeof library.testExamples = (files) => testFiles(processRuntime, files);
 
 /** Public IDs are read by a gateway alone, which has their keys; directories likewise. */
 const explain = (table: CompiledTable, request: library.ExplainedRequest): library.Explanation => {
@@ -82,4 +75,4 @@ const explain = (table: CompiledTable, request: library.ExplainedRequest): libra
   return shown;
 };
 
-export { checkTable, InvalidTable, loadTable };
+export { checkTable, InvalidTable, loadTable, testExamples };

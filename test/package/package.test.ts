@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   cpSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,6 +49,7 @@ const nameOf = (path: string): string =>
     .replace(/^dist\/worker\/(?!index\.js|objects\.js|core\.js)[\w.-]+?\.js(\.map)?$/, "dist/worker/<part>.js$1")
     .replace(/^dist\/console\/[\w.-]+\.(\w+)\.gz$/, "dist/console/<part>.$1.gz")
     .replace(/^dist\/(ids|origin|proxy|formats)\/.+?(\.d\.ts|\.js)$/, "dist/$1/<module>$2")
+    .replace(/^templates\/([\w-]+)\/.+$/, "templates/$1/<file>")
     .replace(/^docs\/.+\.(\w+)$/, "docs/<page>.$1");
 
 describe.each(NAMES)("%s", (name) => {
@@ -120,6 +123,21 @@ describe("the command", () => {
     });
   });
 
+  it("builds a table and serves it, without a bundler", async () => {
+    const node = findNode20() ?? process.execPath;
+    expect(run(node, "build", "--out", "build")).toMatchObject({ status: 0 });
+    const serve = ["serve", "build", "--listen", "127.0.0.1:0", "--state", "state"];
+    const gateway = spawn(node, [program(), ...serve], { cwd: project, env, stdio: ["ignore", "ignore", "pipe"] });
+    try {
+      const url = await readyAt(gateway);
+      const answer = await fetch(`${url}/-/ready`, { headers: { accept: "application/json" } });
+      expect(answer.status).toBe(200);
+    } finally {
+      gateway.kill("SIGTERM");
+      await once(gateway, "exit");
+    }
+  });
+
   it("imports packages that are installed with it, and no others", () => {
     const imported = ["waybill", "create-waybill"].flatMap((name) =>
       scriptsIn(join(packed(name as Packed["name"]).folder, "dist/cli")).flatMap(([, text]) => importsIn(text)),
@@ -128,6 +146,15 @@ describe("the command", () => {
     expect([...bare].toSorted()).toEqual(["wrangler"]);
   });
 });
+
+async function readyAt({ stderr }: ChildProcess): Promise<string> {
+  if (stderr === null) throw new Error("the gateway's messages are not read");
+  for await (const line of createInterface({ input: stderr })) {
+    const [, url] = /^ready (\S+),/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error("the gateway ended");
+}
 
 const importsIn = (text: string): readonly string[] =>
   ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);

@@ -28,6 +28,29 @@ export interface Table {
   explain(request: ExplainedRequest): Explanation;
 }
 
+/**
+ * Tests a table by a team's own examples, as `waybill table test` does: `differences` is empty where all is as expected. Rejects with
+ * the faults of a file as its message.
+ */
+export declare function testExamples(files?: {
+  /** routing-table.json by default. */
+  table?: string;
+  /** examples.json by default. */
+  examples?: string;
+}): Promise<readonly TestedExample[]>;
+
+export interface TestedExample {
+  /** Its own name, or method and path. */
+  readonly name: string;
+  readonly request: string;
+  /** A sentence for each difference. */
+  readonly differences: readonly string[];
+  readonly region?: string;
+  readonly problem?: string;
+  /** Why the request is refused. */
+  readonly detail?: string;
+}
+
 export interface ExplainedRequest {
   /** GET by default, or POST with a body. */
   readonly method?: string | undefined;

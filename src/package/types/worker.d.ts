@@ -1,11 +1,9 @@
 /** The gateway as a Worker. A project's Worker gives it the table, and exports the classes of `waybill/worker/objects` beside it. */
 
-/** Bindings and settings by their names in the configuration; docs/operate/deploy.md describes each. */
-export interface Env {
-  readonly [name: string]: unknown;
-}
+/** Bindings and settings by their names in wrangler's configuration; docs/operate/deploy.md describes each. */
+export type Env = object;
 
-interface Lifetime {
+export interface Lifetime {
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
 }
@@ -15,5 +13,5 @@ export interface Gateway {
   scheduled(event: unknown, env: Env, context: Lifetime): Promise<void>;
 }
 
-/** `table`: a routing table as it is declared. */
-export declare function gateway(table: unknown): Gateway;
+/** `table`: a routing table as it is declared, or its JSON text. A Worker has one. */
+export declare function gateway(table: object | string): Gateway;
