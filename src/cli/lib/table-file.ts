@@ -67,12 +67,30 @@ export const readTableFile = async <Table>(path: string, runtime: Runtime, check
   return { name, table, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 };
 
+/**
+ * Directories name files of a self-hosted gateway's state, and macOS and Windows ignore case there. Tables that are in force
+ * are not asked: elsewhere they do no harm.
+ */
+const namesOfOneFile = ({ directory = {} }: DeclaredTable): readonly Fault[] => {
+  const firsts = new Map<string, string>();
+  return Object.keys(directory).flatMap((name): readonly Fault[] => {
+    const first = firsts.get(name.toLowerCase());
+    if (first === undefined) {
+      firsts.set(name.toLowerCase(), name);
+      return [];
+    }
+    const message = `It differs from ${first} in case alone: on macOS and Windows their copies would be one file; rename one.`;
+    return [{ kind: "name-clash", pointer: `/directory/${name}`, message }];
+  });
+};
+
 /** Reads a table with the packs beside it. A missing or faulty pack is a fault of the table. */
 const withPacks =
   <Table>(check: Check<Table>, compiled: (table: Table) => CompiledTable) =>
   async (path: string, runtime: Runtime, shown?: Shown) => {
     const file = await readTableFile(path, runtime, check, shown);
-    const faults = await loadPackFiles(compiled(file.table), path, runtime);
+    const clashes = namesOfOneFile(JSON.parse(new TextDecoder().decode(file.bytes)));
+    const faults = [...clashes, ...(await loadPackFiles(compiled(file.table), path, runtime))];
     if (faults.length > 0) valid(file.name, err(placed(faults, file.bytes)), shown);
     return file;
   };

@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { copyKey, copyPageKey } from "../../../src/features/directory/table/copy-format.ts";
+import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
+import { bodyKey, formKey, POINTER_KEY } from "../../../src/formats/kv.ts";
+import { loadTable } from "../../../src/routing/index.ts";
 import { objectsOf, waybill } from "../fake-runtime.ts";
 import { CWD, MemoryFiles, tableFiles } from "../memory-files.ts";
 
@@ -12,6 +16,34 @@ describe.concurrent("waybill table check", () => {
     const { stderr, code } = await waybill(["table", "check", folder], { files });
     expect(code).toBe(1);
     expect(stderr).toMatch(/ cannot be read: .*; give the table in it, build\/routing-table\.json\n$/);
+  });
+
+  const text = { key: { text: "nfc" } };
+  it.each([
+    [["slugs", "Slugs"], ["/directory/Slugs: It differs from slugs in case alone"]],
+    [
+      ["a-B", "A-b", "A-B", "other"],
+      ["/directory/A-b: It differs from a-B in case alone", "/directory/A-B: It differs from a-B in case alone"],
+    ],
+    [["slug", "slugs", "Slug_"], []],
+  ])("refuses directories whose copies would be one file on macOS and Windows: %o", async (names, lines) => {
+    const directory = Object.fromEntries(names.map((name) => [name, text]));
+    const entities = { order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }] } };
+    const regions = { eu: { origins: [{ url: "https://eu.example" }] } };
+    const declared = { regions, entities, directory, routes: [], default: "eu" };
+    const files = tableFiles(declared);
+    const { stdout, code } = await waybill(["table", "check", "routing-table.json"], { files });
+    const found = stdout.split("\n").filter((line) => line.includes("/directory/"));
+    expect([code, found.length]).toEqual([lines.length === 0 ? 0 : 1, lines.length]);
+    for (const [at, line] of lines.entries()) expect(found[at]).toContain(line);
+    // A table that is in force stays so.
+    expect(loadTable(declared, 1).ok).toBe(true);
+  });
+
+  it("need not look at other keys of KV: no name of a user stands in them", () => {
+    const digest = "0123456789abcdef".repeat(4);
+    const keys = [POINTER_KEY, bodyKey(digest), formKey(digest, digest), packKey(digest), pageKey(digest, 7)];
+    for (const key of [...keys, copyKey(digest), copyPageKey(digest, 7)]) expect(key).toBe(key.toLowerCase());
   });
 
   it("sums a good table up in one line, with the digest under which it is published", async () => {
