@@ -24,10 +24,16 @@ export async function stopChild(
   return isKilled;
 }
 
+/** A terminal's Ctrl-C would reach a child too, and end it before it is told to. A Windows process is never apart from its console. */
+export const apartFromTerminal = (platform: NodeJS.Platform = process.platform) => ({
+  detached: platform !== "win32",
+  windowsHide: true,
+});
+
 /** Kills a child when this process ends in whatever way, SIGKILL included: then the guard's input ends. */
-export function endWithParent(child: ChildProcess): void {
-  // It could not be started.
-  if (child.pid === undefined) return;
+export function endWithParent(child: ChildProcess, platform: NodeJS.Platform = process.platform): void {
+  // It could not be started; or Windows ends it, since all children of a Node that are not detached are in its job.
+  if (child.pid === undefined || platform === "win32") return;
   const guard = spawn("sh", ["-c", 'read -r _; kill -KILL "$0"', String(child.pid)], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],

@@ -88,6 +88,16 @@ describe.runIf(isMeasured)("the figures of an installation", () => {
     }
   });
 
+  it("stand in the documents", () => {
+    const page = readFileSync(join(ROOT, "docs/operate/platforms.md"), "utf8");
+    for (const { packages, downloadMb, diskMb } of Object.values(said))
+      expect(page).toContain(` | ${packages} | ${downloadMb} MB | ${diskMb} MB |\n`);
+    const { downloadMb, diskMb } = said["product"] ?? {};
+    expect(readFileSync(join(ROOT, "README.md"), "utf8")).toContain(
+      `The first run downloads ${downloadMb} MB (${diskMb} MB on the disk).`,
+    );
+  });
+
   it("stay within 250 MB for npm start", () => {
     expect(said["product"]?.diskMb).toBeLessThanOrEqual(250);
   });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { type CompiledTable, parseJson } from "../../routing/index.ts";
 import { LOOPBACK } from "../workerd/config.ts";
+import { wranglerScript } from "./wrangler.ts";
 
 /** Origins on loopback addresses, which the edge cannot reach. */
 export const unreachableOrigins = (table: CompiledTable) =>
@@ -51,8 +52,11 @@ const WORKER_OPTIONS = new Set(["--name", "--env", "-e", "--config", "-c"]);
 /** Names of the Worker's secrets; `undefined` if they cannot be listed. */
 export function secretNames(cwd: string, args: readonly string[]): Promise<readonly string[] | undefined> {
   const worker = args.flatMap((arg, index) => (WORKER_OPTIONS.has(arg) ? [arg, args[index + 1] ?? ""] : []));
+  const wrangler = wranglerScript(cwd);
+  if (wrangler === undefined) return Promise.resolve(undefined);
+  const list = [wrangler, "secret", "list", "--format", "json", ...worker];
   return new Promise((resolve) => {
-    execFile("wrangler", ["secret", "list", "--format", "json", ...worker], { cwd }, (error, stdout) =>
+    execFile(process.execPath, list, { cwd, windowsHide: true }, (error, stdout) =>
       resolve(error === null ? namesIn(stdout) : undefined),
     );
   });

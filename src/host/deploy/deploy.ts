@@ -8,6 +8,7 @@ import { exitOf } from "../child.ts";
 import { fail, type PackFile, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
 import { accessNote, missingBindings, secretNames, unreachableOrigins } from "./checks.ts";
 import { putPacks, type RunWrangler, splitArgs } from "./kv.ts";
+import { wranglerScript } from "./wrangler.ts";
 
 /** `npm run deploy`: checks the table, uploads its packs, then runs `wrangler deploy` with the given arguments. */
 
@@ -79,6 +80,7 @@ async function deploy(packs: readonly PackFile[], args: readonly string[], isDry
   return code;
 }
 
-const wrangler: RunWrangler = (args) => exitOf(spawn("wrangler", args, { cwd: ROOT, stdio: "inherit" }));
+const wrangler: RunWrangler = (args) =>
+  exitOf(spawn(process.execPath, [wranglerScript(ROOT) ?? "wrangler", ...args], { cwd: ROOT, stdio: "inherit" }));
 
 process.exitCode = await main();

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { endWithParent, exitCodeOf, stopChild } from "../child.ts";
+import { apartFromTerminal, endWithParent, exitCodeOf, stopChild } from "../child.ts";
 import { readBytes } from "../publish/publish.ts";
 import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
 
@@ -42,23 +42,40 @@ export const CONFIG_FILE = "config.capnp";
 /** In the state folder: the process that has it open. Two of them would give the same numbers twice. */
 const PID_FILE = "workerd.pid";
 
-/** The process of a gateway that runs on a state folder. Systems give process IDs again, so its command line counts too. */
-export function runningOn(stateFolder: string): number | undefined {
+/**
+ * The process of a gateway that runs on a state folder. Its number alone does not say so: systems give numbers again, so its
+ * command line counts too. `own`: a process that does not count, for in a container each start may get the number of the last.
+ */
+export function runningOn(stateFolder: string, own?: number): number | undefined {
   const pid = Number(readBytes(join(stateFolder, PID_FILE)) ?? 0);
-  return pid > 0 && commandLine(pid).includes(join(realpathSync(stateFolder), CONFIG_FILE)) ? pid : undefined;
+  if (!(pid > 0) || pid === own) return undefined;
+  return commandLine(pid).includes(join(realpathSync(stateFolder), CONFIG_FILE)) ? pid : undefined;
 }
+
+/** The program that prints a process's command line. Linux has it in a file, which needs no program. */
+export const commandLineQuery = (pid: number, platform: NodeJS.Platform): readonly [string, ...string[]] =>
+  platform === "win32"
+    ? [
+        "powershell",
+        "-NoProfile",
+        "-NonInteractive",
+        "-Command",
+        `(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`,
+      ]
+    : ["ps", "-ww", "-o", "args=", "-p", String(pid)];
 
 function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    return spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
+    const [program, ...args] = commandLineQuery(pid, process.platform);
+    return spawnSync(program, args, { encoding: "utf8", windowsHide: true }).stdout ?? "";
   }
 }
 
 /** Throws if a gateway runs on a state folder. */
-export function refuseRunning(stateFolder: string): void {
-  const pid = runningOn(stateFolder);
+export function refuseRunning(stateFolder: string, own?: number): void {
+  const pid = runningOn(stateFolder, own);
   const what = `${stateFolder} is the state of a running gateway (process ${pid})`;
   if (pid !== undefined) throw new Error(`${what}. Stop it, or use another --state.`);
 }
@@ -75,15 +92,14 @@ const NOISE =
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
-    // A terminal's Ctrl-C would reach it too, and cut off running requests.
-    detached: true,
+    ...apartFromTerminal(),
     env: { ...process.env, [OPEN_PAGES_VARIABLE]: options.openPages === true ? "on" : "off" },
   });
   endWithParent(child);
   const stateFolder = dirname(options.configPath);
   const pidFile = join(stateFolder, PID_FILE);
   try {
-    refuseRunning(stateFolder);
+    refuseRunning(stateFolder, child.pid);
     writeFileSync(pidFile, String(child.pid ?? ""));
   } catch (error) {
     child.kill("SIGKILL");
