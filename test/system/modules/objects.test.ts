@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -212,15 +222,21 @@ describe("an alarm that is the first call of its object", () => {
   it("brings KV to the revision that was accepted before SIGKILL", { timeout: 60_000 }, async () => {
     const state = newState();
     const { call: publish } = SUBJECTS["TableTruth"] as Subject;
-    const revisionInKv = () => JSON.parse(readFileSync(join(state, "kv", "table.current"), "utf8")).revision as number;
+    const pointer = join(state, "kv", "table.current");
+    const revisionInKv = () => JSON.parse(readFileSync(pointer, "utf8")).revision as number;
     const before = await start(state);
     expect(await publish(before.url, 1)).toEqual([201, "2"]);
     await expect.poll(revisionInKv, { timeout: 20_000 }).toBe(2);
-    // The next pointer is due 1.1 s after this one.
+    // A folder in its place: the pointer can neither be read nor written.
+    const aside = join(state, "aside");
+    renameSync(pointer, aside);
+    mkdirSync(pointer);
     const body = JSON.parse(tableText);
     expect(await call(before.url, "/-/table", "PUT", body, { "if-match": '"2"' })).toMatchObject({ status: 201 });
     process.kill(before.pid, "SIGKILL");
     await before.exited;
+    rmdirSync(pointer);
+    renameSync(aside, pointer);
     expect(revisionInKv()).toBe(2);
     const after = await start(state);
     try {
