@@ -78,15 +78,15 @@ export const npmArguments = ({ isFresh, withTools }) => [
 
 /** Printed before npm begins. @param {Pick<Plan, "reason" | "parts" | "changed">} plan */
 export function announce({ reason, parts, changed }) {
-  const of = (/** @type {"packages" | "downloadMb" | "diskMb"} */ what) =>
+  const of = (/** @type {"downloadMb" | "diskMb"} */ what) =>
     parts.reduce((sum, part) => sum + DOWNLOADS[part][what], 0);
-  const seconds = Math.ceil((of("downloadMb") * 8) / MBIT_PER_SECOND);
-  const names = parts.map((part) => PARTS[part]).join(", ");
-  const packages = of("packages") === 1 ? "1 package" : `${of("packages")} packages`;
+  const packages = changed === 1 ? "1 package" : `${changed} packages`;
   if (changed > 0)
-    return `Installing what changed (${reason}): ${changed} of ${packages}, at most about ${of("downloadMb")} MB to download.`;
+    return `Installing what changed (${reason}): ${packages}, at most about ${of("downloadMb")} MB to download.`;
+  const names = parts.map((part) => PARTS[part]).join(", ");
+  const seconds = Math.ceil((of("downloadMb") * 8) / MBIT_PER_SECOND);
   return (
-    `Installing ${names} (${reason}): ${packages}.\n` +
+    `Installing ${names} (${reason}).\n` +
     `About ${of("downloadMb")} MB to download, ${seconds} s at ${MBIT_PER_SECOND} Mbit/s; ${of("diskMb")} MB on the disk.`
   );
 }

@@ -107,12 +107,10 @@ describe("missing packages", () => {
     write("package-lock.json", { packages: { ...LOCK.packages, "node_modules/d": dev } });
     npmInstalls(packages);
     const first = run("--product", "hello.ts");
-    expect(first.stderr).toMatch(
-      /^Installing what npm start needs \(nothing is installed yet\): \d+ packages\.\nAbout \d+ MB/,
-    );
+    expect(first.stderr).toMatch(/^Installing what npm start needs \(nothing is installed yet\)\.\nAbout \d+ MB/);
     npmInstalls({ ...packages, "node_modules/d": dev });
     const second = run("hello.ts");
-    expect(second.stderr).toMatch(/^Installing tests and tools \(not needed until now\): \d+ packages\.\nAbout \d+ MB/);
+    expect(second.stderr).toMatch(/^Installing tests and tools \(not needed until now\)\.\nAbout \d+ MB/);
     expect(run("--product", "hello.ts").stderr).toBe("");
     const other = { ...a, integrity: "sha512-y" };
     write("package-lock.json", { packages: { ...LOCK.packages, "node_modules/a": other, "node_modules/d": dev } });
@@ -246,9 +244,7 @@ describe("an old Node", () => {
        cp "${house}/node.json" node_modules/.package-lock.json`,
     );
     const { status, stdout, stderr } = runOn("20.20.2", "hello.ts", "a");
-    expect(stderr).toMatch(
-      /^Installing a newer Node for tests and tools \(this is 20\.20\.2\): 1 package\.\nAbout \d+ MB/,
-    );
+    expect(stderr).toMatch(/^Installing a newer Node for tests and tools \(this is 20\.20\.2\)\.\nAbout \d+ MB/);
     expect(status).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject({ path: [join(house, folder), join(house, "node_modules/.bin")] });
     expect(runOn("20.20.2", "hello.ts").stderr).toBe("");
