@@ -18,46 +18,83 @@ export interface Screen {
   readonly samples?: readonly Sample[] | undefined;
   /** Whether the gateway's own pages need no token. */
   readonly isOpen: boolean;
+  /** Whether all samples and commands are shown, which takes several screens. */
+  readonly isWhole: boolean;
   readonly paint: Paint;
 }
 
+/** Rows of a list on the one screen that a start prints. With three regions it has 24 lines. */
+const ROWS_SHOWN = 4;
+
+const cut = (rows: readonly (readonly string[])[], what: string, isWhole: boolean): string[] => {
+  const shown = columns(isWhole ? rows : rows.slice(0, ROWS_SHOWN));
+  return shown.length < rows.length ? [...shown, `  and ${rows.length - shown.length} more ${what}`] : shown;
+};
+
 /** Where everything is, IDs to try, and commands to copy. */
 export function formatScreen(screen: Screen): string {
-  const { url, consoleUrl, tableName, regions, entities, withoutId, folder, samples, paint } = screen;
+  const { url, consoleUrl, tableName, regions, entities, withoutId, folder, samples, isWhole, paint } = screen;
   const urlsOf = (origins: readonly { readonly url: string }[]) => origins.map((origin) => origin.url).join(", ");
-  const originRows = Object.entries(regions).map(([name, { origins }]) => [name, urlsOf(origins)]);
-  const sampleRows = (samples ?? []).map(({ entity, about, id }) => [entity, about, id]);
-  const sampleLines = columns(sampleRows, "    ");
+  const originRows = Object.entries(regions).map(([name, { origins }]) => [
+    name.padEnd("gateway".length),
+    urlsOf(origins),
+  ]);
   const listOf = (title: string, owners: readonly Entity[]) => {
     const rows = owners.map(({ name, paths }) => [name, paths.join(", ")]);
-    return rows.length === 0 ? [] : [paint("bold", title), ...columns(rows)];
+    return rows.length === 0 ? [] : [paint("bold", title), ...cut(rows, "entities", isWhole)];
   };
   const others = withoutId.map(({ entity }) => entity);
   return [
-    "",
-    `${paint("bold", "Console")} ${consoleUrl} for a browser: look IDs up, watch, change the table.`,
     `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
     "",
-    ...columns([["gateway", url], ["table", tableName], ["state", folder], ...originRows]),
+    ...columns([
+      ["gateway", url],
+      ["table", tableName],
+      ["state", folder],
+    ]),
+    ...cut(originRows, "regions", isWhole),
     "",
     ...(samples === undefined
       ? [...listOf("Entities", [...entities.values()]), ...listOf("Without an ID", others)]
-      : [
-          paint("bold", "Sample IDs"),
-          ...Object.keys(regions).flatMap((name) => [
-            `  ${paint("cyan", name)}`,
-            ...sampleLines.filter((_, at) => samples?.[at]?.region === name),
-          ]),
-          "",
-          paint("bold", "Try it"),
-          ...commandLines(screen, samples),
-          ...switchLines(screen),
-        ]),
+      : sampleLines(screen, samples)),
     "",
     "Each request prints a line below. Ctrl-C stops everything.",
     `ready ${url}`,
+    `${paint("bold", "Console")} ${consoleUrl} for a browser: look IDs up, watch, change the table.`,
   ].join("\n");
 }
+
+/** All samples by region with all commands, or one of each region with the first of them. */
+function sampleLines(screen: Screen, samples: readonly Sample[]): readonly string[] {
+  const { regions, isWhole, paint } = screen;
+  const names = Object.keys(regions);
+  if (!isWhole) {
+    const firsts = names.flatMap((name) => samples.find(({ region }) => region === name) ?? []);
+    const rows = firsts.map(({ region, entity, about, id }) => [region, entity, about, id]);
+    return [
+      `${paint("bold", "Sample IDs")}; npm start -- --samples prints all, with more to try`,
+      ...columns(rows.slice(0, ROWS_SHOWN)),
+      "",
+      paint("bold", "Try it"),
+      ...commandLines(screen, samples).slice(0, COMMAND_LINES_SHOWN),
+    ];
+  }
+  const lines = columns(
+    samples.map(({ entity, about, id }) => [entity, about, id]),
+    "    ",
+  );
+  return [
+    paint("bold", "Sample IDs"),
+    ...names.flatMap((name) => [`  ${paint("cyan", name)}`, ...lines.filter((_, at) => samples[at]?.region === name)]),
+    "",
+    paint("bold", "Try it"),
+    ...commandLines(screen, samples),
+    ...switchLines(screen),
+  ];
+}
+
+/** Two commands, each below what it shows. */
+const COMMAND_LINES_SHOWN = 4;
 
 /** The demo's table has all these entities; another table's first sample stands in. */
 function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample[]): string[] {
@@ -71,8 +108,8 @@ function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample
   const mint = order.mint && `-H 'content-type: application/json' -d '${JSON.stringify({ ...order.mint, count: 3 })}'`;
   const token = isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" ';
   const commands = [
-    ...createCommands(url, order, creates?.byEntity.get(order.entity)),
     ["any ID, one URL", `-i ${url}/any/${parcel.id}`],
+    ...createCommands(url, order, creates?.byEntity.get(order.entity)),
     ["the entity's own path, and below", `-i '${url}${order.path}'`],
     person && [`a ${person.entity} by short key`, `-i ${url}${person.shortPath}`],
     person && [`a ${person.entity} by full ID`, `-iL ${url}/any/${person.id}`],

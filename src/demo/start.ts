@@ -45,6 +45,7 @@ const HELP = `npm start [-- table.json]: serves the published table on this mach
 (default: routing-table.json).
 npm run dev [-- table.json]: the same, and reloads the source and publishes the table when they change.
   --state FOLDER            tables, history and sequences (default: WAYBILL_STATE, or .waybill/default)
+  --samples                 print all sample IDs and commands to try
   PORT                      the gateway's port (default: 8787); the demo's origins use the next three
   ADMIN_TOKENS, ACCESS_…    access to the gateway's own pages (default: everyone who reaches it)
   DEMO_TRAFFIC              off: no requests of the demo's own, which are not printed
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
     options: {
       reload: { type: "boolean", default: false },
       state: { type: "string" },
+      samples: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
     allowPositionals: true,
@@ -80,9 +82,9 @@ async function main(): Promise<void> {
   await checkPortsFree(port, isDemo);
   const regionSwitch = outages();
   const origins = isDemo ? await startOrigins(port + 1, regionSwitch.origins) : [];
-  const { reload } = values;
+  const { reload, samples: isWhole } = values;
   try {
-    await serve({ port, stateFolder, file, inForce, isDemo, origins, regionSwitch, reload }, signals);
+    await serve({ port, stateFolder, file, inForce, isDemo, origins, regionSwitch, reload, isWhole }, signals);
   } finally {
     regionSwitch.stop();
     await Promise.all(origins.map((origin) => origin.stop()));
@@ -101,11 +103,13 @@ interface Demo {
   readonly origins: readonly RunningOrigin[];
   readonly regionSwitch: ReturnType<typeof outages>;
   readonly reload: boolean;
+  /** Whether the screen shows all that it has. */
+  readonly isWhole: boolean;
 }
 
 /** Serves until the gateway ends or a signal comes. */
 async function serve(demo: Demo, { first, atOnce }: ReturnType<typeof stopSignals>): Promise<void> {
-  const { stateFolder, inForce, isDemo, origins, regionSwitch } = demo;
+  const { stateFolder, inForce, isDemo, origins, regionSwitch, isWhole } = demo;
   const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
   const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
   storeDocuments(origins, samples ?? []);
@@ -131,6 +135,7 @@ async function serve(demo: Demo, { first, atOnce }: ReturnType<typeof stopSignal
     creates,
     samples,
     isOpen: open,
+    isWhole,
     paint,
     switchUrl: isDemo ? await regionSwitch.start() : undefined,
   });

@@ -74,6 +74,7 @@ describe("the environment of npm start", () => {
         folder: "state",
         samples: [sample],
         isOpen,
+        isWhole: true,
         paint: (_, text) => text,
       });
       const line = screen.split("\n").find((text) => text.includes("/-/ids/"));

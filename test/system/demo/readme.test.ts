@@ -18,6 +18,16 @@ const BLOCKS = [...PAGES.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""])
 
 /** Expected output of a block, by a command in it. A block without an entry here fails the test. */
 const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
+  [
+    "create -H 'idempotency-key",
+    [
+      /^HTTP\/1\.1 201[\s\S]*^HTTP\/1\.1 201/m,
+      /^(location: \/orders\/\S+)\s+\1\s/im,
+      /"ids": \[/,
+      /^data: .*"number":2/m,
+      /^HTTP\/1\.1 422[\s\S]*wrong-entity/m,
+    ],
+  ],
   ["POST|/mint -d", [/"region": "ap"/, /^HTTP\/1\.1 200/m, /^waybill-region: ap/m, /"status": "new"/]],
   [
     "/orders?limit=2",

@@ -78,6 +78,18 @@ describe("the demo", () => {
     },
   );
 
+  it("fits one screen, with the console's address last", async () => {
+    const demo = startDemo(String(await findFreePorts()));
+    await untilPrinted(demo, /^Console http\S+ .*\n/m);
+    const lines = demo.output().trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(26);
+    expect(lines.at(-1)).toMatch(/^Console http:\/\/console\.localhost:\d+ for a browser/);
+    for (const region of ["eu", "us", "ap"])
+      expect(demo.output()).toMatch(new RegExp(`^ {2}${region} +(?!http)\\w+`, "m"));
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
+  });
+
   it("names PORT when a port is taken", async () => {
     const port = await findFreePorts();
     const taken = createServer().listen(port + 2, "127.0.0.1");
@@ -126,7 +138,7 @@ const urlOf = (demo: Demo) => READY.exec(demo.output())?.[1] ?? "";
 
 describe("a table of one's own on the demo's origins", () => {
   it("is the demo, with what it has; each sample is served by the region that the screen shows", async () => {
-    const demo = startDemo(String(await findFreePorts()), tableFile("invoices.json", INVOICES));
+    const demo = startDemo(String(await findFreePorts()), tableFile("invoices.json", INVOICES), "--samples");
     await untilPrinted(demo, READY);
     const screen = demo.output();
     const sections = screen.slice(screen.indexOf("Sample IDs"), screen.indexOf("Try it")).split(/^ {2}(eu|us|ap)$/m);
@@ -178,7 +190,7 @@ describe("a table of one's own on the demo's origins", () => {
         { when: { entity: "song" }, region: "eu" },
       ],
     };
-    const demo = startDemo(String(await findFreePorts()), tableFile("tickets.json", table));
+    const demo = startDemo(String(await findFreePorts()), tableFile("tickets.json", table), "--samples");
     await untilPrinted(demo, READY);
     const screen = demo.output();
     for (const [about, region] of [
@@ -218,7 +230,11 @@ describe("a table of one's own on the demo's origins", () => {
     before.child.kill("SIGTERM");
     expect(await before.ended).toBe(0);
 
-    const after = startWith({ PORT: String(await findFreePorts()), ...state }, tableFile("after.json", INVOICES));
+    const after = startWith(
+      { PORT: String(await findFreePorts()), ...state },
+      tableFile("after.json", INVOICES),
+      "--samples",
+    );
     await untilPrinted(after, READY);
     expect(after.output()).toMatch(/^note: the published table is in force, and \S+after\.json differs from it\./m);
     expect(after.output()).toContain(`WAYBILL_GATEWAY=${urlOf(after)} npm run -s waybill -- table publish`);
@@ -244,7 +260,7 @@ describe("a table of one's own on the demo's origins", () => {
     };
     const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: Buffer.alloc(32, 7).toString("base64") }] });
     const PORT = String(await findFreePorts());
-    const demo = startWith({ PORT, PUBLIC_ID_KEYS }, tableFile("public-tickets.json", table));
+    const demo = startWith({ PORT, PUBLIC_ID_KEYS }, tableFile("public-tickets.json", table), "--samples");
     await untilPrinted(demo, READY);
     const [, id] = /^ {4}ticket +\S.*, public +([0-9A-Za-z]{44})$/m.exec(demo.output()) ?? [];
     const response = await fetch(`${urlOf(demo)}/tickets/${id}`);
