@@ -6,7 +6,18 @@ import { type JwtSettings, type MintDoor, parseClientJwt, parseMintDoor, readAut
 import { type ConsolePreview, parseConsoleHost, parseConsolePreview } from "./console/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
-import { matching, numberIn, oneOf, readOr, readValid, type SettingFault, type Settings, textOf } from "./settings.ts";
+import {
+  collectorUrl,
+  matching,
+  numberIn,
+  oneOf,
+  pairs,
+  readOr,
+  readValid,
+  type SettingFault,
+  type Settings,
+  textOf,
+} from "./settings.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** A pseudonym (RFC 9110 §7.6.3), which is a cdn-id too (RFC 8586 §2): a token, and no longer than a host's label. */
@@ -42,6 +53,11 @@ const ENV = {
   REPORT_SECONDS: { read: numberIn(0, 3_600), none: 10 },
   /** A dead origin is known after this at the latest, and an idle one is not kept busy. */
   CHECK_SECONDS: { read: numberIn(1, 3_600), none: 15 },
+  OTLP_METRICS_URL: { read: collectorUrl, none: undefined },
+  OTLP_METRICS_HEADERS: { read: pairs, none: "" },
+  OTEL_RESOURCE_ATTRIBUTES: { read: pairs, none: "" },
+  /** As exporters of OpenTelemetry do. */
+  OTLP_METRICS_SECONDS: { read: numberIn(1, 3_600), none: 60 },
 } as const;
 
 /** A setting of text that has a parser. `none`: its value if it is unset or invalid. */
@@ -102,6 +118,10 @@ export function readConfig(env: Settings) {
     const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
     faults.push({ setting: "FORWARDED_FIELDS", why });
   }
+  if (read.OTLP_METRICS_URL !== undefined && read.REPORT_SECONDS === 0) {
+    const why = "OTLP_METRICS_URL needs REPORT_SECONDS above 0";
+    faults.push({ setting: "OTLP_METRICS_URL", why });
+  }
   const rateLimits = readRateSettings(env, faults);
   const auth = readAuthSettings(env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
@@ -119,6 +139,8 @@ export function readConfig(env: Settings) {
     /** Callers that may see and change the gateway's own pages. */
     auth,
     mint: isFaulty("MINT") ? ("faulty" as const) : texts.mint,
+    /** Without its credentials or its name, nothing is sent. */
+    metricsPush: read.OTLP_METRICS_URL && !faults.some(({ setting }) => setting.startsWith("OT")) ? read : undefined,
     /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
     primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : texts.primaryKeys,
     /** Faults of the settings, without their values. */

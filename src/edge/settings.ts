@@ -65,6 +65,21 @@ export const numberIn = (min: number, max: number, form = /^\d{1,9}$/, kind = "w
   };
 };
 
+/** The path names the signal that a collector gets: its address alone is none. */
+export const collectorUrl = matching(
+  /^(?=.{1,2048}$)https?:\/\/[\w.:[\]-]+\/[!"$-~]+$/,
+  "must be an http or https URL with a path, such as http://127.0.0.1:4318/v1/metrics",
+);
+
+/**
+ * Headers, or attributes of the resource, as OpenTelemetry writes them in variables. Each name comes once; fields of the message
+ * itself do not. Escapes stand for visible ASCII and spaces.
+ */
+export const pairs = matching(
+  /^(?=.{1,8192}$)(?!(?:.*,)? *([^=,]+)=(?:.*,)? *\1=)(?: *(?!(?:connection|content-\w+|expect|host|te|trailer|transfer-encoding|upgrade|user-agent)=)[\w!#$%&'*+.^`|~-]+=(?:[!-$&-+.-~-]|%[2-6][\da-f]|%7[\da-e])+ *(?:,(?!$)|$))+$/i,
+  "must be name=value,name=value: values percent-encoded, each name once",
+);
+
 /** One or more values: `a, b`. */
 export const listed =
   (form: RegExp, countMax: number, must: string): Reader<readonly string[]> =>
@@ -118,6 +133,9 @@ export const SETTING_NAMES = [
   "SERVER_FIELDS",
   "TABLE_REFRESH_SECONDS",
   "REPORT_SECONDS",
+  "OTLP_METRICS_URL",
+  "OTLP_METRICS_SECONDS",
+  "OTEL_RESOURCE_ATTRIBUTES",
   "CHECK_SECONDS",
   "FIRST_BYTE_DEADLINE_MS",
   "IDLE_DEADLINE_MS",
@@ -128,6 +146,7 @@ export const SETTING_NAMES = [
   "PUBLIC_ID_KEYS",
   "ORIGIN_SIGNING_KEYS",
   "ADMIN_TOKENS",
+  "OTLP_METRICS_HEADERS",
   ...ACCESS,
   "OPEN_PAGES",
   "CONSOLE_HOST",

@@ -31,6 +31,7 @@ export const METRICS = {
   directory_updates_total: counter(["directory", "kind", "outcome"]),
   refused_callers_total: counter(["reason"]),
   reports_total: counter([]),
+  otlp_pushes_total: counter(["outcome"]),
   origin_up: gauge(["region", "origin", "index"]),
   breaker_open: gauge(["region", "origin", "index"]),
   table_revision: gauge([]),

@@ -3,17 +3,24 @@ import { deploymentName } from "../../control-plane/client.ts";
 import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports/gateway.ts";
+import { loadable } from "../../problems/loadable.ts";
 import { pseudonymOf } from "../../proxy/origin-request.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Env } from "../env.ts";
-import { reportLoadFailure } from "../log.ts";
+import { reportLoadFailure, reportPushFailure } from "../log.ts";
 import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
+
+/** A deployment without a collector needs none of it. */
+const pushModule = loadable("metrics-push", () => import("./otlp/push.ts"));
+
+/** The key of the time of the next push: an object that is idle begins anew at each alarm. */
+const PUSH_DUE = "pushDueMs";
 
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 const SERIES_MAX = 20_000;
@@ -63,6 +70,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
   #hasChecks = true;
+  #pushDueMs: number;
+  #isPushFailing = false;
 
   constructor(context: DurableObjectState, env: Env, tables: VouchedTables) {
     super(context, env);
@@ -78,6 +87,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
     this.#history = new TrafficHistory(sql.exec<HistoryRow>("SELECT span, at, step FROM history"));
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
+    const isPushed = this.#config.metricsPush !== undefined;
+    this.#pushDueMs = isPushed ? (context.storage.kv.get<number>(PUSH_DUE) ?? nowMs) : Number.POSITIVE_INFINITY;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
       namespace: deploymentName(env.TABLE_TRUTH),
@@ -123,13 +134,55 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#alarmAtMs = undefined;
     const startedMs = systemClock.nowMs();
     this.#save();
+    const { metricsPush } = this.#config;
+    const push = metricsPush && startedMs >= this.#pushDueMs ? this.#push(metricsPush, startedMs) : undefined;
     if (startedMs >= this.#checksDueMs) {
       await this.#check();
-      const jitter = 1 + JITTER * (this.#entropy.word() / 2 ** 32 - 0.5);
-      // In whole ms, as alarms are: one that comes a part of a ms early would set the time that it has, and be the last.
-      this.#checksDueMs = Math.ceil(startedMs + (this.#hasChecks ? this.#config.checkMs * jitter : NO_CHECKS_MS));
+      this.#checksDueMs = this.#hasChecks ? this.#after(startedMs, this.#config.checkMs) : startedMs + NO_CHECKS_MS;
     }
-    if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
+    await push;
+    const dueMs = Math.min(this.#hasChecks ? this.#checksDueMs : Number.POSITIVE_INFINITY, this.#pushDueMs);
+    if (dueMs < Number.POSITIVE_INFINITY) await this.#wakeBy(dueMs);
+  }
+
+  /** In whole ms, as alarms are: one that comes a part of a ms early would set the time that it has, and be the last. */
+  #after(fromMs: number, periodMs: number): number {
+    return Math.ceil(fromMs + periodMs * (1 + JITTER * (this.#entropy.word() / 2 ** 32 - 0.5)));
+  }
+
+  /** Sends the collector what `/-/metrics` shows. No request waits for it, and no failure goes further. */
+  async #push(push: NonNullable<Config["metricsPush"]>, startedMs: number): Promise<void> {
+    const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
+    const loaded = inMemory === undefined ? await this.#tables.load() : ok(inMemory);
+    const outcome = await pushModule
+      .load()
+      .then(({ pushFigures }) =>
+        pushFigures({
+          figures: {
+            totals: { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins },
+            served: loaded.ok ? loaded.value : undefined,
+            nowMs: systemClock.nowMs(),
+          },
+          collector: {
+            url: push.OTLP_METRICS_URL ?? "",
+            headers: push.OTLP_METRICS_HEADERS,
+            resource: push.OTEL_RESOURCE_ATTRIBUTES,
+          },
+          instance: this.#config.gatewayName,
+          fetch: originFetch(this.env),
+          clock: systemClock,
+        }),
+      )
+      .catch((error: unknown) => ({ outcome: "unavailable", why: String(error), afterMs: 0 }) as const);
+    this.#changedSums.add(this.#sums.add(seriesKey("otlp_pushes_total", outcome.outcome), 1));
+    if (outcome.why !== undefined && !this.#isPushFailing) reportPushFailure(outcome.why);
+    this.#isPushFailing = outcome.why !== undefined;
+    const afterMs = outcome.outcome === "unavailable" ? outcome.afterMs : 0;
+    this.#pushDueMs = Math.max(
+      this.#after(startedMs, push.OTLP_METRICS_SECONDS * 1000),
+      Math.ceil(startedMs + afterMs),
+    );
+    this.ctx.storage.kv.put(PUSH_DUE, this.#pushDueMs);
   }
 
   /** The newest observation wins, whatever its source and the order of arrival. */

@@ -1,6 +1,5 @@
 import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports/gateway.ts";
 import { groupBy } from "../../routing/layouts/plan.ts";
-import type { IsolateHealth } from "../origins/health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
 
@@ -10,7 +9,7 @@ interface MetricsSources {
   readonly totals: MetricsTotals | undefined;
   readonly served: ServedTable | undefined;
   readonly nowMs: number;
-  readonly own: IsolateHealth;
+  readonly own: { stateOf(url: string): Partial<OriginState> | undefined };
 }
 
 /** The metrics and origins for operators. Only origins of the current table are shown. */
@@ -162,6 +161,8 @@ export const HELP: Readonly<Record<MetricName, string>> = {
   directory_updates_total: "Keys that origins registered (waybill-register) or moved (421), by outcome.",
   refused_callers_total: "Requests to the gateway's own pages that were denied, by reason.",
   reports_total: "Reports from isolates to the Durable Object: the cost of counting in calls.",
+  otlp_pushes_total:
+    "Pushes of these metrics to a collector: taken, partial (it left some out), refused, or unavailable (temporarily).",
   origin_up: "1 if the last active check of the origin passed, else 0. Only regions with active checks.",
   breaker_open: "1 while an isolate's circuit breaker for the origin is open, else 0.",
   table_revision: "Revision of the routing table in the isolate that responds.",
