@@ -1,16 +1,14 @@
+import { DurableObject } from "cloudflare:workers";
+
 /** The Durable Objects of the gateway. Their names are in the configuration; a deployment keeps all of them. */
 
-interface DurableObjectClass {
-  new (context: never, env: never): object;
-}
-
 /** Revisions of the routing table, their history and audit. */
-export declare const TableTruth: DurableObjectClass;
+export declare class TableTruth extends DurableObject {}
 /** Metrics of all isolates, and the checks of origins. */
-export declare const TrafficReports: DurableObjectClass;
+export declare class TrafficReports extends DurableObject {}
 /** Blocks of numbers that IDs are minted from. */
-export declare const SequenceBlocks: DurableObjectClass;
+export declare class SequenceBlocks extends DurableObject {}
 /** Answers to requests with an idempotency key. */
-export declare const IdempotencyKeys: DurableObjectClass;
+export declare class IdempotencyKeys extends DurableObject {}
 /** Keys of directories. */
-export declare const DirectoryKeys: DurableObjectClass;
+export declare class DirectoryKeys extends DurableObject {}

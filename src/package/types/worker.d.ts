@@ -13,5 +13,5 @@ export interface Gateway {
   scheduled(event: unknown, env: Env, context: Lifetime): Promise<void>;
 }
 
-/** `table`: a routing table as it is declared, or its JSON text. A Worker has one. */
+/** `table`: a routing table as it is declared, or its JSON text. A Worker has one: a call with a second table throws. */
 export declare function gateway(table: object | string): Gateway;
