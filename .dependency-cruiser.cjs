@@ -249,6 +249,8 @@ const ZONES = [
       "^src/(package|host|cli|ids|routing|problems)/",
       "^src/features/places/serve/explain\\.ts$",
       packages("rolldown"),
+      // Types of the Worker's classes.
+      "^cloudflare:",
     ],
     to: NODE,
     why: "the packer puts the programs together, and no program names it",
