@@ -222,7 +222,7 @@ const ZONES = [
       "^src/gateway/(decide|explain-id)\\.ts$",
       "^src/features/(replay/(serve|log-lines)|places/serve/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
-      "^src/host/(project/[a-z-]+\\.ts|self-hosting\\.ts|replace-folder\\.ts|parts\\.ts|run\\.mjs)$",
+      "^src/host/(project/[a-z-]+\\.ts|self-hosting\\.ts|replace-folder\\.ts|parts\\.ts|templates\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "wrangler", "js-yaml"),
     ],
     to: NODE,

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -31,6 +31,7 @@ export const processRuntime: Runtime = {
     }
   },
   fileExists: existsSync,
+  readFolder: (path) => attempt(() => readdirSync(path).toSorted(), path),
   writeFile: (path, content) =>
     attempt(() => {
       mkdirSync(dirname(path), { recursive: true });

@@ -13,6 +13,7 @@ import { idColumn } from "./commands/id-column.ts";
 import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
 import { idempotency } from "./commands/idempotency.ts";
+import { init } from "./commands/init/init.ts";
 import { layout } from "./commands/layout.ts";
 import { locate } from "./commands/locate.ts";
 import { luuidKeys } from "./commands/luuid/verify.ts";
@@ -76,6 +77,7 @@ const ROWS: readonly Row[] = [
   luuidKeys,
   token,
   layout,
+  init,
   exportCommand,
   buildCommand,
   serve,

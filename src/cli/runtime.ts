@@ -12,6 +12,8 @@ export interface Runtime {
   /** The error is the system's message: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;
   readonly fileExists: (path: string) => boolean;
+  /** The names in a folder, sorted. The error is the system's message. */
+  readonly readFolder: (path: string) => Result<readonly string[], string>;
   /** A file as a stream with its size, for files larger than memory. */
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
   /** Writes or overwrites a file, and creates missing folders. The error is the system's message. */

@@ -25,6 +25,8 @@ export interface RuntimeOptions {
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
   /** Ctrl-C, when this is aborted. */
   readonly interrupt?: AbortSignal;
+  /** By default `waybill`. */
+  readonly program?: typeof run;
 }
 
 /** Time passes when a command sleeps, and only then. */
@@ -58,7 +60,7 @@ export class FakeClock {
 export const waybill = async (args: readonly string[], options: RuntimeOptions = {}): Promise<Outcome> => {
   const { runtime, written } = fakeRuntime(options);
   try {
-    return { code: await run(args, runtime), ...written };
+    return { code: await (options.program ?? run)(args, runtime), ...written };
   } catch (error) {
     if (error !== INTERRUPTED) throw error;
     return { code: EXIT.interrupted, ...written };
@@ -85,6 +87,7 @@ const fakeRuntime = (
     env: (name) => env[name],
     readFile: (path) => files.read(path),
     fileExists: (path) => files.exists(path),
+    readFolder: (path) => (files.open(path).ok ? err("not a directory") : ok(files.names(path))),
     openFile: async (path) => {
       const content = files.open(path);
       return content.ok ? ok({ bytes: content.value.length, chunks: chunksOf(content.value) }) : content;

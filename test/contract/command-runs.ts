@@ -188,6 +188,7 @@ export async function* commandRuns() {
     ["id capacity", "hotguid", "--rate", "1e6"],
     ["table check", "routing-table.json"],
     ["table check", "faulty.json"],
+    ["init", "my-gateway"],
     ["table test", "examples.json"],
     ["table test", "faulty.json"],
     ["table diff", "routing-table.json", "next.json", "--log", "requests.ndjson"],

@@ -1,7 +1,10 @@
 import { onSupportedNode } from "./node-version.ts";
 
 /** The program of the package `create-waybill`. */
-await onSupportedNode("create-waybill", () => {
-  process.argv.splice(2, 0, "init");
-  return import("../../cli/main.ts");
+await onSupportedNode("create-waybill", async () => {
+  const [{ create }, { runProcess }] = await Promise.all([
+    import("../../cli/create.ts"),
+    import("../../cli/process-runtime.ts"),
+  ]);
+  return runProcess("create-waybill", create);
 });

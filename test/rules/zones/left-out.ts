@@ -91,7 +91,7 @@ export function brokenImports(copy: string): readonly string[] {
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      const isCore = !/src\/(?:cli|console|export|demo|host)$/.test(path);
+      const isCore = !/src\/(?:cli|console|export|demo|host|package)$/.test(path);
       if (entry.isDirectory() && isCore) visit(path);
       if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
       for (const [, specifier = ""] of readFileSync(path, "utf8").matchAll(

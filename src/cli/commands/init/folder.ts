@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { escapeControls, linesText } from "../../lib/output.ts";
+import { fail, type Runtime, Stop } from "../../runtime.ts";
+
+/** The folder that a project is written to. */
+
+/** Files of a fresh repository, and those that systems and editors leave in a folder. */
+const HARMLESS =
+  /^(?:\.git|\.gitattributes|\.gitignore|\.hg|\.hgignore|\.editorconfig|\.idea|\.vscode|\.DS_Store|Thumbs\.db|desktop\.ini|(?:LICEN[CS]E|README|CODEOWNERS)(?:\.(?:md|txt))?)$/i;
+
+const LISTED_MAX = 10;
+
+/** Ends the command if the folder has files that are not harmless. */
+export function refuseFiles(folder: string, runtime: Pick<Runtime, "fileExists" | "readFolder">): void {
+  if (!runtime.fileExists(folder)) return;
+  const shown = escapeControls(folder);
+  const names = runtime.readFolder(folder);
+  if (!names.ok) throw new Stop(`error: ${shown} cannot be used: ${escapeControls(names.error)}\n`);
+  const files = names.value.filter((name) => !HARMLESS.test(name));
+  if (files.length === 0) return;
+  const rest = files.length > LISTED_MAX ? `, and ${files.length - LISTED_MAX} more` : "";
+  const listed = files.slice(0, LISTED_MAX).map(escapeControls).join(", ");
+  fail(`error: ${shown} has files: ${listed}${rest}; name a new folder\n`);
+}
+
+export function writeFiles(folder: string, files: ReadonlyMap<string, string>, runtime: Runtime): readonly string[] {
+  for (const [file, text] of files) {
+    const path = join(folder, file);
+    const before = runtime.fileExists(path) ? runtime.readFile(path) : undefined;
+    const all = before?.ok ? joined(file, new TextDecoder().decode(before.value), text) : text;
+    const written = runtime.writeFile(path, all);
+    if (!written.ok) fail(`error: ${escapeControls(`${path} cannot be written: ${written.error}`)}\n`);
+  }
+  return [...files.keys()];
+}
+
+/** A fresh repository's own file comes first. */
+function joined(file: string, before: string, text: string): string {
+  const own = before === "" || before.endsWith("\n") ? before : `${before}\n`;
+  if (file !== ".gitignore") return `${own}\n${text}`;
+  const has = new Set(own.split("\n").map((line) => line.trim()));
+  return own + linesText(text.split("\n").filter((line) => line !== "" && !has.has(line)));
+}
