@@ -7,6 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMap, styleText } from "node:util";
 import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
+import { tinted } from "./lib/output.ts";
 import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
 
 /** The only file of the command that uses the process, its clock and its randomness. */
@@ -45,7 +46,7 @@ export const processRuntime: Runtime = {
       else stdout.once("drain", resolve);
     }),
   report: (text) => {
-    stderr.write(text);
+    stderr.write(tinted(text, (style, part) => styleText(style, part, { stream: stderr })));
   },
   // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities. Node 20 heeds them for one style alone, not for a list.
   paint: (style, text) =>

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { asTyped, markDashed } from "./command.ts";
+import { tinted } from "./lib/output.ts";
 import { type Act, EXIT, type Runtime, Stop } from "./runtime.ts";
 
 /** Runs a program of commander on a runtime: its exit code, its output, and the errors that end it. */
@@ -25,7 +26,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === EXIT.ok ? EXIT.ok : EXIT.usage;
     if (error instanceof Stop) {
-      if (error.data !== "") await runtime.print(error.data);
+      if (error.data !== "") await runtime.print(tinted(error.data, runtime.paint));
       runtime.report(error.message);
       return error.code;
     }

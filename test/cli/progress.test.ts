@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { counted, formatSize, type ProgressOptions, startProgress } from "../../src/cli/lib/output.ts";
+import {
+  counted,
+  formatDuration,
+  formatSize,
+  type ProgressOptions,
+  startProgress,
+  tinted,
+} from "../../src/cli/lib/output.ts";
 
 /** A clock that is moved by hand, and what was reported. */
 const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {}) => {
@@ -26,8 +33,8 @@ describe("progress on a terminal", () => {
     work(450, 19_000_000);
     progress.clear();
     expect(reports).toEqual([
-      `\r\u001b[K[${"#".repeat(15)}${".".repeat(15)}] 50 %  40.0 MB/s  shards.csv`,
-      `\r\u001b[K[${"#".repeat(30)}] 100 %  40.0 MB/s  shards.csv`,
+      `\r\u001b[K[${"#".repeat(10)}${".".repeat(10)}] 50 %  40.0 MB/s  shards.csv`,
+      `\r\u001b[K[${"#".repeat(20)}] 100 %  40.0 MB/s  shards.csv`,
       "\r\u001b[K",
     ]);
   });
@@ -49,6 +56,27 @@ describe("progress on a terminal", () => {
     expect(reports).toEqual([`\r\u001b[K1.5 MB  3.0 MB/s  …${"x".repeat(19)}.csv`]);
   });
 
+  it("says how many rows are done and how long the rest takes, on one line of the terminal", () => {
+    const { reports, progress, work } = stage(true);
+    work(500, 100_000);
+    progress.add(0, 1_234_567);
+    work(1_500, 9_900_000);
+    expect(reports.at(-1)).toBe(
+      `\r\u001b[K[${"#".repeat(5)}${".".repeat(15)}] 25 %  5.0 MB/s  1,234,567 rows  6 s left  shards.csv`,
+    );
+    expect((reports.at(-1) ?? "").length).toBeLessThan(80);
+  });
+
+  it.each([
+    [1, "1 s"],
+    [99_000, "99 s"],
+    [99_001, "2 min"],
+    [3_540_001, "1 h 0 min"],
+    [7_500_000, "2 h 5 min"],
+  ])("%d ms are %s", (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
   it("stays at 100 % while a file grows", () => {
     const { reports, work } = stage(true, { bytes: 10 });
     work(1_000, 20);
@@ -65,7 +93,7 @@ describe("progress elsewhere", () => {
     work(5_000, 5_000_000);
     work(5_000, 5_000_000);
     progress.clear();
-    expect(reports).toEqual(["shards.csv: 50 %, 2.0 MB/s\n", "shards.csv: 75 %, 1.5 MB/s\n"]);
+    expect(reports).toEqual(["shards.csv: 50 %, 2.0 MB/s, 10 s left\n", "shards.csv: 75 %, 1.5 MB/s, 7 s left\n"]);
   });
 });
 
@@ -90,6 +118,29 @@ it("counts the chunks of a stream when their reader is done with them", async ()
   for await (const chunk of counted(chunks(), progress)) read.push(chunk.length);
   expect(read).toEqual([1, 3]);
   expect(reports).toEqual([expect.stringContaining(" 25 % ")]);
+});
+
+it("counts the lines of a stream as rows", async () => {
+  const { progress, reports, work } = stage(true, { bytes: 8 });
+  async function* chunks() {
+    yield new TextEncoder().encode("a\nb\n");
+    work(200, 0);
+    yield new TextEncoder().encode("c\n");
+  }
+  for await (const _ of counted(chunks(), progress)) work(100, 0);
+  expect(reports.at(-1)).toContain("  2 rows  ");
+});
+
+const marked = (text: string) => tinted(text, (style, part) => `<${style}>${part}</>`);
+
+it.each([
+  ["error: no\nnothing was changed\n", "<red>error:</> no\nnothing was changed\n"],
+  ["a.json:1:2: /x: bad\nerror: a\n", "<red>a.json:1:2:</> /x: bad\n<red>error:</> a\n"],
+  ["warning: a.json:1:2: /x: odd\n", "<yellow>warning:</> a.json:1:2: /x: odd\n"],
+  ["note: error: in the middle\n", "note: error: in the middle\n"],
+  ['{"file":"a:1:2:","error":"x"}\n', '{"file":"a:1:2:","error":"x"}\n'],
+])("colours the beginning of %j", (text, shown) => {
+  expect(marked(text)).toBe(shown);
 });
 
 it("a size is never shown as nothing", () => {

@@ -25,6 +25,30 @@ it("keeps the exit codes", async () => {
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("snapshots/cli-exit.txt");
 });
 
+/** Commands without `--json`, with the reason. */
+const WITHOUT_JSON: Readonly<Record<string, string>> = {
+  "waybill table show": "prints the text of a table, which is JSON",
+  "waybill directory export": "prints NDJSON",
+  "waybill completion": "prints a script for a shell",
+  "waybill export": "writes files, and names them",
+  "waybill build": "writes files, and names their folder",
+  "waybill init": "writes files, and names them",
+  "waybill prepare": "writes files, and names their folder",
+  "waybill deploy": "runs wrangler, whose output it passes on",
+  "waybill serve": "runs until it is stopped; its log lines are JSON",
+  "waybill start": "runs until it is stopped; its log lines are JSON by REQUEST_LOG",
+};
+
+it("has --json on every command that prints data", async () => {
+  const help = Object.entries(await helpOf([]));
+  const commands = help.filter(([, text]) => !/^Commands:$/m.test(text));
+  const lacking = commands.filter(([, text]) => !/^ {2}--json /m.test(text)).map(([name]) => name);
+  expect(lacking.filter((name) => WITHOUT_JSON[name] === undefined)).toEqual([]);
+  const all = new Set(commands.map(([name]) => name));
+  const withJson = Object.keys(WITHOUT_JSON).filter((name) => all.has(name) && !lacking.includes(name));
+  expect(withJson, "no exception is needed").toEqual([]);
+});
+
 it("keeps the members of what --json prints", async () => {
   const printed: Record<string, unknown[]> = {};
   for await (const { command, stdout, stderr } of commandRuns()) {

@@ -127,6 +127,8 @@ const DIRECTORY_RUNS = [
   ["get slug ada", ""],
   ["reserve slug ada --owner 42 --region eu --lease 1m", ""],
   ["confirm slug ada --owner 42 --operation op-1", ""],
+  ["reserve slug eve --owner 42 --region eu --operation op-2", ""],
+  ["release slug eve --owner 42 --operation op-2", ""],
   ["move slug ada --to us", ""],
   ["delete slug ada", ""],
   ["orphans slug", ""],
@@ -157,6 +159,7 @@ export async function* commandRuns() {
     "examples.json": jsonOf({ examples: EXAMPLES }),
     "api.json": jsonOf(DOCUMENT),
     "requests.ndjson": LOG,
+    "ids.txt": `${ORDER}\n${ORDER_NOWHERE}\n`,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
     "faulty.csv": "0,9,eu\n5,us\n",
     "eu.ndjson": LUUIDS.map((id) => `${jsonOf({ id, mintedAt: "2026-01-01T00:00:00Z" }).replaceAll("\n", "")}\n`).join(
@@ -231,10 +234,14 @@ export async function* commandRuns() {
     ["luuid verify", "eu=eu.ndjson", "us=us.ndjson"],
     ["token new", "--name", "ci", "--scope", "operator"],
     ["layout"],
+    ["locate", "ids.txt"],
   ];
   for (const [command, ...args] of runs) {
     yield { command, ...(await waybill([...command.split(" "), ...args, "--json"], { files, env, fetch })) };
   }
+  // It sends no token.
+  const ready = async () => Response.json({ status: "ready", invalidSettings: ["REQUEST_LOG"] });
+  yield { command: "health", ...(await waybill(["health", "--json"], { fetch: ready })) };
   const { access } = fakeDirectory();
   for (const [command, stdin] of DIRECTORY_RUNS) {
     const words = `directory ${command.split(" ")[0]}`;

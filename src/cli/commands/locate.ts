@@ -41,6 +41,7 @@ export const locate = command({
   options: [
     option("--table <file>", "the routing table (default: routing-table.json)"),
     withDefault<"--format <name>", Format>("--format <name>", "tsv, csv or ndjson", "tsv", formatOf),
+    option("--json", "the same as --format ndjson: one JSON object per ID"),
     option("--only-problems", "print the IDs without a region alone"),
     ...GATEWAY_OPTIONS,
   ],
@@ -59,6 +60,7 @@ Exit code: 0 if every ID has a region, else 1.`,
     if (options.gateway !== undefined && options.table !== undefined) {
       misuse("error: use --table or --gateway, not both\n");
     }
+    const format = options.json ? "ndjson" : options.format;
     const find = options.gateway === undefined ? await byTable(options.table, runtime) : byGateway(options, runtime);
     const input = await openInput(path, runtime);
     const progress = startProgress({ label: input.name, bytes: input.bytes }, runtime);
@@ -73,9 +75,9 @@ Exit code: 0 if every ID has a region, else 1.`,
       count += places.length;
       const shown = options.onlyProblems ? places.filter(({ problem }) => problem !== undefined) : places;
       if (runtime.isReportWatched && runtime.isWatched) progress.clear();
-      if (shown.length > 0) await runtime.print(shown.map((place) => lineOf(place, options.format)).join(""));
+      if (shown.length > 0) await runtime.print(shown.map((place) => lineOf(place, format)).join(""));
     };
-    if (options.format !== "ndjson") await runtime.print(rowOf(COLUMNS, options.format));
+    if (format !== "ndjson") await runtime.print(rowOf(COLUMNS, format));
     let batch: string[] = [];
     try {
       for await (const line of linesOf(counted(input.chunks, progress))) {

@@ -133,7 +133,7 @@ async function* rowsAt(client: DirectoryClient, isQuiet: boolean, runtime: Runti
   try {
     for await (const { rows } of exportParts(client, undefined, runtime)) {
       for (const row of rows) {
-        progress.add(row.key.length);
+        progress.add(row.key.length, 1);
         yield row;
       }
     }

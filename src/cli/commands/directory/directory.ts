@@ -179,15 +179,16 @@ const directoryRelease = command({
   name: "release",
   description: "end a reservation",
   args: ARGS,
-  options: [...CLAIM, OPERATION, ...GATEWAY_OPTIONS],
+  options: [...CLAIM, OPERATION, option("--json", "the key as one line of JSON"), ...GATEWAY_OPTIONS],
   help: `
 ${GATEWAY_HELP}
 Exit code: 0, or 1 if the key is confirmed.`,
   run: async (runtime, [directory = "", key = ""], options) => {
     const client = openDirectory(directory, options, runtime);
-    const { owner, operation } = options;
+    const { owner, operation, json } = options;
     await client.insist(claim(await pathOf(client, key), { action: "release", owner, operation }));
-    runtime.report("released\n");
+    if (json) await runtime.print(jsonText({ key, state: "free", operation }));
+    else runtime.report("released\n");
     return EXIT.ok;
   },
 });

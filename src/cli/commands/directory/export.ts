@@ -84,7 +84,7 @@ Exit code: 0.`,
         const text = jsonText(...part.rows);
         await runtime.print(text);
         rows += part.rows.length;
-        progress.add(text.length);
+        progress.add(text.length, part.rows.length);
         save({ ...first, next: part.next ?? null });
       }
     };

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { ADDRESS_VARIABLE, formatFailure, gatewayAddress, readObject, sendRequest } from "../../client/http.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { escapeControls } from "../../lib/output.ts";
+import { escapeControls, jsonText } from "../../lib/output.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8787";
@@ -28,6 +28,7 @@ export const health = command({
     option("--ready", "whether it has a table to route by (the default)"),
     option("--live", "whether it runs at all"),
     withDefault("--timeout <seconds>", "how long it may take to answer", 5, timeout),
+    option("--json", "one JSON object, if the gateway answers and is well"),
   ],
   help: `
 No token is needed, and none is sent. Redirects are not followed.
@@ -38,14 +39,19 @@ Examples:
   $ waybill health --live
 
 Exit code: 0 if it answers and is well, 1 if it is not, does not answer in time, or is no gateway.`,
-  run: async (runtime, [given], { ready, live, timeout: seconds }) => {
+  run: async (runtime, [given], { ready, live, timeout: seconds, json }) => {
     if (ready && live) return misuse("error: --ready and --live exclude each other\n");
     const kind = live ? "live" : "ready";
     const { url, answer } = await probe(PROBES[kind].path, given, seconds, runtime);
     if (!answer.ok) return fail(formatFailure(url, answer.error));
     const { status, invalidSettings = [] } = (readObject(answer.value.bytes) ?? {}) as ProbeAnswer;
     if (status !== PROBES[kind].status) return fail(`error: ${escapeControls(url)} is no gateway: it has no status\n`);
-    const invalid = [invalidSettings].flat().map(String).join(", ");
+    const settings = [invalidSettings].flat().map(String);
+    if (json) {
+      await runtime.print(jsonText({ url, probe: kind, status, invalidSettings: settings }));
+      return EXIT.ok;
+    }
+    const invalid = settings.join(", ");
     const note = invalid === "" ? "" : `; invalid settings: ${invalid}`;
     await runtime.print(`${escapeControls(`${url}: ${kind}${note}`)}\n`);
     return EXIT.ok;

@@ -4,7 +4,7 @@ import { findAmbiguities, reviewTable } from "../../../routing/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
-import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
+import { countOf, escapeControls, jsonText, tinted } from "../../lib/output.ts";
 import {
   faultLine,
   idleDirectories,
@@ -82,7 +82,7 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read, 2 with
       json
         ? jsonText({ ...summaryOf(file), ambiguities, ...unused, warnings })
         : summaryLine(file) +
-            warnings.map((each) => `warning: ${faultLine(file.name, each)}`).join("") +
+            tinted(warnings.map((each) => `warning: ${faultLine(file.name, each)}`).join(""), runtime.paint) +
             notes.join(""),
     );
     return strict && warnings.length > 0 ? EXIT.differs : EXIT.ok;
