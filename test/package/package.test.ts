@@ -123,6 +123,13 @@ describe("the command", () => {
     });
   });
 
+  it("says how to get wrangler where a project has none", () => {
+    writeFileSync(join(project, "wrangler.toml"), 'name = "a"\n');
+    const { status, stderr } = run(process.execPath, "config", "check", "wrangler.toml");
+    expect(status).toBe(1);
+    expect(stderr).toContain("npm install --save-dev wrangler");
+  });
+
   it("builds a table and serves it, without a bundler", async () => {
     const node = findNode20() ?? process.execPath;
     expect(run(node, "build", "--out", "build")).toMatchObject({ status: 0 });
@@ -132,6 +139,12 @@ describe("the command", () => {
       const url = await readyAt(gateway);
       const answer = await fetch(`${url}/-/ready`, { headers: { accept: "application/json" } });
       expect(answer.status).toBe(200);
+      // The package has compressed files alone; a build has both forms.
+      const assets = readdirSync(join(project, "build/console"));
+      const compressed = assets.filter((name) => name.endsWith(".gz"));
+      expect(assets.toSorted()).toEqual(
+        [...compressed, ...compressed.map((name) => name.slice(0, -3)), "shell.html"].toSorted(),
+      );
     } finally {
       gateway.kill("SIGTERM");
       await once(gateway, "exit");

@@ -61,9 +61,24 @@ async function readSettings(path: string, env: string | undefined, runtime: Runt
 const withoutUnset = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => !isUnset(name, value)));
 
+/** The package has it beside itself where a project deploys to Cloudflare, and not otherwise. */
+async function loadWrangler(path: string) {
+  try {
+    return await import("wrangler");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return unreadable(
+      path,
+      code === "ERR_MODULE_NOT_FOUND"
+        ? "wrangler is not installed here; run npm install --save-dev wrangler, which needs Node 22 or later"
+        : `wrangler does not load: ${message}. It needs Node 22 or later`,
+    );
+  }
+}
+
 /** The variables and the rate limits; secrets are not in it. */
 async function fromWrangler(path: string, env: string | undefined): Promise<Given> {
-  const { unstable_readConfig } = await import("wrangler");
+  const { unstable_readConfig } = await loadWrangler(path);
   try {
     const { vars, ratelimits = [] } = unstable_readConfig({ config: path, env }, { hideWarnings: true });
     const limits = ratelimits.map(({ name }: { readonly name: string }) => [name, { limit: () => undefined }]);

@@ -72,7 +72,7 @@ export interface State {
   readonly released: Released;
   readonly snapshots: Released["snapshots"];
   readonly changesets: readonly Changeset[];
-  /** Of package.json. */
+  /** The one in package.json. */
   readonly version: string;
   readonly changelog: string;
 }
