@@ -14,8 +14,13 @@ let modules: Promise<readonly ModuleFile[]> | undefined;
 
 /** The modules of the Worker without a table: `index.js`, `objects.js`, `core.js`, and its parts. */
 export function workerModules(): Promise<readonly ModuleFile[]> {
-  modules ??= import("./workerd/bundle.ts").then(({ bundleWorker }) => bundleWorker({ minify: true }));
+  modules ??= builtModules();
   return modules;
+}
+
+async function builtModules(): Promise<readonly ModuleFile[]> {
+  const [{ bundleWorker }, code] = await Promise.all([import("./workerd/bundle.ts"), tableCodeVersion()]);
+  return bundleWorker({ minify: true, tableCode: code });
 }
 
 let tableCode: Promise<string> | undefined;

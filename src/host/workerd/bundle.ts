@@ -27,6 +27,8 @@ export interface BundleOptions {
   readonly tableText?: string | undefined;
   /** Smaller and faster to start, but with unreadable stack traces. */
   readonly minify?: boolean | undefined;
+  /** The version of the code for tables, if it is known. */
+  readonly tableCode?: string | undefined;
 }
 
 /**
@@ -34,8 +36,8 @@ export interface BundleOptions {
  * by need. The entries come first. Rejects with the bundler's messages.
  */
 export async function bundleWorker(options: BundleOptions = {}): Promise<readonly WorkerModule[]> {
-  const { entries = LIBRARY, tableText, minify = false } = options;
-  const input = await sourcesOf(entries, tableText);
+  const { entries = LIBRARY, minify = false } = options;
+  const input = await sourcesOf(entries, options);
   const output: OutputOptions = {
     format: "esm",
     entryFileNames: "[name].js",
@@ -76,7 +78,7 @@ const SOURCES: InputOptions = {
 };
 
 /** The sources of the Worker, with the version of the code for tables. */
-async function sourcesOf(entries: Entries, tableText: string | undefined): Promise<InputOptions> {
+async function sourcesOf(entries: Entries, { tableText, tableCode }: BundleOptions): Promise<InputOptions> {
   const table: Plugin = {
     name: "routing-table",
     load: {
@@ -91,7 +93,7 @@ async function sourcesOf(entries: Entries, tableText: string | undefined): Promi
     transform: {
       target: "es2024",
       define: {
-        TABLE_CODE_VERSION: JSON.stringify(await tableCodeVersion()),
+        TABLE_CODE_VERSION: JSON.stringify(tableCode ?? (await tableCodeVersion())),
         // `graphql` asks it for a module of Node at start.
         "globalThis.process": "undefined",
       },
