@@ -129,8 +129,11 @@ const EVERY_MS = 1_000;
 
 const ON_CLOUDFLARE = "on Cloudflare within 2 minutes";
 
-/** When a change counts, for the one who confirms it. */
-export const EFFECT = `takes effect at once in a gateway of one process, ${ON_CLOUDFLARE}\n`;
+/** When a change counts. */
+export const IN_FORCE_BY = `at once in a gateway of one process, ${ON_CLOUDFLARE}`;
+
+/** The same, for the one who confirms it. */
+export const EFFECT = `takes effect ${IN_FORCE_BY}\n`;
 
 export const NOT_AWAITED = "not yet known to be in force; watch it with `waybill table status --wait`\n";
 

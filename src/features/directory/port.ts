@@ -82,6 +82,8 @@ export interface CopyLayer {
   peek(directory: string, key: string): CopyAnswer | undefined;
   /** The key was changed here: the copy is wrong about it. */
   forget(directory: string, key: string): void;
+  /** Another copy was put in force here, or none: KV is read again, if the last one is in memory. Within a deadline. */
+  renew(directory: string): Promise<void>;
 }
 
 /**

@@ -127,6 +127,43 @@ it("takes a renewed copy, and a removed one no longer", async () => {
   expect(await next()).toBeUndefined();
 });
 
+it("takes a copy that is renewed or removed here at once, also over a read that began before", async () => {
+  await publish(await build(10, "eu"));
+  const { copies, kv, time, objects, settle } = isolate();
+  await objects.changesSince("slug", BUILT_AT_MS);
+  await copies.renew("slug");
+  expect(kv.reads).toEqual([]);
+  expect(await copies.find("slug", "key-1")).toMatchObject({ region: "eu" });
+  time.nowMs += 60_000;
+  kv.delayMs = 30;
+  const reading = copies.find("slug", "key-1");
+  await publish(await build(10, "ap"));
+  await copies.renew("slug");
+  expect(await copies.find("slug", "key-1")).toMatchObject({ region: "ap" });
+  await reading;
+  await store.point("slug", undefined);
+  await copies.renew("slug");
+  expect(await copies.find("slug", "key-1")).toBeUndefined();
+  await settle();
+});
+
+it("keeps its copy if KV cannot be read when another is put in force, and takes that one soon after", async () => {
+  await publish(await build(10, "eu"));
+  const { copies, kv, time, failures, objects, settle } = isolate();
+  await objects.changesSince("slug", BUILT_AT_MS);
+  await copies.find("slug", "key-1");
+  await publish(await build(10, "ap"));
+  kv.fault = "throws";
+  await copies.renew("slug");
+  expect(await copies.find("slug", "key-1")).toMatchObject({ region: "eu" });
+  expect(failures).toMatchObject([{ directory: "slug", part: "pointer" }]);
+  kv.fault = undefined;
+  time.nowMs += 5_000;
+  await copies.find("slug", "key-1");
+  await settle();
+  expect(await copies.find("slug", "key-1")).toMatchObject({ region: "ap" });
+});
+
 it("says nothing of keys that were moved, removed or replaced since, within a minute", async () => {
   await publish(await build(100, "eu"));
   const { copies, objects, time, settle } = isolate();

@@ -74,6 +74,7 @@ const world = (over: Partial<DirectoryPlan> = {}) => {
         find: (_, key) => faring(health.copies, () => copy.get(key)),
         peek: () => undefined,
         forget: () => undefined,
+        renew: async () => undefined,
       },
       clock,
       cache,

@@ -3,6 +3,7 @@ import { CopyBuilder, type EncodedCopy } from "../../../features/directory/table
 import * as format from "../../../features/directory/table/copy-format.ts";
 import { type DirectoryRow, readRow } from "../../../features/directory/table/row.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayRequest, readObject } from "../../client/http.ts";
+import { IN_FORCE_BY } from "../../client/propagation.ts";
 import { command, option } from "../../command.ts";
 import { linesOf, openInput, time } from "../../lib/input.ts";
 import {
@@ -63,7 +64,8 @@ Examples:
   $ waybill directory copy slug --from slugs.ndjson --at 2026-06-01T00:00:00Z
   $ waybill directory copy slug --remove
 
-A copy takes 8 bytes a key: 80 MB and 2,050 writes to KV for ten million keys. It is in force within two minutes. Keys that change
+A copy takes 8 bytes a key: 80 MB and 2,050 writes to KV for ten million keys. It is in force
+${IN_FORCE_BY}. Keys that change
 later are asked of their objects. The table says how old a copy may be (copySeconds).
 ${GATEWAY_HELP}
 Exit code: 0.`,
@@ -72,7 +74,7 @@ Exit code: 0.`,
     if (options.remove) {
       if (options.from !== undefined || options.dryRun) misuse("error: --remove stands alone\n");
       await client.insist({ method: "DELETE", path: "/-/copy" });
-      runtime.report(`${escapeControls(directory)}: no copy is in force, within two minutes\n`);
+      runtime.report(`${escapeControls(directory)}: no copy is in force, ${IN_FORCE_BY}\n`);
       return EXIT.ok;
     }
     const { from, at } = options;
@@ -86,7 +88,7 @@ Exit code: 0.`,
       const { keys, pages, bytes, regions, sha256: name } = copy;
       const shown = { directory, sha256: name, keys, pages: pages.length, bytes, regions };
       if (options.json) await runtime.print(jsonText({ ...shown, published: options.dryRun !== true }));
-      const end = options.dryRun ? "nothing was published" : "in force within two minutes";
+      const end = options.dryRun ? "nothing was published" : `in force ${IN_FORCE_BY}`;
       const size = `${countOf(keys, "key")} in ${countOf(pages.length, "page")}, ${formatSize(bytes)}`;
       if (!isQuiet) runtime.report(`${escapeControls(directory)}: ${size}; ${end}\n`);
       return EXIT.ok;

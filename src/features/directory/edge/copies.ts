@@ -180,6 +180,14 @@ export function kvCopies(options: CopiesOptions): CopyLayer {
       const copy = states.get(directory)?.copy;
       if (copy?.changed !== undefined && copy.changed.size < FORGOTTEN_MAX) copy.changed.add(key);
     },
+    async renew(directory) {
+      const state = states.get(directory);
+      if (state === undefined) return;
+      const late = () => undefined;
+      // A read that began before the change may end after this one.
+      if (state.flight !== undefined) await withTimeout(state.flight.end, READ_DEADLINE_MS, late).catch(late);
+      await withTimeout(refresh(directory, state), READ_DEADLINE_MS, late).catch(late);
+    },
   };
 }
 

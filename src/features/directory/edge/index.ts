@@ -2,7 +2,7 @@ import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
 import { loadable } from "../../../problems/loadable.ts";
-import type { CopyStore, Directory } from "../port.ts";
+import type { CopyLayer, CopyStore, Directory } from "../port.ts";
 import type { CopyFailure } from "./copies.ts";
 import { type DirectoryRpc, durableDirectory } from "./keys.ts";
 
@@ -48,20 +48,22 @@ export const directory = {
   ports({ env, config, clock, entropy, namespace, counters }) {
     const truth = durableDirectory(env.DIRECTORY, reportFailure);
     let made: Directory | undefined;
+    let layer: CopyLayer | undefined;
     const lookUps = async (): Promise<Directory> => {
       const { edgeCopies, edgeDirectory } = await layers.load();
+      layer ??= edgeCopies({
+        truth,
+        kv: env.TABLE_KV,
+        namespace,
+        clock,
+        entropy,
+        retryMsMax: config.tableRefreshMs,
+        // The objects are asked instead.
+        report: (failure: CopyFailure) => writeEvent("directory-copy-failed", failure),
+      });
       made ??= edgeDirectory({
         truth,
-        copies: edgeCopies({
-          truth,
-          kv: env.TABLE_KV,
-          namespace,
-          clock,
-          entropy,
-          retryMsMax: config.tableRefreshMs,
-          // The objects are asked instead.
-          report: (failure: CopyFailure) => writeEvent("directory-copy-failed", failure),
-        }),
+        copies: layer,
         clock,
         namespace,
         counters,
@@ -82,7 +84,11 @@ export const directory = {
       current: async (...asked) => (await copies()).current(...asked),
       read: async (...asked) => (await copies()).read(...asked),
       write: async (...written) => (await copies()).write(...written),
-      point: async (...pointed) => (await copies()).point(...pointed),
+      async point(name, sha256) {
+        const pointed = await (await copies()).point(name, sha256);
+        if (pointed.ok) await layer?.renew(name);
+        return pointed;
+      },
     };
     return { directory, directoryTruth: truth, directoryCopies };
   },
