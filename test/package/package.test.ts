@@ -58,11 +58,6 @@ describe.each(NAMES)("%s", (name) => {
     await expect(`${files.join("\n")}\n`).toMatchFileSnapshot(`files/${name}.txt`);
   });
 
-  it("has this manifest", async () => {
-    const { version: _, ...manifest } = packed(name).manifest;
-    await expect(`${JSON.stringify(manifest, null, 2)}\n`).toMatchFileSnapshot(`files/${name}.json`);
-  });
-
   it("names no path of the machine that packed it", () => {
     const { folder } = packed(name);
     const naming = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => {
