@@ -71,8 +71,8 @@ export const listNames = (names: Iterable<string>): string => {
 const DIFFER_MAX = 2;
 
 /**
- * The name that was likely meant: the same but for case, or for up to two neighbouring characters. More likely they were left
- * out than written beside it: `uuid4` is `uuid-v4`, not `uuid`.
+ * The name that was likely meant: the same but for case, or for up to two edits. More likely characters were left out than
+ * written beside it: `uuid4` is `uuid-v4`, not `uuid`.
  */
 export const nearest = (name: string, known: Iterable<string>): string | undefined => {
   const text = name.toLowerCase();
@@ -80,18 +80,47 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   let least = Infinity;
   for (const each of known) {
     const other = each.toLowerCase();
-    const [shortest = 0, longest = 0] = [text.length, other.length].sort((a, b) => a - b);
-    let start = 0;
-    while (start < shortest && text[start] === other[start]) start++;
-    let end = 0;
-    while (end < shortest - start && text.at(-1 - end) === other.at(-1 - end)) end++;
-    const differ = longest - start - end;
-    const unlikely = start + end === text.length ? (differ - 1) / 2 : differ;
+    const longest = Math.max(text.length, other.length);
+    const differ = editsBetween(text, other);
+    const unlikely = isCutOut(text, other) ? (differ - 1) / 2 : differ;
     if (differ > DIFFER_MAX || differ * 2 >= longest || unlikely >= least) continue;
     least = unlikely;
     best = each;
   }
   return best;
+};
+
+/** Whether the text is the other one without some neighbouring characters. */
+const isCutOut = (text: string, other: string): boolean => {
+  let start = 0;
+  while (start < text.length && text[start] === other[start]) start++;
+  return text.length <= other.length && other.endsWith(text.slice(start));
+};
+
+/** Characters left out, added, changed, or swapped with a neighbour (optimal string alignment); beyond two only some greater number. */
+const editsBetween = (a: string, b: string): number => {
+  if (Math.abs(a.length - b.length) > DIFFER_MAX) return Infinity;
+  let before: readonly number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      line.push(
+        Math.min(
+          (above[column] as number) + 1,
+          (line[column - 1] as number) + 1,
+          (above[column - 1] as number) + (isSame ? 0 : 1),
+          isSwapped ? (before[column - 2] ?? Infinity) + 1 : Infinity,
+        ),
+      );
+    }
+    if (Math.min(...line) > DIFFER_MAX) return Infinity;
+    before = above;
+    above = line;
+  }
+  return above[b.length] as number;
 };
 
 /** A name in a request that the table does not have. */
