@@ -70,7 +70,7 @@ const BAR_CELLS = 20;
 const LABEL_LENGTH_MAX = 24;
 const LABEL_LENGTH_MIN = 8;
 
-/** Of a terminal that does not tell. */
+/** Width of a terminal that does not tell. */
 const COLUMNS_DEFAULT = 80;
 
 /** Erases the line of a terminal. */

@@ -177,7 +177,7 @@ const isWithin = (inner: Placement, outer: Placement, plan: LayoutPlan): boolean
     });
   });
 
-/** What the earlier routes leave of a box; `undefined` if that takes too many steps. */
+/** The rest of a box that earlier routes leave; `undefined` if that takes too many steps. */
 const restOf = (box: Box, takers: readonly Taker[], dimensions: readonly Dimension[], steps: Steps) => {
   let rest: (readonly Ranges[])[] = [dimensions.map(({ min, max }, slot) => box[slot] ?? [min, max])];
   for (const [, taken] of takers) {

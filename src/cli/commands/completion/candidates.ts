@@ -6,7 +6,7 @@ import { objectOf } from "../../lib/json-text.ts";
 import { TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
 import type { Runtime } from "../../runtime.ts";
 
-/** What may follow the words that were typed: names with a description each, or the shell's own files or folders. */
+/** Possible next words: names with a description each, or the shell's own files or folders. */
 
 export type Candidates =
   | { readonly kind: "files" | "folders" }
@@ -50,28 +50,36 @@ const readWords = (program: Command, words: readonly string[]) => {
   let command = program;
   let position = 0;
   let isEnded = false;
-  let isHelp = false;
   let awaiting: Option | undefined;
   const values = new Map<string, string>();
   for (const word of words) {
-    if (awaiting !== undefined && (awaiting.required || !word.startsWith("-"))) {
+    if (awaiting !== undefined && takesWord(awaiting, word)) {
       values.set(awaiting.long ?? "", word);
       awaiting = undefined;
       continue;
     }
     awaiting = undefined;
     const [, long = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
-    const below = position === 0 ? command.commands.find((each) => each.name() === word) : undefined;
+    const option = isEnded ? undefined : takingValue(command, long);
+    const below = commandIn(command, position, word);
     if (isEnded) position++;
     else if (word === "--") isEnded = true;
-    else if (value !== undefined) values.set(long, value);
-    else if (takingValue(command, word) !== undefined) awaiting = takingValue(command, word);
-    else if (word === "help" && command === program) isHelp = true;
+    else if (option !== undefined && value !== undefined) values.set(long, value);
+    else if (option !== undefined) awaiting = option;
     else if (below !== undefined) command = below;
-    else if (!word.startsWith("-") || word === "-") position++;
+    else if (isOperand(word)) position++;
   }
+  const isHelp = words[0] === "help";
   return { command, position, isEnded, isHelp, awaiting: awaiting?.required ? awaiting : undefined, values };
 };
+
+const takesWord = ({ required }: Option, word: string): boolean => required || !word.startsWith("-");
+
+/** A single dash is a file: stdin. */
+const isOperand = (word: string): boolean => !word.startsWith("-") || word === "-";
+
+const commandIn = ({ commands }: Command, position: number, word: string): Command | undefined =>
+  position === 0 ? commands.find((each) => each.name() === word) : undefined;
 
 const takingValue = ({ options }: Command, long: string | undefined): Option | undefined =>
   options.find((option) => option.long === long && (option.required || option.optional));
