@@ -92,6 +92,7 @@ async function readAsClient({ gateway, request, waitUntil }: RequestContext, pat
   const inner = new RequestContext(gateway, own, { waitUntil });
   // No client's request: it is not among the figures of traffic.
   inner.isOwn = true;
+  inner.span = undefined;
   const response = await serve(inner);
   inner.log(response.status);
   return { inner, response };

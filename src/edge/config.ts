@@ -8,6 +8,7 @@ import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/s
 import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import {
   collectorUrl,
+  isUnset,
   matching,
   numberIn,
   oneOf,
@@ -53,6 +54,8 @@ const ENV = {
   REPORT_SECONDS: { read: numberIn(0, 3_600), none: 10 },
   /** A dead origin is known after this at the latest, and an idle one is not kept busy. */
   CHECK_SECONDS: { read: numberIn(1, 3_600), none: 15 },
+  /** Unset: the gateway is no part of traces, and sends a client's context on as it came. */
+  TRACE_SHARE: { read: numberIn(0, 1, /^[01](?:\.\d{1,6})?$/, "number"), none: undefined },
   OTLP_METRICS_URL: { read: collectorUrl, none: undefined },
   OTLP_METRICS_HEADERS: { read: pairs, none: "" },
   OTEL_RESOURCE_ATTRIBUTES: { read: pairs, none: "" },
@@ -173,11 +176,38 @@ const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (
   },
   /** Bounds of answers that come before the request's body has; 0 for no wait. */
   earlyAnswers: { bytesMax: read.EARLY_ANSWER_READ_BYTES, holdMs: read.EARLY_ANSWER_HOLD_MS },
+  /** Share of the requests without a trace that begin one; `undefined`: no spans at all. */
+  traceShare: read.TRACE_SHARE,
   /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
   reportMs: read.REPORT_SECONDS * 1000,
   /** The time between two rounds of active checks. */
   checkMs: read.CHECK_SECONDS * 1000,
 });
+
+const OF_TRACES = {
+  GATEWAY_NAME: ENV.GATEWAY_NAME,
+  OTLP_TRACES_URL: { read: collectorUrl, none: undefined },
+  OTLP_TRACES_HEADERS: { read: pairs, none: "" },
+  OTEL_RESOURCE_ATTRIBUTES: { read: pairs, none: "" },
+} as const;
+
+/** Settings that the host keeps to itself: it sends the spans that the log tells of. */
+export const HOST_SETTINGS: readonly string[] = ["OTLP_TRACES_URL", "OTLP_TRACES_HEADERS"];
+
+/** The collector of traces; none if a setting is invalid. */
+export function readTraceSettings(environment: Readonly<Record<string, unknown>>) {
+  const faults: SettingFault[] = [];
+  const given = Object.keys(OF_TRACES).filter((name) => !isUnset(name, environment[name]));
+  const set = Object.fromEntries(given.map((name) => [name, environment[name]]));
+  const { OTLP_TRACES_URL: url, ...read } = readValid(OF_TRACES, set, faults);
+  const isSent = url !== undefined && faults.length === 0;
+  const collector = { url, headers: read.OTLP_TRACES_HEADERS, resource: read.OTEL_RESOURCE_ATTRIBUTES };
+  return {
+    collector: isSent ? { ...collector, url } : undefined,
+    instance: read.GATEWAY_NAME,
+    faults: faults as readonly SettingFault[],
+  };
+}
 
 interface FeatureSetting extends TextSetting<unknown> {
   /** Keys that can seal other things too. */

@@ -1,5 +1,6 @@
 import type { Ok, Result } from "../ids/result.ts";
-import type { Client, Clock, Entropy, Fetch, RunningHash, ServedTable } from "../ports/gateway.ts";
+import type { Client, Clock, Entropy, Fetch, RunningHash, ServedTable, Span } from "../ports/gateway.ts";
+import { isTraceparent } from "../proxy/headers.ts";
 import { MissingBinding } from "../proxy/origin-response.ts";
 import type { Sha256 } from "../routing/bytes.ts";
 import type { CompiledTable } from "../routing/index.ts";
@@ -42,6 +43,27 @@ export function pooledEntropy(): Entropy {
       pool[next++] = 0;
       return word;
     },
+  };
+}
+
+/**
+ * Begins the span of a request if its client sampled it, or, without a trace, of a share of the requests (W3C Trace Context
+ * §3.2.2.5). Others stay as they came.
+ */
+export function spanMaker(share: number, entropy: Entropy): (request: Request) => Span | undefined {
+  const digits = () => entropy.word().toString(16).padStart(8, "0");
+  return ({ headers }) => {
+    const given = headers.get("traceparent") ?? "";
+    const id = digits() + digits();
+    if (!isTraceparent(given)) {
+      const isBegun = entropy.word() < share * 2 ** 32;
+      const trace = digits() + digits() + digits() + digits();
+      return isBegun ? { id, parent: undefined, traceparent: `00-${trace}-${id}-01` } : undefined;
+    }
+    // Other flags are unknown, but that the trace ID is random.
+    const flags = Number.parseInt(given.slice(53, 55), 16) & 3;
+    if ((flags & 1) === 0) return undefined;
+    return { id, parent: given.slice(36, 52), traceparent: `00-${given.slice(3, 35)}-${id}-0${flags}` };
   };
 }
 

@@ -135,7 +135,7 @@ function proxyRequestOf(
     revision,
     regions,
     attempts: 0,
-    traceparent: undefined,
+    traceparent: context.span?.traceparent,
   };
 }
 

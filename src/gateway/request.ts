@@ -1,4 +1,4 @@
-import type { Client, Gateway, RequestLine, ServedTable } from "../ports/gateway.ts";
+import type { Client, Gateway, RequestLine, ServedTable, Span } from "../ports/gateway.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import { isHost } from "../proxy/addresses/host.ts";
 import { SLOW_MS } from "../proxy/attempt.ts";
@@ -86,6 +86,8 @@ export class RequestContext {
   declare asked: number | undefined;
   /** Trace ID of the client's W3C trace context, once it was sent on. */
   declare trace: string | undefined;
+  /** The request's own span, if it is sampled. */
+  declare span: Span | undefined;
   /** Until when the request's idempotency key holds, Unix ms; `undefined` without one. */
   declare keyUntilMs: number | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
@@ -132,6 +134,7 @@ export class RequestContext {
     this.served = this.table = this.line = undefined;
     this.source = this.unlisted = undefined;
     this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
+    this.span = gateway.beginSpan === undefined || this.isForOwnPage ? undefined : gateway.beginSpan(request);
     this.originMs = this.asked = this.keyUntilMs = this.unwanted = this.doubt = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
   }
@@ -245,9 +248,17 @@ export class RequestContext {
       asked: this.asked,
       isElsewhere: this.isElsewhere,
       isOwn: this.isOwn ?? (outcome !== "answered" && outcome !== "own" ? this.isForOwnPage : undefined),
-      trace: this.attempts > 0 ? this.trace : (this.trace ?? traceIdOf(this.request)),
+      trace: this.attempts > 0 ? this.trace : (this.trace ?? this.#traceId()),
+      span: this.span?.id,
+      parentSpan: this.span?.parent,
     };
     gateway.observe(Object.assign(line, this.doubt), waitUntil, canary && table && sideOf(table, canary));
+  }
+
+  /** The name of a request of which no origin was told. */
+  #traceId(): string | undefined {
+    const traceparent = this.span?.traceparent ?? this.request.headers.get("traceparent") ?? "";
+    return isTraceparent(traceparent) ? traceparent.slice(3, 35) : undefined;
   }
 
   logDecision(decision: Decision): void {
@@ -381,10 +392,4 @@ function masked(path: string, start: number, end: number): string {
 
 function upTo(path: string, end: number): string {
   return end < path.length ? path.slice(0, end) + REST : path;
-}
-
-/** The client's name for a request of which no origin was told. */
-function traceIdOf({ headers }: Request): string | undefined {
-  const traceparent = headers.get("traceparent") ?? "";
-  return isTraceparent(traceparent) ? traceparent.slice(3, 35) : undefined;
 }

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readTraceSettings } from "../edge/config.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
@@ -15,6 +16,7 @@ import {
 } from "./publish/publish.ts";
 import { foreignFile } from "./replace-folder.ts";
 import { readSettings } from "./settings.ts";
+import { exportTraces, type TraceExport } from "./traces.ts";
 import { serveWorker } from "./workerd/gateway.ts";
 import { readWorker, writeWorker } from "./workerd/modules.ts";
 import { workerWith } from "./workerd/table-modules.ts";
@@ -80,6 +82,8 @@ export interface ServedBuild {
   readonly port: number;
   /** A table to put into force, if it differs from the one that is. */
   readonly tableFile?: string | undefined;
+  /** A collector of traces, in place of `OTLP_TRACES_URL`. */
+  readonly tracesUrl?: string | undefined;
   /** Between SIGTERM and the end of requests that still run. */
   readonly stopMs: number;
 }
@@ -87,24 +91,45 @@ export interface ServedBuild {
 /** `waybill serve`: runs a build until a signal or its end, and gives the exit code. Throws if it cannot be started. */
 export async function serveBuild({ stopMs, ...served }: ServedBuild): Promise<number> {
   const { first, atOnce } = stopSignals();
-  const gateway = await startBuild(served);
+  const traces = readTraces(served.tracesUrl);
+  const gateway = await startBuild(served, traces);
   warnOfDemo(publishedText(gateway.kvFolder) ?? "{}");
   const pointer = publishedPointer(gateway.kvFolder);
   const revision = pointer.ok ? `revision ${pointer.value?.revision ?? 0}` : pointer.error;
   report(`ready http://${served.host}:${gateway.port}, state ${served.stateFolder}, ${revision}`);
-  if (await endedByItself(gateway.exited, first)) return 1;
+  if (await endedByItself(gateway.exited, first)) {
+    await traces?.stop();
+    return 1;
+  }
   const startMs = performance.now();
   if (await gateway.stop(stopMs, atOnce))
     report(`requests still ran after ${Math.round((performance.now() - startMs) / 1000)} s, and were cut off`);
+  await traces?.stop();
   return 0;
 }
 
-async function startBuild({ build, stateFolder, host, port, tableFile }: Omit<ServedBuild, "stopMs">) {
+/** An invalid setting stops the traces alone. */
+function readTraces(url: string | undefined): TraceExport | undefined {
+  const given = url === undefined ? process.env : { ...process.env, OTLP_TRACES_URL: url };
+  const { collector, instance, faults } = readTraceSettings(given);
+  if (given["OTLP_TRACES_URL"] === undefined) return undefined;
+  for (const { why } of faults) report(`warning: no traces are sent: ${why}`);
+  if (collector === undefined) return undefined;
+  if (process.env["REQUEST_LOG"] === "off") report("warning: REQUEST_LOG is off, and traces are made of the log");
+  return exportTraces({ collector, instance, report });
+}
+
+async function startBuild(
+  { build, stateFolder, host, port, tableFile }: Omit<ServedBuild, "stopMs">,
+  traces: TraceExport | undefined,
+) {
   const worker = readWorker(build);
   if (worker.length === 0) throw new Error(noBuild(build));
   const text = tableFile === undefined ? undefined : await readTableText(tableFile);
   if (text?.ok === false) throw new Error(`${text.error}\nNothing was started or published.`);
-  const { settings: vars, faults } = readSettings(process.env);
+  const { settings, faults } = readSettings(process.env);
+  // The Worker makes the spans, and needs not know who gets them.
+  const vars = traces === undefined ? settings : { TRACE_SHARE: "1", ...settings };
   const missing = missingSettings(stateFolder, vars);
   const gateway = await serveWorker(worker, {
     host,
@@ -117,7 +142,10 @@ async function startBuild({ build, stateFolder, host, port, tableFile }: Omit<Se
     // A build of an earlier version has none.
     consoleFolder: existsSync(join(build, CONSOLE_FOLDER)) ? resolve(build, CONSOLE_FOLDER) : undefined,
     openPages: process.env["OPEN_PAGES"] === "on",
-    onLogLine: (line) => process.stdout.write(`${line}\n`),
+    onLogLine(line) {
+      process.stdout.write(`${line}\n`);
+      traces?.onLine(line);
+    },
   });
   for (const fault of faults) report(`warning: ${fault}`);
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
@@ -182,7 +210,7 @@ function warnOfDemo(tableText: string): void {
 function missingSettings(stateFolder: string, vars: Readonly<Record<string, string>>): readonly string[] {
   const before = readBytes(join(stateFolder, CONFIG_FILE))?.toString() ?? "";
   const names = [...before.matchAll(/^ {4}\(name = "([A-Z_]+)", text = /gm)].map(([, name = ""]) => name);
-  return names.filter((name) => /_KEYS$|_TOKENS$|^ACCESS_/.test(name) && vars[name] === undefined);
+  return names.filter((name) => /_KEYS$|_TOKENS$|_HEADERS$|^ACCESS_/.test(name) && vars[name] === undefined);
 }
 
 const report = (line: string) => process.stderr.write(`${line}\n`);

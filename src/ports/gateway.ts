@@ -3,7 +3,7 @@ import type { AuthError } from "../problems/errors.ts";
 import type { ReadPorts } from "../routing/resolve/reading.ts";
 import type { Authenticate, ControlPlaneApi, Tables } from "./admin.ts";
 import type { ConsolePort } from "./console.ts";
-import type { Counters, Metrics, RequestLine } from "./metrics.ts";
+import type { Counters, Metrics, RequestLine, Span } from "./metrics.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "./origins.ts";
 import type {
   Client,
@@ -54,6 +54,8 @@ export interface LoadPorts {}
 
 /** All that the gateway needs from the world, put together once per isolate. */
 export interface Gateway extends ProxyPorts, ReadPorts, LoadPorts {
+  /** Absent: the gateway is no part of traces. */
+  readonly beginSpan: ((request: Request) => Span | undefined) | undefined;
   /** Bounds of answers that come before their request's body; 0 for no wait. */
   readonly earlyAnswers: { readonly bytesMax: number; readonly holdMs: number };
   readonly tables: Tables;

@@ -83,4 +83,15 @@ export interface RequestLine extends AnswerOutcome {
   readonly asked?: number | undefined;
   /** Trace ID of the client's W3C trace context; `undefined` without a valid one. */
   readonly trace: string | undefined;
+  /** The request's own span, and the client's that it is a child of; `undefined` if the request is not sampled. */
+  readonly span?: string | undefined;
+  readonly parentSpan?: string | undefined;
+}
+
+/** A request that is sampled, as a span of its trace. */
+export interface Span {
+  readonly id: string;
+  readonly parent: string | undefined;
+  /** The context that origins get (W3C Trace Context §3.2). */
+  readonly traceparent: string;
 }

@@ -84,7 +84,7 @@ export interface ProxyRequest {
   readonly watchClient: () => void;
   /** Requests sent to origins so far. */
   attempts: number;
-  /** The client's own trace context (W3C Trace Context §3.2), once it was found valid. */
+  /** The trace context that origins get: of the gateway's own span, or the client's once it was found valid. */
   traceparent: string | undefined;
 }
 
@@ -157,10 +157,12 @@ export function originRequest(
   if (sweep.count > HEADER_FIELDS_MAX) return "too-many-fields";
   const { connection } = sweep;
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
-  // The gateway begins no trace: it records no spans, and an origin samples as its parent does (W3C Trace Context §3.2.2.5).
-  // A state belongs to the trace it came with (§3.3).
-  proxyRequest.traceparent = fields["traceparent"];
-  if (proxyRequest.traceparent === undefined && fields["tracestate"] !== undefined) delete fields["tracestate"];
+  // A state belongs to the trace it came with (W3C Trace Context §3.3).
+  const traceparent = fields["traceparent"];
+  if (traceparent === undefined && fields["tracestate"] !== undefined) delete fields["tracestate"];
+  // A span of this gateway is the parent of the origin's. Without one, an origin samples as the client does (§3.2.2.5).
+  if (proxyRequest.traceparent === undefined) proxyRequest.traceparent = traceparent;
+  else fields["traceparent"] = proxyRequest.traceparent;
   if (asksReadable) requestIdentityEncoding(fields);
   const isUpgrade = sweep.upgrade !== undefined && asksUpgrade(proxyRequest);
   if (isUpgrade) fields["upgrade"] = "websocket";

@@ -18,6 +18,7 @@ import {
   originFetch,
   pooledEntropy,
   runningHash,
+  spanMaker,
   systemClock,
   systemPause,
 } from "../edge/platform.ts";
@@ -162,6 +163,7 @@ function compose(env: Env) {
     subtle: crypto.subtle,
     hashOf: runningHash,
     isOnEdge: config.isOnEdge,
+    beginSpan: config.traceShare === undefined ? undefined : spanMaker(config.traceShare, entropy),
     earlyAnswers: config.earlyAnswers,
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: log.reportDefect }),

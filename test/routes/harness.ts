@@ -152,6 +152,7 @@ export function setUp(options: Options = {}) {
     isOnEdge: false,
     clientOf: clientReader("cf-connecting-ip"),
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0, ...options.deadlines },
+    beginSpan: undefined,
     earlyAnswers: { bytesMax: 1024 * 1024, holdMs: 5_000 },
     originHealth: metrics.originHealth,
     counters: metrics.counters,

@@ -1,5 +1,5 @@
 import { parseEnv } from "node:util";
-import { readConfig } from "../../edge/config.ts";
+import { HOST_SETTINGS, readConfig, readTraceSettings } from "../../edge/config.ts";
 import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
@@ -25,8 +25,10 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
     run: async (runtime, [path], { env, json }) => {
       const settings = path === undefined ? fromEnvironment(runtime) : await readSettings(path, env, runtime);
       const names = Object.keys(settings).filter((name) => settings[name] !== undefined);
-      const { faults } = readConfig(settings as Settings);
-      const unknown = names.filter((name) => !SETTING_NAMES.some((known) => known === name));
+      const ofWorker = readConfig(settings as Settings).faults;
+      const named = new Set(ofWorker.map(({ setting }) => setting));
+      const faults = [...ofWorker, ...readTraceSettings(settings).faults.filter(({ setting }) => !named.has(setting))];
+      const unknown = names.filter((name) => ![...SETTING_NAMES, ...HOST_SETTINGS].includes(name));
       if (json) await runtime.print(jsonText({ faults, unknown }));
       else {
         for (const { why } of faults) runtime.report(`error: ${escapeControls(why)}\n`);
@@ -41,7 +43,7 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 type Given = Readonly<Record<string, unknown>>;
 
 const fromEnvironment = (runtime: Runtime): Given =>
-  withoutUnset(Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)])));
+  withoutUnset(Object.fromEntries([...SETTING_NAMES, ...HOST_SETTINGS].map((name) => [name, runtime.env(name)])));
 
 async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Given> {
   if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);

@@ -51,6 +51,10 @@ export const serve = command({
     option("--table <file>", "a table to publish at the start, if it differs from the one in force"),
     withDefault("--state <folder>", "tables, history, audit and sequences: keep it over upgrades", ".waybill/default"),
     withDefault("--listen <address>", "where clients connect", "127.0.0.1:8787"),
+    option(
+      "--otlp-traces <url>",
+      "a collector that gets the traces of sampled requests, such as http://127.0.0.1:4318/v1/traces",
+    ),
     withDefault("--stop-timeout <seconds>", "how long running requests may take after SIGTERM or Ctrl-C", 30, seconds),
   ],
   help: `
@@ -64,9 +68,16 @@ Examples:
   $ waybill serve build
   $ waybill serve build --table routing-table.json
   $ waybill serve /opt/waybill/2 --state /var/lib/waybill --listen 0.0.0.0:8080`,
-  run: async (_, [build = ""], { state: stateFolder, table: tableFile, listen, stopTimeout }) => {
+  run: async (_, [build = ""], { state: stateFolder, table: tableFile, listen, stopTimeout, otlpTraces }) => {
     const { serveBuild } = await import("../../host/self-hosting.ts");
-    const served = { build, stateFolder, tableFile, ...listenAddress(listen), stopMs: stopTimeout * 1000 };
+    const served = {
+      build,
+      stateFolder,
+      tableFile,
+      ...listenAddress(listen),
+      stopMs: stopTimeout * 1000,
+      tracesUrl: otlpTraces,
+    };
     return (await hosted(() => serveBuild(served))) === 0 ? EXIT.ok : EXIT.failed;
   },
 });

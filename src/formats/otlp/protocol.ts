@@ -99,11 +99,11 @@ function afterMsOf(text: string | null, nowMs: number): number {
   return Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), AFTER_MS_MAX);
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> {
+/** The object of a JSON text, or an empty one. */
+export function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     return objectIn(JSON.parse(text));
   } catch {
-    // An empty answer, or one of a proxy: its status says enough.
     return {};
   }
 }

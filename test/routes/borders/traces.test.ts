@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { pooledEntropy, spanMaker } from "../../../src/edge/platform.ts";
 import { checkOrigin } from "../../../src/proxy/origin-response.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { graphqlOrigin, tableWith } from "../graphql/world.ts";
@@ -53,24 +54,24 @@ const KINDS: Readonly<Record<string, { path: string; init?: RequestInit; options
 };
 
 describe.each(Object.entries(KINDS))("%s (W3C Trace Context §3.2, §4.3)", (_, { path, init = {}, options = {} }) => {
-  const told = async (fields: Record<string, string>) => {
-    const { request, seen, lines, mirrored } = setUp(options);
+  const told = async (fields: Record<string, string>, given = options) => {
+    const { request, seen, lines, mirrored } = setUp(given);
     const response = await request(path, { ...init, headers: { ...(init.headers as object), ...fields } });
     await response.text();
     if (options.declared === shadowed) await vi.waitUntil(() => mirrored.length > 0, 5_000);
     const names = ["traceparent", "tracestate", ...Object.keys(fields)];
     const of = (headers: Headers) => Object.fromEntries(names.map((name) => [name, headers.get(name)]));
     const all = [...new Set(seen.map(({ headers }) => JSON.stringify(of(headers))))];
-    return { all: all.map((text) => JSON.parse(text)), trace: lines.at(-1)?.trace };
+    return { all: all.map((text) => JSON.parse(text)), trace: lines.at(-1)?.trace, lines };
   };
 
   it("begins no trace", async () => {
-    expect(await told({})).toEqual({ all: [{ traceparent: null, tracestate: null }], trace: undefined });
+    expect(await told({})).toMatchObject({ all: [{ traceparent: null, tracestate: null }], trace: undefined });
   });
 
   it.each([TRACEPARENT, UNSAMPLED, FUTURE])("continues %s with its state", async (traceparent) => {
     const fields = { traceparent, tracestate: "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE" };
-    expect(await told(fields)).toEqual({ all: [fields], trace: TRACE_ID });
+    expect(await told(fields)).toMatchObject({ all: [fields], trace: TRACE_ID });
     expect(await told({ traceparent, tracestate: "a=1,a=2" })).toMatchObject({
       all: [{ traceparent, tracestate: null }],
     });
@@ -84,6 +85,48 @@ describe.each(Object.entries(KINDS))("%s (W3C Trace Context §3.2, §4.3)", (_, 
   ])("removes %s with its state", async (traceparent) => {
     const { all, trace } = await told({ traceparent, tracestate: "a=1" });
     expect([all, trace]).toEqual([[{ traceparent: null, tracestate: null }], undefined]);
+  });
+
+  describe("where the gateway is a part of traces", () => {
+    /** The share of requests that begin a trace. */
+    const spans = (share: number, fields: Record<string, string>) => {
+      const beginSpan = spanMaker(share, pooledEntropy());
+      return told(fields, { ...options, gateway: { ...options.gateway, beginSpan } });
+    };
+
+    it("is a span between the client's and all origins'", async () => {
+      const { all, lines } = await spans(0, { traceparent: TRACEPARENT, tracestate: "a=1" });
+      expect(all.map(({ tracestate }) => tracestate)).toEqual(all.map(() => "a=1"));
+      const parents = all.map(({ traceparent }) => traceparent);
+      expect(lines.map(({ span }) => `00-${TRACE_ID}-${span}-01`)).toEqual(expect.arrayContaining(parents));
+      expect(parents).not.toContain(TRACEPARENT);
+      expect(new Set(lines.map(({ trace }) => trace))).toEqual(new Set([TRACE_ID]));
+      // Each span's parent is the client's, or another one of the request.
+      const known = [TRACEPARENT.slice(36, 52), ...lines.map(({ span }) => span)];
+      expect(lines.filter(({ span, parentSpan }) => span === parentSpan || !known.includes(parentSpan))).toEqual([]);
+      expect(lines.filter(({ parentSpan }) => parentSpan === TRACEPARENT.slice(36, 52))).toHaveLength(1);
+    });
+
+    it("begins one trace, without another's state", async () => {
+      const { all, trace, lines } = await spans(1, { tracestate: "a=1" });
+      expect(new Set(lines.map((line) => line.trace))).toEqual(new Set([trace]));
+      expect(lines.filter(({ parentSpan }) => parentSpan === undefined)).toHaveLength(1);
+      const own = lines.map(({ span }) => ({ traceparent: `00-${trace}-${span}-01`, tracestate: null }));
+      expect(own).toEqual(expect.arrayContaining(all));
+      expect(trace).toMatch(/^[0-9a-f]{32}$/);
+    });
+
+    it.each([{}, { traceparent: UNSAMPLED }])("is no span of what is not sampled: %j", async (fields) => {
+      const { all, lines } = await spans(0, fields);
+      expect(all).toEqual([{ traceparent: null, tracestate: null, ...fields }]);
+      expect(lines.filter(({ span, parentSpan }) => (span ?? parentSpan) !== undefined)).toEqual([]);
+    });
+
+    it("speaks the version that it knows", async () => {
+      const { all } = await spans(0, { traceparent: FUTURE.replace("-01-", "-ff-") });
+      const form = new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-03$`);
+      expect(all.filter(({ traceparent }) => !form.test(traceparent))).toEqual([]);
+    });
   });
 
   it("passes the fields of other tracers", async () => {

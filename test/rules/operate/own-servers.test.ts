@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { HOST_SETTINGS } from "../../../src/edge/config.ts";
 import { SETTING_NAMES } from "../../../src/edge/settings.ts";
 
 const read = (file: string) => readFileSync(`src/package/templates/own-servers/${file}`, "utf8");
@@ -104,7 +105,7 @@ describe("the file of settings", () => {
     const text = read("deploy/settings.env");
     const named = [...text.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name = ""]) => name);
     expect(named.length).toBeGreaterThan(3);
-    expect(named.filter((name) => !SETTING_NAMES.some((known) => known === name))).toEqual([]);
+    expect(named.filter((name) => ![...SETTING_NAMES, ...HOST_SETTINGS].includes(name))).toEqual([]);
     expect(text).not.toMatch(/^[A-Z_]+=/m);
   });
 });

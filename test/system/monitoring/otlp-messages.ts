@@ -100,3 +100,28 @@ export function seriesOf({ resourceMetrics: [{ scopeMetrics }] }: MetricsRequest
 
 export const labelsOf = (pairs: v.InferOutput<typeof attributes>): Readonly<Record<string, string>> =>
   Object.fromEntries(pairs.map(({ key, value }) => [key, "stringValue" in value ? value.stringValue : value.intValue]));
+
+const hex = (digits: number) => v.pipe(v.string(), v.regex(new RegExp(`^(?!0+$)[0-9a-f]{${digits}}$`)));
+
+const span = v.pipe(
+  v.strictObject({
+    traceId: hex(32),
+    spanId: hex(16),
+    parentSpanId: v.optional(hex(16)),
+    name: text,
+    kind: v.literal(2),
+    startTimeUnixNano: nanos,
+    endTimeUnixNano: nanos,
+    attributes,
+    status: v.optional(v.strictObject({ code: v.literal(2) })),
+  }),
+  v.check(({ startTimeUnixNano: from, endTimeUnixNano: to }) => BigInt(from) <= BigInt(to), "ends after its start"),
+);
+
+export const tracesRequest = v.strictObject({
+  resourceSpans: v.tuple([
+    v.strictObject({ resource, scopeSpans: v.tuple([v.strictObject({ scope, spans: points(span) })]) }),
+  ]),
+});
+
+export type TracesRequest = v.InferOutput<typeof tracesRequest>;

@@ -120,7 +120,7 @@ async function askPart(
     revision: table.revision,
     regions: table.regions,
     attempts: 0,
-    traceparent: undefined,
+    traceparent: context.span?.traceparent,
   };
   const delivered = await deliver(proxied, gateway);
   context.trace ??= proxied.traceparent?.slice(3, 35);

@@ -203,7 +203,7 @@ function proxyRequestOf(run: ListRun, target: Target, cursor: string | undefined
     // No other region's list would do.
     regions: new Map(),
     attempts: 0,
-    traceparent: undefined,
+    traceparent: run.context.span?.traceparent,
   };
 }
 

@@ -208,7 +208,7 @@ interface Fetched {
 }
 
 async function fetchOne(
-  { gateway, request, waitUntil }: RequestContext,
+  { gateway, request, waitUntil, span }: RequestContext,
   served: ServedTable,
   path: string,
   budget: { bytesLeft: number },
@@ -216,10 +216,15 @@ async function fetchOne(
   const headers = fieldsOfPart(request.headers);
   headers.set("accept", "application/json, */*;q=0.1");
   headers.set("accept-encoding", "identity");
+  // A part is a span below that of the whole, or none either.
+  if (span !== undefined) headers.set("traceparent", span.traceparent);
+  // The client's state belongs to no trace that is begun here.
+  if (span !== undefined && span.parent === undefined) headers.delete("tracestate");
   const { origin } = new URL(request.url);
   const { cf } = request;
   const one = new Request(origin + path, { headers, ...(cf === undefined ? {} : { cf }) });
   const context = new RequestContext(gateway, one, { waitUntil });
+  if (span === undefined) context.span = undefined;
   context.served = served;
   context.table = served.table;
   context.tableLabel = served.label;
