@@ -147,7 +147,9 @@ describe("waybill init", () => {
     [["--region", "eu=http://a", "--region", "eu=http://b"], 64, "Region eu is given twice."],
     [["--region", "eu=http://169.254.169.254"], 64, "is a link-local address"],
     [["--platform", "moon"], 64, "Allowed choices are cloudflare, own-servers, both"],
-    [["--name", "Übung"], 64, "is no name for a package"],
+    [["--name", "Übung"], 64, "is no name for the package"],
+    [["--name", "waybill"], 64, "not the name of a dependency"],
+    [["--name", "a-"], 64, "is no name for the package"],
     [["--path", "/any/:id"], 64, "/entities/order/path"],
     [["--entity", "two words"], 64, "/entities/two words"],
   ])("refuses %j", async (args, code, message) => {
@@ -187,6 +189,8 @@ describe("the folder", () => {
   it.each([
     ["my app", "my-app", "cd 'my app'"],
     ["waybill", "waybill-gateway", "cd waybill"],
+    ["日本", "gateway", "cd '日本'"],
+    [`${"a".repeat(39)}-b`, "a".repeat(39), `cd ${"a".repeat(39)}-b`],
     ["a/Ünï/Gate_Way", "gate-way", "cd 'a/Ünï/Gate_Way'"],
   ])("%s names the package", async (folder, name, cd) => {
     const files = MemoryFiles.of({});
@@ -245,6 +249,7 @@ describe("questions at a terminal", () => {
     });
     expect(made.code).toBe(0);
     expect(questions).toHaveLength(6);
+    expect(questions[4]).toMatch(/Which is it: $/);
     expect(files.json("my-gateway/routing-table.json").routes).toEqual([
       { when: { entity: "order", fields: { shard: expect.any(String) } }, region: "us" },
     ]);

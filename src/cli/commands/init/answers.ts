@@ -27,6 +27,23 @@ export interface Given {
   readonly json?: boolean;
 }
 
+/** A name for npm and for Workers. npm installs no package into one of the same name. */
+const isName = (text: string): boolean =>
+  /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(text) && !["waybill", "wrangler"].includes(text);
+
+const NO_NAME =
+  "is no name for the package and the Worker: write up to 50 lower-case letters, digits and hyphens, and not the name of a dependency";
+
+/** The name of a folder as one. */
+export function packageName(folder: string): string {
+  const plain = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, "");
+  return isName(plain) ? plain : `${plain}-gateway`.replace(/^-/, "");
+}
+
 const FOLDER_DEFAULT = "my-gateway";
 
 /** Origins of this machine, which have stand-ins where they are not there. */
@@ -44,10 +61,8 @@ interface Question<Value> {
 
 export async function readAnswers(given: Given, layouts: readonly Layout[], runtime: Runtime) {
   const { name } = given;
-  if (name !== undefined && !/^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/.test(name))
-    misuse(
-      `error: ${JSON.stringify(name)} is no name for a package and a Worker: lower-case letters, digits and hyphens (--name)\n`,
-    );
+  if (name !== undefined && !isName(name))
+    misuse(`error: ${escapeControls(JSON.stringify(name))} ${NO_NAME} (--name)\n`);
   if (given.sample === undefined && (given.layout ?? given.sampleRegion) !== undefined)
     misuse("error: --layout and --sample-region are about a sample; give --sample\n");
   const ask = asker(given, runtime);
@@ -94,7 +109,7 @@ function asker({ yes = false, json = false }: Given, runtime: Runtime): Ask {
       return value.ok ? value.value : misuse(`error: ${escapeControls(value.error)}\n`);
     }
     for (;;) {
-      const answer = await runtime.prompt(`${text} [${byDefault}]: `);
+      const answer = await runtime.prompt(byDefault === "" ? `${text}: ` : `${text} [${byDefault}]: `);
       if (!answer.ok)
         return fail("\nerror: nothing was written\n", answer.error === "interrupted" ? EXIT.interrupted : EXIT.failed);
       const value = read(answer.value.trim() || byDefault);

@@ -7,7 +7,7 @@ import { testExample } from "../../examples/run.ts";
 import { readExamples } from "../../examples/schema.ts";
 import { countOf, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, misuse, type Runtime } from "../../runtime.ts";
-import { type Given, readAnswers } from "./answers.ts";
+import { type Given, packageName, readAnswers } from "./answers.ts";
 import { refuseFiles, writeFiles } from "./folder.ts";
 import { PLATFORMS, type Project, projectOf } from "./project.ts";
 
@@ -65,16 +65,6 @@ Exit code: 0, or 1 if the folder has files or the sample cannot be read.`,
     return EXIT.ok;
   },
 });
-
-/** Lower case letters, digits and hyphens: a name for npm and for Workers. Not that of a dependency, which npm refuses. */
-const packageName = (text: string): string => {
-  const plain = text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, 50);
-  return ["", "waybill", "wrangler", "node-modules"].includes(plain) ? `${plain}-gateway`.replace(/^-/, "") : plain;
-};
 
 /** The answers are wrong where the table is; where it is right, its examples are as they say. */
 function check({ files }: Project, nowMs: number): void {
