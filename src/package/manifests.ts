@@ -21,6 +21,8 @@ const NODE = ">=20.18";
 /** Dependencies of public IDs: AES, and CMAC with it. */
 const CIPHER = ["@stablelib/aes", "@stablelib/cmac"];
 
+const TEXTS = ["CHANGELOG.md", "THIRD-PARTY-LICENSES.txt"];
+
 const typed = (path: string) => ({ types: `./${path}.d.ts`, default: `./${path}.js` });
 
 const waybill = {
@@ -28,6 +30,7 @@ const waybill = {
   sideEffects: false,
   engines: { node: NODE },
   bin: { waybill: "dist/cli/main.js" },
+  files: ["dist", "docs", "templates", "*.schema.json", ...TEXTS],
   exports: {
     "./worker": typed("dist/worker/index"),
     "./worker/objects": typed("dist/worker/objects"),
@@ -48,6 +51,7 @@ const ids = {
   description:
     "Read, write, recognise and mint IDs that carry time, place and type; verify the gateway that routed by them.",
   sideEffects: false,
+  files: ["dist", "*.md"],
   exports: {
     ".": typed("dist/ids/index"),
     "./public": typed("dist/ids/public/index"),
@@ -61,6 +65,7 @@ const create = {
   description: "npm create waybill: a project of your own for the edge gateway Waybill.",
   engines: { node: NODE },
   bin: { "create-waybill": "dist/cli/main.js" },
+  files: ["dist", "templates", ...TEXTS],
 };
 
 export function manifestsFor(version: string) {

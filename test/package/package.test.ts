@@ -181,6 +181,19 @@ describe("the exports", () => {
     expect(printed.trimEnd().split("\n")).toEqual(names.map(() => "true"));
   });
 
+  it("of the table library do what the page says", () => {
+    const page = readFileSync(join(ROOT, "docs/reference/table-library.md"), "utf8");
+    const example = /```js\n(.*?)```/s.exec(page)?.[1] ?? "";
+    const expected = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
+    expect(expected.length).toBeGreaterThan(4);
+    writeFileSync(join(project, "faulty.json"), '{ "regions": {} }');
+    const examples = [{ path: "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78", region: "eu" }];
+    writeFileSync(join(project, "examples.json"), JSON.stringify({ examples }));
+    writeFileSync(join(project, "example.mjs"), example);
+    const printed = execFileSync(findNode20() ?? process.execPath, ["example.mjs"], { cwd: project, encoding: "utf8" });
+    expect(printed.trimEnd().split("\n")).toEqual(expected);
+  });
+
   it("of the ID library bring no runtime", () => {
     expect(Object.keys(packed("waybill-ids").manifest.dependencies ?? {})).toEqual([
       "@stablelib/aes",
