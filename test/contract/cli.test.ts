@@ -32,7 +32,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   "waybill completion": "prints a script for a shell",
   "waybill export": "writes files, and names them",
   "waybill build": "writes files, and names their folder",
-  "waybill init": "writes files, and names them",
   "waybill prepare": "writes files, and names their folder",
   "waybill deploy": "runs wrangler, whose output it passes on",
   "waybill serve": "runs until it is stopped; its log lines are JSON",
