@@ -109,6 +109,8 @@ interface Spec<Rows extends readonly Option[]> {
     parse?: ((text: string) => unknown) & Named,
   ])[];
   readonly options?: Rows;
+  /** Whether options that it does not have are arguments, for another program. */
+  readonly passesOptions?: boolean;
   /** Examples, notes and exit codes. */
   readonly help?: string;
   readonly run: (runtime: Runtime, args: readonly string[], options: OptionsOf<Rows>) => Promise<ExitCode>;
@@ -138,6 +140,7 @@ export const command =
       });
     }
     for (const each of spec.options ?? []) made.addOption(each);
+    made.allowUnknownOption(spec.passesOptions === true);
     made.action(act<OptionsOf<Rows>>(spec.run));
   };
 

@@ -19,6 +19,7 @@ import { locate } from "./commands/locate.ts";
 import { luuidKeys } from "./commands/luuid/verify.ts";
 import { mint } from "./commands/mint.ts";
 import { move } from "./commands/move.ts";
+import { deploy, prepare } from "./commands/project/deploy.ts";
 import { health } from "./commands/project/health.ts";
 import { start } from "./commands/project/start.ts";
 import { publicIds } from "./commands/public-id.ts";
@@ -82,6 +83,8 @@ const ROWS: readonly Row[] = [
   buildCommand,
   serve,
   start,
+  prepare,
+  deploy,
   health,
   completion,
   complete,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -10,9 +10,13 @@ import { MemoryFiles } from "./memory-files.ts";
 const folder = mkdtempSync(join(tmpdir(), "waybill-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** The checkout's, without its variables. */
+const REST = readFileSync("wrangler.toml", "utf8").replace(/^\[vars\][^[]*/m, "");
+
+/** `text` is put in front of the bindings that this version needs; those of an environment are given too. */
 const check = (text: string, ...args: readonly string[]) => {
   const path = join(folder, "wrangler.toml");
-  writeFileSync(path, `name = "a"\n${text}`);
+  writeFileSync(path, `${REST}\n${text}`);
   return waybill(["config", "check", path, ...args]);
 };
 
@@ -37,7 +41,9 @@ it("reads an environment and its rate limits", async () => {
     '[[env.eu.ratelimits]]\nname = "CLIENT_RATE_LIMIT"\nnamespace_id = "1"\nsimple = { limit = 1, period = 10 }';
   const { code, stdout } = await check(`[env.eu.vars]\nREQUEST_LOG = "json"\n${limit}\n`, "--env", "eu", "--json");
   const faults = [{ setting: "RATE_LIMIT_PERIOD_SECONDS", why: expect.any(String) }];
-  expect([code, JSON.parse(stdout)]).toEqual([1, { faults, unknown: [] }]);
+  // Bindings of the top level are not those of an environment.
+  const lacks = expect.arrayContaining([{ what: "The KV namespace TABLE_KV is missing.", isFault: true }]);
+  expect([code, JSON.parse(stdout)]).toEqual([1, { faults, unknown: [], lacks }]);
 });
 
 it("reads NAME=value lines and the environment, and prints no secret", async () => {

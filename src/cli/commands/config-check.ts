@@ -1,6 +1,7 @@
 import { parseEnv } from "node:util";
 import { HOST_SETTINGS, readConfig, readTraceSettings } from "../../edge/config.ts";
 import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
+import type { Lack } from "../../host/deploy/requirements.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
@@ -9,7 +10,7 @@ import { EXIT, type Runtime } from "../runtime.ts";
 export const config = group("config", "check a gateway's settings", [
   command({
     name: "check",
-    description: "name every invalid setting, and what is wrong with it; values are never printed",
+    description: "name every invalid setting, and what wrangler's configuration lacks; values are never printed",
     args: [["[file]", "wrangler's configuration, or a file of NAME=value lines; by default the environment"]],
     options: [
       option("--env <name>", "an environment of wrangler's configuration"),
@@ -23,29 +24,57 @@ Examples:
 
 Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
     run: async (runtime, [path], { env, json }) => {
-      const settings = path === undefined ? fromEnvironment(runtime) : await readSettings(path, env, runtime);
-      const names = Object.keys(settings).filter((name) => settings[name] !== undefined);
-      const ofWorker = readConfig(settings as Settings).faults;
-      const named = new Set(ofWorker.map(({ setting }) => setting));
-      const faults = [...ofWorker, ...readTraceSettings(settings).faults.filter(({ setting }) => !named.has(setting))];
-      const unknown = names.filter((name) => ![...SETTING_NAMES, ...HOST_SETTINGS].includes(name));
-      if (json) await runtime.print(jsonText({ faults, unknown }));
+      const checked = await checkSettings(path, env, runtime);
+      const { faults, unknown, lacks } = checked;
+      if (json)
+        await runtime.print(
+          jsonText({ faults, unknown, lacks: lacks.map(({ what, isFault }) => ({ what, isFault })) }),
+        );
       else {
-        for (const { why } of faults) runtime.report(`error: ${escapeControls(why)}\n`);
-        for (const name of unknown) runtime.report(`note: ${escapeControls(name)} is no setting of the gateway\n`);
-        if (faults.length === 0) await runtime.print(`settings: no faults; ${names.join(", ") || "none"} set\n`);
+        reportFaults(checked, path, runtime);
+        if (isGood(checked)) await runtime.print(`settings: no faults; ${checked.names.join(", ") || "none"} set\n`);
       }
-      return faults.length === 0 ? EXIT.ok : EXIT.failed;
+      return isGood(checked) ? EXIT.ok : EXIT.failed;
     },
   }),
 ]);
+
+type Checked = Awaited<ReturnType<typeof checkSettings>>;
+
+/** Invalid settings, and what a configuration of wrangler lacks against this version. */
+export async function checkSettings(path: string | undefined, env: string | undefined, runtime: Runtime) {
+  const { settings, lacks } =
+    path === undefined ? { settings: fromEnvironment(runtime), lacks: [] } : await readSettings(path, env, runtime);
+  const names = Object.keys(settings).filter((name) => settings[name] !== undefined);
+  const ofWorker = readConfig(settings as Settings).faults;
+  const named = new Set(ofWorker.map(({ setting }) => setting));
+  const faults = [...ofWorker, ...readTraceSettings(settings).faults.filter(({ setting }) => !named.has(setting))];
+  const unknown = names.filter((name) => ![...SETTING_NAMES, ...HOST_SETTINGS].includes(name));
+  return { names, faults, unknown, lacks };
+}
+
+export const isGood = ({ faults, lacks }: Checked): boolean =>
+  faults.length === 0 && lacks.every(({ isFault }) => !isFault);
+
+export function reportFaults({ faults, unknown, lacks }: Checked, path: string | undefined, runtime: Runtime): void {
+  for (const { why } of faults) runtime.report(`error: ${escapeControls(why)}\n`);
+  for (const { what, isFault } of lacks)
+    runtime.report(`${isFault ? "error" : "note"}: ${escapeControls(`${path}: ${what}`)}\n`);
+  if (lacks.some(({ isFault }) => isFault)) runtime.report("`waybill upgrade` shows how to add what is missing.\n");
+  for (const name of unknown) runtime.report(`note: ${escapeControls(name)} is no setting of the gateway\n`);
+}
 
 type Given = Readonly<Record<string, unknown>>;
 
 const fromEnvironment = (runtime: Runtime): Given =>
   withoutUnset(Object.fromEntries([...SETTING_NAMES, ...HOST_SETTINGS].map((name) => [name, runtime.env(name)])));
 
-async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Given> {
+interface Read {
+  readonly settings: Given;
+  readonly lacks: readonly Lack[];
+}
+
+async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Read> {
   if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);
   const file = runtime.readFile(path);
   if (!file.ok) return unreadable(path, file.error);
@@ -56,36 +85,21 @@ async function readSettings(path: string, env: string | undefined, runtime: Runt
     .replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${"\n".repeat(quoted.split("\n").length - 1)}`)
     .split("\n");
   const at = lines.findIndex((line) => !/^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=[^\r]*)?$/.test(line));
-  return at === -1 ? withoutUnset(parseEnv(text)) : unreadable(path, `line ${at + 1} is not NAME=value`);
+  return at === -1
+    ? { settings: withoutUnset(parseEnv(text)), lacks: [] }
+    : unreadable(path, `line ${at + 1} is not NAME=value`);
 }
 
 /** As the host takes them. */
 const withoutUnset = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => !isUnset(name, value)));
 
-/** The package has it beside itself where a project deploys to Cloudflare, and not otherwise. */
-async function loadWrangler(path: string) {
-  try {
-    return await import("wrangler");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return unreadable(
-      path,
-      code === "ERR_MODULE_NOT_FOUND"
-        ? "wrangler is not installed here; run npm install --save-dev wrangler, which needs Node 22 or later"
-        : `wrangler does not load: ${message}. It needs Node 22 or later`,
-    );
-  }
-}
-
-/** The variables and the rate limits; secrets are not in it. */
-async function fromWrangler(path: string, env: string | undefined): Promise<Given> {
-  const { unstable_readConfig } = await loadWrangler(path);
-  try {
-    const { vars, ratelimits = [] } = unstable_readConfig({ config: path, env }, { hideWarnings: true });
-    const limits = ratelimits.map(({ name }: { readonly name: string }) => [name, { limit: () => undefined }]);
-    return { ...vars, ...Object.fromEntries(limits) };
-  } catch (error) {
-    return unreadable(path, error instanceof Error ? error.message : String(error));
-  }
+/** The variables and the rate limits, and what the file lacks; secrets are not in it. */
+async function fromWrangler(path: string, env: string | undefined): Promise<Read> {
+  const { readWranglerConfig } = await import("../../host/deploy/wrangler.ts");
+  const config = await readWranglerConfig(path, env);
+  if (!config.ok) return unreadable(path, config.error);
+  const { vars, limits, lacks } = config.value;
+  const bound = limits.map((name) => [name, { limit: () => undefined }]);
+  return { settings: { ...vars, ...Object.fromEntries(bound) }, lacks };
 }

@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { type CompiledTable, parseJson } from "../../routing/index.ts";
+import { exitOf } from "../child.ts";
 import { LOOPBACK } from "../workerd/config.ts";
-import { wranglerScript } from "./wrangler.ts";
+import { startWrangler, type Wrangler } from "./wrangler.ts";
 
 /** Origins on loopback addresses, which the edge cannot reach. */
 export const unreachableOrigins = (table: CompiledTable) =>
@@ -50,16 +51,16 @@ export function accessNote(
 const WORKER_OPTIONS = new Set(["--name", "--env", "-e", "--config", "-c"]);
 
 /** Names of the Worker's secrets; `undefined` if they cannot be listed. */
-export function secretNames(cwd: string, args: readonly string[]): Promise<readonly string[] | undefined> {
-  const worker = args.flatMap((arg, index) => (WORKER_OPTIONS.has(arg) ? [arg, args[index + 1] ?? ""] : []));
-  const wrangler = wranglerScript(cwd);
-  if (wrangler === undefined) return Promise.resolve(undefined);
-  const list = [wrangler, "secret", "list", "--format", "json", ...worker];
-  return new Promise((resolve) => {
-    execFile(process.execPath, list, { cwd, windowsHide: true }, (error, stdout) =>
-      resolve(error === null ? namesIn(stdout) : undefined),
-    );
+export async function secretNames(wrangler: Wrangler, args: readonly string[]): Promise<readonly string[] | undefined> {
+  const worker = args.flatMap((arg, index) => {
+    if (/^--(?:name|env|config)=/.test(arg)) return [arg];
+    return WORKER_OPTIONS.has(arg) ? [arg, args[index + 1] ?? ""] : [];
   });
+  const child = startWrangler(wrangler, ["secret", "list", "--format", "json", ...worker], "pipe");
+  child.stdin?.end();
+  child.stderr?.resume();
+  const [code, listed] = await Promise.all([exitOf(child), child.stdout === null ? "" : text(child.stdout)]);
+  return code === 0 ? namesIn(listed) : undefined;
 }
 
 /** Parses `[{"name": "…", "type": "secret_text"}]`. */

@@ -1,16 +1,99 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { Lack } from "./requirements.ts";
+import { lacksOf } from "./requirements.ts";
 
-/**
- * wrangler's program as arguments of Node: on Windows its command in `.bin` starts in a shell alone. `undefined`: neither the folder
- * nor one above has it.
- */
-export function wranglerScript(folder: string): string | undefined {
+/** wrangler's own order. */
+const CONFIG_FILES = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
+
+/** The configuration in the working folder; `undefined` if there is none. */
+export const foundConfig = (): string | undefined => CONFIG_FILES.find(existsSync);
+
+export interface Wrangler {
+  /** The JavaScript that Node runs: on Windows the command in `.bin` is none that can be started without a shell. */
+  readonly program: string;
+  readonly version: string;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: { readonly wrangler: string };
+  readonly engines?: { readonly node?: string };
+}
+
+const NOT_INSTALLED = "wrangler is not installed here: npm install --save-dev wrangler";
+
+/** The wrangler of a project's folder, or of one above it. The error says how to get one that runs. */
+export function findWrangler(folder: string, node = process.versions.node): Result<Wrangler, string> {
+  const path = manifestPath(folder);
+  if (path === undefined) return err(NOT_INSTALLED);
+  const { version, bin, engines }: Manifest = JSON.parse(readFileSync(path, "utf8"));
+  const [, needed] = /^>=\s*(\d+(?:\.\d+)*)$/.exec(engines?.node ?? "") ?? [];
+  if (needed !== undefined && isOlder(node, needed))
+    return err(
+      `wrangler ${version} needs Node ${needed} or later, and this is ${node}. Deploy with a newer Node; the gateway itself needs none.`,
+    );
+  return ok({ program: join(dirname(path), bin.wrangler), version });
+}
+
+function manifestPath(folder: string): string | undefined {
   try {
-    const require = createRequire(join(folder, "package.json"));
-    const { bin }: { readonly bin: { readonly wrangler: string } } = require("wrangler/package.json");
-    return join(dirname(require.resolve("wrangler/package.json")), bin.wrangler);
+    return createRequire(join(folder, "package.json")).resolve("wrangler/package.json");
   } catch {
     return undefined;
+  }
+}
+
+function isOlder(version: string, needed: string): boolean {
+  const [given, least] = [version, needed].map((text) => text.split(".").map(Number));
+  for (const at of [0, 1, 2]) {
+    const difference = (given?.[at] ?? 0) - (least?.[at] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** Keeps wrangler quiet. The caller's environment overrides these. */
+const QUIET = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+
+export const startWrangler = ({ program }: Wrangler, args: readonly string[], stdio: "inherit" | "pipe") =>
+  spawn(process.execPath, [program, ...args], { env: { ...QUIET, ...process.env }, stdio, windowsHide: true });
+
+export interface ReadConfig {
+  readonly vars: Readonly<Record<string, unknown>>;
+  /** Names of rate limit bindings. */
+  readonly limits: readonly string[];
+  readonly lacks: readonly Lack[];
+  readonly environments: readonly string[];
+}
+
+/** The package has it beside itself where a project deploys to Cloudflare, and not otherwise. */
+async function loadWrangler(): Promise<Result<typeof import("wrangler"), string>> {
+  try {
+    return ok(await import("wrangler"));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ERR_MODULE_NOT_FOUND") return err(`${NOT_INSTALLED}; it needs Node 22 or later`);
+    return err(`wrangler does not load: ${message}. It needs Node 22 or later`);
+  }
+}
+
+/** Reads a configuration as wrangler does; the error has its words. `env`: one of its environments. */
+export async function readWranglerConfig(path: string, env: string | undefined): Promise<Result<ReadConfig, string>> {
+  const library = await loadWrangler();
+  if (!library.ok) return library;
+  try {
+    const config = library.value.unstable_readConfig({ config: path, env }, { hideWarnings: true });
+    return ok({
+      vars: config.vars,
+      limits: (config.ratelimits ?? []).map(({ name }: { readonly name: string }) => name),
+      lacks: lacksOf(config),
+      environments: config.definedEnvironments ?? [],
+    });
+  } catch (error) {
+    return err(error instanceof Error ? error.message : String(error));
   }
 }

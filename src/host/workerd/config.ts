@@ -36,7 +36,7 @@ export const COMPATIBILITY_DATE = "2026-11-24";
 export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "no_nodejs_compat_v2"];
 
 /** Binding, class and unique key, which names the objects on disk. It never changes: under another the state is lost. */
-const DURABLE_OBJECTS = [
+export const DURABLE_OBJECTS = [
   // A lost state would mint sequence numbers again.
   ["SEQUENCES", "SequenceBlocks", "waybill-sequence-blocks"],
   // A lost state would reset every counter to 0.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { apartFromTerminal } from "../../../src/host/child.ts";
-import { wranglerScript } from "../../../src/host/deploy/wrangler.ts";
+import { findWrangler } from "../../../src/host/deploy/wrangler.ts";
 import { commandLineQuery, refuseRunning, runningOn } from "../../../src/host/workerd/workerd.ts";
 
 /** The parts of the host that differ by system. Windows and macOS are arguments: only Linux runs here. */
@@ -80,15 +80,15 @@ it.each([
 
 describe("wrangler", () => {
   it("is a script of the package, for the Node that runs", () => {
-    const script = wranglerScript(process.cwd());
-    expect(readFileSync(script ?? "", "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const found = findWrangler(process.cwd(), "99.0.0");
+    expect(readFileSync(found.ok ? found.value.program : "", "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
   it("is found above the folder, and is missing where no folder has it", () => {
-    expect(wranglerScript(folder)).toBeUndefined();
+    expect(findWrangler(folder)).toMatchObject({ ok: false, error: expect.stringContaining("npm install --save-dev") });
     const installed = join(folder, "node_modules/wrangler");
     mkdirSync(join(installed, "bin"), { recursive: true });
     writeFileSync(join(installed, "package.json"), JSON.stringify({ bin: { wrangler: "./bin/w.js" } }));
-    expect(wranglerScript(join(folder, "a/b"))).toBe(join(installed, "bin/w.js"));
+    expect(findWrangler(join(folder, "a/b"))).toMatchObject({ value: { program: join(installed, "bin/w.js") } });
   });
 });

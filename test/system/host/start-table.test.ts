@@ -325,8 +325,8 @@ describe("commands that wrote KV beside the gateway", () => {
     ],
     [
       "npm run deploy -- --publish",
-      "src/host/deploy/deploy.ts",
-      ["--publish", "--revision", "9"],
+      "src/cli/main.ts",
+      ["deploy", "--publish", "--revision", "9"],
       /waybill table publish/,
     ],
   ])("%s ends with 1, and says what to do instead", (_, script, args, remedy) => {

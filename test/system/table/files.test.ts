@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startGateway } from "../../../src/host/workerd/gateway.ts";
@@ -36,28 +36,30 @@ beforeAll(() => {
   for (const name of ["src", "routes", "package.json"])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "wrangler.toml"), "");
-  mkdirSync(join(folder, "bin"));
-  writeFileSync(join(folder, "bin", "wrangler"), `#!/bin/sh\necho "$@" >> ${join(folder, "asked")}\n`, { mode: 0o755 });
+  const wrangler = join(folder, "project/node_modules/wrangler");
+  mkdirSync(wrangler, { recursive: true });
+  cpSync(join(ROOT, "wrangler.toml"), join(folder, "project/wrangler.toml"));
+  writeFileSync(join(wrangler, "package.json"), JSON.stringify({ version: "4.200.0", bin: { wrangler: "./w.cjs" } }));
+  const asked = JSON.stringify(join(folder, "asked"));
+  writeFileSync(
+    join(wrangler, "w.cjs"),
+    `require("node:fs").appendFileSync(${asked}, process.argv.slice(2).join(" "));`,
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const run = (script: string, args: readonly string[], table: Buffer) => {
   rmSync(join(folder, "asked"), { force: true });
-  writeFileSync(join(folder, "routing-table.json"), table);
-  const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${process.env["PATH"]}` };
-  const { status, stderr } = spawnSync(process.execPath, [join(folder, script), ...args], {
-    cwd: folder,
-    env,
-    encoding: "utf8",
-  });
+  const cwd = join(folder, "project");
+  for (const place of [folder, cwd]) writeFileSync(join(place, "routing-table.json"), table);
+  const { status, stderr } = spawnSync(process.execPath, [join(folder, script), ...args], { cwd, encoding: "utf8" });
   const asked = existsSync(join(folder, "asked")) ? readFileSync(join(folder, "asked"), "utf8") : "";
   return { status, stderr, asked };
 };
 
 const WAYS: readonly (readonly [string, string, readonly string[]])[] = [
   ["waybill table check", "src/cli/main.ts", ["table", "check", "routing-table.json"]],
-  ["npm run deploy", "src/host/deploy/deploy.ts", []],
+  ["npm run deploy", "src/cli/main.ts", ["deploy"]],
   ["wrangler deploy, which builds first", "src/host/deploy/build.ts", []],
 ];
 
