@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../export/engines.ts";
 import { exprsOf, readDashboard } from "../../rules/operate/dashboard.ts";
+import { startCollector } from "./collector.ts";
 import { startTraffic, VIEWER } from "./traffic.ts";
 
 /**
@@ -30,6 +31,7 @@ interface Answer {
 
 describe.skipIf(!hasPrometheus)("a Prometheus beside a gateway under traffic", () => {
   let traffic: Awaited<ReturnType<typeof startTraffic>>;
+  let collector: Awaited<ReturnType<typeof startCollector>>;
   let prometheus: ChildProcess;
   let url = "";
   const folder = mkdtempSync(join(tmpdir(), "waybill-prometheus-"));
@@ -68,7 +70,8 @@ scrape_configs:
   }
 
   beforeAll(async () => {
-    traffic = await startTraffic();
+    collector = await startCollector();
+    traffic = await startTraffic({ OTLP_METRICS_URL: `${collector.url}/v1/metrics`, OTLP_METRICS_SECONDS: "1" });
     await startPrometheus(new URL(traffic.url).host);
     await traffic.beginCanary();
     const untilMs = Date.now() + TRAFFIC_MS;
@@ -83,6 +86,7 @@ scrape_configs:
     prometheus?.kill("SIGTERM");
     await ended;
     await traffic?.stop();
+    collector?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

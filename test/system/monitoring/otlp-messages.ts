@@ -123,5 +123,3 @@ export const tracesRequest = v.strictObject({
     v.strictObject({ resource, scopeSpans: v.tuple([v.strictObject({ scope, spans: points(span) })]) }),
   ]),
 });
-
-export type TracesRequest = v.InferOutput<typeof tracesRequest>;
