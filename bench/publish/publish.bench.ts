@@ -149,7 +149,8 @@ export const publishBench: Bench = {
             rows.push([size.routes, name, traffic, spread(ms), slowest]);
             medians.push(quantile(ms, 0.5));
           }
-          progress(`Publish: ${name}, ${size.routes} routes, ${count} publications twice`);
+          const [still, busy] = [alone, loaded].map((ms) => Math.round(quantile(ms, 0.5)));
+          progress(`Publish: ${name}, ${size.routes} routes: median ${still} ms, with traffic ${busy} ms`);
         }
       }
     } finally {
