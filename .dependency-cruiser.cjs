@@ -237,7 +237,7 @@ const ZONES = [
       ROUTING,
       TABLE,
       "^src/edge/(config|settings)\\.ts$",
-      packages("es-module-lexer", "esbuild", "rolldown", "workerd", "wrangler"),
+      packages("es-module-lexer", "jsonc-parser", "esbuild", "rolldown", "workerd", "wrangler"),
     ],
     to: NODE,
     why: "the host runs the Worker, and is no part of it",

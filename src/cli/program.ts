@@ -22,6 +22,7 @@ import { move } from "./commands/move.ts";
 import { deploy, prepare } from "./commands/project/deploy.ts";
 import { health } from "./commands/project/health.ts";
 import { start } from "./commands/project/start.ts";
+import { upgrade } from "./commands/project/upgrade.ts";
 import { publicIds } from "./commands/public-id.ts";
 import { abort, promote, canary as tableCanary } from "./commands/table/canary.ts";
 import { tableCheck } from "./commands/table/check.ts";
@@ -85,6 +86,7 @@ const ROWS: readonly Row[] = [
   start,
   prepare,
   deploy,
+  upgrade,
   health,
   completion,
   complete,

@@ -241,6 +241,8 @@ export async function* commandRuns() {
   }
   // It sends no token.
   const ready = async () => Response.json({ status: "ready", invalidSettings: ["REQUEST_LOG"] });
+  const lacking = MemoryFiles.of({ "wrangler.toml": 'name = "a"\n' });
+  yield { command: "upgrade", ...(await waybill(["upgrade", "--json"], { files: lacking })) };
   yield { command: "health", ...(await waybill(["health", "--json"], { fetch: ready })) };
   const { access } = fakeDirectory();
   for (const [command, stdin] of DIRECTORY_RUNS) {

@@ -54,6 +54,8 @@ export interface Lack {
   readonly what: string;
   /** Whether a deployment without it would not run, or lose something. Others are advice. */
   readonly isFault: boolean;
+  /** Whether a project may well do without it on purpose. */
+  readonly isOptional?: boolean;
   /** Absent where a person has to decide. */
   readonly add?: Addition;
 }
@@ -211,7 +213,7 @@ function assetLacks({ assets }: Deployed): readonly Lack[] {
   if (assets === undefined) {
     const value = { directory: ".waybill/console", ...ASSETS };
     const what = "The console has no [assets].";
-    return [{ what, isFault: false, add: { kind: "set", path: ["assets"], value } }];
+    return [{ what, isFault: false, isOptional: true, add: { kind: "set", path: ["assets"], value } }];
   }
   return Object.entries(ASSETS).flatMap(([name, value]): Lack[] => {
     if (assets[name as keyof Assets] === value) return [];
@@ -223,5 +225,6 @@ function assetLacks({ assets }: Deployed): readonly Lack[] {
 function cronLacks({ triggers }: Deployed): readonly Lack[] {
   if ((triggers?.crons ?? []).length > 0) return [];
   const what = "[triggers] have no cron: active checks of origins stop without traffic.";
-  return [{ what, isFault: false, add: { kind: "set", path: ["triggers", "crons"], value: ["* * * * *"] } }];
+  const add: Addition = { kind: "set", path: ["triggers", "crons"], value: ["* * * * *"] };
+  return [{ what, isFault: false, isOptional: true, add }];
 }
