@@ -180,7 +180,7 @@ describe("a publication", () => {
     // A window that is closed early leaves no old page behind.
     await page.getByRole("button", { name: "Roll back to revision 2" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
-    await page.getByText("You may close this").waitFor();
+    await page.getByText("Stored in the control plane").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("cell", { name: "rollback 4" }).waitFor();
     await page.getByRole("button", { name: "Roll back to revision 3" }).click();

@@ -301,7 +301,7 @@ describe("a table of other origins", () => {
     await untilPrinted(gateway, /^GET +\/v1\/invoices\/\S+ +iuid +mars +200 +\d+ ms$/m);
     await expect(fetch(`http://127.0.0.1:${Number(port) + 1}/`)).rejects.toThrow();
     const folder = join(stateFolder, port);
-    expect(readFileSync(join(folder, "worker", "core.js"), "utf8")).toContain("mars");
+    expect(readFileSync(join(folder, "worker", "routing-table.txt"), "utf8")).toContain("mars");
     expect(existsSync(join(folder, "config.capnp"))).toBe(true);
     gateway.child.kill("SIGTERM");
     expect(await gateway.ended).toBe(0);
