@@ -1,0 +1,172 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "./packed.ts";
+import { type Gateway, historyOf, run, serve } from "./upgrade/gateway.ts";
+import { MOVED, remember } from "./upgrade/remembered.ts";
+import { checkOut, packedHere, type Version, versionBefore } from "./upgrade/versions.ts";
+import { startWorld, tableOf, writeJson } from "./upgrade/world.ts";
+
+/**
+ * An upgrade loses nothing, and neither does the way back: the version before makes a state, this one serves it, then the version
+ * before again, then this one. Takes one to two minutes; where the version before was made of other packages, it fetches them first
+ * (850 MB). The version before is the last tag, or UPGRADE_FROM. Without the history of the repository the tests are skipped.
+ */
+
+const before = versionBefore();
+
+const RANGES = "0,999,eu\n1000,1999,us\n2000,4294967295,ap\n";
+const SHOPS = Array.from({ length: 300 }, (_, at) => `{"key":"shop-${at}","region":"${at % 2 ? "eu" : "us"}"}\n`);
+
+describe.skipIf(before === undefined)(`from ${before ?? "a version that the history lacks"}`, () => {
+  let root: string;
+  let old: Version;
+  let now: Version;
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  const running = new Set<Gateway>();
+
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), "waybill-from-"));
+    world = await startWorld();
+    old = checkOut(before ?? "", join(root, "old"));
+    now = packedHere(join(root, "new"));
+    await makeTables();
+    for (const [version, folder] of [
+      [old, "build-old"],
+      [now, "build-new"],
+    ] as const)
+      expect(await run(version, root, ["build", "first.json", "--out", folder])).toMatchObject({ code: 0 });
+  }, 900_000);
+  afterAll(() => {
+    for (const gateway of running) gateway.kill();
+    world.stop();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  /** The pack is made by the version before. */
+  async function makeTables(): Promise<void> {
+    writeFileSync(join(root, "ranges.csv"), RANGES);
+    writeFileSync(join(root, "shops.ndjson"), SHOPS.join(""));
+    writeJson(root, "first.json", tableOf(world.url, "ap"));
+    const args = ["table", "pack", "ranges.csv", "--layout", "hotguid", "--table", "first.json", "--name", "shards"];
+    expect(await run(old, root, args)).toMatchObject({ code: 0 });
+    const { packs } = JSON.parse(readFileSync(join(root, "first.json"), "utf8"));
+    writeJson(root, "second.json", tableOf(world.url, "ap", { packs, moved: { [MOVED]: "us" } }));
+    writeJson(root, "canary.json", tableOf(world.url, "eu", { packs, moved: { [MOVED]: "us" } }));
+  }
+
+  async function served<Value>(
+    version: Version,
+    build: string,
+    work: (gateway: Gateway) => Promise<Value>,
+  ): Promise<Value> {
+    const settings = { OTLP_METRICS_URL: `${world.url}/v1/metrics`, OTLP_METRICS_SECONDS: "1" };
+    const gateway = await serve(version, build, { folder: root, stateFolder: join(root, "state"), settings });
+    running.add(gateway);
+    const value = await work(gateway);
+    await gateway.stop();
+    running.delete(gateway);
+    return value;
+  }
+
+  /** The classes of objects, with the keys by which their storage is found. */
+  const namespaces = (): readonly string[] => {
+    const config = readFileSync(join(root, "state/config.capnp"), "utf8");
+    return [...config.matchAll(/className = "\w+", uniqueKey = "[^"]+", [^)]*/g)].map(String).toSorted();
+  };
+
+  it("history, sequences, keys, answers, counters and a canary go on over three upgrades", async () => {
+    const memory = remember(world.created);
+    const first = await served(old, "build-old", async (gateway) => {
+      await gateway.command("table", "publish", "second.json", "--yes", "--wait", "--note", "the second");
+      await gateway.command("directory", "import", "slug", "shops.ndjson");
+      await gateway.command("directory", "copy", "slug");
+      await memory.addAll(gateway, "a");
+      await memory.choosePaths(gateway);
+      const failed = await memory.failOnce(gateway);
+      await gateway.command(
+        "table",
+        "canary",
+        "canary.json",
+        "--share",
+        "25",
+        "--yes",
+        "--wait",
+        "--note",
+        "a quarter",
+      );
+      const { regions, revisions } = await memory.note(gateway);
+      expect(revisions.map(({ kind }) => kind)).toEqual(["canary", "publish", "publish"]);
+      expect(regions.map(([, region]) => region)).toEqual(
+        // The orders that moved, an invoice, a parcel, a person, a ticket; then shops: two of the import, one reserved, one moved, none.
+        ["us", "eu", "us", "us", "ap", "eu", "us", "404", "ap", "404"],
+      );
+      const canary = await memory.inCanary(gateway);
+      expect(canary.size).toBeGreaterThan(0);
+      await memory.countersGoOn(gateway);
+      return { canary, failed };
+    });
+    const oldNamespaces = namespaces();
+    expect(oldNamespaces).toHaveLength(5);
+
+    // This command, with the build that is there.
+    await served(now, "build-old", async (gateway) => {
+      await memory.expectNoted(gateway);
+      expect(await memory.inCanary(gateway)).toEqual(first.canary);
+      await memory.mintMore(gateway);
+      await memory.countersGoOn(gateway);
+    });
+
+    const grown = await served(now, "build-new", async (gateway) => {
+      const { revisions, digestsOfTexts } = await memory.expectNoted(gateway);
+      expect(digestsOfTexts).toEqual(revisions.map(({ digest }) => digest));
+      expect(await memory.inCanary(gateway)).toEqual(first.canary);
+      const { kept } = await memory.send(gateway, "/orders", "fails", { "x-attempt": "fails-once" });
+      expect([kept.status, kept.id]).toEqual([201, first.failed]);
+      await memory.confirm(gateway, "a-reserved");
+      await memory.addAll(gateway, "b");
+      const expected = String(revisions[0]?.revision);
+      await gateway.command("table", "canary", "canary.json", "--share", "50", "--expect", expected, "--yes", "--wait");
+      const canary = await memory.inCanary(gateway);
+      expect(canary.size).toBeGreaterThan(first.canary.size);
+      expect([...first.canary].filter((id) => !canary.has(id))).toEqual([]);
+      while (world.pushes() < 2) await pause(100);
+      await memory.note(gateway);
+      await memory.countersGoOn(gateway);
+      return canary;
+    });
+    expect(namespaces()).toEqual(oldNamespaces);
+
+    await served(old, "build-old", async (gateway) => {
+      const { revisions, digestsOfTexts } = await memory.expectNoted(gateway);
+      expect(digestsOfTexts).toEqual(revisions.map(({ digest }) => digest));
+      expect(await memory.inCanary(gateway)).toEqual(grown);
+      await memory.confirm(gateway, "b-reserved");
+      await memory.addAll(gateway, "c");
+      await gateway.command("table", "promote", "--expect", String(revisions[0]?.revision), "--yes", "--wait");
+      await memory.note(gateway);
+      await memory.countersGoOn(gateway);
+    });
+
+    await served(now, "build-new", async (gateway) => {
+      await memory.expectNoted(gateway);
+      await memory.addAll(gateway, "d");
+      await gateway.command("table", "rollback", "1", "--over-moves", "--yes", "--wait");
+      const { inForce, revisions, texts } = await historyOf(gateway);
+      expect(inForce).toBe(texts.at(-1));
+      expect(revisions[0]?.digest).toBe(revisions.at(-1)?.digest);
+      await memory.note(gateway);
+      const counters = await memory.countersGoOn(gateway);
+      expect([...counters.keys()].join("\n")).toContain("waybill_otlp_pushes_total");
+      expect(memory.figures()).toMatchObject({ primaryKeys: 112, answers: 8, keys: 16, revisions: 6 });
+    });
+  });
+
+  it("what is stored has only grown", () => {
+    const lines = (folder: string): readonly string[] =>
+      readFileSync(join(folder, "test/contract/snapshots/storage.txt"), "utf8").trimEnd().split("\n");
+    expect(lines(ROOT)).toEqual(expect.arrayContaining([...lines(old.sources)]));
+  });
+});
