@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
@@ -8,7 +9,7 @@ import { getSystemErrorMap, styleText } from "node:util";
 import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { tinted } from "./lib/output.ts";
-import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
+import { EXIT, type NoAnswer, type Runtime, type SimpleFetch } from "./runtime.ts";
 
 /** The only file of the command that uses the process, its clock and its randomness. */
 
@@ -83,9 +84,20 @@ export const processRuntime: Runtime = {
   },
   env: (name) => process.env[name],
   fetch: globalThis.fetch,
+  get,
   pause: (ms) => setTimeout(ms),
   deadline: (ms) => AbortSignal.timeout(ms),
 };
+
+async function get(url: string, { headers, signal }: Parameters<SimpleFetch>[1]): ReturnType<SimpleFetch> {
+  const client = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    client.get(url, { headers, signal, agent: false }, resolve).once("error", reject);
+  });
+  const { statusCode: status = 0 } = response;
+  const field = (name: string): string | null => [response.headers[name]].flat().join(", ") || null;
+  return { status, ok: status >= 200 && status < 300, headers: { get: field }, body: response };
+}
 
 /** Runs a program with the words after its name. `name`: in front of its own errors. */
 export async function runProcess(

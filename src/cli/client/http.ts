@@ -4,7 +4,7 @@ import { type OptionsOf, option } from "../command.ts";
 import { bytesOf } from "../lib/input.ts";
 import { objectOf } from "../lib/json-text.ts";
 import { escapeControls } from "../lib/output.ts";
-import { fail, type Runtime } from "../runtime.ts";
+import { fail, type Runtime, type SimpleFetch } from "../runtime.ts";
 
 export interface GatewayRequest {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
@@ -58,7 +58,7 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export const sendRequest = async (
   { url, token }: GatewayAddress,
   { method, path, headers, body }: GatewayRequest,
-  { fetch, deadline }: Pick<Runtime, "fetch" | "deadline">,
+  { fetch, deadline }: { readonly fetch: SimpleFetch } & Pick<Runtime, "deadline">,
   deadlineMs = DEADLINE_MS,
 ): Promise<Result<GatewayResponse, GatewayFailure>> => {
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };

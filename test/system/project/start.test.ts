@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -154,6 +155,17 @@ it("keeps the table in force when a faulty one is saved, and prints the faults",
 it("has pages that are open to this machine alone", async () => {
   expect((await ask("/-/table")).status).toBe(200);
   expect(project.output()).not.toContain("waybill_");
+});
+
+it("is ready for a probe, by Node's own HTTP client", async () => {
+  const probe = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "health", ...args], { encoding: "utf8" });
+    return [status, stdout, stderr];
+  };
+  expect(probe(project.url)).toEqual([0, `${project.url}: ready\n`, ""]);
+  expect(probe(project.url, "--live")).toEqual([0, `${project.url}: live\n`, ""]);
+  const [free = 0] = await freePorts(1);
+  expect(probe(`http://127.0.0.1:${free}`)).toEqual([1, "", expect.stringContaining("no gateway answers at")]);
 });
 
 it("ends at Ctrl-C with 0 and leaves no gateway behind; the next start puts the file into force", async () => {

@@ -69,5 +69,6 @@ async function probe(path: string, given: string | undefined, seconds: number, r
   const address = gatewayAddress({ gateway }, { ...runtime, env: () => undefined });
   if (!address.ok) return misuse(address.error);
   const { url } = address.value;
-  return { url, answer: await sendRequest(address.value, { method: "GET", path }, runtime, seconds * 1000) };
+  const by = { fetch: runtime.get ?? runtime.fetch, deadline: runtime.deadline };
+  return { url, answer: await sendRequest(address.value, { method: "GET", path }, by, seconds * 1000) };
 }
