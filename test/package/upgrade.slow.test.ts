@@ -11,7 +11,7 @@ import { startWorld, tableOf, writeJson } from "./upgrade/world.ts";
 
 /**
  * An upgrade loses nothing, and neither does the way back: the version before makes a state, this one serves it, then the version
- * before again, then this one. Takes one to two minutes; where the version before was made of other packages, it fetches them first
+ * before again, then this one. Takes one to three minutes; where the version before was made of other packages, it fetches them first
  * (850 MB). The version before is the last tag, or UPGRADE_FROM. Without the history of the repository the tests are skipped.
  */
 
@@ -162,6 +162,40 @@ describe.skipIf(before === undefined)(`from ${before ?? "a version that the hist
       expect([...counters.keys()].join("\n")).toContain("waybill_otlp_pushes_total");
       expect(memory.figures()).toMatchObject({ primaryKeys: 112, answers: 8, keys: 16, revisions: 6 });
     });
+  });
+
+  it("wrangler's configuration deploys, or is refused with what to add", async () => {
+    const project = join(root, "new");
+    const command = (...words: readonly string[]) => run(now, project, words);
+    const former = readFileSync(join(old.sources, "wrangler.toml"), "utf8");
+    const path = join(project, "wrangler.toml");
+    writeFileSync(path, former);
+    const regions = { eu: { origins: [{ url: "https://eu.example.com" }] } };
+    const { routes: _, ...table } = tableOf("https://eu.example.com", "eu");
+    writeJson(project, "routing-table.json", { ...table, regions, routes: [], default: "eu" });
+
+    const checked = await command("config", "check", "wrangler.toml");
+    const shown = await command("upgrade");
+    const lacks = shown.stdout.split("\n").filter((line) => /^ {2}\S/.test(line) && !line.includes("$schema"));
+    if (checked.code === 0) expect(lacks).toEqual([]);
+    else {
+      expect(lacks).not.toEqual([]);
+      for (const lack of lacks) expect(checked.stderr).toContain(lack.trim());
+      const refused = await command("deploy", "--dry-run");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("nothing was deployed")]);
+    }
+    expect(await command("upgrade", "--apply")).toMatchObject({ code: 0 });
+    expect(await command("config", "check", "wrangler.toml")).toMatchObject({ code: 0, stderr: "" });
+    const deployed = await command("deploy", "--dry-run");
+    expect([deployed.code, `${deployed.stdout}${deployed.stderr}`]).toEqual([
+      0,
+      expect.stringContaining("env.TABLE_KV"),
+    ]);
+
+    // Classes stay as they were made, in their order: each line is the one of a deployment that was.
+    const classes = (text: string) =>
+      text.split("\n").filter((line) => /^(?:tag|new_sqlite_classes|class_name) =/.test(line));
+    expect(classes(readFileSync(path, "utf8"))).toEqual(classes(former));
   });
 
   it("what is stored has only grown", () => {

@@ -1,7 +1,15 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, DURABLE_OBJECTS } from "../workerd/config.ts";
+import { MAIN_MODULE, WORKER_FOLDER } from "../workerd/modules.ts";
 
 /** A part of wrangler's configuration, normalised: what this version of the gateway needs of it. */
 export interface Deployed {
+  /** The file. Paths of `main` and `base_dir` are absolute. */
+  readonly configPath?: string | undefined;
+  readonly main?: string | undefined;
+  readonly base_dir?: string | undefined;
+  readonly build?: { readonly command?: string | undefined; readonly cwd?: string | undefined } | undefined;
   readonly compatibility_date?: string | undefined;
   readonly compatibility_flags?: readonly string[] | undefined;
   readonly no_bundle?: boolean | undefined;
@@ -60,9 +68,14 @@ export interface Lack {
   readonly add?: Addition;
 }
 
-/** Everything that a configuration lacks against this version, faults first. */
-export function lacksOf(config: Deployed): readonly Lack[] {
+/**
+ * Everything that a configuration lacks against this version, faults first. `isThere`: whether a file is, as seen from the working
+ * folder, in which wrangler runs [build].
+ */
+export function lacksOf(config: Deployed, isThere: (path: string) => boolean = existsSync): readonly Lack[] {
   const all = [
+    ...mainLacks(config),
+    ...buildLacks(config, isThere),
     ...bindingLacks(config),
     ...classLacks(config),
     ...moduleLacks(config),
@@ -71,6 +84,34 @@ export function lacksOf(config: Deployed): readonly Lack[] {
     ...cronLacks(config),
   ];
   return all.toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
+}
+
+/** The main module of versions before 1.0. */
+const FORMER_MAIN = "worker.js";
+
+/** The script of [build] in checkouts: an installed package has none. */
+const CHECKOUT_BUILD = "src/host/deploy/build.ts";
+
+const fromConfig = ({ configPath = "" }: Deployed, path: string): string =>
+  relative(dirname(resolve(configPath)), path).replaceAll("\\", "/");
+
+function mainLacks(config: Deployed): readonly Lack[] {
+  const { main = "", no_bundle } = config;
+  if (no_bundle !== true || basename(main) !== FORMER_MAIN) return [];
+  const value = fromConfig(config, join(dirname(main), MAIN_MODULE));
+  const what = `main is ${fromConfig(config, main)}, as before 1.0; the module that is made now is ${value}.`;
+  return [{ what, isFault: true, add: { kind: "set", path: ["main"], value } }];
+}
+
+function buildLacks(config: Deployed, isThere: (path: string) => boolean): readonly Lack[] {
+  const { base_dir = "", build: { command = "", cwd = "" } = {} } = config;
+  if (!command.includes(CHECKOUT_BUILD) || isThere(join(cwd, CHECKOUT_BUILD))) return [];
+  const what = `[build] runs ${CHECKOUT_BUILD} of a checkout, which is not here; a project has waybill prepare.`;
+  // Its other folder is the console's, beside this one.
+  if (basename(base_dir) !== WORKER_FOLDER || cwd !== "") return [{ what, isFault: true }];
+  const out = fromConfig(config, dirname(base_dir)) || ".";
+  const value = `npx waybill prepare --out ${JSON.stringify(out)}`.replace(/"([\w./-]+)"$/, "$1");
+  return [{ what, isFault: true, add: { kind: "set", path: ["build", "command"], value } }];
 }
 
 const TABLE_KV = "TABLE_KV";

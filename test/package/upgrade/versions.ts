@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -101,5 +102,9 @@ function packed(sources: string, project: string): Version {
     mkdirSync(dirname(join(installed, name)), { recursive: true });
     symlinkSync(join(sources, "node_modules", name), join(installed, name));
   }
-  return { program: join(installed, "waybill/dist/cli/main.js"), sources };
+  const program = join(installed, "waybill/dist/cli/main.js");
+  mkdirSync(join(installed, ".bin"));
+  symlinkSync(program, join(installed, ".bin/waybill"));
+  chmodSync(program, 0o755);
+  return { program, sources };
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Deployed, lacksOf } from "../../../src/host/deploy/requirements.ts";
 import { readWranglerConfig } from "../../../src/host/deploy/wrangler.ts";
@@ -154,6 +155,44 @@ describe("a configuration that lacks", () => {
   ] as readonly (readonly [string, Deployed, string])[])("%s is advised", (_, change, words) => {
     expect(lacksOf({ ...GOOD, ...change })).toMatchObject([{ isFault: false, what: expect.stringContaining(words) }]);
   });
+
+  const FORMER = {
+    configPath: "wrangler.toml",
+    main: resolve("build/worker/worker.js"),
+    base_dir: resolve("build/worker"),
+    build: { command: "node src/host/run.mjs src/host/deploy/build.ts" },
+  };
+  const setsOf = (change: Deployed, isCheckout: boolean) =>
+    lacksOf({ ...GOOD, ...FORMER, ...change }, () => isCheckout).map(({ isFault, add }) => [
+      isFault,
+      add?.path.join("."),
+      add?.value,
+    ]);
+  const MAIN = [true, "main", "build/worker/main.js"];
+
+  it.each([
+    ["in a checkout", {}, true, [MAIN]],
+    ["in a project", {}, false, [MAIN, [true, "build.command", "npx waybill prepare --out build"]]],
+    [
+      "in another folder",
+      { configPath: "conf/wrangler.toml", main: resolve("a b/worker/worker.js"), base_dir: resolve("a b/worker") },
+      false,
+      [
+        [true, "main", "../a b/worker/main.js"],
+        [true, "build.command", 'npx waybill prepare --out "../a b"'],
+      ],
+    ],
+    ["where prepare makes no such folder", { base_dir: resolve("out") }, false, [MAIN, [true, undefined, undefined]]],
+    ["with a command of the project", { build: { command: "make" } }, false, [MAIN]],
+    ["with a command in a checkout elsewhere", { build: { ...FORMER.build, cwd: "gw" } }, true, [MAIN]],
+    ["where wrangler bundles", { no_bundle: false, build: {} }, false, []],
+    ["with another main module", { main: resolve("build/worker/main.js") }, true, []],
+  ] as readonly (readonly [string, Deployed, boolean, unknown])[])(
+    "what made modules before 1.0 %s is told so",
+    (_, change, isCheckout, expected) => {
+      expect(setsOf(change, isCheckout)).toEqual(expected);
+    },
+  );
 
   it("tags takes one that no migration has", () => {
     const migrations = [

@@ -15,8 +15,8 @@ export const upgrade = command({
     option("--json", "one JSON object on stdout"),
   ],
   help: `
-Compared are bindings, classes, rules, compatibility date and flags, also of environments; and the table's $schema. The
-console and a cron may be left out: they are advised, and not written.
+Compared are main module and [build] of versions before 1.0, bindings, classes, rules, compatibility date and flags, also of
+environments; and the table's $schema. The console and a cron may be left out: they are advised, and not written.
 
 Examples:
   $ waybill upgrade
