@@ -296,7 +296,7 @@ describe("the command", () => {
     ["not both", "nginx", "--out", "/a", "--waybill", "http://h:1", "--without-waybill"],
   ])("says %j to %j %j %j", async (says, ...args) => {
     const { code, stderr } = await run(...args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(says)]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining(says)]);
   });
 });
 

@@ -4,9 +4,9 @@ import { parsePublicKeys } from "../../features/public-ids/table/codec.ts";
 import { type DeclaredTable, parseJson } from "../../routing/index.ts";
 import { endedByItself, stopSignals } from "../child.ts";
 import { copyConsole } from "../parts.ts";
-import { packsFolderOf, publishedPointer } from "../publish/publish.ts";
+import { digestOf, packsFolderOf, publishedPointer } from "../publish/publish.ts";
 import { type Environment, isOpen, settingsFrom } from "../settings.ts";
-import { type RunningGateway, type ServeOptions, serveWorker } from "../workerd/gateway.ts";
+import { KV_FOLDER, type RunningGateway, type ServeOptions, serveWorker } from "../workerd/gateway.ts";
 import { workerWith } from "../workerd/table-modules.ts";
 import { CONSOLE_SETTINGS, consoleUrlOf, formatLogLine, type Paint } from "./lines.ts";
 import { editPublisher } from "./publish-edit.ts";
@@ -38,9 +38,19 @@ export async function startProject(start: ProjectStart, environment: Environment
   const file = await readTableFile(resolve(start.tableFile));
   const run = newRun(start, file, environment);
   const standIns = start.standIns ? await startStandIns({ regionsOf: run.regionsOf, onLine: run.log.line }) : undefined;
+  const before = inForce(start);
   try {
     const { gateway, stop } = await serve(start, run, standIns);
-    start.print(await screenOf(start, run, gateway, standIns));
+    const notes = [replacementNote(before, file), missingKeysNote(file.table, environment)];
+    start.print(
+      await screenOf(
+        start,
+        run,
+        gateway,
+        standIns,
+        notes.filter((note) => note !== undefined),
+      ),
+    );
     run.log.flush();
     const code = (await endedByItself(gateway.exited, first)) ? 1 : 0;
     await stop(atOnce);
@@ -49,6 +59,17 @@ export async function startProject(start: ProjectStart, environment: Environment
     await standIns?.stop();
   }
 }
+
+const inForce = ({ stateFolder }: ProjectStart) => {
+  const pointer = publishedPointer(join(resolve(stateFolder), KV_FOLDER));
+  return pointer.ok ? pointer.value : undefined;
+};
+
+/** A table that others published may be what the user wants to go on with. */
+const replacementNote = (before: ReturnType<typeof inForce>, { name, text }: TableFile): string | undefined =>
+  before === undefined || before.digest === digestOf(text)
+    ? undefined
+    : `note: ${name} has replaced revision ${before.revision}. To bring that back: waybill table rollback ${before.revision}`;
 
 /** Hosts that no other machine reaches. `0.0.0.0` and `[::]` are all interfaces. */
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
@@ -129,7 +150,13 @@ async function serve(start: ProjectStart, run: Run, standIns: StandIns | undefin
   return { gateway, stop };
 }
 
-async function screenOf(start: ProjectStart, run: Run, gateway: RunningGateway, standIns: StandIns | undefined) {
+async function screenOf(
+  start: ProjectStart,
+  run: Run,
+  gateway: RunningGateway,
+  standIns: StandIns | undefined,
+  notes: readonly string[],
+) {
   const { file, access, environment } = run;
   const url = `http://${EVERYWHERE[start.host] ?? start.host}:${gateway.port}`;
   // A name below `localhost` leads to this machine alone.
@@ -145,7 +172,7 @@ async function screenOf(start: ProjectStart, run: Run, gateway: RunningGateway, 
     origins: await originRows(file.declared, standIns),
     entities: entitySamples(file, ENTITIES_MAX, keys.ok ? keys.value : undefined),
     entityCount: file.table.entities.size,
-    notes: [missingKeysNote(file.table, environment)].filter((note) => note !== undefined),
+    notes,
     consoleUrl: isConsoleThere ? consoleUrlOf(`http://127.0.0.1:${gateway.port}`, environment) : undefined,
     token: access.token,
     isOpen: access.isOpen,

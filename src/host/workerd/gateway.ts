@@ -16,6 +16,9 @@ import {
 import { workerWith } from "./table-modules.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type WorkerdOptions } from "./workerd.ts";
 
+/** In a state: where tables are published. */
+export const KV_FOLDER = "kv";
+
 export interface ServeOptions
   extends Omit<WorkerdOptions, "configPath">,
     Pick<WorkerdSettings, "loopbackPorts" | "standInsUrl" | "consoleFolder"> {
@@ -57,7 +60,7 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
   mkdirSync(options.stateFolder, { recursive: true, mode: 0o700 });
   const folder = realpathSync(options.stateFolder);
   refuseRunning(folder);
-  const kvFolder = join(folder, "kv");
+  const kvFolder = join(folder, KV_FOLDER);
   const durableObjectsFolder = join(folder, "durable-objects");
   for (const own of [kvFolder, durableObjectsFolder]) mkdirSync(own, { recursive: true });
   const handed = await handedTable(options, kvFolder);

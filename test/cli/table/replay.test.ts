@@ -217,7 +217,7 @@ describe("a log of any length", () => {
     expect(tally).toMatchObject({ requests: 20_000, changed: 20_000, changes: [{ requests: 20_000 }] });
     expect(most).toBe(1);
     expect(reports).toHaveLength(101);
-    expect(reports[49]).toContain(`[${"#".repeat(15)}${".".repeat(15)}] 50 %  `);
+    expect(reports[49]).toContain(`[${"#".repeat(10)}${".".repeat(10)}] 50 %  `);
     expect(reports.at(-1)).toBe("\r\u001b[K");
   });
 });

@@ -215,7 +215,7 @@ it("any order of claims, leases, moves and losses of memory comes to what the or
     }),
     { numRuns: runs(30) },
   );
-}, 60_000);
+});
 
 it("a change whose answer was lost is not made again: it would be refused, although it was made", async () => {
   let sent = 0;

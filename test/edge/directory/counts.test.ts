@@ -126,7 +126,7 @@ it("counts keys as one who reads them all, after any order of claims, imports, c
     { numRuns: runs(40) },
   );
   expect([...seen].toSorted()).toEqual(["confirmed", "expired", "missing", "reserved"]);
-}, 120_000);
+});
 
 /** Every statement of the object from now on, with how many rows it read. */
 const spied = (work: () => Promise<unknown>): Promise<number> =>

@@ -303,5 +303,5 @@ describe("while layers fail", () => {
       }),
       { numRuns: runs(60) },
     );
-  }, 60_000);
+  });
 });

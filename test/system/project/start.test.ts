@@ -86,6 +86,7 @@ afterAll(async () => {
 describe("the screen", () => {
   it("says which origins are stand-ins, and ends with the console's address", () => {
     const printed = project.output();
+    expect(printed).not.toContain("replaced");
     expect(printed).toMatch(new RegExp(`eu +http://localhost:${eu} +stand-in: nothing listens there`));
     expect(printed.match(/stand-in/g)).toHaveLength(1);
     expect(printed).toContain("routing-table.json, revision 1; published again whenever it is saved");
@@ -174,6 +175,9 @@ it("ends at Ctrl-C with 0 and leaves no gateway behind; the next start puts the 
   writeFileSync(tableFile, tableOf(urls, { withoutId: paths("us", "us") }));
   project = await start(folder, ["--port", "0", "--no-reload", "--no-stand-ins"], { env: { REQUEST_LOG: "json" } });
   expect(project.output()).toContain("routing-table.json, revision 4\n");
+  expect(project.output()).toContain(
+    "note: routing-table.json has replaced revision 3. To bring that back: waybill table rollback 3\n",
+  );
   expect(project.output()).not.toContain("stand-in");
   expect((await ask(EU)).json).toEqual({ real: "us", path: EU });
   await project.printed(/^\{.*"event":"request".*"path":"\/eu\/basket"/m);
