@@ -15,7 +15,6 @@ const UNLICENSED = "UNLICENSED";
 
 /** Never older than the compatibility date of the Worker. CI runs this version and the newest. */
 const WORKERD = "^1.20261117.1";
-const WRANGLER = ">=4.164.0";
 const NODE = ">=20.18";
 
 /** Dependencies of public IDs: AES, and CMAC with it. */
@@ -42,8 +41,6 @@ const waybill = {
     "./examples.schema.json": "./examples.schema.json",
     "./package.json": "./package.json",
   },
-  peerDependencies: { wrangler: WRANGLER },
-  peerDependenciesMeta: { wrangler: { optional: true } },
 };
 
 const ids = {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { Lack } from "./requirements.ts";
 import { lacksOf } from "./requirements.ts";
@@ -26,11 +27,19 @@ interface Manifest {
 
 const NOT_INSTALLED = "wrangler is not installed here: npm install --save-dev wrangler";
 
+/**
+ * Projects of `init` ask for it or a later one. No manifest of the package names it: npm installs a dependency for development with
+ * `--omit=dev` as well where a package names it as an optional peer.
+ */
+const OLDEST = "4.164.0";
+
 /** The wrangler of a project's folder, or of one above it. The error says how to get one that runs. */
 export function findWrangler(folder: string, node = process.versions.node): Result<Wrangler, string> {
-  const path = manifestPath(folder);
+  const path = resolveFrom(folder, "wrangler/package.json");
   if (path === undefined) return err(NOT_INSTALLED);
   const { version, bin, engines }: Manifest = JSON.parse(readFileSync(path, "utf8"));
+  if (isOlder(version, OLDEST))
+    return err(`wrangler ${version} is older than ${OLDEST}: npm install --save-dev wrangler@^${OLDEST}`);
   const [, needed] = /^>=\s*(\d+(?:\.\d+)*)$/.exec(engines?.node ?? "") ?? [];
   if (needed !== undefined && isOlder(node, needed))
     return err(
@@ -39,9 +48,9 @@ export function findWrangler(folder: string, node = process.versions.node): Resu
   return ok({ program: join(dirname(path), bin.wrangler), version });
 }
 
-function manifestPath(folder: string): string | undefined {
+function resolveFrom(folder: string, specifier: string): string | undefined {
   try {
-    return createRequire(join(folder, "package.json")).resolve("wrangler/package.json");
+    return createRequire(join(folder, "package.json")).resolve(specifier);
   } catch {
     return undefined;
   }
@@ -70,10 +79,11 @@ export interface ReadConfig {
   readonly environments: readonly string[];
 }
 
-/** The package has it beside itself where a project deploys to Cloudflare, and not otherwise. */
+/** The project's own, which a package manager may hide from the packages beside it; else the command's. */
 async function loadWrangler(): Promise<Result<typeof import("wrangler"), string>> {
   try {
-    return ok(await import("wrangler"));
+    const path = resolveFrom(process.cwd(), "wrangler");
+    return ok(await (path === undefined ? import("wrangler") : import(pathToFileURL(path).href)));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_MODULE_NOT_FOUND") return err(`${NOT_INSTALLED}; it needs Node 22 or later`);

@@ -79,6 +79,8 @@ it.each([
 });
 
 describe("wrangler", () => {
+  const manifestOf = (version: string): string => JSON.stringify({ version, bin: { wrangler: "./bin/w.js" } });
+
   it("is a script of the package, for the Node that runs", () => {
     const found = findWrangler(process.cwd(), "99.0.0");
     expect(readFileSync(found.ok ? found.value.program : "", "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
@@ -88,7 +90,15 @@ describe("wrangler", () => {
     expect(findWrangler(folder)).toMatchObject({ ok: false, error: expect.stringContaining("npm install --save-dev") });
     const installed = join(folder, "node_modules/wrangler");
     mkdirSync(join(installed, "bin"), { recursive: true });
-    writeFileSync(join(installed, "package.json"), JSON.stringify({ bin: { wrangler: "./bin/w.js" } }));
+    writeFileSync(join(installed, "package.json"), manifestOf("4.164.0"));
     expect(findWrangler(join(folder, "a/b"))).toMatchObject({ value: { program: join(installed, "bin/w.js") } });
+  });
+
+  it.each(["4.163.9", "3.200.0"])("%s is too old", (version) => {
+    const installed = join(folder, version, "node_modules/wrangler");
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, "package.json"), manifestOf(version));
+    const error = `wrangler ${version} is older than 4.164.0: npm install --save-dev wrangler@^4.164.0`;
+    expect(findWrangler(join(folder, version))).toEqual({ ok: false, error });
   });
 });
