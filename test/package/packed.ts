@@ -24,9 +24,9 @@ export interface Packed {
   };
 }
 
-/** `into`: an empty folder. */
-export function packAll(into: string): readonly Packed[] {
-  execFileSync(process.execPath, ["src/host/run.mjs", "src/package/pack.ts", "--out", into], { cwd: ROOT });
+/** `into`: an empty folder. `flags` are those of `npm run pack`. */
+export function packAll(into: string, ...flags: readonly string[]): readonly Packed[] {
+  execFileSync(process.execPath, ["src/host/run.mjs", "src/package/pack.ts", "--out", into, ...flags], { cwd: ROOT });
   return PACKAGES.map((name) => {
     const folder = join(into, name);
     const manifest: Packed["manifest"] = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -75,6 +76,38 @@ describe("on Cloudflare", () => {
     const { status, stdout, stderr } = inProject("npm", "run", "deploy", "--", "--dry-run");
     expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining("env.TABLE_KV")]);
   });
+});
+
+it("wrangler dev answers a request, a mint and a probe", async () => {
+  const dev = spawn(process.execPath, ["node_modules/wrangler/bin/wrangler.js", "dev", "--port", "0"], {
+    cwd: project,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [dev.stdout, dev.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const ended = once(dev, "close");
+  try {
+    await expect.poll(() => output, { timeout: 120_000 }).toMatch(/Ready on http/);
+    const url = /Ready on (http:\/\/[^\s/]+)/.exec(output)?.[1] ?? "";
+    const ready = await fetch(`${url}/-/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      expect.objectContaining({ entities: ["order"], routes: 2 }),
+    ]);
+    const minted = await fetch(`${url}/mint`, { method: "POST", body: '{"entity":"order","shardKey":7}' });
+    const { ids, region } = (await minted.json()) as { readonly ids: readonly string[]; readonly region: string };
+    expect([minted.status, region]).toEqual([201, "eu"]);
+    // Nothing listens at the origin, so the gateway answers in its place.
+    const found = await fetch(`${url}/any/${ids[0]}`);
+    expect([found.status, found.headers.get("waybill-region")]).toEqual([502, "eu"]);
+    const refused = await fetch(`${url}/orders/not-an-id`);
+    expect([refused.status, await refused.json()]).toMatchObject([400, { type: "/-/problems/malformed-id" }]);
+  } finally {
+    process.kill(-(dev.pid ?? 0), "SIGINT");
+    await ended;
+  }
 });
 
 describe("the workflow", () => {
