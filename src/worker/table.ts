@@ -16,10 +16,12 @@ const version = typeof TABLE_CODE_VERSION === "undefined" ? undefined : TABLE_CO
 /** The table of this Worker, for the handler and for objects that are made later. */
 let deployed: Pick<VouchedTables, "bundled" | "built"> | undefined;
 
+/** The table is kept as text: an object may be changed by the Worker that gave it, before a request reads it. */
 export function deployTable(table: object | string, voucher: Voucher): void {
-  if (deployed !== undefined && deployed.bundled !== table)
+  const bundled = typeof table === "string" ? table : JSON.stringify(table);
+  if (deployed !== undefined && deployed.bundled !== bundled)
     throw new Error("a Worker has one routing table: gateway() was called with two");
-  deployed = { bundled: table, built: readVoucher(voucher, version) };
+  deployed = { bundled, built: readVoucher(voucher, version) };
 }
 
 export function vouchedTables(env: Env): VouchedTables {

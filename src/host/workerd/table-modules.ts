@@ -18,11 +18,16 @@ const PARSED_TABLE = `import text from "./${TABLE}";
 export default JSON.parse(text);
 `;
 
-/** The voucher is for the table as it was built: a project may change it. */
+/**
+ * The voucher is for the table as it was built. A project may change it, also in place, so its text is compared; the gateway then gets
+ * that text.
+ */
 const LIBRARY = `import { gateway as make } from "./index.js";
-import built from "${FOR_PROJECTS.table}";
+import text from "./${TABLE}";
 import voucher from "./${VOUCHER}";
-export const gateway = (table, ...own) => make(table, ...(table === built ? [voucher] : own));
+const escape = (unit) => "\\\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
+const textOf = (table) => (typeof table === "string" ? table : JSON.stringify(table) ?? "").replace(/[^\\0-\\x7f]/g, escape);
+export const gateway = (table) => (textOf(table) === text ? make(text, voucher) : make(table));
 `;
 
 const MAIN = `import { gateway } from "./index.js";

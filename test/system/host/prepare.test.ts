@@ -101,7 +101,11 @@ describe("a Worker of a project's own", () => {
 
   it.each([
     ["the table as it was built, and vouched for", "table", 201],
+    ["a copy of it", "structuredClone(table)", 201],
+    ["its text", "JSON.stringify(table)", 201],
     ["a table that it changed, and for which nothing vouches", '{ ...table, default: "eu" }', 503],
+    ["one that it changed in place", 'Object.assign(table, { default: "eu" })', 503],
+    ["one that it changed within", "(table.regions.eu.origins[0].weight = 2, table)", 503],
   ])("may give %s", async (_, given, status) => {
     const out = await prepared(projectWith(given));
     const worker = readWorker(out);
@@ -121,7 +125,7 @@ describe("a Worker of a project's own", () => {
   });
 
   it("cannot have two tables", async () => {
-    const out = await prepared(`${projectWith("table")}gateway({ ...table });\n`);
+    const out = await prepared(`${projectWith("table")}gateway({ ...table, default: "eu" });\n`);
     await expect(serve(readWorker(out))).rejects.toThrow("a Worker has one routing table");
   });
 });
