@@ -257,8 +257,10 @@ function assetLacks({ assets }: Deployed): readonly Lack[] {
     return [{ what, isFault: false, isOptional: true, add: { kind: "set", path: ["assets"], value } }];
   }
   return Object.entries(ASSETS).flatMap(([name, value]): Lack[] => {
-    if (assets[name as keyof Assets] === value) return [];
-    const what = `[assets] needs ${name} = ${JSON.stringify(value)}, so that the gateway decides who gets the console.`;
+    const given = assets[name as keyof Assets];
+    if (given === value) return [];
+    const instead = given === undefined ? "" : ` in place of ${JSON.stringify(given)}`;
+    const what = `[assets] needs ${name} = ${JSON.stringify(value)}${instead}, so that the gateway decides who gets the console.`;
     return [{ what, isFault: true, add: { kind: "set", path: ["assets", name], value } }];
   });
 }

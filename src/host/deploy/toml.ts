@@ -57,10 +57,13 @@ function setKey(text: string, table: readonly string[], key: string, value: unkn
       : lines.findIndex((line) => line.replace(/\s*(?:#.*)?$/, "").replaceAll(/\s/g, "") === header);
   if (table.length > 0 && at === -1) return addBlock(text, header, [row]);
   const end = endOfTable(lines, at);
-  const name = new RegExp(`^\\s*(?:${keyOf(key)}|"${key}")\\s*=`);
+  const name = new RegExp(`^\\s*(["']?)${key}\\1\\s*=`);
   const own = lines.findIndex((line, index) => index > at && index < end && name.test(line));
   if (own === -1) return lines.toSpliced(firstFree(lines, at, end), 0, row).join("\n");
-  return lines.toSpliced(own, endOfValue(lines, own) - own, row + commentOf(lines[own] ?? "")).join("\n");
+  const replaced = lines.slice(own, endOfValue(lines, own));
+  const [first, ...others] = replaced.map(commentOf);
+  const above = others.filter((comment) => comment !== "");
+  return lines.toSpliced(own, replaced.length, ...above, row + (first === "" ? "" : ` ${first}`)).join("\n");
 }
 
 /** The top has its keys before the first table, and comments of that table stay with it. */
@@ -72,7 +75,7 @@ function firstFree(lines: readonly string[], at: number, end: number): number {
 function endOfValue(lines: readonly string[], first: number): number {
   let depth = 0;
   for (let at = first; at < lines.length; at++) {
-    const bare = (lines[at] ?? "").replaceAll(/"(?:\\.|[^"\\])*"|'[^']*'/g, "").replace(/#.*/, "");
+    const bare = withoutTexts(lines[at] ?? "").replace(/#.*/, "");
     for (const character of bare)
       depth += character === "[" || character === "{" ? 1 : /[\]}]/.test(character) ? -1 : 0;
     if (depth <= 0) return at + 1;
@@ -80,5 +83,12 @@ function endOfValue(lines: readonly string[], first: number): number {
   return first + 1;
 }
 
-/** The comment behind the value in its line. */
-const commentOf = (line: string): string => /\s+#[^"']*$/.exec(line)?.[0] ?? "";
+/** A line of the same length, whose strings are blank. */
+const withoutTexts = (line: string): string =>
+  line.replaceAll(/"(?:\\.|[^"\\])*"|'[^']*'/g, (text) => " ".repeat(text.length));
+
+/** The comment of a line, or nothing. Those of a value that is replaced stand above the new one, but for that of its first line. */
+function commentOf(line: string): string {
+  const at = withoutTexts(line).indexOf("#");
+  return at === -1 ? "" : line.slice(at).trimEnd();
+}

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { applyEdits, modify, parse } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { Addition, Lack } from "./requirements.ts";
@@ -24,24 +25,48 @@ export interface ConfigUpgrade {
 
 /** Lacks of wrangler's configuration, and its text with them. The error says why it cannot be read. */
 export async function upgradeConfig(path: string, text: string): Promise<Result<ConfigUpgrade, string>> {
-  const before = await lacksIn(path, text);
+  let upgraded = withoutReturns(text);
+  const before = await lacksIn(path, upgraded);
   if (!before.ok) return before;
-  let upgraded = text;
+  const { upgrades, environments, raw } = before.value;
+  const nothing = ok({ upgrades, text, left: upgrades });
+  const expected = structuredClone(raw);
   // An environment inherits much of the top, so the top comes first, and each step is read before the next.
-  for (const environment of before.value.environments) {
+  for (const environment of environments) {
     const now = await lacksIn(path, upgraded);
-    if (!now.ok) return cannotEdit(before.value.upgrades, text);
-    for (const { add, isOptional, environment: of } of now.value.upgrades)
-      if (add !== undefined && isOptional !== true && of === environment) upgraded = addTo(path, upgraded, add);
+    if (!now.ok) return nothing;
+    for (const { add, isOptional, environment: of } of now.value.upgrades) {
+      if (add === undefined || isOptional === true || of !== environment) continue;
+      upgraded = addTo(path, upgraded, add);
+      addToValue(expected, add);
+    }
   }
   const after = await lacksIn(path, upgraded);
-  if (!after.ok) return cannotEdit(before.value.upgrades, text);
-  return ok({ upgrades: before.value.upgrades, text: upgraded, left: after.value.upgrades });
+  // Some forms of TOML take no further line, such as an array in one line, and a text may look like a table.
+  if (!after.ok || !isDeepStrictEqual(after.value.raw, expected)) return nothing;
+  return ok({ upgrades, text: withReturnsOf(text, upgraded), left: after.value.upgrades });
 }
 
-/** Forms of TOML that a line cannot be added to, such as an array in one line: nothing is written. */
-const cannotEdit = (upgrades: readonly Upgrade[], text: string): Result<ConfigUpgrade, string> =>
-  ok({ upgrades, text, left: upgrades });
+const isAllReturns = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+
+const withoutReturns = (text: string): string => (isAllReturns(text) ? text.replaceAll("\r\n", "\n") : text);
+
+/** A text whose lines all end with CRLF keeps that. */
+const withReturnsOf = (before: string, text: string): string =>
+  isAllReturns(before) ? text.replaceAll("\n", "\r\n") : text;
+
+type Members = Record<string, unknown>;
+
+/** The same as the edit of the text, for comparison: nothing else may have changed. */
+function addToValue(config: Members, { kind, path, value }: Addition): void {
+  const key = path.at(-1) ?? "";
+  let table = config;
+  for (const name of path.slice(0, -1)) {
+    table[name] ??= {};
+    table = table[name] as Members;
+  }
+  table[key] = kind === "set" ? value : [...((table[key] as readonly unknown[] | undefined) ?? []), value];
+}
 
 const isJson = (path: string): boolean => /\.jsonc?$/.test(path);
 
@@ -52,6 +77,8 @@ async function lacksIn(path: string, text: string) {
     writeFileSync(file, text);
     const top = await readWranglerConfig(file, undefined);
     if (!top.ok) return err(top.error.replaceAll(file, path));
+    // Without prototypes and dates, which a comparison would heed.
+    const raw: Members = JSON.parse(JSON.stringify(top.value.raw));
     const upgrades = upgradesOf(path, undefined, top.value);
     const environments = [undefined, ...top.value.environments];
     for (const name of top.value.environments) {
@@ -59,7 +86,7 @@ async function lacksIn(path: string, text: string) {
       if (!config.ok) return err(config.error.replaceAll(file, path));
       upgrades.push(...upgradesOf(path, name, config.value));
     }
-    return ok({ upgrades, environments });
+    return ok({ upgrades, environments, raw });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -95,5 +122,7 @@ export function withSchema(path: string, text: string): string | undefined {
   if (typeof table !== "object" || table === null || Array.isArray(table) || "$schema" in table) return undefined;
   const to = relative(dirname(path), SCHEMA).replaceAll("\\", "/");
   const value = to.startsWith(".") ? to : `./${to}`;
-  return applyEdits(text, modify(text, ["$schema"], value, { ...FORMAT, getInsertionIndex: () => 0 }));
+  const lines = withoutReturns(text);
+  const edits = modify(lines, ["$schema"], value, { ...FORMAT, getInsertionIndex: () => 0 });
+  return withReturnsOf(text, applyEdits(lines, edits));
 }

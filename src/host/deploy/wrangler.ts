@@ -77,6 +77,8 @@ export interface ReadConfig {
   readonly limits: readonly string[];
   readonly lacks: readonly Lack[];
   readonly environments: readonly string[];
+  /** As the file has it, without defaults. */
+  readonly raw: object;
 }
 
 /** The project's own, which a package manager may hide from the packages beside it; else the command's. */
@@ -102,6 +104,7 @@ export async function readWranglerConfig(path: string, env: string | undefined):
       limits: (config.ratelimits ?? []).map(({ name }: { readonly name: string }) => name),
       lacks: lacksOf(config),
       environments: config.definedEnvironments ?? [],
+      raw: library.value.experimental_readRawConfig({ config: path }).rawConfig,
     });
   } catch (error) {
     return err(error instanceof Error ? error.message : String(error));

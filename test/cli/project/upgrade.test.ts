@@ -94,16 +94,33 @@ describe("waybill upgrade", () => {
       GOOD.replace("run_worker_first = true", "run_worker_first = false # no"),
       "run_worker_first",
     ],
+    [
+      "a flag behind comments",
+      GOOD.replace(
+        /^compatibility_flags.*/m,
+        `compatibility_flags = [ # Ours, isn't it.\n  'no_nodejs_compat', # a ] b\n]`,
+      ),
+      "compatibility_flags lack no_nodejs_compat_v2",
+    ],
+    [
+      "a date in a literal",
+      GOOD.replace(/^compatibility_date.*/m, `'compatibility_date' = '2025-01-01' # "so"`),
+      "is 2025",
+    ],
     ["nearly all", 'name = "a"\nmain = "build/worker/main.js"\nno_bundle = true\n', "TABLE_KV"],
   ];
 
-  it.each(lacking)("adds %s, and keeps all else", async (what, text, words) => {
+  it.each(lacking)("adds %s, and keeps all else", async (_, text, words) => {
     const { shown, applied, again, after } = await upgraded(text);
     expect([shown.code, shown.stdout, shown.stderr]).toEqual([2, expect.stringContaining(words), ""]);
     expect(shown.stdout).toContain("`waybill upgrade --apply` writes");
     expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/^wrangler\.toml is written/)]);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("nothing to do: wrangler.toml")]);
-    if (!what.includes("lines")) expect(commentsOf(after)).toEqual(commentsOf(text));
+    const comments = (of: string) =>
+      commentsOf(of)
+        .map((each) => each.trim())
+        .toSorted();
+    expect(comments(after)).toEqual(comments(text));
     for (const line of text.split("\n").filter((each) => /^\w+ = "(?:DIRECTORY|TRAFFIC|CONSOLE|off)"/.test(each)))
       expect(after).toContain(line);
   });
@@ -126,6 +143,42 @@ describe("waybill upgrade", () => {
     expect(after).toContain("// Ours.");
     expect(after).toMatch(/"OTHER"\s*\},\s*\{\s*"binding": "TABLE_KV"\s*\}/);
     expect(after).toContain('"new_sqlite_classes"');
+  });
+
+  const APART = GOOD.replace(/\[\[kv_namespaces\]\]\n.*\n\n/, "");
+  const TEXT = '\n[vars.NOTE]\ntext = """\n[[kv_namespaces]]\nbinding = "OTHER"\n"""\n';
+  const ARRAY = 'routes = [\n  ["a"]\n]';
+  it.each([
+    ["a text that looks like the table that it adds to", APART + TEXT, TEXT],
+    [
+      "a text in front of a key",
+      GOOD.replace(/^compatibility_date.*\n/m, "").replace(/^send_metrics.*/m, 'A = """\n[a]"""'),
+      '"""\n[a]"""',
+    ],
+    ["an array whose lines look like tables", `${APART}[vars.NOTE]\n${ARRAY}\n`, ARRAY],
+  ])("never changes %s", async (_, text, kept) => {
+    const { after } = await upgraded(text);
+    expect(after).toContain(kept);
+  });
+
+  it.each(["wrangler.toml", "wrangler.jsonc"])(
+    "keeps the ends of lines in %s, and says what it wrote",
+    async (name) => {
+      const json = '{\n  // Ours.\n  "name": "a",\n  "main": "m.js",\n  "compatibility_date": "2025-01-01"\n}\n';
+      const text = (
+        name === "wrangler.toml" ? 'name = "a"\nmain = "m.js"\n[vars]\nA = """\nb\nc"""\n' : json
+      ).replaceAll("\n", "\r\n");
+      const { applied, again, after } = await upgraded(text, name);
+      expect([applied.code, again.code]).toEqual([0, 0]);
+      expect(after).not.toMatch(/(?<!\r)\n|\r\r/);
+      expect(applied.stdout).toContain("mended: The KV namespace TABLE_KV is missing.");
+      expect(applied.stdout).toMatch(/left to do:\n +advice: The console/);
+    },
+  );
+
+  it("names a value that it replaces", async () => {
+    const { applied } = await upgraded(GOOD.replace('binding = "CONSOLE"', 'binding = "SITE"'));
+    expect(applied.stdout).toContain('mended: [assets] needs binding = "CONSOLE" in place of "SITE"');
   });
 
   it("leaves to a person what it cannot add, and writes nothing then", async () => {
@@ -178,6 +231,7 @@ describe("waybill upgrade", () => {
         files: [
           {
             file: "wrangler.toml",
+            written: [],
             left: [
               {
                 what: "The KV namespace TABLE_KV is missing.",

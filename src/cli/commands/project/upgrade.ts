@@ -91,14 +91,24 @@ function write({ path, before, after }: Change, runtime: Runtime): void {
 
 const where = ({ environment }: Item): string => (environment === undefined ? "" : `environment ${environment}: `);
 
-function report({ path, items, left, after, before }: Change, apply: boolean): readonly string[] {
+/** Items that `after` has. */
+const doneOf = ({ items, left }: Change): readonly Item[] =>
+  items.filter((item) => !left.some(({ what, environment }) => what === item.what && environment === item.environment));
+
+function report(change: Change, apply: boolean): readonly string[] {
+  const { path, items, left, after, before } = change;
+  const isWritten = apply && after !== before;
+  const done = isWritten ? doneOf(change).map((item) => escapeControls(`mended: ${where(item)}${item.what}`)) : [];
   const shown = apply ? left : items;
   const lines = shown.flatMap((item) => {
     const sentence = `${item.isOptional ? "advice: " : ""}${where(item)}${item.what}`;
     return [escapeControls(sentence), ...indented((item.text ?? "").split("\n").filter((line) => line !== ""))];
   });
-  const title = apply && after !== before ? `${path} is written${shown.length > 0 ? "; left to do:" : ""}` : `${path}:`;
-  return shown.length === 0 && after === before ? [] : [escapeControls(title), ...indented(lines)];
+  const title = isWritten ? `${path} is written:` : `${path}:`;
+  const rest = isWritten && shown.length > 0 ? ["left to do:"] : [];
+  return shown.length === 0 && after === before
+    ? []
+    : [escapeControls(title), ...indented([...done, ...rest, ...(isWritten ? indented(lines) : lines)])];
 }
 
 function lastLine(changes: readonly Change[], apply: boolean): readonly string[] {
@@ -109,9 +119,10 @@ function lastLine(changes: readonly Change[], apply: boolean): readonly string[]
     : ["`waybill upgrade --apply` writes what is not advice. Then: waybill config check, and a dry run."];
 }
 
-const jsonOf = ({ path, items, left }: Change, apply: boolean) => ({
-  file: path,
-  left: (apply ? left : items).map(({ what, environment, isOptional = false, text = null }) => ({
+const jsonOf = (change: Change, apply: boolean) => ({
+  file: change.path,
+  written: (apply && change.after !== change.before ? doneOf(change) : []).map(({ what }) => what),
+  left: (apply ? change.left : change.items).map(({ what, environment, isOptional = false, text = null }) => ({
     what,
     environment: environment ?? null,
     isOptional,
