@@ -2,6 +2,7 @@ import * as nodeModule from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { type ImportSpecifier, init, parse } from "es-module-lexer";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { DURABLE_OBJECTS } from "../workerd/config.ts";
 import { FOR_PROJECTS } from "../workerd/table-modules.ts";
 
 export interface ProjectWorker {
@@ -48,8 +49,9 @@ export async function readWorkerFile(path: string, text: string): Promise<Result
   const [imports, exports] = parsed;
   const code = resolveImports(name, path, javaScript.value, imports);
   if (!code.ok) return code;
+  const statements = imports.map(({ n, ss, se }) => [n, javaScript.value.slice(ss, se)] as const);
   const missing = missingParts(
-    imports,
+    statements,
     exports.map(({ n }) => n),
   );
   return missing === undefined ? code : err(`${name}: ${missing}\nA Worker is:\n${indented(WORKER_TEXT)}`);
@@ -102,10 +104,25 @@ function placeOf(name: string, text: string, index: number): string {
   return `${name}:${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-function missingParts(imports: readonly ImportSpecifier[], exported: readonly string[]): string | undefined {
-  const has = (specifier: string): boolean => imports.some(({ n }) => n === specifier);
-  if (!has(WORKER)) return `it does not import the gateway from "${WORKER}".`;
-  if (!has(OBJECTS)) return `it does not export the classes of "${OBJECTS}", which the bindings name.`;
+type Statement = readonly [specifier: string | undefined, text: string];
+
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
+
+/** JSON has a default export alone, and `* as table` would be no table. */
+const OF_DEFAULT = /^import\s*(?:[^\s{}*,"']+|\{\s*default\s+as\s+[^\s{}*,"']+\s*,?\s*\})\s*from\b/;
+
+function missingParts(statements: readonly Statement[], exported: readonly string[]): string | undefined {
+  const those = (of: string) => statements.flatMap(([specifier, text]) => (targetOf(specifier) === of ? [text] : []));
+  const texts = (of: string) => those(of).map((text) => text.replaceAll(COMMENT, " "));
+  if (texts(FOR_PROJECTS.worker).length === 0) return `it does not import the gateway from "${WORKER}".`;
+  if (!texts(FOR_PROJECTS.objects).some((text) => /^export\s*\*\s*from\b/.test(text))) {
+    const missing = DURABLE_OBJECTS.map(([, name]) => name).filter((name) => !exported.includes(name));
+    if (missing.length > 0)
+      return `it does not export the classes of "${OBJECTS}", which the bindings name: ${missing.join(", ")}.`;
+  }
+  const tables = texts(FOR_PROJECTS.table);
+  if (tables.length === 0) return "it does not import its routing table, which is checked here.";
+  if (!tables.every((text) => OF_DEFAULT.test(text))) return "it imports a part of the routing table, or a namespace.";
   return exported.includes("default") ? undefined : "it has no default export.";
 }
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readWorkerFile, WORKER_TEXT } from "../../../src/host/project/worker-file.ts";
+import { DURABLE_OBJECTS } from "../../../src/host/workerd/config.ts";
 import { serveWorker } from "../../../src/host/workerd/gateway.ts";
 import { readWorker } from "../../../src/host/workerd/modules.ts";
 import { MAIN, scratch } from "./started.ts";
@@ -55,12 +56,16 @@ describe("imports of a project's own Worker", () => {
     ["imports of types alone", `import type { Env } from "./env.ts";\n${WORKER_TEXT}`],
     ["the runtime's modules", `import { WorkerEntrypoint } from "cloudflare:workers";\n${WORKER_TEXT}`],
     ["import.meta", `${WORKER_TEXT}console.log(import.meta.url);\n`],
+    [
+      "comments between",
+      WORKER_TEXT.replace("export *", "export /* all */ *").replace("import table", "import /* the */ table"),
+    ],
     ["lines that end in CRLF", WORKER_TEXT.replaceAll("\n", "\r\n")],
   ])("are resolved with %s", async (_, text) => {
     const code = await read(text);
     expect(code).toContain('import { gateway } from "./waybill.js"');
-    expect(code).toMatch(/import table from "\.\/routing-table\.js";/);
-    expect(code).toContain('export * from "./objects.js"');
+    expect(code.replaceAll("/* the */ ", "")).toMatch(/import table from "\.\/routing-table\.js";/);
+    expect(code.replaceAll("/* all */ ", "")).toContain('export * from "./objects.js"');
     expect(code).not.toMatch(/"waybill\/|\.\.\/routing-table|env\.ts|satisfies/);
   });
 
@@ -87,12 +92,33 @@ describe("imports of a project's own Worker", () => {
   it.each([
     ["no gateway", LINES.toSpliced(0, 1).join("\n"), 'does not import the gateway from "waybill/worker"'],
     ["no classes", LINES.toSpliced(2, 1).join("\n"), 'does not export the classes of "waybill/worker/objects"'],
+    [
+      "classes that are imported alone",
+      WORKER_TEXT.replace("export * from", "import * as all from"),
+      "SequenceBlocks, Tr",
+    ],
+    ["classes as members", WORKER_TEXT.replace("* from", "* as all from"), "does not export the classes"],
+    ["some classes", WORKER_TEXT.replace("* from", "{ TableTruth, DirectoryKeys } from"), "name: SequenceBlocks, T"],
+    ["no table", LINES.toSpliced(1, 1).join("\n").replace("(table)", "({})"), "does not import its routing table"],
+    ["the namespace of the table", WORKER_TEXT.replace("import table", "import * as table"), "imports a part of the"],
+    ["a part of the table", WORKER_TEXT.replace("import table", "import { regions }"), "imports a part of the routing"],
+    ["a part beside it", WORKER_TEXT.replace("import table", "import table, { regions }"), "imports a part of the"],
+    ["a table without a name", WORKER_TEXT.replace("import table from", "import"), "imports a part of the routing"],
     ["no default export", LINES.toSpliced(3, 1).join("\n"), "has no default export"],
     ["two tables", `import b from "../b.json";\n${WORKER_TEXT}`, "imports two tables"],
     ["broken code", `${WORKER_TEXT}const a = {;\n`, "worker.ts"],
     ["TypeScript that must be made", `${WORKER_TEXT}enum A { B }\n`, "more than types needs a bundler"],
   ])("are refused with %s", async (_, text, words) => {
     expect(await read(text)).toContain(words);
+  });
+
+  it("may name all classes, and the default of the table", async () => {
+    const named = DURABLE_OBJECTS.map(([, name]) => name).join(", ");
+    const text = WORKER_TEXT.replace("* from", `{ ${named} } from`).replace(
+      "import table",
+      "import { default as table }",
+    );
+    expect(await read(text)).toContain('import { default as table } from "./routing-table.js"');
   });
 
   it("are those of JavaScript in a .js file", async () => {
