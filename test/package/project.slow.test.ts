@@ -92,10 +92,7 @@ it("wrangler dev answers a request, a mint and a probe", async () => {
     await expect.poll(() => output, { timeout: 120_000 }).toMatch(/Ready on http/);
     const url = /Ready on (http:\/\/[^\s/]+)/.exec(output)?.[1] ?? "";
     const ready = await fetch(`${url}/-/ready`);
-    expect([ready.status, await ready.json()]).toEqual([
-      200,
-      expect.objectContaining({ entities: ["order"], routes: 2 }),
-    ]);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);
     const minted = await fetch(`${url}/mint`, { method: "POST", body: '{"entity":"order","shardKey":7}' });
     const { ids, region } = (await minted.json()) as { readonly ids: readonly string[]; readonly region: string };
     expect([minted.status, region]).toEqual([201, "eu"]);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { copyConsole } from "../parts.ts";
@@ -37,7 +37,25 @@ export async function prepareProject({
     return err(`${path} imports ${relative(process.cwd(), imported)}, and not ${tableFile}. Name none, or the same.`);
   const table = tableFile ?? (imported === undefined ? TABLE_FILE : relative(process.cwd(), imported));
   const made = await prepareFolder({ tableFile: table, folder, mainCode: worker?.value.code });
-  return made.ok ? ok({ tableFile: table, workerFile: path }) : made;
+  if (!made.ok) return made;
+  writeFileSync(join(folder, "worker/main.d.ts"), typesOf(path, join(folder, "worker")));
+  return ok({ tableFile: table, workerFile: path });
+}
+
+/**
+ * `wrangler types` names the main module. With types beside it, TypeScript reads no prebuilt JavaScript: ten times the work, and only
+ * where a project allows it.
+ */
+function typesOf(workerFile: string | undefined, folder: string): string {
+  if (workerFile?.endsWith(".ts")) {
+    const from = JSON.stringify(relative(folder, workerFile).replaceAll("\\", "/").replace(/\.ts$/, ""));
+    return `export * from ${from};\nexport { default } from ${from};\n`;
+  }
+  return `import type { Gateway } from "waybill/worker";
+export * from "waybill/worker/objects";
+declare const worker: Gateway;
+export default worker;
+`;
 }
 
 /** The table that a project deploys: the one that its Worker imports, if that can be told. */

@@ -136,6 +136,7 @@ export default {
   },
 };
 `;
+  const typesIn = (made: string): string => readFileSync(join(made, "worker/main.d.ts"), "utf8");
   let folder = "";
   beforeAll(() => {
     folder = project({ "src/worker.ts": own.replace("../routing-table", "../tables/edge"), "tables/edge.json": TABLE });
@@ -149,6 +150,7 @@ export default {
       stderr: "",
     });
     expect(readdirSync(join(folder, ".waybill")).toSorted()).toEqual(["console", "worker"]);
+    expect(typesIn(join(folder, ".waybill"))).toContain('export { default } from "../../src/worker";');
     const options = { port: 0, tableText: TABLE, stateFolder: join(folder, "state"), vars: { REQUEST_LOG: "off" } };
     const gateway = await serveWorker(readWorker(join(folder, ".waybill")), options);
     try {
@@ -184,6 +186,7 @@ export default {
       stdout: expect.stringContaining("with routing-table.json"),
     });
     expect(existsSync(join(plain, "made/worker/main.js"))).toBe(true);
+    expect(typesIn(join(plain, "made"))).toContain('export * from "waybill/worker/objects";');
     expect(prepare(plain, "--no-worker")).toMatchObject({
       status: 0,
       stdout: ".waybill: the console, with routing-table.json\n",
