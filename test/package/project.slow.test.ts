@@ -98,7 +98,7 @@ it("wrangler dev answers a request, a mint and a probe", async () => {
     expect([minted.status, region]).toEqual([201, "eu"]);
     // Nothing listens at the origin, so the gateway answers in its place.
     const found = await fetch(`${url}/any/${ids[0]}`);
-    expect([found.status, found.headers.get("waybill-region")]).toEqual([502, "eu"]);
+    expect([found.status, await found.json()]).toMatchObject([502, { type: "/-/problems/origin-unreachable", region }]);
     const refused = await fetch(`${url}/orders/not-an-id`);
     expect([refused.status, await refused.json()]).toMatchObject([400, { type: "/-/problems/malformed-id" }]);
   } finally {
