@@ -171,14 +171,14 @@ describe("waybill upgrade", () => {
       const { applied, again, after } = await upgraded(text, name);
       expect([applied.code, again.code]).toEqual([0, 0]);
       expect(after).not.toMatch(/(?<!\r)\n|\r\r/);
-      expect(applied.stdout).toContain("mended: The KV namespace TABLE_KV is missing.");
+      expect(applied.stdout).toContain("written: The KV namespace TABLE_KV is missing.");
       expect(applied.stdout).toMatch(/left to do:\n +advice: The console/);
     },
   );
 
   it("names a value that it replaces", async () => {
     const { applied } = await upgraded(GOOD.replace('binding = "CONSOLE"', 'binding = "SITE"'));
-    expect(applied.stdout).toContain('mended: [assets] needs binding = "CONSOLE" in place of "SITE"');
+    expect(applied.stdout).toContain('written: [assets] needs binding = "CONSOLE" in place of "SITE"');
   });
 
   it("leaves to a person what it cannot add, and writes nothing then", async () => {

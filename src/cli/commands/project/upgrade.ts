@@ -98,7 +98,7 @@ const doneOf = ({ items, left }: Change): readonly Item[] =>
 function report(change: Change, apply: boolean): readonly string[] {
   const { path, items, left, after, before } = change;
   const isWritten = apply && after !== before;
-  const done = isWritten ? doneOf(change).map((item) => escapeControls(`mended: ${where(item)}${item.what}`)) : [];
+  const done = isWritten ? doneOf(change).map((item) => escapeControls(`written: ${where(item)}${item.what}`)) : [];
   const shown = apply ? left : items;
   const lines = shown.flatMap((item) => {
     const sentence = `${item.isOptional ? "advice: " : ""}${where(item)}${item.what}`;
