@@ -60,6 +60,8 @@ export interface Directory {
   compared(comparison: DirectoryComparison): void;
   /** Drops the copies of this isolate and location: the key was changed. */
   forget(directory: string, key: string): Promise<void>;
+  /** Drops what this isolate knows of keys that an import may have changed: absent ones and, `withFound`, all. */
+  forgetMany(directory: string, withFound: boolean): void;
 }
 
 /** `same`: both lead to one region. `unknown`: the directory has no such key. `failed`: it could not say. */

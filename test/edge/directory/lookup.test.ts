@@ -164,6 +164,21 @@ describe("a look-up", () => {
     expect([await w.ask("a"), await w.ask("a", before)]).toEqual(["us of object", "us of cache"]);
   });
 
+  it("asks anew for absent keys after an import here, and for found ones where it replaced", async () => {
+    w.health.cache = "throws";
+    w.truth.set("a", entryOf("a", "eu"));
+    const before = w.isolate();
+    expect([await w.ask("a", before), await w.ask("b", before)]).toEqual(["eu of object", "absent"]);
+    w.truth.set("a", entryOf("a", "us"));
+    w.truth.set("b", entryOf("b", "us"));
+    before.forgetMany("slugs", true);
+    expect(await w.ask("b", before)).toBe("absent");
+    before.forgetMany("slug", false);
+    expect([await w.ask("a", before), await w.ask("b", before)]).toEqual(["eu of memory", "us of object"]);
+    before.forgetMany("slug", true);
+    expect(await w.ask("a", before)).toBe("us of object");
+  });
+
   it("of random names stops at the objects, by caller, and leaves known keys alone", async () => {
     w.truth.set("a", entryOf("a", "eu"));
     await w.ask("a", w.directory, "192.0.2.1");

@@ -269,6 +269,7 @@ describe("a list whose owners a directory says", () => {
       },
       compared: () => undefined,
       forget: async () => undefined,
+      forgetMany: () => undefined,
     };
     const { request } = setUp({ declared, origin, gateway: { directory } });
     const listed = await (await request("/shops?limit=1000")).json<Listed>();
@@ -285,6 +286,7 @@ describe("a list whose owners a directory says", () => {
       }),
       compared: () => undefined,
       forget: async () => undefined,
+      forgetMany: () => undefined,
     };
     const { request } = setUp({ declared, origin, gateway: { directory } });
     const problem = await problemOf(await request("/shops"));

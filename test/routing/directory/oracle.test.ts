@@ -96,6 +96,7 @@ it("a request goes to the one region that the tables and directories say, or is 
         const directory: Directory = {
           compared: () => undefined,
           forget: async () => undefined,
+          forgetMany: () => undefined,
           lookup: async ({ name }: { readonly name: string }, text: string) => {
             looked.push(`${name} ${text}`);
             const region = content[`${name} ${text}`] ?? "absent";

@@ -61,6 +61,7 @@ const decideBy = (keys: Readonly<Record<string, string>>, decide: (found: Decide
   const directory: Directory = {
     compared: () => undefined,
     forget: async () => undefined,
+    forgetMany: () => undefined,
     lookup: async ({ name }: { readonly name: string }, key: string) => {
       asked.push(`${name} ${key}`);
       const region = keys[`${name} ${key}`];

@@ -79,6 +79,8 @@ export const directory = {
       // It comes after a look-up.
       compared: (comparison) => made?.compared(comparison),
       forget: async (...changed) => (await lookUps()).forget(...changed),
+      // Without a look-up before it nothing is known.
+      forgetMany: (...changed) => made?.forgetMany(...changed),
     };
     const directoryCopies: CopyStore = {
       current: async (...asked) => (await copies()).current(...asked),

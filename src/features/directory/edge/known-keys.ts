@@ -78,6 +78,12 @@ export class KnownKeys {
     await this.#cache?.delete(this.#urlOf(directory, key)).catch(this.#dropCache);
   }
 
+  /** In the memory of the isolate alone: no cache can be asked for its keys. */
+  forgetMany(directory: string, withFound: boolean): void {
+    dropOf(this.#absent, directory);
+    if (withFound) dropOf(this.#found, directory);
+  }
+
   /** workerd by itself has the interface of a cache and none behind it: one failure is enough to know. */
   readonly #dropCache = (): undefined => {
     this.#cache = undefined;
@@ -98,7 +104,13 @@ export class KnownKeys {
   }
 }
 
-const nameOf = (directory: string, key: string): string => `${directory} ${key}`;
+/** No directory's name has a space. */
+export const nameOf = (directory: string, key: string): string => `${directory} ${key}`;
+
+export function dropOf(names: Map<string, unknown>, directory: string): void {
+  const start = nameOf(directory, "");
+  for (const name of names.keys()) if (name.startsWith(start)) names.delete(name);
+}
 
 async function readEntry(response: Response | undefined): Promise<KnownKey | undefined> {
   if (response === undefined) return undefined;

@@ -15,7 +15,7 @@ import type {
   LookupOutcome,
 } from "../port.ts";
 import type { DirectoryPlan } from "../table/types.ts";
-import { type KnownKey, KnownKeys } from "./known-keys.ts";
+import { dropOf, type KnownKey, KnownKeys, nameOf } from "./known-keys.ts";
 import { ObjectCalls } from "./object-calls.ts";
 
 export interface LookupOptions extends LocationOptions {
@@ -93,7 +93,7 @@ export function isolateDirectory(options: LookupOptions): Directory {
       known.hold(plan.name, key, entry);
       return ok(answerOf(entry, "pages"));
     }
-    const name = flightOf(plan.name, key);
+    const name = nameOf(plan.name, key);
     const running = flights.get(name);
     if (running?.end !== undefined && clock.nowMs() < running.startedAtMs + FLIGHT_MS) {
       const shared = await withTimeout(running.end, FLIGHT_MS, () => undefined);
@@ -122,14 +122,16 @@ export function isolateDirectory(options: LookupOptions): Directory {
       if (outcome !== "same") options.report({ directory, outcome, ...difference });
     },
     async forget(directory, key) {
-      flights.delete(flightOf(directory, key));
+      flights.delete(nameOf(directory, key));
       copies.forget(directory, key);
       await known.forget(directory, key);
     },
+    forgetMany(directory, withFound) {
+      dropOf(flights, directory);
+      known.forgetMany(directory, withFound);
+    },
   };
 }
-
-const flightOf = (directory: string, key: string): string => `${directory} ${key}`;
 
 const answerOf = ({ region }: KnownKey, source: DirectoryAnswer["source"]): DirectoryAnswer =>
   region === undefined ? { state: "absent", source } : { state: "found", region, source };

@@ -22,6 +22,7 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
       const { plan, regions } = found;
       // Rows are read while the answer is sent.
       contextOf(c).isBodyRead = true;
+      const replace = c.req.query("replace") === "true";
       const options = {
         truth,
         directory: plan.name,
@@ -30,8 +31,9 @@ export const directoryBulk = (gateway: Gateway): Hono<PageEnv> => {
           return key.ok ? key : err(key.error.why);
         },
         regions,
-        replace: c.req.query("replace") === "true",
+        replace,
         dryRun: c.req.query("dry-run") === "true",
+        changed: () => gateway.directory.forgetMany(plan.name, replace),
       };
       return ndjsonResponse(importRows(c.req.raw.body ?? new Blob([]).stream(), options));
     })

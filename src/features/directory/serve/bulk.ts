@@ -30,6 +30,8 @@ export interface ImportOptions {
   readonly replace: boolean;
   /** Reads and checks the rows, and writes none. */
   readonly dryRun: boolean;
+  /** Called when rows are written. */
+  readonly changed?: () => void;
 }
 
 type Sums = Omit<PutMany, "conflictKeys" | "conflictRows" | "isFull"> & {
@@ -69,6 +71,7 @@ export async function* importRows(
         yield { conflict: { line: rows[index]?.line ?? 0, key } };
       }
     }
+    if (!options.dryRun) options.changed?.();
     window = newWindow();
     sums.lines = line;
     yield { ...sums };
