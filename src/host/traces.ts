@@ -1,6 +1,7 @@
 import {
   attributesOf,
   type Collector,
+  firstText,
   judge,
   nanosOf,
   type Outcome,
@@ -128,7 +129,11 @@ async function post({ url, headers }: Collector, body: string): Promise<Outcome>
     } as const;
     const response = await fetch(url, { ...request, redirect: "manual" });
     const answer = { status: response.status, retryAfter: response.headers.get("retry-after") };
-    return judge({ ...answer, body: await response.text() }, "rejectedSpans", Date.now());
+    return judge(
+      { ...answer, body: await firstText(response.body?.pipeThrough(new TextDecoderStream())) },
+      "rejectedSpans",
+      Date.now(),
+    );
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return { outcome: "unavailable", why: cause instanceof Error ? cause.message : String(cause), afterMs: 0 };

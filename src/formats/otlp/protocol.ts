@@ -62,8 +62,18 @@ const TEMPORARY: readonly number[] = [429, 502, 503, 504];
 /** A collector that is away for longer is asked again nevertheless. */
 const AFTER_MS_MAX = 3_600_000;
 
-/** Bytes of an answer that are read: an empty object, or a sentence. */
-export const ANSWER_BYTES_MAX = 65_536;
+/** Characters of an answer that are read: an empty object, or a sentence. */
+export const ANSWER_CHARACTERS_MAX = 65_536;
+
+/** The rest of a longer answer is not read. */
+export async function firstText(chunks: AsyncIterable<string> | undefined): Promise<string> {
+  let text = "";
+  for await (const chunk of chunks ?? []) {
+    text += chunk;
+    if (text.length > ANSWER_CHARACTERS_MAX) break;
+  }
+  return text;
+}
 
 const WHY_CHARACTERS_MAX = 300;
 
@@ -90,12 +100,13 @@ function judgePart(part: Readonly<Record<string, unknown>>, rejected: string): O
   return { outcome: "taken", why: message === "" ? undefined : shortened(message) };
 }
 
-const shortened = (text: string): string => text.slice(0, WHY_CHARACTERS_MAX);
+/** A collector's words in one line, without what a terminal would obey. */
+const shortened = (text: string): string => text.slice(0, WHY_CHARACTERS_MAX).replace(/\p{C}/gu, " ");
 
 /** Seconds or a date (RFC 9110 §10.2.3). */
 function afterMsOf(text: string | null, nowMs: number): number {
   if (text === null) return 0;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
   return Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), AFTER_MS_MAX);
 }
 

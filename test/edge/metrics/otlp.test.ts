@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/edge/config.ts";
 import { metricsRequests, POINTS_MAX } from "../../../src/edge/metrics/otlp/encode.ts";
 import { pushMetrics } from "../../../src/edge/metrics/otlp/push.ts";
-import { ANSWER_BYTES_MAX, judge } from "../../../src/formats/otlp/protocol.ts";
+import { ANSWER_CHARACTERS_MAX, judge } from "../../../src/formats/otlp/protocol.ts";
 import type { Fetch, Metric } from "../../../src/ports/gateway.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 24, 12);
@@ -98,6 +98,8 @@ describe("a collector's answer", () => {
     ["30", 30_000],
     ["0", 0],
     ["86400", 3_600_000],
+    ["9".repeat(12), 3_600_000],
+    ["9".repeat(400), 3_600_000],
     [new Date(NOW_MS + 90_000).toUTCString(), 90_000],
     [new Date(NOW_MS - 90_000).toUTCString(), 0],
     ["soon", 0],
@@ -238,6 +240,6 @@ describe("a push", () => {
     });
     const { fetch } = answering(new Response(body, { status: 400 }));
     expect(await push(fetch)).toMatchObject({ outcome: "refused" });
-    expect(chunks * chunk.length).toBeLessThan(ANSWER_BYTES_MAX * 2);
+    expect(chunks * chunk.length).toBeLessThan(ANSWER_CHARACTERS_MAX * 2);
   });
 });

@@ -209,4 +209,43 @@ describe("the exporter", () => {
     await traces.stop();
     expect(reports).toEqual([expect.stringMatching(/: unavailable: /), "traces: 1 spans were dropped"]);
   });
+
+  it("reads no more of an answer than a sentence", async () => {
+    let bytes = 0;
+    const endless = createServer((_, response) => {
+      const chunk = Buffer.alloc(65_536, "a");
+      const write = (): void => {
+        while (!response.destroyed && response.write(chunk)) bytes += chunk.length;
+      };
+      response.writeHead(200).on("drain", write);
+      write();
+    });
+    await once(endless.listen(0, "127.0.0.1"), "listening");
+    const address = endless.address();
+    const reports: string[] = [];
+    const traces = exportTraces({
+      collector: {
+        url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`,
+        headers: "",
+        resource: "",
+      },
+      instance: "eu",
+      report: (text) => void reports.push(text),
+    });
+    traces.onLine(line(1));
+    await traces.stop();
+    endless.closeAllConnections();
+    endless.close();
+    expect(reports).toEqual([]);
+    expect(bytes).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("prints a collector's words in one line, without a terminal's codes", async () => {
+    const message = "no\r\ntraces: all is well \u001b[2J\u009b\u202e";
+    const { collector, traces, reports } = await exporting(() => ({ status: 400, body: { message } }));
+    traces.onLine(line(1));
+    await traces.stop();
+    expect(reports[0]).toMatch(/refused: status 400: no {2}traces: all is well {2}\[2J {2}$/);
+    collector.stop();
+  });
 });

@@ -1,4 +1,4 @@
-import { ANSWER_BYTES_MAX, type Collector, judge, type Outcome, pairsIn } from "../../../formats/otlp/protocol.ts";
+import { type Collector, firstText, judge, type Outcome, pairsIn } from "../../../formats/otlp/protocol.ts";
 import type { Clock, Fetch, ServedTable } from "../../../ports/gateway.ts";
 import { snapshotOf } from "../snapshot.ts";
 import type { MetricsTotals } from "../store.ts";
@@ -66,7 +66,11 @@ async function pushOne(
     } as const;
     const response = await fetch(url, request);
     const answer = { status: response.status, retryAfter: response.headers.get("retry-after") };
-    return judge({ ...answer, body: await firstText(response) }, "rejectedDataPoints", clock.nowMs());
+    return judge(
+      { ...answer, body: await firstText(response.body?.pipeThrough(new TextDecoderStream())) },
+      "rejectedDataPoints",
+      clock.nowMs(),
+    );
   } catch (error) {
     const why = signal.aborted
       ? `no answer within ${DEADLINE_MS} ms`
@@ -75,16 +79,4 @@ async function pushOne(
         : String(error);
     return { outcome: "unavailable", why, afterMs: 0 };
   }
-}
-
-/** An answer has a few bytes: the rest of a longer one is not read. */
-async function firstText(response: Response): Promise<string> {
-  if (response.body === null) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > ANSWER_BYTES_MAX) break;
-  }
-  return text;
 }
