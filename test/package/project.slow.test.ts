@@ -144,7 +144,7 @@ describe("the workflow", () => {
     // Answers the number of the comment that there is, and notes what is sent.
     writeFileSync(
       join(bin, "gh"),
-      `#!/bin/sh\ncase "$*" in *--paginate*) cat "${temp}/earlier" ;; *) echo "$*" >> "${temp}/calls" ;; esac\n`,
+      `#!/bin/sh\ncase "$*" in *--paginate*github-actions*) cat "${temp}/earlier" ;; *) echo "$*" >> "${temp}/calls" ;; esac\n`,
     );
     chmodSync(join(bin, "gh"), 0o755);
     writeFileSync(join(temp, "earlier"), "");
@@ -188,6 +188,14 @@ describe("the workflow", () => {
       `api --method POST repos/a/b/issues/7/comments ${body}`,
       `api --method POST repos/a/b/issues/7/comments ${body}`,
       `api --method PATCH repos/a/b/issues/comments/42 ${body}`,
+    ]);
+    // Of a long one the rest is in the summary, behind a block that is closed.
+    writeFileSync(join(temp, "change.md"), `\`\`\`\`\n${"é".repeat(100_000)}\n\`\`\`\`\n`);
+    runSteps(["Comment"], more);
+    const long = readFileSync(join(temp, "comment.md"), "utf8");
+    expect([long.length < 65_536, long.endsWith("\n````\n\nThe rest is in the summary of the job.\n")]).toEqual([
+      true,
+      true,
     ]);
     // A table with faults is the business of the other job.
     writeFileSync(at("routing-table.json"), "{");

@@ -60,5 +60,6 @@ function code(text: string): string {
   if (text === "") return "";
   const plain = escapeControls(text).replaceAll("`", "'");
   const short = plain.length > CELL_LENGTH_MAX ? `${plain.slice(0, CELL_LENGTH_MAX)} …` : plain;
-  return `\`${short.replaceAll("|", "\\|")}\``;
+  // Renderers disagree on a bar behind backslashes: some would end the cell.
+  return `\`${short.replaceAll(/(?<=\\)\|/g, "¦").replaceAll("|", "\\|")}\``;
 }

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import type { DiffCounts } from "../../../src/cli/lib/diff.ts";
+import { markdownOf } from "../../../src/cli/lib/diff-markdown.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { waybill } from "../fake-runtime.ts";
 import { tableFiles } from "../memory-files.ts";
@@ -73,6 +75,18 @@ it("is of bounded size, and each text of a table stays code", async () => {
   for (const line of stdout.split("\n").filter((each) => each.startsWith("| `"))) {
     expect(line.replace(/`[^`]*`/g, "CODE")).toMatch(/^\|( (CODE)? \|)+$/);
   }
+});
+
+it.each([
+  ["a|b", "a\\|b"],
+  ["a\\|b", "a\\¦b"],
+  ["a\\\\|b|c", "a\\\\¦b\\|c"],
+  ["`@all\n| x", "'@all\\u{a}\\| x"],
+])("ends no cell by a bar, which renderers read in two ways behind backslashes: %j", (url, shown) => {
+  const still = { changed: 0, listed: [] };
+  const origins = [{ region: "eu", removed: [url], added: [] }];
+  const counts = { parts: {}, origins, routes: { differ: false }, keyChanges: still, overrides: still };
+  expect(markdownOf(counts as unknown as DiffCounts, [])).toContain(`| \`${shown} → none\` |`);
 });
 
 it.each([["--json"], ["--log", "requests.ndjson"]])("is one form of output: %s", async (...more) => {

@@ -190,11 +190,13 @@ describe("the folder", () => {
     ["my app", "my-app", "cd 'my app'"],
     ["waybill", "waybill-gateway", "cd waybill"],
     ["日本", "gateway", "cd '日本'"],
+    ["-dash", "dash", "cd ./-dash"],
+    ["-d ash", "d-ash", "cd './-d ash'"],
     [`${"a".repeat(39)}-b`, "a".repeat(39), `cd ${"a".repeat(39)}-b`],
     ["a/Ünï/Gate_Way", "gate-way", "cd 'a/Ünï/Gate_Way'"],
   ])("%s names the package", async (folder, name, cd) => {
     const files = MemoryFiles.of({});
-    const { stdout } = await waybill(["init", folder, "--json"], { files });
+    const { stdout } = await waybill(["init", "--json", "--", folder], { files });
     expect(objectsOf(stdout)).toMatchObject([{ name, next: [cd, "npm install", "npm test", "npm start"] }]);
     expect(files.json(`${folder}/package.json`).name).toBe(name);
   });

@@ -86,7 +86,9 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 /** By the package manager that runs this, as `npm create` and its like say it. */
 function nextCommands(folder: string, { env }: Runtime): readonly string[] {
   const [, manager = "npm"] = /^(npm|pnpm|yarn|bun)\//.exec(env("npm_config_user_agent") ?? "") ?? [];
-  const quoted = PLAIN.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  // `cd` would take a dash for an option.
+  const path = folder.startsWith("-") ? `./${folder}` : folder;
+  const quoted = PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
   const commands = ["install", manager === "bun" ? "run test" : "test", "start"];
   return [...(folder === "." ? [] : [`cd ${quoted}`]), ...commands.map((words) => `${manager} ${words}`)];
 }
