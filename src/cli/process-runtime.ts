@@ -1,5 +1,18 @@
 import { randomFillSync } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { dirname, isAbsolute, resolve } from "node:path";
@@ -37,7 +50,7 @@ export const processRuntime: Runtime = {
   writeFile: (path, content) =>
     attempt(() => {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
+      writeWhole(path, content);
       return undefined;
     }),
   stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
@@ -152,3 +165,28 @@ function reasonOf(error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
 }
+
+/** A file that is there stays whole until the new content is on the disk. Its mode and a link to it stay. */
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const before = statSync(path, { throwIfNoEntry: false });
+  // Pipes and devices take bytes as they come.
+  if (before?.isFile() !== true) {
+    writeFileSync(path, content);
+    return;
+  }
+  const target = realpathSync(path);
+  accessSync(target, constants.W_OK);
+  const unfinished = `${target}.unfinished-${process.pid}`;
+  try {
+    writeFileSync(unfinished, content, { mode: 0o600 });
+    chmodSync(unfinished, before.mode);
+    renameSync(unfinished, target);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    // A folder may take no new file though this one may be written.
+    if (!NO_NEW_FILE.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    writeFileSync(target, content);
+  }
+}
+
+const NO_NEW_FILE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENAMETOOLONG"]);

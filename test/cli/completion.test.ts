@@ -8,6 +8,30 @@ const files = MemoryFiles.of({
   "routing-table.json": `// as edited\n${JSON.stringify({ ...DECLARED_TABLE, directory: { slug: { key: { text: "lower" } } } })}`,
   "other.json": JSON.stringify({ regions: { mars: {} } }),
   "broken.json": "{",
+  "odd.json": JSON.stringify({
+    regions: Object.fromEntries(
+      [
+        "a$(x)",
+        "b`x`",
+        "c;x",
+        "d'e",
+        'f"g',
+        "h i",
+        "j*",
+        "m\\n",
+        "$HOME",
+        "~",
+        "<(x)",
+        "n\to",
+        "p|x",
+        "q&",
+        "r#",
+        "s!x",
+        "{a,b}",
+        "good-1",
+      ].map((name) => [name, {}]),
+    ),
+  }),
 });
 
 const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
@@ -22,6 +46,10 @@ const complete = async (...words: readonly string[]): Promise<readonly string[]>
 const REGIONS = Object.keys(DECLARED_TABLE.regions);
 const ENTITIES = Object.keys(DECLARED_TABLE.entities);
 const LAYOUTS = everyLayout.map(({ name }) => name);
+
+test("a name that means something to a shell is left out", async () => {
+  expect(await complete("canary", "0", "--table", "odd.json", "--region", "")).toEqual(["words", "good-1"]);
+});
 
 test.each<[words: readonly string[], found: readonly string[]]>([
   [["ex"], ["words", "explain", "export"]],

@@ -201,6 +201,15 @@ describe("the folder", () => {
     expect(files.json(`${folder}/package.json`).name).toBe(name);
   });
 
+  it("keeps each byte of a file that is no UTF-8", async () => {
+    const files = MemoryFiles.of({});
+    files.write("p/README.md", new Uint8Array([0xef, 0xbb, 0xbf, 0x4f, 0xe9, 0x0d, 0x0a]));
+    await written([], { files });
+    const after = files.read("p/README.md");
+    const text = after.ok ? Buffer.from(after.value).toString("latin1") : "";
+    expect(text.slice(0, 14)).toBe("\u00ef\u00bb\u00bfO\u00e9\r\n\n# p\n\nA");
+  });
+
   it("is a file: refused", async () => {
     const { made } = await written([], { files: MemoryFiles.of({ p: "x" }) });
     expect(made).toMatchObject({ stderr: "error: p cannot be used: not a directory\n", code: 1 });

@@ -176,6 +176,16 @@ describe("waybill upgrade", () => {
     },
   );
 
+  it("writes nothing into a file that is no UTF-8", async () => {
+    const files = MemoryFiles.of({});
+    files.write("wrangler.toml", Buffer.from('# caf\u00e9\nname = "a"\n', "latin1"));
+    const refused = await waybill(["upgrade", "--apply"], { files });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("wrangler.toml cannot be read: it is not UTF-8"),
+    });
+  });
+
   it("names a value that it replaces", async () => {
     const { applied } = await upgraded(GOOD.replace('binding = "CONSOLE"', 'binding = "SITE"'));
     expect(applied.stdout).toContain('written: [assets] needs binding = "CONSOLE" in place of "SITE"');

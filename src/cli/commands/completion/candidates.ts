@@ -114,10 +114,12 @@ const valuesOf = (slot: Option | Argument, table: () => Table): Candidates => {
   return FOLDERS.test(label) ? { kind: "folders" } : NOTHING;
 };
 
+/** bash puts a word into the line as it is: an unchecked table's name must mean nothing to a shell. Names of a right table do not. */
+const PLAIN = /^[\w./:,@%+-]+$/;
+
 const wordsOf = (names: readonly string[]): Candidates => ({
   kind: "words",
-  // A line feed or a tab would end the name for the shell.
-  words: names.filter((name) => !/\p{Cc}/u.test(name)).map((name) => [name, ""]),
+  words: names.filter((name) => PLAIN.test(name)).map((name) => [name, ""]),
 });
 
 const keysOf =

@@ -27,17 +27,19 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>, r
   for (const [file, text] of files) {
     const path = join(folder, file);
     const before = runtime.fileExists(path) ? runtime.readFile(path) : undefined;
-    const all = before?.ok ? joined(file, new TextDecoder().decode(before.value), text) : text;
+    const all = before?.ok ? joined(file, before.value, text) : text;
     const written = runtime.writeFile(path, all);
     if (!written.ok) fail(`error: ${escapeControls(`${path} cannot be written: ${written.error}`)}\n`);
   }
   return [...files.keys()];
 }
 
-/** A fresh repository's own file comes first. */
-function joined(file: string, before: string, text: string): string {
-  const own = before === "" || before.endsWith("\n") ? before : `${before}\n`;
-  if (file !== ".gitignore") return `${own}\n${text}`;
-  const has = new Set(own.split("\n").map((line) => line.trim()));
-  return own + linesText(text.split("\n").filter((line) => line !== "" && !has.has(line)));
+/** A fresh repository's own file comes first, byte by byte. */
+function joined(file: string, before: Uint8Array, text: string): Uint8Array {
+  const lines = new TextDecoder().decode(before).split("\n");
+  const has = new Set(lines.map((line) => line.trim()));
+  const lineEnd = lines.at(-1) === "" ? "" : "\n";
+  const added =
+    file === ".gitignore" ? linesText(text.split("\n").filter((line) => line !== "" && !has.has(line))) : `\n${text}`;
+  return Buffer.concat([before, Buffer.from(lineEnd + added)]);
 }

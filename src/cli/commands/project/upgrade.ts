@@ -79,8 +79,12 @@ async function tableChange(given: string | undefined, runtime: Runtime): Promise
 function textOf(path: string, runtime: Runtime): string {
   const read = runtime.readFile(path);
   if (!read.ok) return unreadable(path, read.error);
-  // A byte order mark stays where it is.
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(read.value);
+  try {
+    // A byte order mark stays where it is.
+    return new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(read.value);
+  } catch {
+    return unreadable(path, "it is not UTF-8");
+  }
 }
 
 function write({ path, before, after }: Change, runtime: Runtime): void {
