@@ -189,7 +189,7 @@ describe("the workflow", () => {
       `api --method POST repos/a/b/issues/7/comments ${body}`,
       `api --method PATCH repos/a/b/issues/comments/42 ${body}`,
     ]);
-    // Of a long one the rest is in the summary, behind a block that is closed.
+    // The rest of a long one is in the summary, behind a block that is closed.
     writeFileSync(join(temp, "change.md"), `\`\`\`\`\n${"é".repeat(100_000)}\n\`\`\`\`\n`);
     runSteps(["Comment"], more);
     const long = readFileSync(join(temp, "comment.md"), "utf8");

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { writeWhole } from "../../src/cli/process-runtime.ts";
+import { writeWhole } from "../../../src/cli/process-runtime.ts";
 
 /** Files that the command writes over a user's own. */
 
