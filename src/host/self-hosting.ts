@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTraceSettings } from "../edge/config.ts";
 import { err, ok, type Result } from "../ids/index.ts";
@@ -33,8 +33,8 @@ const OWN_FILES = /^(?:worker|worker\.js|console|routing-table\.json|packs|unfin
  * last and whole: after an interrupted build the folder can be served, or says that it has none.
  */
 export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
-  const foreign = foreignFile(folder, OWN_FILES);
-  if (foreign !== undefined) return err(`No build wrote ${foreign}. Name another folder with --out.`);
+  const foreign = foreignFile(folder, OWN_FILES) ?? foreignPart(folder);
+  if (foreign !== undefined) return err(notOurs(foreign));
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
   const packsFolder = packsFolderOf(resolve(tableFile));
@@ -52,6 +52,26 @@ export async function buildGateway(folder: string, tableFile: string): Promise<R
   return ok(undefined);
 }
 
+export const notOurs = (path: string): string => `No build wrote ${path}. Name another folder with --out.`;
+
+/** Folders that a build replaces whole, each with files by which it is ours, also after an interruption. */
+const PARTS = [
+  ["worker", /^(?:voucher|control-plane-object)\.js$/],
+  [CONSOLE_FOLDER, /^shell\.html$|\.[0-9A-Z]{8}\.\w+(?:\.gz)?$/],
+] as const;
+
+/** The path of such a folder that somebody else wrote: it must not be lost. */
+export function foreignPart(folder: string, parts = PARTS.map(([name]) => name as string)): string | undefined {
+  for (const [name, own] of PARTS) {
+    const path = join(folder, name);
+    if (!parts.includes(name) || !existsSync(path)) continue;
+    if (!statSync(path).isDirectory()) return path;
+    const names = readdirSync(path);
+    if (names.length > 0 && !names.some((each) => own.test(each))) return path;
+  }
+  return undefined;
+}
+
 export interface Preparation {
   readonly tableFile: string;
   /** Gets `worker/`, the modules that `base_dir` of `wrangler.toml` names, and `console/`, which `[assets]` names. */
@@ -67,6 +87,8 @@ export interface Preparation {
 export async function prepareFolder({ tableFile, folder, mainCode }: Preparation): Promise<Result<string, string>> {
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
+  const foreign = foreignPart(folder);
+  if (foreign !== undefined) return err(notOurs(foreign));
   const modules = await workerWith(text.value, mainCode);
   mkdirSync(folder, { recursive: true });
   await copyConsole(join(folder, "console"));

@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { copyConsole } from "../parts.ts";
 import { readTableText } from "../publish/publish.ts";
-import { prepareFolder } from "../self-hosting.ts";
+import { foreignPart, notOurs, prepareFolder } from "../self-hosting.ts";
 import { type ProjectWorker, readWorkerFile, WORKER_FILES } from "./worker-file.ts";
 
 export interface ProjectPreparation {
@@ -77,6 +77,8 @@ async function readProjectWorker(path: string): Promise<Result<ProjectWorker, st
 async function prepareConsole(tableFile: string, folder: string): Promise<Result<Prepared, string>> {
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
+  const foreign = foreignPart(folder, ["console"]);
+  if (foreign !== undefined) return err(notOurs(foreign));
   await copyConsole(join(folder, "console"));
   return ok({ tableFile, workerFile: undefined });
 }

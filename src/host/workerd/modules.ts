@@ -42,8 +42,8 @@ export function writeWorker(folder: string, modules: readonly ModuleFile[], with
   }
   rmSync(place, { recursive: true, force: true });
   renameSync(made, place);
-  // Builds and states of earlier versions have one module.
-  rmSync(join(folder, ONLY_MODULE), { force: true });
+  // Builds and states of earlier versions have one module. Beside what wrangler uploads it may be a project's own Worker.
+  if (!withMaps) rmSync(join(folder, ONLY_MODULE), { force: true });
 }
 
 /** The modules of a build, the main one first; empty if there is none. A build of an earlier version may have that one alone. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readWorkerFile, WORKER_TEXT } from "../../../src/host/project/worker-file.ts";
@@ -192,5 +192,24 @@ export default {
       stdout: ".waybill: the console, with routing-table.json\n",
     });
     expect(readdirSync(join(plain, ".waybill"))).toEqual(["console"]);
+  });
+
+  it("loses no file of the project, whatever --out names", () => {
+    const own = {
+      "src/worker/a.ts": "a",
+      "web/console/a.css": "b",
+      "worker.js": WORKER_TEXT.replace("../routing", "./routing"),
+    };
+    const mine = project(own);
+    const refused = (...args: readonly string[]) =>
+      expect(prepare(mine, ...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^No build wrote /) });
+    refused("--out", "src");
+    refused("--out", "web");
+    refused("--no-worker", "--out", "web");
+    expect(prepare(mine, "--out", ".")).toMatchObject({ status: 0 });
+    expect(prepare(mine, "--out", ".")).toMatchObject({ status: 0 });
+    rmSync(join(mine, "console/shell.html"));
+    expect(prepare(mine, "--no-worker", "--out", ".")).toMatchObject({ status: 0 });
+    for (const [name, text] of Object.entries(own)) expect(readFileSync(join(mine, name), "utf8")).toBe(text);
   });
 });
