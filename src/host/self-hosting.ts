@@ -60,7 +60,7 @@ const PARTS = [
   [CONSOLE_FOLDER, /^shell\.html$|\.[0-9A-Z]{8}\.\w+(?:\.gz)?$/],
 ] as const;
 
-/** The path of such a folder that somebody else wrote: it must not be lost. */
+/** The path of such a folder that no build wrote: it must not be lost. */
 export function foreignPart(folder: string, parts = PARTS.map(([name]) => name as string)): string | undefined {
   for (const [name, own] of PARTS) {
     const path = join(folder, name);
