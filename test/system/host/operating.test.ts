@@ -7,6 +7,7 @@ import { HELP } from "../../../src/edge/metrics/snapshot.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const PAGE = read("docs/operate/observe.md");
+const ALERTS = read("src/package/templates/monitoring/monitoring/alerts.yml");
 /** The gateway's own source: each feature writes its events in its folder. */
 const SOURCES = globSync("src/{edge,features,formats,ports}/**/*.ts", { cwd: new URL("../../..", import.meta.url) })
   .map((path) => read(path))
@@ -47,7 +48,7 @@ describe("the page on operating", () => {
         (type === "histogram" ? ["_bucket", "_sum", "_count"] : [""]).map((suffix) => `waybill_${name}${suffix}`),
       ),
     );
-    const named = [...PAGE.matchAll(/\bwaybill_[a-z_]*[a-z]/g)].map(([name]) => name);
+    const named = [...(PAGE + ALERTS).matchAll(/\bwaybill_[a-z_]*[a-z]/g)].map(([name]) => name);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });

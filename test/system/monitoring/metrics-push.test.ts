@@ -94,7 +94,7 @@ describe("a gateway with a collector", () => {
     await until(() => collector.taken.length >= from + 2);
     expect(await traffic.round()).toEqual(expect.arrayContaining([200]));
     await until(() => failures().length > 0);
-    expect(failures().map((line) => JSON.parse(line).why)).toEqual(["status 503: too\nbusy"]);
+    expect(failures().map((line) => JSON.parse(line).why)).toEqual(["status 503: too busy"]);
 
     answer = { status: 200, body: { partialSuccess: { rejectedDataPoints: "3", errorMessage: "too old" } } };
     const rejected = collector.taken.length;

@@ -27,7 +27,7 @@ if (words[0] === "secret") console.log(process.env.SECRETS ?? "[]");
 process.exitCode = words[0] === "deploy" ? Number(process.env.DEPLOY_CODE ?? 0) : 0;
 `;
 
-const CONFIG = readFileSync("wrangler.toml", "utf8");
+const CONFIG = readFileSync("wrangler.toml", "utf8").replace(/^command = ".*"$/m, 'command = "npx waybill prepare"');
 
 function project(files: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(root, "project-"));

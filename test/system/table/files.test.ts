@@ -38,7 +38,9 @@ beforeAll(() => {
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   const wrangler = join(folder, "project/node_modules/wrangler");
   mkdirSync(wrangler, { recursive: true });
-  cpSync(join(ROOT, "wrangler.toml"), join(folder, "project/wrangler.toml"));
+  const config = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
+  const own = config.replace(/^command = ".*"$/m, 'command = "npx waybill prepare"');
+  writeFileSync(join(folder, "project/wrangler.toml"), own);
   writeFileSync(join(wrangler, "package.json"), JSON.stringify({ version: "4.200.0", bin: { wrangler: "./w.cjs" } }));
   const asked = JSON.stringify(join(folder, "asked"));
   writeFileSync(
