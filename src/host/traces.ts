@@ -1,15 +1,13 @@
 import {
   attributesOf,
   type Collector,
-  firstText,
-  judge,
   nanosOf,
   type Outcome,
   objectOf,
-  pairsIn,
   resourceOf,
   SCOPE,
 } from "../formats/otlp/protocol.ts";
+import { DEADLINE_MS, sendSignal } from "../formats/otlp/send.ts";
 
 /** The spans that the lines of the log tell of, sent to a collector behind the requests. */
 export interface TraceExport {
@@ -24,8 +22,6 @@ const QUEUE_MAX = 8_192;
 
 /** A batch that is not full waits for others. */
 const WAIT_MS = 2_000;
-
-const DEADLINE_MS = 5_000;
 
 /** After a failure, doubled up to the second. */
 const RETRY_MS = 1_000;
@@ -116,28 +112,16 @@ export function exportTraces({ collector, instance, report }: TraceExportOptions
   };
 }
 
-async function post({ url, headers }: Collector, body: string): Promise<Outcome> {
-  const own = { "content-type": "application/json", "user-agent": "waybill-otlp" };
+function post(collector: Collector, body: string): Promise<Outcome> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  try {
-    // A redirect would take the credentials along.
-    const request = {
-      method: "POST",
-      headers: { ...Object.fromEntries(pairsIn(headers)), ...own },
-      body,
-      signal,
-    } as const;
-    const response = await fetch(url, { ...request, redirect: "manual" });
-    const answer = { status: response.status, retryAfter: response.headers.get("retry-after") };
-    return judge(
-      { ...answer, body: await firstText(response.body?.pipeThrough(new TextDecoderStream())) },
-      "rejectedSpans",
-      Date.now(),
-    );
-  } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { outcome: "unavailable", why: cause instanceof Error ? cause.message : String(cause), afterMs: 0 };
-  }
+  return sendSignal(collector, body, "rejectedSpans", {
+    signal,
+    nowMs: Date.now,
+    async post(url, request) {
+      const { status, headers, body: answer } = await fetch(url, { ...request, signal });
+      return { status, headers, text: answer?.pipeThrough(new TextDecoderStream()) };
+    },
+  });
 }
 
 /** The span of a request's line; `undefined` of other lines, and of requests that are not sampled. */

@@ -1,11 +1,9 @@
-import { type Collector, firstText, judge, type Outcome, pairsIn } from "../../../formats/otlp/protocol.ts";
+import type { Collector, Outcome } from "../../../formats/otlp/protocol.ts";
+import { DEADLINE_MS, sendSignal } from "../../../formats/otlp/send.ts";
 import type { Clock, Fetch, ServedTable } from "../../../ports/gateway.ts";
 import { snapshotOf } from "../snapshot.ts";
 import type { MetricsTotals } from "../store.ts";
 import { metricsRequests } from "./encode.ts";
-
-/** A collector that is slower is taken for one that is away. */
-const DEADLINE_MS = 5_000;
 
 interface Push {
   readonly figures: {
@@ -48,35 +46,18 @@ export async function pushMetrics(
   return outcome;
 }
 
-async function pushOne(
+function pushOne(
   body: string,
-  { url, headers }: Collector,
+  collector: Collector,
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const own = { "content-type": "application/json", "user-agent": "waybill-otlp" };
-  try {
-    // A redirect would take the credentials along.
-    const request = {
-      method: "POST",
-      headers: { ...Object.fromEntries(pairsIn(headers)), ...own },
-      body,
-      redirect: "manual",
-      signal,
-    } as const;
-    const response = await fetch(url, request);
-    const answer = { status: response.status, retryAfter: response.headers.get("retry-after") };
-    return judge(
-      { ...answer, body: await firstText(response.body?.pipeThrough(new TextDecoderStream())) },
-      "rejectedDataPoints",
-      clock.nowMs(),
-    );
-  } catch (error) {
-    const why = signal.aborted
-      ? `no answer within ${DEADLINE_MS} ms`
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    return { outcome: "unavailable", why, afterMs: 0 };
-  }
+  return sendSignal(collector, body, "rejectedDataPoints", {
+    signal,
+    nowMs: clock.nowMs,
+    async post(url, request) {
+      const { status, headers, body: answer } = await fetch(url, { ...request, signal });
+      return { status, headers, text: answer?.pipeThrough(new TextDecoderStream()) };
+    },
+  });
 }
