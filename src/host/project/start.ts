@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parsePublicKeys } from "../../features/public-ids/table/codec.ts";
 import { type DeclaredTable, parseJson } from "../../routing/index.ts";
@@ -8,6 +9,7 @@ import { digestOf, packsFolderOf, publishedPointer } from "../publish/publish.ts
 import { type Environment, isOpen, settingsFrom } from "../settings.ts";
 import { KV_FOLDER, type RunningGateway, type ServeOptions, serveWorker } from "../workerd/gateway.ts";
 import { workerWith } from "../workerd/table-modules.ts";
+import { refuseRunning } from "../workerd/workerd.ts";
 import { CONSOLE_SETTINGS, consoleUrlOf, formatLogLine, type Paint } from "./lines.ts";
 import { editPublisher } from "./publish-edit.ts";
 import { entitySamples } from "./samples.ts";
@@ -123,6 +125,8 @@ function accessOf(environment: Environment, isLocal: boolean): Access {
 async function serve(start: ProjectStart, run: Run, standIns: StandIns | undefined) {
   const { file, access, edits, log } = run;
   const stateFolder = resolve(start.stateFolder);
+  // Before its console is written anew below.
+  if (existsSync(stateFolder)) refuseRunning(stateFolder);
   const packsFolder = packsFolderOf(file.path);
   const consoleFolder = join(stateFolder, CONSOLE_FOLDER);
   const [worker] = await Promise.all([workerWith(file.text), copyConsole(consoleFolder)]);
