@@ -1,17 +1,17 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packAll } from "./packed.ts";
+import { openRegistry } from "./registry.ts";
 
 /**
  * The image of a project, built and run without a container engine: debootstrap makes the base, buildah the image, and its command
- * runs as process 1 of namespaces of its own, with the rights that compose.yaml leaves it. Some three minutes on a machine that does nothing else. Skipped, with a
- * note, where root, a tool or the Debian mirror is missing.
+ * runs as process 1 of namespaces of its own, with the rights that compose.yaml leaves it. It takes some three minutes. Skipped,
+ * with a note, where root or a tool is missing.
  */
 
 const TOOLS = ["buildah", "debootstrap", "unshare", "nsenter", "chroot", "ip"];
@@ -34,40 +34,6 @@ describe.skipIf(!canRun)("the image of a project", () => {
   };
   let root = "";
   let config: { Entrypoint: string[]; Healthcheck: { Test: string[] }; User: string; Volumes: object; Env: string[] };
-
-  /** A registry that has this version of the package, and sends on to the public one for all else. */
-  async function startRegistry() {
-    await run(process.execPath, [
-      "src/host/run.mjs",
-      "src/package/pack.ts",
-      "--only",
-      "waybill",
-      "--out",
-      at("packed"),
-    ]);
-    const { stdout } = await run("sh", ["-c", `ls ${at("packed")}/waybill-[0-9]*.tgz`]);
-    const tarball = readFileSync(stdout.trim());
-    const { stdout: manifest } = await run("tar", ["-xOzf", stdout.trim(), "package/package.json"]);
-    const { version, ...rest } = JSON.parse(manifest);
-    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const server = createServer((request, response) => {
-      const base = `http://${request.headers.host}`;
-      const dist = { tarball: `${base}/waybill.tgz`, integrity };
-      if (request.url === "/waybill.tgz") response.end(tarball);
-      else if (request.url === "/waybill")
-        response.end(
-          JSON.stringify({
-            name: "waybill",
-            "dist-tags": { latest: version },
-            versions: { [version]: { ...rest, version, dist } },
-          }),
-        );
-      else response.writeHead(307, { location: `https://registry.npmjs.org${request.url}` }).end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    return { server, version, url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` };
-  }
 
   /** Debian with Node and npm, as the official image has them, and this machine's certificates for its registry. */
   async function makeBase(registry: string) {
@@ -102,16 +68,13 @@ describe.skipIf(!canRun)("the image of a project", () => {
 
   beforeAll(async () => {
     writeFileSync(at("policy.json"), '{"default": [{"type": "insecureAcceptAnything"}]}');
-    const registry = await startRegistry();
-    try {
-      await makeBase(registry.url);
-      await makeProject(registry.version, registry.url);
-      const options = ["--format", "docker", "--pull-never", "--network", "host"];
-      await buildah("bud", ...options, "--tag", "edge", at("project"));
-    } finally {
-      registry.server.close();
-      registry.server.closeAllConnections();
-    }
+    const packages = packAll(at("packed"));
+    await using registry = await openRegistry();
+    registry.hold(packages);
+    await makeBase(registry.url);
+    await makeProject(packages[0]?.manifest.version ?? "", registry.url);
+    const options = ["--format", "docker", "--pull-never", "--network", "host"];
+    await buildah("bud", ...options, "--tag", "edge", at("project"));
     config = JSON.parse(await buildah("inspect", "--type", "image", "edge")).Docker.config;
     root = await buildah("mount", await buildah("from", "--pull-never", "localhost/edge"));
   }, 1_200_000);

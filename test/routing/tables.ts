@@ -8,6 +8,17 @@ export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
 export type TableOfEntities = DeclaredTable & Required<Pick<DeclaredTable, "entities">>;
 
+/** A path without an ID of its own, which an order's ID in any place of the request routes. */
+export const CHECKOUT = {
+  path: "/checkout",
+  idIn: [
+    { entity: "order", header: "x-order" },
+    { entity: "order", json: "/order" },
+    { entity: "order", jwtClaim: "order" },
+  ],
+  sources: [{ hostLabel: "*.example.com" }, { clientCountry: { KZ: "ap" } }],
+};
+
 /** A small table without fault that has every part. */
 export const sampleTable = (): TableOfEntities => ({
   gateway: { hosts: ["api.example.com"] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleTable } from "../../routing/tables.ts";
+import { CHECKOUT, sampleTable } from "../../routing/tables.ts";
 import { objectsOf, waybill } from "../fake-runtime.ts";
 import { tableFiles } from "../memory-files.ts";
 
@@ -27,17 +27,7 @@ const TABLE = {
   ],
   moved: { [MOVED]: "us" },
   gone: { [GONE]: { epoch: 4 } },
-  withoutId: {
-    checkout: {
-      path: "/checkout",
-      idIn: [
-        { entity: "order", header: "x-order" },
-        { entity: "order", json: "/order" },
-        { entity: "order", jwtClaim: "order" },
-      ],
-      sources: [{ hostLabel: "*.example.com" }, { clientCountry: { KZ: "ap" } }],
-    },
-  },
+  withoutId: { checkout: CHECKOUT },
 };
 
 const test = (examples: unknown, ...args: readonly string[]) =>

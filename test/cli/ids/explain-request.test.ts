@@ -1,22 +1,12 @@
 import { expect, test } from "vitest";
-import { sampleTable } from "../../routing/tables.ts";
+import { CHECKOUT, sampleTable } from "../../routing/tables.ts";
 import { waybill } from "../fake-runtime.ts";
 import { tableFiles } from "../memory-files.ts";
 
 const ORDER = "019e807a-ec00-8005-805e-2d8e9c7ac355";
 const TABLE = {
   ...sampleTable(),
-  withoutId: {
-    checkout: {
-      path: "/checkout",
-      idIn: [
-        { entity: "order", header: "x-order" },
-        { entity: "order", json: "/order" },
-        { entity: "order", jwtClaim: "order" },
-      ],
-      sources: [{ hostLabel: "*.example.com" }, { clientCountry: { KZ: "ap" } }],
-    },
-  },
+  withoutId: { checkout: CHECKOUT },
 };
 
 const explain = (...args: readonly string[]) =>

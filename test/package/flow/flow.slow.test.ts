@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packAll } from "../packed.ts";
+import { openRegistry, type Registry } from "../registry.ts";
 import { freePorts, installedIn, npmStart, type Started, type Step, succeed } from "./project.ts";
-import { openRegistry, type Registry } from "./registry.ts";
 import { installToolchain, TOOLCHAINS, type Toolchain } from "./toolchain.ts";
 
 /**

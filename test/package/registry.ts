@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
-import type { Packed } from "../packed.ts";
+import type { Packed } from "./packed.ts";
 
 /** A registry that has the packed packages, and sends npm to the registry that it is configured with for all others. */
 export interface Registry extends AsyncDisposable {
