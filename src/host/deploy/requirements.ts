@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, DURABLE_OBJECTS } from "../workerd/config.ts";
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, DURABLE_OBJECTS } from "../workerd/config-text.ts";
 import { MAIN_MODULE, WORKER_FOLDER } from "../workerd/modules.ts";
 
 /** A part of wrangler's configuration, normalised: what this version of the gateway needs of it. */

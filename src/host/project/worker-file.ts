@@ -2,7 +2,7 @@ import * as nodeModule from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { type ImportSpecifier, init, parse } from "es-module-lexer";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { DURABLE_OBJECTS } from "../workerd/config.ts";
+import { DURABLE_OBJECTS } from "../workerd/config-text.ts";
 import { FOR_PROJECTS } from "../workerd/table-modules.ts";
 
 export interface ProjectWorker {

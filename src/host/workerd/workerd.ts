@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { apartFromTerminal, endWithParent, exitCodeOf, stopChild } from "../child.ts";
 import { readBytes } from "../publish/publish.ts";
-import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
+import { SOCKET_NAME } from "./config.ts";
+import { OPEN_PAGES_VARIABLE } from "./config-text.ts";
 
 export interface WorkerdOptions {
   readonly configPath: string;

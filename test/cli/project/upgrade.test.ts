@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DURABLE_OBJECTS } from "../../../src/host/workerd/config.ts";
+import { DURABLE_OBJECTS } from "../../../src/host/workerd/config-text.ts";
 import { waybill } from "../fake-runtime.ts";
 import { MemoryFiles } from "../memory-files.ts";
 

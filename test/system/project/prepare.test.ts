@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readWorkerFile, WORKER_TEXT } from "../../../src/host/project/worker-file.ts";
-import { DURABLE_OBJECTS } from "../../../src/host/workerd/config.ts";
+import { DURABLE_OBJECTS } from "../../../src/host/workerd/config-text.ts";
 import { serveWorker } from "../../../src/host/workerd/gateway.ts";
 import { readWorker } from "../../../src/host/workerd/modules.ts";
 import { MAIN, scratch } from "./started.ts";

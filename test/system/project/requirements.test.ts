@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Deployed, lacksOf } from "../../../src/host/deploy/requirements.ts";
 import { readWranglerConfig } from "../../../src/host/deploy/wrangler.ts";
-import { COMPATIBILITY_DATE, DURABLE_OBJECTS } from "../../../src/host/workerd/config.ts";
+import { COMPATIBILITY_DATE, DURABLE_OBJECTS } from "../../../src/host/workerd/config-text.ts";
 
 const CLASSES = DURABLE_OBJECTS.map(([, name]) => name);
 const SQLITE = { type: "durable-object", storage: "sqlite" };
