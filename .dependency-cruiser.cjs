@@ -186,7 +186,12 @@ const ZONES = [
   {
     name: "worker",
     from: "^src/worker(\\.ts$|/)",
-    may: ["^routes/", "^src/(worker|edge|control-plane|gateway|proxy|features)/", "^routing-table\\.json$"],
+    may: [
+      "^routes/",
+      "^src/(worker|edge|control-plane|gateway|proxy|features|formats|problems)/",
+      "^routing-table\\.json$",
+      "^cloudflare:",
+    ],
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {

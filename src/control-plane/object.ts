@@ -5,6 +5,7 @@ import type { FormSeal } from "../edge/table/form-seal.ts";
 import { sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
 import type { Pointer } from "../formats/kv.ts";
+import type { HeardEdge } from "../formats/machines.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type {
@@ -19,6 +20,7 @@ import type {
 import type { Clock } from "../ports/gateway.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector, Fault } from "../routing/index.ts";
+import { AnnouncedPointer, HeardEdges, type PointerAnswer, type PointerCall } from "./announced.ts";
 import type { PartStore } from "./feature.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
@@ -55,6 +57,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #wakeAt: (atMs: number) => Promise<void>;
   readonly #clock: Clock;
   readonly #pause: (ms: number) => Promise<void>;
+  readonly #announced = new AnnouncedPointer();
+  readonly #edges = new HeardEdges();
   #beginning: Promise<Result<undefined, TableChangeError>> | undefined;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
@@ -82,7 +86,11 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
         log.save({ ...state, publication: markUncertain(state.publication, clock.nowMs()) });
       this.#log = log;
       this.#forms = seal && storedForms({ log, kv, clock, seal, report });
-      const { isKvLimited: isLimited, onHeld } = deps;
+      const { isKvLimited: isLimited } = deps;
+      const onHeld = (pointer: Pointer): void => {
+        this.#announced.set(pointer);
+        deps.onHeld?.(pointer);
+      };
       this.#sync = kvSync(log, kv, clock, { deadlines: kvDeadlines, forms: this.#forms, isLimited, onHeld });
     });
   }
@@ -205,6 +213,29 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     // The table may be one that a former version left in KV.
     await this.#reconciled(() => ok(undefined));
     await this.#forms?.renew(digest);
+  }
+
+  /** For the mirrors of edges: KV is read for the first of them alone. */
+  async pointer({ tag, waitMs, edge }: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>> {
+    if (edge !== undefined) this.#edges.add(edge, this.#clock.nowMs());
+    if (!this.#announced.isKnown) {
+      const known = await this.#reconciled<undefined, TableHistoryError>(({ pointer, failure }) => {
+        const { publication } = this.#log.state();
+        const held = failure !== undefined && publication?.isHeld ? publication.pointer : pointer;
+        if (failure !== undefined && held === undefined)
+          return err({ reason: "control-plane-unavailable", why: failure });
+        // A change may have come into force meanwhile.
+        if (!this.#announced.isKnown) this.#announced.set(held);
+        return ok(undefined);
+      });
+      if (!known.ok) return known;
+    }
+    return ok(await this.#announced.next(tag, waitMs));
+  }
+
+  /** The edges that were heard of lately. */
+  async machines(): Promise<readonly HeardEdge[]> {
+    return this.#edges.read(this.#clock.nowMs());
   }
 
   async #partFaults(bytes: Uint8Array): Promise<readonly Fault[]> {

@@ -1,6 +1,8 @@
+import type { PointerAnswer, PointerCall } from "../control-plane/announced.ts";
+import type { HeardEdge } from "../formats/machines.ts";
 import type { Result } from "../ids/result.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
-import type { TableChangeError } from "../problems/errors.ts";
+import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
 
@@ -10,6 +12,9 @@ export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBrand
   renewForm(digest: string): Promise<void>;
   /** For isolates of a self-hosted gateway whose start hands a table over: it is in force when this ends. */
   begin(): Promise<Result<undefined, TableChangeError>>;
+  /** For mirrors, by a state node: the pointer in KV, once it is another one than theirs. */
+  pointer(call: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>>;
+  machines(): Promise<readonly HeardEdge[]>;
 }
 
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */

@@ -8,6 +8,14 @@ type Method = (...values: readonly unknown[]) => unknown;
 /** The methods of an object that callers and the platform know, all of them: the rest is its own. */
 type Methods<Api> = { readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: true };
 
+/** How a class is called by edges, which have its objects behind an RPC of state nodes. */
+export interface ThinClass {
+  /** The binding of its objects. */
+  readonly namespace: keyof Env;
+  /** Without those that only the platform calls. */
+  readonly calls: readonly string[];
+}
+
 /** The platform calls it. */
 export interface Wakes {
   alarm(): Promise<void>;
@@ -19,12 +27,14 @@ export interface Wakes {
  * be loaded, callers get its error, and their next call makes the object anew.
  */
 export function thinObject<Api extends object>(
-  module: string,
+  { namespace, module }: { readonly namespace: keyof Env; readonly module: string },
   imported: () => Promise<(context: DurableObjectState, env: Env) => Api>,
   methods: Methods<Api>,
 ) {
   const implementation = loadable(module, imported);
   class ThinObject extends DurableObject<Env> {
+    static readonly namespace = namespace;
+    static readonly calls = Object.keys(methods).filter((method) => method !== "alarm");
     object: Api | undefined;
 
     constructor(context: DurableObjectState, env: Env) {
@@ -48,8 +58,5 @@ export function thinObject<Api extends object>(
       },
     });
   }
-  return ThinObject as unknown as new (
-    context: DurableObjectState,
-    env: Env,
-  ) => DurableObject<Env> & Api;
+  return ThinObject as unknown as ThinClass & (new (context: DurableObjectState, env: Env) => DurableObject<Env> & Api);
 }

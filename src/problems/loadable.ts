@@ -43,3 +43,11 @@ export function loadable<Module>(module: string, imported: () => Promise<Module>
     run: (use) => (loaded === undefined ? load().then(use) : use(loaded)),
   };
 }
+
+/** An object of which every member is a method: for one that is loaded, or asked for, when it is called. */
+export const methodsBy = <Api extends object>(call: (name: string, values: never[]) => unknown): Api =>
+  new Proxy({} as Api, {
+    get: (_, name) =>
+      // A promise would be resolved by its `then`.
+      typeof name === "symbol" || name === "then" ? undefined : (...values: never[]) => call(name, values),
+  });

@@ -1,5 +1,5 @@
 import { createApp } from "../../routes/app.ts";
-import { beginCalls, controlPlane, deploymentName, formRequests } from "../control-plane/client.ts";
+import { beginCalls, deploymentName, formRequests } from "../control-plane/deployment.ts";
 import { clientClaims } from "../edge/auth/access.ts";
 import { authenticator } from "../edge/auth/authenticate.ts";
 import { readConfig } from "../edge/config.ts";
@@ -25,10 +25,11 @@ import {
 import { rateLimits } from "../edge/rate-limits.ts";
 import { edgeTables } from "../edge/table/isolate-table.ts";
 import { startedTables } from "../edge/table/started-tables.ts";
-import { awaitedHere, tellFromNowOn } from "../edge/table/told-tables.ts";
+import { tellFromNowOn } from "../edge/table/told-tables.ts";
 import { behindProxies } from "../edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "../features/platform.ts";
 import { problemResponse } from "../gateway/problem-response.ts";
+import { loadable, methodsBy } from "../problems/loadable.ts";
 import { fieldRules } from "../proxy/headers.ts";
 import { pseudonymOf } from "../proxy/origin-request.ts";
 import { retryBudget } from "../proxy/origins.ts";
@@ -113,9 +114,20 @@ function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
   tellFromNowOn(own);
   const start = { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure };
   const tables = env.START_TABLE === undefined ? own : startedTables(own, start);
-  const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
-  const awaited = awaitedHere(truth, { tables, clock: systemClock, pause: systemPause });
-  return { tables, controlPlane: { ...truth, ...awaited } };
+  // Pages of operators alone call it.
+  const calls = loadable("control-plane-calls", async () => {
+    const [{ controlPlane }, { awaitedHere }] = await Promise.all([
+      import("../control-plane/client.ts"),
+      import("../edge/table/awaited-tables.ts"),
+    ]);
+    const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
+    return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause }) };
+  });
+  type Calls = Awaited<ReturnType<typeof calls.load>>;
+  const controlPlane = methodsBy<Calls>(async (name, values) =>
+    ((await calls.load())[name as keyof Calls] as (...given: never[]) => unknown)(...values),
+  );
+  return { tables, controlPlane };
 }
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { deploymentName } from "../../control-plane/client.ts";
+import { deploymentName } from "../../control-plane/deployment.ts";
 import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports/gateway.ts";

@@ -1,4 +1,4 @@
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 
 /** The Durable Objects of the gateway. Their names are in the configuration; a deployment keeps all of them. */
 
@@ -12,3 +12,5 @@ export declare class SequenceBlocks extends DurableObject {}
 export declare class IdempotencyKeys extends DurableObject {}
 /** Keys of directories. */
 export declare class DirectoryKeys extends DurableObject {}
+/** How edges of a self-hosted gateway of several machines reach the objects. Nothing is bound to it elsewhere. */
+export declare class State extends WorkerEntrypoint {}

@@ -8,7 +8,7 @@ import { type DirectoryRpc, durableDirectory } from "./keys.ts";
 
 /** The implementation is loaded with the first object. */
 export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
-  "directory-object",
+  { namespace: "DIRECTORY", module: "directory-object" },
   async () => {
     const module = await import("./object.ts");
     return (context, env) => new module.DirectoryKeys(context, env);

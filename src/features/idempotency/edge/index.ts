@@ -4,7 +4,7 @@ import { durableIdempotency, type IdempotencyRpc } from "./keys.ts";
 
 /** The implementation is loaded with the first object. */
 export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
-  "idempotency-object",
+  { namespace: "IDEMPOTENCY", module: "idempotency-object" },
   async () => {
     const module = await import("./object.ts");
     return (context, env) => new module.IdempotencyKeys(context, env);

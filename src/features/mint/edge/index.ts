@@ -7,7 +7,7 @@ import type { SequenceRpc, SequenceUse } from "./sequences.ts";
 
 /** The implementation is loaded with the first object. */
 export class SequenceBlocks extends thinObject<SequenceRpc>(
-  "sequence-object",
+  { namespace: "SEQUENCES", module: "sequence-object" },
   async () => {
     const module = await import("./object.ts");
     return (context, env) => new module.SequenceBlocks(context, env);

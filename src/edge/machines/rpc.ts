@@ -1,0 +1,11 @@
+/** A state node as edges know it: its entrypoint `State`. Methods are only added, since edges and nodes are upgraded one by one. */
+export interface StateRpc {
+  /** Whether the node answers at all. */
+  ping(): Promise<void>;
+  /** Calls a method of an object, of those that its class lists. */
+  call(namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown>;
+  /** A value of KV; of the keys that edges write. */
+  kvGet(key: string): Promise<ArrayBuffer | null>;
+  /** Writes a value, or deletes it. */
+  kvPut(key: string, value: Uint8Array | string | null): Promise<void>;
+}

@@ -1,0 +1,69 @@
+import { NAME_LENGTH_MAX } from "../routing/limits.ts";
+import { isRecord } from "../routing/schema/records.ts";
+import type { Pointer } from "./kv.ts";
+
+/** Edges and state nodes talk over HTTP by these, on the state nodes' own socket. */
+
+/** The field by which an edge tells of itself when it asks for the pointer: JSON. */
+export const EDGE_FIELD = "waybill-edge";
+
+/** The longest that a request for the pointer may wait for another one. */
+export const POINTER_WAIT_SECONDS_MAX = 30;
+
+/** An edge as its mirror has it. */
+export interface EdgeReport {
+  readonly name: string;
+  /** The mirror's; 0 where it has none. */
+  readonly revision: number;
+  readonly change: number;
+  /** The version of Waybill. */
+  readonly version: string;
+  readonly processes: number;
+  /** Since the mirror was last found to be what is published. */
+  readonly ageMs: number;
+}
+
+export interface HeardEdge extends EdgeReport {
+  /** Unix ms. */
+  readonly heardAtMs: number;
+}
+
+const REPORT_LENGTH_MAX = 1_024;
+export const MACHINE_NAME = /^[A-Za-z0-9.-]{1,64}$/;
+const VERSION = /^[\w.+-]{1,64}$/;
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** `undefined` for a text that is no report. Members of a later version are left out. */
+export function readEdgeReport(text: string): EdgeReport | undefined {
+  const json = text.length > REPORT_LENGTH_MAX ? undefined : jsonIn(text);
+  if (!isRecord(json)) return undefined;
+  const { name, revision, change, version, processes, ageMs } = json;
+  if (typeof name !== "string" || !MACHINE_NAME.test(name)) return undefined;
+  if (typeof version !== "string" || !VERSION.test(version)) return undefined;
+  if (!isCount(revision) || !isCount(change) || !isCount(processes) || !isCount(ageMs)) return undefined;
+  return { name, revision, change, version, processes, ageMs };
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Differs for every change of the control plane, canaries included. */
+export const pointerTag = ({ revision, change }: Pick<Pointer, "revision" | "change">): string =>
+  `"${revision}.${change}"`;
+
+const DIRECTORY_COPY = new RegExp(
+  `^(?:directory\\.[\\x21-\\x7e]{1,${NAME_LENGTH_MAX}}\\.current|directory-copy\\.[0-9a-f]{64}(?:\\.\\d{1,6})?)$`,
+);
+const TABLE_OR_PACK = /^(?:table\.(?:current|[0-9a-f]{64}(?:\.[0-9a-z]{1,64})?)|pack\.[0-9a-f]{64}(?:\.\d{1,6})?)$/;
+
+/** Keys of KV that a mirror may read: tables, their stored forms and packs, and the published copies of directories. */
+export const isMirrored = (key: string): boolean => TABLE_OR_PACK.test(key) || isOfCopies(key);
+
+/** Keys that the pages of an edge write: its own KV is the mirror's. All others have the control plane as their one writer. */
+export const isOfCopies = (key: string): boolean => DIRECTORY_COPY.test(key);
