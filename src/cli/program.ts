@@ -1,106 +1,117 @@
-import { group, type Row } from "./command.ts";
-import { canary } from "./commands/canary.ts";
-import { complete, completion } from "./commands/completion/completion.ts";
-import { config } from "./commands/config-check.ts";
-import { contract } from "./commands/contract/contract.ts";
-import { directory } from "./commands/directory/directory.ts";
-import { explainIds } from "./commands/explain/explain.ts";
-import { exportCommand } from "./commands/export/export.ts";
-import { build as buildCommand, serve } from "./commands/host.ts";
-import { idCapacity } from "./commands/id-capacity.ts";
-import { idCheck } from "./commands/id-check.ts";
-import { idColumn } from "./commands/id-column.ts";
-import { idConvert } from "./commands/id-convert.ts";
-import { idRange } from "./commands/id-range.ts";
-import { idempotency } from "./commands/idempotency.ts";
-import { init } from "./commands/init/init.ts";
-import { layout } from "./commands/layout.ts";
-import { locate } from "./commands/locate.ts";
-import { luuidKeys } from "./commands/luuid/verify.ts";
-import { mint } from "./commands/mint.ts";
-import { move } from "./commands/move.ts";
-import { deploy, prepare } from "./commands/project/deploy.ts";
-import { health } from "./commands/project/health.ts";
-import { start } from "./commands/project/start.ts";
-import { upgrade } from "./commands/project/upgrade.ts";
-import { publicIds } from "./commands/public-id.ts";
-import { abort, promote, canary as tableCanary } from "./commands/table/canary.ts";
-import { tableCheck } from "./commands/table/check.ts";
-import { tableDiff, tableReplay } from "./commands/table/diff.ts";
-import { tableAudit, tableHistory, tableShow } from "./commands/table/history.ts";
-import { tablePack, tableUploadPacks } from "./commands/table/pack.ts";
-import { tableCapacity, tablePlan } from "./commands/table/plan.ts";
-import { publish, rollback } from "./commands/table/publish.ts";
-import { tableStatus } from "./commands/table/status.ts";
-import { tableTest } from "./commands/table/test.ts";
-import { token } from "./commands/token.ts";
+import type { Row } from "./command.ts";
+import { type Entry, type Load, rowsOf, termOf, Unloaded } from "./lazy.ts";
 import { runProgram } from "./run-program.ts";
 import type { Runtime } from "./runtime.ts";
+import { SUMMARIES } from "./summaries.generated.ts";
 
-const ROWS: readonly Row[] = [
-  explainIds,
-  mint,
-  locate,
-  group("id", "explain, mint, check and convert IDs; ID ranges of periods; columns of databases; capacity of layouts", [
-    explainIds,
-    mint,
-    idCheck,
-    idConvert,
-    idRange,
-    idColumn,
-    idCapacity,
-  ]),
-  group("table", "check, test, compare, publish and monitor routing tables", [
-    tableCheck,
-    tableTest,
-    tableDiff,
-    tablePack,
-    tableReplay,
-    tableCapacity,
-    tablePlan,
-    tableUploadPacks,
-    publish,
-    rollback,
-    tableShow,
-    tableHistory,
-    tableAudit,
-    tableStatus,
-    tableCanary,
-    promote,
-    abort,
-  ]),
-  contract,
-  config,
-  publicIds,
-  move,
-  canary,
-  directory,
-  idempotency,
-  luuidKeys,
-  token,
-  layout,
-  init,
-  exportCommand,
-  buildCommand,
-  serve,
-  start,
-  prepare,
-  deploy,
-  upgrade,
-  health,
-  completion,
-  complete,
+/** Each command, with the file that has it. It is loaded when the command is run, or when its own help is asked for. */
+export const COMMANDS: readonly Entry[] = [
+  { name: "explain", load: async () => (await import("./commands/explain/explain.ts")).explainIds },
+  { name: "mint", load: async () => (await import("./commands/mint.ts")).mint },
+  { name: "locate", load: async () => (await import("./commands/locate.ts")).locate },
+  {
+    name: "id",
+    description:
+      "explain, mint, check and convert IDs; ID ranges of periods; columns of databases; capacity of layouts",
+    commands: [
+      { name: "explain", load: async () => (await import("./commands/explain/explain.ts")).explainIds },
+      { name: "mint", load: async () => (await import("./commands/mint.ts")).mint },
+      { name: "check", load: async () => (await import("./commands/id-check.ts")).idCheck },
+      { name: "convert", load: async () => (await import("./commands/id-convert.ts")).idConvert },
+      { name: "range", load: async () => (await import("./commands/id-range.ts")).idRange },
+      { name: "column", load: async () => (await import("./commands/id-column.ts")).idColumn },
+      { name: "capacity", load: async () => (await import("./commands/id-capacity.ts")).idCapacity },
+    ],
+  },
+  {
+    name: "table",
+    description: "check, test, compare, publish and monitor routing tables",
+    commands: [
+      { name: "check", load: async () => (await import("./commands/table/check.ts")).tableCheck },
+      { name: "test", load: async () => (await import("./commands/table/test.ts")).tableTest },
+      { name: "diff", load: async () => (await import("./commands/table/diff.ts")).tableDiff },
+      { name: "pack", load: async () => (await import("./commands/table/pack.ts")).tablePack },
+      { name: "replay", load: async () => (await import("./commands/table/diff.ts")).tableReplay },
+      { name: "capacity", load: async () => (await import("./commands/table/plan.ts")).tableCapacity },
+      { name: "plan", load: async () => (await import("./commands/table/plan.ts")).tablePlan },
+      { name: "upload-packs", load: async () => (await import("./commands/table/pack.ts")).tableUploadPacks },
+      { name: "publish", load: async () => (await import("./commands/table/publish.ts")).publish },
+      { name: "rollback", load: async () => (await import("./commands/table/publish.ts")).rollback },
+      { name: "show", load: async () => (await import("./commands/table/history.ts")).tableShow },
+      { name: "history", load: async () => (await import("./commands/table/history.ts")).tableHistory },
+      { name: "audit", load: async () => (await import("./commands/table/history.ts")).tableAudit },
+      { name: "status", load: async () => (await import("./commands/table/status.ts")).tableStatus },
+      { name: "canary", load: async () => (await import("./commands/table/canary.ts")).canary },
+      { name: "promote", load: async () => (await import("./commands/table/canary.ts")).promote },
+      { name: "abort", load: async () => (await import("./commands/table/canary.ts")).abort },
+    ],
+  },
+  { name: "contract", load: async () => (await import("./commands/contract/contract.ts")).contract },
+  { name: "config", load: async () => (await import("./commands/config-check.ts")).config },
+  { name: "public", load: async () => (await import("./commands/public-id.ts")).publicIds },
+  { name: "move", load: async () => (await import("./commands/move.ts")).move },
+  { name: "canary", load: async () => (await import("./commands/canary.ts")).canary },
+  {
+    name: "directory",
+    description: "regions of keys that carry none: look up, claim, move, import, copy",
+    commands: [
+      { name: "get", load: async () => (await import("./commands/directory/directory.ts")).directoryGet },
+      { name: "reserve", load: async () => (await import("./commands/directory/directory.ts")).directoryReserve },
+      { name: "confirm", load: async () => (await import("./commands/directory/directory.ts")).directoryConfirm },
+      { name: "release", load: async () => (await import("./commands/directory/directory.ts")).directoryRelease },
+      { name: "move", load: async () => (await import("./commands/directory/directory.ts")).directoryMove },
+      { name: "delete", load: async () => (await import("./commands/directory/directory.ts")).directoryDelete },
+      { name: "orphans", load: async () => (await import("./commands/directory/directory.ts")).directoryOrphans },
+      { name: "import", load: async () => (await import("./commands/directory/import.ts")).directoryImport },
+      { name: "export", load: async () => (await import("./commands/directory/export.ts")).directoryExport },
+      { name: "copy", load: async () => (await import("./commands/directory/copy.ts")).directoryCopy },
+      { name: "verify", load: async () => (await import("./commands/directory/copy.ts")).directoryVerify },
+      { name: "stat", load: async () => (await import("./commands/directory/copy.ts")).directoryStat },
+    ],
+  },
+  { name: "idempotency", load: async () => (await import("./commands/idempotency.ts")).idempotency },
+  { name: "luuid", load: async () => (await import("./commands/luuid/verify.ts")).luuidKeys },
+  { name: "token", load: async () => (await import("./commands/token.ts")).token },
+  { name: "layout", load: async () => (await import("./commands/layout.ts")).layout },
+  { name: "init", load: async () => (await import("./commands/init/init.ts")).init },
+  { name: "export", load: async () => (await import("./commands/export/export.ts")).exportCommand },
+  { name: "build", load: async () => (await import("./commands/host.ts")).build },
+  { name: "serve", load: async () => (await import("./commands/host.ts")).serve },
+  { name: "start", load: async () => (await import("./commands/project/start.ts")).start },
+  { name: "prepare", load: async () => (await import("./commands/project/deploy.ts")).prepare },
+  { name: "deploy", load: async () => (await import("./commands/project/deploy.ts")).deploy },
+  { name: "upgrade", load: async () => (await import("./commands/project/upgrade.ts")).upgrade },
+  { name: "health", load: async () => (await import("./commands/project/health.ts")).health },
+  { name: "completion", load: async () => (await import("./commands/completion/completion.ts")).completion },
+  {
+    name: "complete",
+    isHidden: true,
+    load: async () => (await import("./commands/completion/completion.ts")).complete,
+  },
 ];
 
 /** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */
-export const run = (args: readonly string[], runtime: Runtime): Promise<number> =>
+export async function run(args: readonly string[], runtime: Runtime): Promise<number> {
+  const loaded = new Map<Load, Row>();
+  for (;;) {
+    try {
+      return await runLoaded(args, runtime, loaded);
+    } catch (error) {
+      if (!(error instanceof Unloaded)) throw error;
+      loaded.set(error.load, await error.load());
+    }
+  }
+}
+
+const runLoaded = (args: readonly string[], runtime: Runtime, loaded: ReadonlyMap<Load, Row>): Promise<number> =>
   runProgram(args, runtime, (program, act) => {
     program
       .name("waybill")
       .description("Read, route and mint IDs offline with the gateway's own code, and manage routing tables.")
+      .configureHelp({ subcommandTerm: termOf })
       .helpCommand("help [command]", "print the help of a command")
       .addHelpText("after", EXAMPLES);
-    for (const row of ROWS) row(program, act);
+    for (const row of rowsOf(COMMANDS, SUMMARIES, loaded)) row(program, act);
     return program;
   });
 

@@ -1,6 +1,7 @@
 import { testExamples as testFiles } from "../cli/commands/table/test.ts";
+import { TABLE_FILE_DEFAULT } from "../cli/lib/input.ts";
 import { loadPackFiles } from "../cli/lib/packs.ts";
-import { checkText, compile, faultLine, formatFaults, placed, TABLE_FILE_DEFAULT } from "../cli/lib/table-file.ts";
+import { checkText, compile, faultLine, formatFaults, placed } from "../cli/lib/table-file.ts";
 import { processRuntime } from "../cli/process-runtime.ts";
 import { explainRequest, wholeRequest } from "../features/places/serve/explain.ts";
 import { err, ok, type Result } from "../ids/result.ts";

@@ -47,6 +47,29 @@ describe.concurrent("the command as a whole", () => {
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   });
 
+  it.each([
+    [
+      ["help", "explain"],
+      ["explain", "--help"],
+    ],
+    [
+      ["help", "table"],
+      ["table", "--help"],
+    ],
+    [
+      ["help", "move"],
+      ["move", "--help"],
+    ],
+    [
+      ["table", "help", "check"],
+      ["table", "check", "--help"],
+    ],
+    [["table"], ["table", "--help"]],
+  ])("%j shows what %j does", async (some, others) => {
+    const [one, other] = [await waybill(some), await waybill(others)];
+    expect(one.stdout + one.stderr).toBe(other.stdout);
+  });
+
   it("lists every exit code", async () => {
     const { stdout } = await waybill(["--help"]);
     for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^  ${code} +[a-zA-Z]`, "m"));

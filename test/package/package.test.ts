@@ -15,6 +15,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -116,6 +117,37 @@ describe("the command", () => {
       expect(status).toBe(1);
       expect(stdout).toContain("faulty.json:1:");
     });
+  });
+
+  /** KB of the package's own code that a run loads, by V8's own account. */
+  const loadedKb = (...args: readonly string[]): number => {
+    const coverage = mkdtempSync(join(project, "coverage-"));
+    spawnSync(process.execPath, [program(), ...args], { cwd: coverage, env: { ...env, NODE_V8_COVERAGE: coverage } });
+    const files = readdirSync(coverage).flatMap((name) => {
+      const { result }: { result: readonly { url: string }[] } = JSON.parse(readFileSync(join(coverage, name), "utf8"));
+      return result.map(({ url }) => url).filter((url) => url.includes("/waybill/dist/cli/"));
+    });
+    return Math.round(files.reduce((bytes, url) => bytes + statSync(fileURLToPath(url)).size, 0) / 1000);
+  };
+
+  it.each([
+    [["--version"], 2],
+    [["--help"], 80],
+    [["table", "--help"], 80],
+    [["tabel"], 80],
+    [["complete", "--", "table", "ch"], 160],
+    [["health", "http://127.0.0.1:9"], 100],
+    [["layout", "hotguid"], 120],
+    [["id", "check", "0192f0c1-7a30-8005-8040-8f3b2a1c9d78"], 180],
+    [["mint", "ulid"], 240],
+  ])("loads for %j what it runs, at most %i KB", (args, kb) => {
+    const loaded = loadedKb(...args);
+    expect(loaded).toBeGreaterThan(0);
+    expect(loaded).toBeLessThanOrEqual(kb);
+  });
+
+  it("loads more for what needs a table", () => {
+    expect(loadedKb("table", "check", join(project, "routing-table.json"))).toBeGreaterThan(250);
   });
 
   it("says how to get wrangler where a project has none", () => {

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { commandSummariesFile } from "./generators/command-summaries.ts";
 import { databasesPage } from "./generators/databases-page.ts";
 import { examplesSchemaFile } from "./generators/examples-schema.ts";
 import { layoutsPage } from "./generators/layouts-page.ts";
@@ -16,6 +17,7 @@ const DATABASES_PAGE = "docs/guides/databases.md";
 const files = [
   tableApiFile(),
   examplesSchemaFile(),
+  await commandSummariesFile(),
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },

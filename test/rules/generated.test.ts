@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { commandSummariesFile } from "./generators/command-summaries.ts";
 import { databasesPage } from "./generators/databases-page.ts";
 import { examplesSchemaFile } from "./generators/examples-schema.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
@@ -10,9 +11,12 @@ it.each(generatedFiles())("src/routing/$name is what npm run generate writes", (
   expect(readFileSync(new URL(`../../src/routing/${name}`, import.meta.url), "utf8")).toBe(text);
 });
 
-it.each([tableApiFile(), examplesSchemaFile()])("$path is what npm run generate writes", ({ path, text }) => {
-  expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toBe(text);
-});
+it.each([tableApiFile(), examplesSchemaFile(), await commandSummariesFile()])(
+  "$path is what npm run generate writes",
+  ({ path, text }) => {
+    expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toBe(text);
+  },
+);
 
 describe("docs/reference/cli.md", () => {
   const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8");

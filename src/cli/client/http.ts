@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import { parseJson } from "../../routing/schema/json-scanner.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { bytesOf } from "../lib/input.ts";
-import { objectOf } from "../lib/json-text.ts";
+import { objectOf } from "../lib/json-values.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail, type Runtime, type SimpleFetch } from "../runtime.ts";
 

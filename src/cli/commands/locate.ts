@@ -12,8 +12,8 @@ import {
 } from "../client/http.ts";
 import { command, option, withDefault } from "../command.ts";
 import { linesOf, oneOf, openInput } from "../lib/input.ts";
+import { openTable } from "../lib/open-table.ts";
 import { counted, countOf, escapeControls, formatCount, startProgress } from "../lib/output.ts";
-import { openTable } from "../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../runtime.ts";
 import { openerOf } from "./public-id.ts";
 

@@ -14,8 +14,8 @@ import { command, type OptionsOf, option, withDefault } from "../command.ts";
 import { malformed, need, refuse } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";
 import { findLayout, knownLayouts, suggestion } from "../lib/layouts.ts";
+import { openTable } from "../lib/open-table.ts";
 import { jsonText, linesText } from "../lib/output.ts";
-import { openTable } from "../lib/table-file.ts";
 import { EXIT, type Runtime } from "../runtime.ts";
 import { codecOf } from "./public-id.ts";
 

@@ -10,8 +10,8 @@ import type { CompiledTable, Entity } from "../../routing/index.ts";
 import { command, group, option, required } from "../command.ts";
 import { malformed } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
+import { openTable } from "../lib/open-table.ts";
 import { escapeControls } from "../lib/output.ts";
-import { openTable } from "../lib/table-file.ts";
 import { EXIT, type Runtime } from "../runtime.ts";
 
 /** `why`: the reason if there is no converted ID. */

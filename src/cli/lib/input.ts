@@ -200,3 +200,22 @@ export const time = (text: string): number => {
   if (unixMs === undefined) throw new InvalidArgumentError("There is no such day or hour.");
   return unixMs;
 };
+
+/** The table that a command finds by itself in the current folder. */
+export const TABLE_FILE_DEFAULT = "routing-table.json";
+
+/** The path of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
+export const tablePath = (option: string | false | undefined, { fileExists }: Runtime): string | undefined => {
+  if (option === false || (option === undefined && !fileExists(TABLE_FILE_DEFAULT))) return undefined;
+  return option ?? TABLE_FILE_DEFAULT;
+};
+
+/** The table that a command takes by default, where its argument is left out; it says so on stderr. */
+export const tableArgument = (path: string | undefined, { fileExists, report }: Runtime): string => {
+  if (path !== undefined) return path;
+  if (!fileExists(TABLE_FILE_DEFAULT)) {
+    return misuse(`error: no table: name its file; there is no ${TABLE_FILE_DEFAULT} in this folder\n`);
+  }
+  report(`note: no file is named, so it is ${TABLE_FILE_DEFAULT} of this folder\n`);
+  return TABLE_FILE_DEFAULT;
+};

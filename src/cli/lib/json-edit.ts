@@ -13,7 +13,7 @@ import {
   openObject,
   splitLead,
 } from "./json-parts.ts";
-import { type Members, objectOf } from "./json-text.ts";
+import { type Members, objectOf } from "./json-values.ts";
 
 /**
  * New values of members by key, or of elements by index. `undefined` removes a member; edits as a value change what is inside. An

@@ -33,11 +33,6 @@ export type Position = { readonly line: number; readonly column: number };
 
 export interface PlacedFault extends Fault, Position {}
 
-export type Members = Readonly<Record<string, unknown>>;
-
-export const objectOf = (value: unknown): Members | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
-
 /** Deeper than any table, and far below the stack limit of a recursive parser. */
 const DEPTH_MAX = 256;
 

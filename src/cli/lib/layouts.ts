@@ -2,8 +2,8 @@ import type { Layout, Result, TextForm } from "../../ids/index.ts";
 import { architectText, err, everyLayout, ok, uuidText } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { misuse, type Runtime } from "../runtime.ts";
+import { openTable } from "./open-table.ts";
 import { escapeControls } from "./output.ts";
-import { openTable } from "./table-file.ts";
 
 const DISTANCE_MAX = 3;
 const SUGGESTIONS_MAX = 3;

@@ -1,10 +1,10 @@
 import { checkTable } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { misuse, type Runtime } from "../runtime.ts";
-import { writeOutput } from "./input.ts";
+import { TABLE_FILE_DEFAULT, writeOutput } from "./input.ts";
 import type { Edited } from "./json-edit.ts";
 import { escapeControls } from "./output.ts";
-import { type Checked, checkText, readBytes, TABLE_FILE_DEFAULT, valid } from "./table-file.ts";
+import { type Checked, checkText, readBytes, valid } from "./table-file.ts";
 
 export type OpenTable<Table = DeclaredTable> = { readonly name: string; readonly text: string; readonly table: Table };
 

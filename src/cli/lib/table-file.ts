@@ -4,8 +4,8 @@ import type { CompiledTable, Fault } from "../../routing/index.ts";
 import { checkTable, compileTable, loadTable, NOT_UTF8, plainJson, TABLE_BYTES_MAX } from "../../routing/index.ts";
 import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { EXIT, fail, misuse, type Runtime, Stop } from "../runtime.ts";
-import { bytesOf, unreadable } from "./input.ts";
+import { EXIT, fail, type Runtime, Stop } from "../runtime.ts";
+import { bytesOf, tablePath, unreadable } from "./input.ts";
 import { type PlacedFault, readJsonText } from "./json-text.ts";
 import { escapeControls, jsonText } from "./output.ts";
 import { loadPackFiles } from "./packs.ts";
@@ -33,8 +33,6 @@ export const idleRegions = ({ regions, ...rest }: DeclaredTable): readonly strin
   });
   return Object.keys(regions).filter((name) => !named.has(name));
 };
-
-export const TABLE_FILE_DEFAULT = "routing-table.json";
 
 export interface TableFile<Table> {
   readonly name: string;
@@ -158,21 +156,8 @@ export const valid = <Table>(name: string, checked: Checked<Table>, shown: Shown
 export const formatFaults = (count: number): string =>
   formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
 
-/** The table that a command takes by default, where its argument is left out; it says so on stderr. */
-export const tableArgument = (path: string | undefined, { fileExists, report }: Runtime): string => {
-  if (path !== undefined) return path;
-  if (!fileExists(TABLE_FILE_DEFAULT)) {
-    return misuse(`error: no table: name its file; there is no ${TABLE_FILE_DEFAULT} in this folder\n`);
-  }
-  report(`note: no file is named, so it is ${TABLE_FILE_DEFAULT} of this folder\n`);
-  return TABLE_FILE_DEFAULT;
-};
-
-/** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
+/** The file of an option `--table`. */
 export const openTableFile = async (option: string | false | undefined, runtime: Runtime) => {
-  if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return undefined;
-  return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
+  const path = tablePath(option, runtime);
+  return path === undefined ? undefined : readServable(path, runtime);
 };
-
-export const openTable = async (option: string | false | undefined, runtime: Runtime) =>
-  (await openTableFile(option, runtime))?.table;

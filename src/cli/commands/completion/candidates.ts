@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 import { everyLayout } from "../../../ids/index.ts";
-import { plainJson } from "../../../routing/index.ts";
-import { parseJson } from "../../../routing/schema/json-scanner.ts";
-import { objectOf } from "../../lib/json-text.ts";
-import { TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { parseJson, plainJson } from "../../../routing/schema/json-scanner.ts";
+import { whole } from "../../lazy.ts";
+import { TABLE_FILE_DEFAULT } from "../../lib/input.ts";
+import { objectOf } from "../../lib/json-values.ts";
 import type { Runtime } from "../../runtime.ts";
 
 /** Possible next words: names with a description each, or the shell's own files or folders. */
@@ -20,9 +20,13 @@ type Table = Readonly<Record<string, unknown>>;
 const TABLE_BYTES_SHOWN_MAX = 1_000_000;
 
 /** `words`: those behind the program's name; the last one is being typed, and may be empty. */
-export const candidatesFor = (program: Command, words: readonly string[], runtime: Runtime): Candidates => {
+export const candidatesFor = async (
+  program: Command,
+  words: readonly string[],
+  runtime: Runtime,
+): Promise<Candidates> => {
   const typed = words.at(-1) ?? "";
-  const read = readWords(program, words.slice(0, -1));
+  const read = await readWords(program, words.slice(0, -1));
   const table = () => openTable(read.values.get("--table"), runtime);
   const fitting = (found: Candidates, before = ""): Candidates => {
     if (found.kind !== "words") return found;
@@ -46,7 +50,7 @@ export const candidatesFor = (program: Command, words: readonly string[], runtim
 const NOTHING: Candidates = { kind: "words", words: [] };
 
 /** Reads the finished words as commander does. `awaiting`: an option whose value comes next. */
-const readWords = (program: Command, words: readonly string[]) => {
+const readWords = async (program: Command, words: readonly string[]) => {
   let command = program;
   let position = 0;
   let isEnded = false;
@@ -66,7 +70,7 @@ const readWords = (program: Command, words: readonly string[]) => {
     else if (word === "--") isEnded = true;
     else if (option !== undefined && value !== undefined) values.set(long, value);
     else if (option !== undefined) awaiting = option;
-    else if (below !== undefined) command = below;
+    else if (below !== undefined) command = await whole(below);
     else if (isOperand(word)) position++;
   }
   const isHelp = words[0] === "help";

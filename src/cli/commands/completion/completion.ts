@@ -35,7 +35,7 @@ export const complete: Row = (parent, act) =>
     description: "print what may follow the words of a command line",
     args: [["[word...]", "the words behind the command's name, behind --; the last one is being typed"]],
     run: async (runtime, words) => {
-      const found = candidatesFor(parent, words, runtime);
+      const found = await candidatesFor(parent, words, runtime);
       const lines = found.kind === "words" ? found.words.map(([word, text]) => `${word}\t${text}`) : [];
       await runtime.print(linesText([found.kind, ...lines]));
       return EXIT.ok;

@@ -4,9 +4,9 @@ import type { CompiledTable } from "../../../routing/index.ts";
 import { groupBy } from "../../../routing/layouts/plan.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { bytesOf, openInput, unreadable } from "../../lib/input.ts";
+import { bytesOf, openInput, TABLE_FILE_DEFAULT, unreadable } from "../../lib/input.ts";
 import { countOf, escapeControls, formatCount, jsonText, linesText } from "../../lib/output.ts";
-import { compile, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { compile, readTableFile } from "../../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 import { DOCUMENT_BYTES_MAX, readDocument } from "./document.ts";
 import {

@@ -1,7 +1,7 @@
 import { CORE_SCHEMA, loadAll, mapTag, mergeTag, seqTag, strTag, YAMLException } from "js-yaml";
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
-import { type Members, objectOf } from "../../lib/json-text.ts";
+import { type Members, objectOf } from "../../lib/json-values.ts";
 
 /** An OpenAPI document as plain values. Its content is untrusted. */
 

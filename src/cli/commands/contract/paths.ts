@@ -1,6 +1,6 @@
 import { err, ok } from "../../../ids/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
-import { type Members, objectOf } from "../../lib/json-text.ts";
+import { type Members, objectOf } from "../../lib/json-values.ts";
 import { listOf, memberOf } from "./document.ts";
 import { createReferences, type LostReference, type References } from "./references.ts";
 import { basesOf, isServerUnread, serversOf } from "./servers.ts";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../../../ids/index.ts";
-import { type Members, objectOf } from "../../lib/json-text.ts";
+import { type Members, objectOf } from "../../lib/json-values.ts";
 import { listOf, memberOf } from "./document.ts";
 
 /** `elsewhere`: in another document; `nowhere`: not in this one; `circle`: it leads back to itself. */

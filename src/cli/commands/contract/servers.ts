@@ -1,4 +1,4 @@
-import { type Members, objectOf } from "../../lib/json-text.ts";
+import { type Members, objectOf } from "../../lib/json-values.ts";
 import { listOf, memberOf } from "./document.ts";
 
 /** Base paths that the servers of an OpenAPI document put before its paths. */

@@ -8,14 +8,11 @@ import {
   type GatewayResponse,
   readObject,
 } from "../../client/http.ts";
-import { command, group, type OptionsOf, option, required } from "../../command.ts";
+import { command, type OptionsOf, option, required } from "../../command.ts";
 import { countingNumber, duration, wholeNumber } from "../../lib/input.ts";
 import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail, misuse, type Runtime } from "../../runtime.ts";
 import { type DirectoryClient, openDirectory } from "./client.ts";
-import { directoryCopy, directoryStat, directoryVerify } from "./copy.ts";
-import { directoryExport } from "./export.ts";
-import { directoryImport } from "./import.ts";
 
 /** A later gateway may send more. */
 const ENTRY = v.looseObject({
@@ -90,7 +87,7 @@ const show = async (entry: Entry, json: boolean | undefined, runtime: Runtime): 
   return EXIT.ok;
 };
 
-const directoryGet = command({
+export const directoryGet = command({
   name: "get",
   description: "show a key as its object has it",
   args: ARGS,
@@ -120,7 +117,7 @@ const claim = (path: string, body: object): GatewayRequest => ({
   body: JSON.stringify(body),
 });
 
-const directoryReserve = command({
+export const directoryReserve = command({
   name: "reserve",
   description: "reserve a key for an owner: the first of two phases of a claim",
   args: ARGS,
@@ -159,7 +156,7 @@ Exit code: 0, or 1 if the key is taken or reserved by another owner.`,
 const randomOperation = ({ entropy }: Runtime): string =>
   `cli-${Array.from({ length: 4 }, () => entropy.word().toString(16).padStart(8, "0")).join("")}`;
 
-const directoryConfirm = command({
+export const directoryConfirm = command({
   name: "confirm",
   description: "confirm a reserved key: it routes from now on",
   args: ARGS,
@@ -175,7 +172,7 @@ Exit code: 0, or 1 if the reservation is not there any more.`,
   },
 });
 
-const directoryRelease = command({
+export const directoryRelease = command({
   name: "release",
   description: "end a reservation",
   args: ARGS,
@@ -212,7 +209,7 @@ const change = async (
   return answerOf(client, await client.send({ ...request, path, headers }));
 };
 
-const directoryMove = command({
+export const directoryMove = command({
   name: "move",
   description: "move a key to another region",
   args: ARGS,
@@ -232,7 +229,7 @@ Exit code: 0, or 1 if the key is not there or was changed meanwhile.`,
   },
 });
 
-const directoryDelete = command({
+export const directoryDelete = command({
   name: "delete",
   description: "remove a key",
   args: ARGS,
@@ -250,7 +247,7 @@ Exit code: 0, or 1 if the key is not there or was changed meanwhile.`,
   },
 });
 
-const directoryOrphans = command({
+export const directoryOrphans = command({
   name: "orphans",
   description: "list reservations that nothing ended, and keys whose entity an origin reports missing",
   args: [["<directory>", "as the table names it"]],
@@ -287,18 +284,3 @@ Exit code: 0, or 2 if there are any.`,
     return count > 0 ? EXIT.differs : EXIT.ok;
   },
 });
-
-export const directory = group("directory", "regions of keys that carry none: look up, claim, move, import, copy", [
-  directoryGet,
-  directoryReserve,
-  directoryConfirm,
-  directoryRelease,
-  directoryMove,
-  directoryDelete,
-  directoryOrphans,
-  directoryImport,
-  directoryExport,
-  directoryCopy,
-  directoryVerify,
-  directoryStat,
-]);

@@ -11,7 +11,8 @@ import {
   type Rule,
 } from "../../../routing/index.ts";
 import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
-import { objectOf, readJsonText } from "../../lib/json-text.ts";
+import { readJsonText } from "../../lib/json-text.ts";
+import { objectOf } from "../../lib/json-values.ts";
 import type { TableFile } from "../../lib/table-file.ts";
 import { almostOf, type DeclaredRule, type Explained } from "./without-table.ts";
 

@@ -15,7 +15,7 @@ import type { openGateway } from "../../client/client.ts";
 import { answerOf } from "../../client/http.ts";
 import { type OptionsOf, option } from "../../command.ts";
 import { malformed } from "../../lib/errors.ts";
-import { objectOf } from "../../lib/json-text.ts";
+import { objectOf } from "../../lib/json-values.ts";
 import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
 import { readBytes } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, misuse, type Runtime } from "../../runtime.ts";

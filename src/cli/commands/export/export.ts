@@ -6,9 +6,9 @@ import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
 import { checkTable } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option, required, withDefault } from "../../command.ts";
-import { oneOf } from "../../lib/input.ts";
+import { oneOf, TABLE_FILE_DEFAULT } from "../../lib/input.ts";
 import { countOf, escapeControls, linesText } from "../../lib/output.ts";
-import { readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { readTableFile } from "../../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 
 const engineNamed = oneOf(ENGINES, `Write one of ${ENGINES.join(", ")}.`);

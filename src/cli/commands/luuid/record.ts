@@ -2,7 +2,7 @@ import { err, fieldOf, luuid, ok, PRIMARY_KEY_MAX, type Result } from "../../../
 import { parseTime } from "../../../routing/layouts/fields.ts";
 import { parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import { parseErrorSentence } from "../../lib/errors.ts";
-import { objectOf } from "../../lib/json-text.ts";
+import { objectOf } from "../../lib/json-values.ts";
 
 /** One entity, as its region reports it. */
 export interface KeyRecord {

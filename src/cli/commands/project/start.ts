@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { command, option, withDefault } from "../../command.ts";
-import { TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { TABLE_FILE_DEFAULT } from "../../lib/input.ts";
 import { EXIT, misuse } from "../../runtime.ts";
 import { hosted, listenAddress } from "../host.ts";
 

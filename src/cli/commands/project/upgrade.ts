@@ -1,8 +1,8 @@
 import type { Upgrade } from "../../../host/deploy/upgrade.ts";
 import { command, option } from "../../command.ts";
-import { unreadable } from "../../lib/input.ts";
+import { TABLE_FILE_DEFAULT, unreadable } from "../../lib/input.ts";
 import { escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
-import { checkText, compile, TABLE_FILE_DEFAULT, valid } from "../../lib/table-file.ts";
+import { checkText, compile, valid } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 
 export const upgrade = command({

@@ -4,6 +4,7 @@ import { findAmbiguities, reviewTable } from "../../../routing/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option } from "../../command.ts";
+import { tableArgument } from "../../lib/input.ts";
 import { countOf, escapeControls, jsonText, tinted } from "../../lib/output.ts";
 import {
   faultLine,
@@ -13,7 +14,6 @@ import {
   placed,
   readServable,
   type TableFile,
-  tableArgument,
 } from "../../lib/table-file.ts";
 import { EXIT } from "../../runtime.ts";
 

@@ -9,14 +9,14 @@ import { openGateway } from "../../client/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../client/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../client/pack-upload.ts";
 import { command, type OptionsOf, option, required } from "../../command.ts";
-import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
+import { linesOf, openInput, tableArgument, writeOutput } from "../../lib/input.ts";
 import { editJson } from "../../lib/json-edit.ts";
-import { objectOf } from "../../lib/json-text.ts";
+import { objectOf } from "../../lib/json-values.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
 import { packFile, sha256 } from "../../lib/packs.ts";
 import { type OpenTable, openAs } from "../../lib/table-edit.ts";
-import { checkText, compile, formatFaults, idlePacks, readPublishable, tableArgument } from "../../lib/table-file.ts";
+import { checkText, compile, formatFaults, idlePacks, readPublishable } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, misuse, type Runtime, Stop } from "../../runtime.ts";
 
 /** Opens the table without this pack and its routes, which may be declared before the pack exists. */

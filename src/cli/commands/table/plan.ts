@@ -8,8 +8,9 @@ import { formatUpload, isForUploads, planUploads, summaryOf } from "../../client
 import { EFFECT } from "../../client/propagation.ts";
 import { command, option } from "../../command.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff.ts";
+import { tableArgument } from "../../lib/input.ts";
 import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
-import { readPublishable, readTableFile, type TableFile, tableArgument } from "../../lib/table-file.ts";
+import { readPublishable, readTableFile, type TableFile } from "../../lib/table-file.ts";
 import { formatWarning, warningsOf } from "../../lib/warnings.ts";
 import { EXIT, fail, Stop } from "../../runtime.ts";
 

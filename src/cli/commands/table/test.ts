@@ -1,16 +1,10 @@
 import { command, option } from "../../command.ts";
 import { type TestedExample, testExample } from "../../examples/run.ts";
 import { type Example, readExamples } from "../../examples/schema.ts";
+import { TABLE_FILE_DEFAULT } from "../../lib/input.ts";
 import { readJsonText } from "../../lib/json-text.ts";
 import { countOf, escapeControls, formatCount, jsonText } from "../../lib/output.ts";
-import {
-  checkText,
-  faultLine,
-  formatFaults,
-  readBytes,
-  readServable,
-  TABLE_FILE_DEFAULT,
-} from "../../lib/table-file.ts";
+import { checkText, faultLine, formatFaults, readBytes, readServable } from "../../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime, Stop } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
 
