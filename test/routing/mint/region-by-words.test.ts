@@ -70,7 +70,10 @@ function wordsOf(entity: Entity, random: readonly number[], country: number, ms:
   if (layout.name === "hotguid") layout.field("mintedAt")?.write(words, Math.floor(ms / 1000));
   if (id.service !== undefined) layout.field("service")?.write(words, id.service);
   if (id.group !== undefined) layout.field("group")?.write(words, id.group);
-  return words;
+  // Random words may have bits beyond the layout's width. No minted ID has.
+  const read = layout.parse(layout.format(words));
+  if (!read.ok) throw new Error(`${layout.name} does not read its own text`);
+  return read.value;
 }
 
 const tableOf = (names: readonly Name[], routes: readonly { readonly when: object }[], moved: object) => {
