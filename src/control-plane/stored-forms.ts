@@ -1,6 +1,6 @@
-import { FORM_BYTES_MAX, type FormSeal } from "../edge/table/form-seal.ts";
+import type { FormSeal } from "../edge/table/form-seal.ts";
 import { deleteKey, KV_CACHE_SECONDS, tableText, within } from "../edge/table/kv.ts";
-import { formKey } from "../formats/kv.ts";
+import { FORM_BYTES_MAX, formKey } from "../formats/kv.ts";
 import type { Clock } from "../ports/gateway.ts";
 import { storeTable } from "../routing/compile/store.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";

@@ -12,6 +12,9 @@ export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;
 export const formKey = (digest: string, version: string): string => `table.${digest}.${version}`;
 
+/** A larger form takes longer to read than to compile, and KV takes 25 MiB at most. */
+export const FORM_BYTES_MAX = 16 * 1024 * 1024;
+
 /** SHA-256 in hexadecimal digits. */
 export const DIGEST = /^[0-9a-f]{64}$/;
 

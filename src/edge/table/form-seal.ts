@@ -1,3 +1,4 @@
+import { FORM_BYTES_MAX } from "../../formats/kv.ts";
 import type { StoredForm } from "../../routing/compile/restore.ts";
 import type { SigningKeys } from "../origins/signer.ts";
 
@@ -17,9 +18,6 @@ export interface FormSeal {
 export interface OpenedForm {
   readonly form: StoredForm | undefined;
 }
-
-/** A larger form takes longer to read than to compile, and KV takes 25 MiB at most. */
-export const FORM_BYTES_MAX = 16 * 1024 * 1024;
 
 const MAC_BYTES = 32;
 const LENGTH_BYTES = 4;

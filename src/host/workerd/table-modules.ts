@@ -87,6 +87,10 @@ function voucherOf(tableText: string, version: string | undefined, form: Form | 
     : `import form from "./${FORM}";\nexport default { ${members}, form };\n`;
 }
 
+/** The version of the code for tables of a build, whose voucher names it; `undefined` without one. */
+export const codeVersionOf = (modules: readonly ModuleFile[]): string | undefined =>
+  /"version":"([0-9a-z]{1,64})"/.exec(modules.find(({ name }) => name === VOUCHER)?.code ?? "")?.[1];
+
 /** The same JSON in ASCII: a runtime transcodes any other text. */
 const asciiJson = (json: string): string =>
   json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FORM_BYTES_MAX, formSeal } from "../../../src/edge/table/form-seal.ts";
+import { formSeal } from "../../../src/edge/table/form-seal.ts";
+import { FORM_BYTES_MAX } from "../../../src/formats/kv.ts";
 
 const DIGEST = "ab".repeat(32);
 const key = (id: string, first: number) => ({ id, key: new Uint8Array(32).fill(first) });

@@ -1,0 +1,116 @@
+import { readFileSync, statSync } from "node:fs";
+import { Agent, type RequestOptions, request } from "node:https";
+import { join } from "node:path";
+import { codeOf } from "./platform.ts";
+
+export interface AskOptions {
+  readonly bytesMax: number;
+  /** The longest time without a byte, and for the whole answer. */
+  readonly silenceMs: number;
+  readonly deadlineMs: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export interface NodeAnswer {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** GET of a path at a state node. Rejects if the answer is not whole, in time and in bounds. */
+export type AskNode = (node: string, path: string, options: AskOptions) => Promise<NodeAnswer>;
+
+/** A state node's certificate is for this name, whatever its address is. */
+const STATE_NAME = "state.waybill";
+
+/** A node in another region connects in a tenth of it. */
+const CONNECT_MS = 2_000;
+
+/** As many as are read at once. */
+const FREE_SOCKETS_MAX = 8;
+
+/** `tls`: a folder with `ca.pem`, `cert.pem` and `key.pem`. They may be renewed at any time. */
+export function httpsAsk(tls: string): { readonly ask: AskNode; close(): void } {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, servername: STATE_NAME });
+  const credentials = renewedCredentials(tls);
+  const ask: AskNode = async (node, path, options) => {
+    const target = { ...addressOf(node), path, agent, ...credentials() };
+    try {
+      return await once(target, options);
+    } catch (error) {
+      // The node had closed a connection that was kept: nothing was asked.
+      if (!(error instanceof KeptConnectionLost) || options.signal.aborted) throw error;
+      return once({ ...target, agent: false }, options);
+    }
+  };
+  return { ask, close: () => agent.destroy() };
+}
+
+class KeptConnectionLost extends Error {}
+
+/** An address as `--state-nodes` has it; IPv6 in brackets. */
+export function addressOf(node: string): { readonly host: string; readonly port: string } {
+  const at = node.lastIndexOf(":");
+  return { host: node.slice(0, at).replace(/^\[|\]$/g, ""), port: node.slice(at + 1) };
+}
+
+function renewedCredentials(folder: string): () => Pick<RequestOptions, "ca" | "cert" | "key"> {
+  const paths = ["ca.pem", "cert.pem", "key.pem"].map((name) => join(folder, name));
+  let stamp = "";
+  let read: readonly Buffer[] = [];
+  return () => {
+    const now = paths
+      .map((path) => statSync(path))
+      .map(({ mtimeMs, ino }) => `${mtimeMs}-${ino}`)
+      .join();
+    if (now !== stamp) {
+      read = paths.map((path) => readFileSync(path));
+      stamp = now;
+    }
+    const [ca, cert, key] = read;
+    return { ca, cert, key };
+  };
+}
+
+function once(target: RequestOptions, options: AskOptions): Promise<NodeAnswer> {
+  const { bytesMax, silenceMs, deadlineMs, fields = {}, signal } = options;
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...target, servername: STATE_NAME, headers: { host: STATE_NAME, ...fields }, signal });
+    const end = (why: string) => sent.destroy(new Error(why));
+    const deadline = setTimeout(() => end(`no whole answer within ${deadlineMs} ms`), deadlineMs);
+    const fail = (error: Error) => {
+      clearTimeout(deadline);
+      const isLost = sent.reusedSocket && answer === undefined && codeOf(error) === "ECONNRESET";
+      reject(isLost ? new KeptConnectionLost(error.message) : error);
+    };
+    let answer: unknown;
+    sent.setTimeout(silenceMs, () => end(`no answer within ${silenceMs} ms`));
+    sent.once("error", fail);
+    sent.once("socket", (socket) => {
+      if (!socket.connecting) return;
+      const connect = setTimeout(() => end(`no connection within ${CONNECT_MS} ms`), CONNECT_MS);
+      socket.once("secureConnect", () => clearTimeout(connect));
+      socket.once("close", () => clearTimeout(connect));
+    });
+    sent.once("response", (response) => {
+      answer = response;
+      const pieces: Buffer[] = [];
+      let length = 0;
+      response.on("data", (piece: Buffer) => {
+        length += piece.length;
+        if (length > bytesMax) end(`an answer of more than ${bytesMax} bytes`);
+        else pieces.push(piece);
+      });
+      response.once("error", fail);
+      response.once("aborted", () => fail(new Error("the answer is cut off")));
+      response.once("end", () => {
+        clearTimeout(deadline);
+        if (!response.complete) return fail(new Error("the answer is cut off"));
+        const bytes = new Uint8Array(Buffer.concat(pieces));
+        resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, bytes });
+      });
+    });
+    sent.end();
+  });
+}
