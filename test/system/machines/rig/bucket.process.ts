@@ -1,0 +1,24 @@
+import { type BucketOptions, type RunningBucket, startBucket } from "../bucket/bucket.ts";
+import type { Fault } from "../bucket/fault.ts";
+import { answerCalls } from "./agent.ts";
+
+let bucket: RunningBucket | undefined;
+const running = (): RunningBucket => bucket ?? notStarted();
+const notStarted = (): never => {
+  throw new Error("the bucket is not started");
+};
+
+const calls = {
+  start: async (options: BucketOptions) => {
+    bucket = await startBucket(options);
+    return bucket.url;
+  },
+  setFaults: (faults: readonly Fault[]) => running().setFaults(faults),
+  shiftClock: (ms: number) => running().shiftClock(ms),
+  counts: () => running().counts(),
+  keys: (prefix?: string) => running().keys(prefix),
+};
+
+export type BucketCalls = typeof calls;
+
+answerCalls(calls);

@@ -1,0 +1,46 @@
+import { COUNTRY_CODES, iuid, regionOfOrder } from "../shared-table.ts";
+import { ask, askOneOf, type Target } from "./ask.ts";
+import { Paced } from "./paced.ts";
+import { Counting, quantileOf, type Tally } from "./tally.ts";
+
+export interface GetsReport extends Tally {
+  /** Answers that came from another region than the ID's. */
+  readonly misroutes: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const DEADLINE_MS = 30_000;
+
+/** Proxied GETs by ID. Each must be answered, by the ID's own region. */
+export class Gets {
+  readonly #counting = new Counting();
+  readonly #paced: Paced;
+  readonly #ms: number[] = [];
+  #misroutes = 0;
+
+  /** `isBalanced`: as behind a proxy that passes over edges that cannot be reached. */
+  constructor(targets: readonly Target[], perSecond: number, isBalanced: boolean) {
+    this.#paced = new Paced(perSecond, async (at) => {
+      const country = COUNTRY_CODES[at % COUNTRY_CODES.length] as string;
+      const id = iuid(country, 1, Date.now() - Math.floor(Math.random() * 1e10), Math.random() * 2 ** 48);
+      const asking = { method: "GET", path: `/orders/${id}`, deadlineMs: DEADLINE_MS };
+      // Each edge gets all countries.
+      const first = Math.floor(at / COUNTRY_CODES.length) % targets.length;
+      const answer = await (isBalanced ? askOneOf(targets, first, asking) : ask(targets[first] as Target, asking));
+      const region =
+        answer.status === 200 ? (JSON.parse(answer.body) as { readonly region: string }).region : undefined;
+      if (region !== undefined && region !== regionOfOrder(id)) this.#misroutes += 1;
+      this.#counting.add(answer.outcome, answer.status === 200, answer.startedAtMs);
+      this.#ms.push(answer.ms);
+    });
+    this.#paced.start();
+  }
+
+  stop = () => this.#paced.stop();
+
+  report(): GetsReport {
+    const [p50Ms, p99Ms] = [quantileOf(this.#ms, 0.5), quantileOf(this.#ms, 0.99)];
+    return { ...this.#counting.tally(), misroutes: this.#misroutes, p50Ms, p99Ms };
+  }
+}

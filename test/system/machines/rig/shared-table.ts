@@ -1,0 +1,69 @@
+/** The table of the trials, and what an ID of it says. Written apart from the product, so that it can judge it. */
+
+export const REGIONS = ["eu", "us", "ap"] as const;
+export type Region = (typeof REGIONS)[number];
+
+const COUNTRIES: Readonly<Record<string, readonly [number, Region]>> = {
+  KZ: [5, "ap"],
+  UZ: [6, "ap"],
+  BR: [7, "us"],
+  MX: [8, "us"],
+  DE: [9, "eu"],
+  PL: [10, "eu"],
+};
+export const COUNTRY_CODES: readonly string[] = Object.keys(COUNTRIES);
+
+/** Service of the entity that publications move between two regions. */
+const PROBE_SERVICE = 2;
+export const PROBE_ID = iuid("DE", PROBE_SERVICE, 1_780_000_000_000, 1);
+
+export interface TableOptions {
+  readonly origins: Readonly<Record<Region, string>>;
+  /** Where the probe goes. */
+  readonly probeTo: Region;
+  /** More routes, and members of the table: for its size. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly moreRoutes?: readonly unknown[];
+}
+
+export function trialTable({ origins, probeTo, more = {}, moreRoutes = [] }: TableOptions) {
+  const codesOf = (region: Region) => COUNTRY_CODES.filter((code) => COUNTRIES[code]?.[1] === region);
+  return {
+    ...more,
+    regions: Object.fromEntries(REGIONS.map((region) => [region, { origins: [{ url: origins[region] }] }])),
+    countries: Object.fromEntries(Object.entries(COUNTRIES).map(([code, [number]]) => [code, number])),
+    entities: {
+      order: {
+        path: "/orders/:id",
+        ids: [{ layout: "iuid", service: 1 }],
+        create: { key: { country: { header: "x-country" } }, idempotency: { keepAnswer: {} } },
+      },
+      probe: { path: "/probes/:id", ids: [{ layout: "iuid", service: PROBE_SERVICE }] },
+      person: { path: "/person/:id", ids: [{ layout: "luuid", class: "com.example.Person" }] },
+    },
+    routes: [
+      { when: { layout: "iuid", service: PROBE_SERVICE }, region: probeTo },
+      ...REGIONS.map((region) => ({ when: { layout: "iuid", country: codesOf(region), service: 1 }, region })),
+      { when: { entity: "person" }, region: "eu" },
+      ...moreRoutes,
+    ],
+  };
+}
+
+/** An iUID: 48 bits of time, version 8, format 0, 8 bits of country, variant 2, 8 bits of service, random bits. */
+export function iuid(country: string, service: number, timeMs: number, random: number): string {
+  const [number] = COUNTRIES[country] ?? [0];
+  const time = timeMs.toString(16).padStart(12, "0");
+  const last = ((0x8000 | (service << 6)) & 0xffff).toString(16);
+  const tail = Math.floor(random).toString(16).padStart(12, "0").slice(-12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-80${number.toString(16).padStart(2, "0")}-${last}-${tail}`;
+}
+
+/** Region of an order by its ID; `undefined` for another entity's, or a country that there is not. */
+export function regionOfOrder(id: string): Region | undefined {
+  const [, country = "", last = ""] =
+    /^[0-9a-f]{8}-[0-9a-f]{4}-80([0-9a-f]{2})-([0-9a-f]{4})-[0-9a-f]{12}$/.exec(id) ?? [];
+  const service = (Number.parseInt(last, 16) >> 6) & 0xff;
+  if (service !== 1) return undefined;
+  return Object.values(COUNTRIES).find(([number]) => number === Number.parseInt(country, 16))?.[1];
+}
