@@ -12,6 +12,7 @@ import { graphqlBench } from "./graphql/graphql.bench.ts";
 import { idsBench } from "./ids/ids.bench.ts";
 import { oracleBench } from "./ids/oracle.bench.ts";
 import { type Bench, describeMachine, markdown, type Report, type Section } from "./lib/report.ts";
+import { machinesBench } from "./machines/machines.bench.ts";
 import { misrouteBench } from "./misroute/misroute.bench.ts";
 import { packsBench } from "./packs/packs.bench.ts";
 import { placesBench } from "./places/places.bench.ts";
@@ -43,17 +44,22 @@ const BENCHES: readonly Bench[] = [
   scaleBench,
   databasesBench,
 ];
-const NAMES = BENCHES.map(({ name }) => name).join("|");
+
+/** It ends and cuts off machines for half an hour, so it runs only where it is named. */
+const BY_NAME_ALONE: readonly Bench[] = [machinesBench];
+const ALL = [...BENCHES, ...BY_NAME_ALONE];
+const NAMES = ALL.map(({ name }) => name).join("|");
 
 /** Odd, so that the median is a measured round. */
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
-const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--json]
-Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--short] [--rows NAMES] [--publish] [--json]
+Runs all benchmarks but machines, or those named, and prints one report. Progress goes to standard error.
 --count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory, of publications in publish.
 --seed: of the random requests in decide.
---against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide.`;
+--against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide.
+--short, --rows, --publish: in machines: shorter times; the rows to run, with commas; publications in place of failures.`;
 
 class UsageError extends Error {}
 
@@ -63,8 +69,10 @@ async function main(args: string[]): Promise<string> {
   const progress = (line: string) => process.stderr.write(`${line}\n`);
   const machine = describeMachine();
   const sections: Section[] = [];
-  for (const { name, run } of BENCHES) {
-    if (names.length === 0 || names.includes(name)) sections.push(...(await run({ ...figures, progress })));
+  for (const bench of ALL) {
+    const { name, run } = bench;
+    if (names.includes(name) || (names.length === 0 && BENCHES.includes(bench)))
+      sections.push(...(await run({ ...figures, progress })));
   }
   for (const { title, failure } of sections) {
     if (failure === undefined) continue;
@@ -72,12 +80,13 @@ async function main(args: string[]): Promise<string> {
     process.exitCode = 1;
   }
   const report: Report = { date: new Date().toISOString(), machine, sections };
-  return json ? `${JSON.stringify(report, null, 2)}\n` : markdown(report);
+  const closing = sections.flatMap((section) => (section.closing === undefined ? [] : [`${section.closing}\n`]));
+  return json ? `${JSON.stringify(report, null, 2)}\n` : `${markdown(report)}${closing.join("")}`;
 }
 
 function readArguments(args: string[]) {
   const { values, positionals } = parse(args);
-  const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
+  const unknown = positionals.find((name) => !ALL.some((bench) => bench.name === name));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
   if (positionals.includes(decideBench.name) && values.against === undefined) {
     throw new UsageError("decide compares with another checkout: name it with --against");
@@ -89,6 +98,9 @@ function readArguments(args: string[]) {
     ...(values.count === undefined ? {} : { count: wholeNumber("--count", values.count, 0) }),
     ...(values.seed === undefined ? {} : { seed: wholeNumber("--seed", values.seed, 1) }),
     ...(values.against === undefined ? {} : { against: values.against }),
+    isShort: values.short === true,
+    ...(values.rows === undefined ? {} : { rowNames: values.rows.split(",") }),
+    isPublish: values.publish === true,
     json: values.json === true,
     help: values.help === true,
   };
@@ -105,6 +117,9 @@ function parse(args: string[]) {
         count: { type: "string" },
         seed: { type: "string" },
         against: { type: "string" },
+        short: { type: "boolean" },
+        rows: { type: "string" },
+        publish: { type: "boolean" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },

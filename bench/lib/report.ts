@@ -14,6 +14,12 @@ export interface BenchOptions {
   readonly seed?: number;
   /** Another checkout of the project, to compare with. */
   readonly against?: string;
+  /** Shorter times, in machines. */
+  readonly isShort?: boolean;
+  /** Names of the rows to run, in machines; each has its own default. */
+  readonly rowNames?: readonly string[];
+  /** Publications in place of failures, in machines. */
+  readonly isPublish?: boolean;
   readonly progress: (line: string) => void;
 }
 
@@ -34,6 +40,8 @@ export interface Section {
   readonly rows: readonly (readonly Cell[])[];
   /** Why the benchmark failed, in one sentence. The run prints it and exits with 1. */
   readonly failure?: string;
+  /** Its sums in one line. The last of a run is the run's last line. */
+  readonly closing?: string;
 }
 
 export interface Report {

@@ -76,6 +76,14 @@ describe("faults", () => {
     expect(await get("scope/a")).toBe(200);
   });
 
+  it("is down and up again with all its objects", async () => {
+    await put("kept");
+    await bucket.setDown(true);
+    expect(await get("kept")).toBe("no answer");
+    await bucket.setDown(false);
+    expect(await get("kept")).toBe(200);
+  });
+
   it("shifts the clock of its answers", async () => {
     await bucket.shiftClock(-60_000);
     const { headers } = await ask(access, { method: "GET", key: "none" });

@@ -23,6 +23,8 @@ export interface RunningBucket {
   readonly port: number;
   /** In place of all that were there. */
   setFaults(faults: readonly Fault[]): Promise<void>;
+  /** Nobody listens while it is down. */
+  setDown(isDown: boolean): Promise<void>;
   /** Moves its `Date` off this machine's clock. */
   shiftClock(ms: number): Promise<void>;
   counts(): Promise<BucketCounts>;
@@ -36,17 +38,19 @@ export interface BucketOptions {
   readonly port?: number | undefined;
 }
 
-export async function startBucket({
-  name = "acme",
-  host = "127.0.0.1",
-  port = 0,
-}: BucketOptions = {}): Promise<RunningBucket> {
+export async function startBucket(options: BucketOptions = {}): Promise<RunningBucket> {
+  const { name = "acme", host = "127.0.0.1", port = 0 } = options;
   const bucket = new Bucket(name);
-  const server = createServer(
-    { keepAliveTimeout: 65_000 },
-    (request, response) => void bucket.serve(request, response),
-  );
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
+  const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    void bucket.serve(request, response);
+  });
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => server.once("error", reject).listen(at, host, resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  await listen(port);
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("no TCP address");
   return {
@@ -54,14 +58,14 @@ export async function startBucket({
     url: `http://${host}:${address.port}`,
     port: address.port,
     setFaults: async (faults) => bucket.faults.set(faults),
+    setDown: (isDown) => (isDown ? close() : listen(address.port)),
     shiftClock: async (ms) => {
       bucket.shiftMs = ms;
     },
     counts: async () => structuredClone(bucket.counts),
     keys: async (prefix = "") => bucket.objects.keys().filter((key) => key.startsWith(prefix)),
     stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      if (server.listening) await close();
     },
   };
 }

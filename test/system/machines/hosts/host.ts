@@ -10,6 +10,8 @@ export interface Host {
   start(command: readonly [string, ...string[]], options?: StartOptions): ChildProcess;
   /** To all its processes, those that its own have started included. */
   signal(name: NodeJS.Signals): void;
+  /** Its processes that run a program of that name. */
+  named(program: string): readonly number[];
   /** Resolves when none is left. */
   kill(): Promise<void>;
 }
@@ -59,6 +61,7 @@ export function hostOf(name: string, address: string, { prefix, processes }: Hos
       return child;
     },
     signal,
+    named: (program) => own().filter((pid) => programOf(pid) === program),
     kill: async () => {
       // A process may start another while it is killed.
       for (let left = own(); left.length > 0; left = own().filter((pid) => !isZombie(pid))) {
@@ -92,6 +95,15 @@ export function withChildren(roots: readonly number[]): readonly number[] {
 }
 
 const isZombie = (pid: number): boolean => !/^[RSDTtI]/.test(statusOf(pid)[0] ?? "");
+
+/** The kernel keeps the first 15 characters. */
+function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
 
 /** State and parent, as proc(5) has them after the command's name; nothing for a process that is gone. */
 function statusOf(pid: number): readonly string[] {

@@ -14,6 +14,7 @@ const calls = {
     return bucket.url;
   },
   setFaults: (faults: readonly Fault[]) => running().setFaults(faults),
+  setDown: (isDown: boolean) => running().setDown(isDown),
   shiftClock: (ms: number) => running().shiftClock(ms),
   counts: () => running().counts(),
   keys: (prefix?: string) => running().keys(prefix),

@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { answerCalls } from "./agent.ts";
-import type { Target } from "./load/ask.ts";
+import { ask, type Target } from "./load/ask.ts";
 import { Creates } from "./load/creates.ts";
 import { Gets } from "./load/gets.ts";
 import { Mints } from "./load/mints.ts";
@@ -60,9 +61,22 @@ const calls = {
       publications: publications?.report(),
     };
   },
+  /** All edges create with state behind them. */
+  createAtAll: async (targets: readonly Target[]) => {
+    const answers = targets.map((target) => {
+      const headers = { "idempotency-key": randomUUID(), "x-country": "DE" };
+      return ask(target, { method: "POST", path: "/orders", headers, body: '{"key":"warm-up"}', deadlineMs: 5_000 });
+    });
+    return (await Promise.all(answers)).map(({ outcome }) => outcome);
+  },
   stop: async () => {
     const { gets, creates, mints, publications } = now();
     await Promise.all([gets, creates, mints, publications].map((each) => each?.stop()));
+  },
+  /** One GET, from where the clients are. */
+  ask: async (target: Target, path: string) => {
+    const { status, outcome, ms } = await ask(target, { method: "GET", path, deadlineMs: 10_000 });
+    return { status, outcome, ms };
   },
   /** Keys of the creates that were acknowledged. */
   acknowledgedKeys: () => now().creates?.keys() ?? [],

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { answerCalls } from "./agent.ts";
-import { REGIONS, type Region, regionOfOrder } from "./shared-table.ts";
+import { REGIONS, type Region, regionOfOrder } from "./table.ts";
 
 /** The origins of all regions, with what they know: which entity each key created, and IDs that belong elsewhere. */
 

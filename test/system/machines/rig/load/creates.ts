@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { COUNTRY_CODES } from "../shared-table.ts";
+import { COUNTRY_CODES } from "../table.ts";
 import { type Answered, askOneOf, type Target } from "./ask.ts";
 import { Paced } from "./paced.ts";
 import { Counting, quantileOf, type Tally } from "./tally.ts";

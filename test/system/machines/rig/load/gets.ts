@@ -1,4 +1,4 @@
-import { COUNTRY_CODES, iuid, regionOfOrder } from "../shared-table.ts";
+import { COUNTRY_CODES, iuid, regionOfOrder } from "../table.ts";
 import { ask, askOneOf, type Target } from "./ask.ts";
 import { Paced } from "./paced.ts";
 import { Counting, quantileOf, type Tally } from "./tally.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { PROBE_ID } from "../shared-table.ts";
+import { PROBE_ID } from "../table.ts";
 import { ask, askOneOf, type Target } from "./ask.ts";
 import { Paced } from "./paced.ts";
 import { Counting, quantileOf, type Tally } from "./tally.ts";

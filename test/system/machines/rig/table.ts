@@ -22,8 +22,8 @@ export interface TableOptions {
   /** Where the probe goes. */
   readonly probeTo: Region;
   /** More routes, and members of the table: for its size. */
-  readonly more?: Readonly<Record<string, unknown>>;
-  readonly moreRoutes?: readonly unknown[];
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
+  readonly moreRoutes?: readonly unknown[] | undefined;
 }
 
 export function trialTable({ origins, probeTo, more = {}, moreRoutes = [] }: TableOptions) {

@@ -1,0 +1,130 @@
+import { loadavg } from "node:os";
+import { whyNoNamespaces } from "../../test/system/machines/hosts/namespaces.ts";
+import { type Rig, startRig } from "../../test/system/machines/rig/rig.ts";
+import { ROWS, rowsOf } from "../../test/system/machines/rows/rows.ts";
+import { RATES, type Row, type RowResult, runRow } from "../../test/system/machines/rows/trial.ts";
+import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
+
+const STATE_NODES = 3;
+const EDGES = 2;
+/** Leases of 2 s in place of 20 s. */
+const SHORT_DIVISOR = 10;
+
+const COLUMNS = [
+  "failure",
+  "proxied GETs",
+  "errors",
+  "GET p50, ms",
+  "GET p99, ms",
+  "creates",
+  "lost",
+  "create attempts refused",
+  "LUUIDs",
+  "duplicates",
+  "misroutes",
+  "last refused began after, s",
+  "publication in force p50, ms",
+  "load",
+  "notes",
+];
+
+/** Each failure of docs/operate/failures.md under load, counted. */
+export const machinesBench: Bench = {
+  name: "machines",
+  run: async (options) => {
+    const wanted = options.rowNames === undefined ? ROWS : rowsOf(options.rowNames);
+    const whyNot = whyNoNamespaces();
+    if (whyNot !== undefined) options.progress(`Machines: ${whyNot}; hosts are addresses of loopback`);
+    const rig = await startRig({
+      states: STATE_NODES,
+      edges: EDGES,
+      timeDivisor: options.isShort === true ? SHORT_DIVISOR : 1,
+      needsCuts: whyNot === undefined,
+      progress: (line) => options.progress(`Machines: ${line}`),
+    });
+    try {
+      return [sectionOf(await runAll(rig, wanted, options), options.isShort === true)];
+    } finally {
+      await rig.stop();
+    }
+  },
+};
+
+interface Ran extends RowResult {
+  readonly load1: number;
+}
+
+async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progress }: BenchOptions): Promise<Ran[]> {
+  const results: Ran[] = [];
+  for (const row of rows) {
+    const why = whyLeftOut(rig, row);
+    if (why !== undefined) {
+      progress(`Machines: ${row.title}: left out: ${why}`);
+      continue;
+    }
+    progress(`Machines: ${row.title}`);
+    const result = { ...(await runRow(rig, row, { isShort, rates: RATES })), load1: loadavg()[0] ?? 0 };
+    progress(`Machines: ${wordsOf(result)}`);
+    results.push(result);
+  }
+  return results;
+}
+
+function whyLeftOut({ cuts, clocks }: Rig, { needs }: Row): string | undefined {
+  if (needs === "cuts" && cuts === undefined) return "hosts cannot be cut apart here";
+  return needs === "clocks" && typeof clocks === "string" ? clocks : undefined;
+}
+
+const seconds = (ms: number | undefined): string => (ms === undefined ? "none" : (ms / 1_000).toFixed(1));
+
+function wordsOf({ load, healedMs, lost, misroutes, notes }: Ran): string {
+  const { gets, creates, mints } = load;
+  const counted = `${gets.asked} GETs, ${gets.failed} errors; ${creates?.acknowledged} creates, ${lost.length} lost`;
+  const outcomes = JSON.stringify([gets.outcomes, creates?.outcomes, mints?.outcomes]);
+  return `${counted}; ${misroutes} misroutes; healed: ${seconds(healedMs)} s; ${outcomes}; ${notes.join("; ")}`;
+}
+
+function cellsOf(row: Ran): readonly Cell[] {
+  const { gets, creates, mints, publications } = row.load;
+  const refused = creates === undefined ? 0 : creates.failed / creates.asked;
+  return [
+    row.title,
+    gets.asked,
+    gets.failed,
+    gets.p50Ms,
+    gets.p99Ms,
+    creates?.acknowledged ?? 0,
+    row.lost.length + row.keysWithTwo.length,
+    `${Math.round(100 * refused)} %`,
+    mints?.ids ?? 0,
+    mints?.duplicates.length ?? 0,
+    row.misroutes + gets.misroutes,
+    row.isHealed ? seconds(row.healedMs) : "not healed",
+    publications?.p50InForceMs ?? null,
+    row.load1.toFixed(1),
+    row.notes.join("; "),
+  ];
+}
+
+function sectionOf(results: readonly Ran[], isShort: boolean): Section {
+  const sum = (countOf: (row: Ran) => number) => results.reduce((total, row) => total + countOf(row), 0);
+  const errors = sum(({ load }) => load.gets.failed);
+  const lost = sum(({ lost, keysWithTwo, load }) => lost.length + keysWithTwo.length + (load.creates?.givenUp ?? 0));
+  const duplicates = sum(({ load }) => load.mints?.duplicates.length ?? 0);
+  const misroutes = sum(({ load, misroutes }) => misroutes + load.gets.misroutes);
+  const backwards = sum(({ load }) => load.publications?.backwards ?? 0);
+  const ill = results.filter(({ isHealed }) => !isHealed).map(({ name }) => name);
+  const section = {
+    title: "Machines: failures under load",
+    note: `${EDGES} edges, ${STATE_NODES} state nodes, a stand-in of a bucket; in a second ${RATES.getsPerSecond} GETs, ${RATES.createsPerSecond} keyed creates, ${RATES.mintsPerSecond} mints of 20 LUUIDs${isShort ? "; times are shortened" : ""}.`,
+    columns: COLUMNS,
+    rows: results.map(cellsOf),
+    closing: `machines: ${results.length} rows, ${errors} proxied errors, ${lost} creates lost, ${duplicates} duplicates, ${misroutes} misroutes`,
+  };
+  const faults = [
+    ...(errors + lost + duplicates + misroutes === 0 ? [] : ["not all of it was 0"]),
+    ...(backwards === 0 ? [] : [`${backwards} answers by an older table after a newer one`]),
+    ...(ill.length === 0 ? [] : [`not healed: ${ill.join(", ")}`]),
+  ];
+  return faults.length === 0 ? section : { ...section, failure: faults.join("; ") };
+}

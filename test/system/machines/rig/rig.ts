@@ -1,0 +1,221 @@
+import { spawnSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildClock, type ShiftedClock } from "../hosts/clock.ts";
+import type { Cuts, Hosts } from "../hosts/host.ts";
+import { loopbackHosts } from "../hosts/loopback.ts";
+import { namespaceHosts, whyNoNamespaces } from "../hosts/namespaces.ts";
+import { type Agent, startAgent } from "./agent.ts";
+import type { BucketCalls } from "./bucket.process.ts";
+import type { Target } from "./load/ask.ts";
+import type { LoadCalls } from "./load.process.ts";
+import type { OriginCalls } from "./origins.process.ts";
+import { type Served, servedOn } from "./served.ts";
+import { type Region, trialTable } from "./table.ts";
+
+/** Edges, state nodes, a bucket, origins and clients, each on a host of its own. */
+export interface Rig {
+  readonly states: readonly Served[];
+  readonly edges: readonly Served[];
+  readonly targets: readonly Target[];
+  /** Operators' pages of each state node. */
+  readonly statePages: readonly Target[];
+  readonly bucket: Agent<BucketCalls>;
+  readonly origins: Agent<OriginCalls>;
+  readonly load: Agent<LoadCalls>;
+  readonly cuts: Cuts | undefined;
+  /** Clocks of the state nodes; why there are none. */
+  readonly clocks: readonly ShiftedClock[] | string;
+  /** Builds of the same table: an upgrade goes from one to the other. */
+  readonly builds: readonly [string, string];
+  readonly token: string;
+  /** The trial's table as text, with the probe in that region. */
+  readonly tableText: (probeTo: Region) => string;
+  readonly stateFolderOf: (name: string) => string;
+  stop(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly states: number;
+  readonly edges: number;
+  readonly timeDivisor: number;
+  /** Without it hosts are addresses of loopback. */
+  readonly needsCuts: boolean;
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly routes?: readonly unknown[];
+  readonly progress?: (line: string) => void;
+}
+
+const MAIN = fileURLToPath(new URL("../../../../src/cli/main.ts", import.meta.url));
+const fileOf = (name: string) => new URL(name, import.meta.url);
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at + 1}`);
+
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-machines-"));
+  const [stateNames, edgeNames] = [numbered("state", options.states), numbered("edge", options.edges)];
+  const names = [...stateNames, ...edgeNames, "bucket", "origins", "clients"];
+  const whyNot = options.needsCuts ? whyNoNamespaces() : undefined;
+  if (whyNot !== undefined) throw new Error(whyNot);
+  const hosts = options.needsCuts ? namespaceHosts(names) : loopbackHosts(names);
+  try {
+    return await started(hosts, folder, stateNames, edgeNames, options);
+  } catch (error) {
+    await hosts.stop();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function started(
+  hosts: Hosts,
+  folder: string,
+  stateNames: readonly string[],
+  edgeNames: readonly string[],
+  { timeDivisor, members, routes, progress = () => undefined }: RigOptions,
+): Promise<Rig> {
+  const bucket = startAgent<BucketCalls>(hosts.at("bucket"), fileOf("bucket.process.ts"));
+  const origins = startAgent<OriginCalls>(hosts.at("origins"), fileOf("origins.process.ts"));
+  const load = startAgent<LoadCalls>(hosts.at("clients"), fileOf("load.process.ts"));
+  const endpoint = await bucket.call("start", { host: hosts.at("bucket").address });
+  const urls = await origins.call("start", hosts.at("origins").address);
+  const tableText = (probeTo: Region) =>
+    JSON.stringify(trialTable({ origins: urls, probeTo, more: members, moreRoutes: routes }));
+  const builds = buildsOf(folder, tableText("eu"));
+  const tls = join(folder, "tls");
+  waybill(["cluster", "certificates", "--out", tls]);
+  const keyFile = join(folder, "cluster.key");
+  writeFileSync(keyFile, randomBytes(32).toString("hex"), { mode: 0o600 });
+  const token = randomBytes(24).toString("hex");
+  const sha256 = createHash("sha256").update(token).digest("hex");
+  const vars = {
+    REQUEST_LOG: "off",
+    ADMIN_TOKENS: JSON.stringify([{ name: "trial", scope: "operator", sha256 }]),
+  };
+  const addressOf = (name: string) => hosts.at(name).address;
+  const ports = await freePorts([...stateNames, ...edgeNames].map(addressOf));
+  const built = buildClock(folder);
+  const clocks = "why" in built ? built.why : stateNames.map(built.clock);
+  const peers = stateNames.map((name) => `${addressOf(name)}:${ports.cluster}`);
+  const stateFolderOf = (name: string) => join(folder, name);
+  const states = stateNames.map((name, at) =>
+    servedOn(hosts.at(name), {
+      build: builds[0],
+      folder,
+      config: {
+        role: "state",
+        state: stateFolderOf(name),
+        listen: `${addressOf(name)}:${ports.listen}`,
+        stateListen: `${addressOf(name)}:${ports.state}`,
+        stateTls: join(tls, "state"),
+        bucket: "s3://acme/waybill",
+        bucketOptions: [`aws_endpoint=${endpoint}`, "aws_region=auto"],
+        clusterAddr: peers[at],
+        clusterKeyFile: keyFile,
+        ...(peers.length > 2 ? { peers: peers.filter((_, peer) => peer !== at) } : {}),
+        ...(timeDivisor === 1 ? {} : { unsafeTimeDivisor: timeDivisor }),
+      },
+      env: {
+        ...vars,
+        // Faults of the bucket choose by it.
+        AWS_ACCESS_KEY_ID: name,
+        AWS_SECRET_ACCESS_KEY: "secret",
+        ...(typeof clocks === "string" ? {} : clocks[at]?.env),
+      },
+    }),
+  );
+  const edges = edgeNames.map((name) =>
+    servedOn(hosts.at(name), {
+      build: builds[0],
+      folder,
+      config: {
+        role: "edge",
+        name,
+        state: stateFolderOf(name),
+        listen: `${addressOf(name)}:${ports.listen}`,
+        stateNodes: stateNames.map((state) => `${addressOf(state)}:${ports.state}`),
+        stateTls: join(tls, "edge"),
+      },
+      env: vars,
+    }),
+  );
+  const targetOf = (name: string): Target => ({ name, host: addressOf(name), port: ports.listen });
+  progress(`starting ${states.length} state nodes`);
+  await Promise.all(states.map((state) => state.start()));
+  progress(`starting ${edges.length} edges`);
+  await Promise.all(edges.map((edge) => edge.start()));
+  return {
+    states,
+    edges,
+    targets: edgeNames.map(targetOf),
+    statePages: stateNames.map(targetOf),
+    bucket,
+    origins,
+    load,
+    cuts: hosts.cuts,
+    clocks,
+    builds,
+    token,
+    tableText,
+    stateFolderOf,
+    stop: async () => {
+      await hosts.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Two builds, of which the second says that its code for tables is another, as a new version does. */
+function buildsOf(folder: string, tableText: string): readonly [string, string] {
+  const table = join(folder, "table.json");
+  writeFileSync(table, tableText);
+  const [one, other] = [join(folder, "build-1"), join(folder, "build-2")];
+  waybill(["build", table, "--out", one]);
+  cpSync(one, other, { recursive: true });
+  const modules = readdirSync(join(other, "worker")).map((name) => join(other, "worker", name));
+  const changed = modules.filter((path) => {
+    const code = readFileSync(path, "utf8");
+    const next = code.replace(CODE_VERSION, OTHER_VERSION);
+    if (next !== code) writeFileSync(path, next);
+    return next !== code;
+  });
+  if (changed.length === 0) throw new Error("no module of the build has the version of the code for tables");
+  return [one, other];
+}
+
+/** As the bundler writes it; not the digits of hexadecimal numbers. */
+const CODE_VERSION = /([`"])(?!0123456789abcdef)[0-9a-f]{16}\1/g;
+const OTHER_VERSION = '"0123456776543210"';
+
+function waybill(args: readonly string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`waybill ${args.join(" ")}: ${stderr}`);
+}
+
+interface Ports {
+  readonly listen: number;
+  readonly state: number;
+  readonly cluster: number;
+}
+
+/** Below those that systems give by themselves. In a namespace nothing else listens; on loopback they are tried. */
+async function freePorts(addresses: readonly string[]): Promise<Ports> {
+  for (let turn = 0; turn < 100; turn++) {
+    const listen = 10_000 + Math.floor(Math.random() * 20_000);
+    const ports = { listen, state: listen + 1, cluster: listen + 2 };
+    const isLoopback = addresses.every((address) => address.startsWith("127."));
+    const tried = isLoopback ? addresses.flatMap((host) => Object.values(ports).map((port) => isFree(host, port))) : [];
+    if ((await Promise.all(tried)).every(Boolean)) return ports;
+  }
+  throw new Error("no free ports were found");
+}
+
+const isFree = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });

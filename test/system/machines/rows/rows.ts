@@ -1,0 +1,210 @@
+import { rmSync } from "node:fs";
+import type { Fault } from "../bucket/fault.ts";
+import { PROBE_ID } from "../rig/table.ts";
+import type { Row, Trial } from "./trial.ts";
+
+/** Faults of the whole bucket for a while: all nodes end, and come back with it. */
+const bucketFault = (name: string, title: string, fault: Fault, ms: number, shortMs: number): Row => ({
+  name,
+  title,
+  fail: async ({ rig, waitMs, markHealing }) => {
+    await rig.bucket.call("setFaults", [fault]);
+    await waitMs(ms, shortMs);
+    await rig.bucket.call("setFaults", []);
+    markHealing();
+  },
+});
+
+const nameOf = ({ rig }: Trial, at: number): string => rig.states[at]?.host.name ?? "";
+const othersThan = ({ rig }: Trial, at: number): string[] =>
+  rig.states.flatMap(({ host }, other) => (other === at ? [] : [host.name]));
+const edgesOf = ({ rig }: Trial): string[] => rig.edges.map(({ host }) => host.name);
+
+/** One after the other, each to the other build and back. */
+async function rollOver({ rig, note, markHealing }: Trial, nodes: "states" | "edges"): Promise<void> {
+  const codes: number[] = [];
+  for (const build of [rig.builds[1], rig.builds[0]]) {
+    for (const node of rig[nodes]) {
+      codes.push(await node.stop());
+      await node.start(build);
+    }
+  }
+  if (codes.some((code) => code !== 0)) note(`exit codes ${codes.join()}`);
+  markHealing();
+}
+
+export const ROWS: readonly Row[] = [
+  {
+    name: "state-killed",
+    title: "SIGKILL of a state node",
+    fail: async ({ rig, waitMs }) => {
+      await rig.states[0]?.host.kill();
+      await waitMs(15_000, 1_500);
+      await rig.states[0]?.start();
+    },
+  },
+  {
+    name: "state-stopped",
+    title: "SIGSTOP of a state node, 30 s",
+    fail: async ({ rig, waitMs }) => {
+      rig.states[0]?.host.signal("SIGSTOP");
+      await waitMs(30_000, 4_000);
+      rig.states[0]?.host.signal("SIGCONT");
+    },
+  },
+  {
+    name: "states-upgraded",
+    title: "SIGTERM of one state node after the other, to another build and back",
+    fail: (trial) => rollOver(trial, "states"),
+  },
+  {
+    name: "edges-upgraded",
+    title: "SIGTERM of one edge after the other, to another build and back",
+    isBalanced: true,
+    fail: (trial) => rollOver(trial, "edges"),
+  },
+  {
+    name: "states-erased",
+    title: "all state nodes killed, their disks erased",
+    fail: async ({ rig }) => {
+      await Promise.all(rig.states.map(({ host }) => host.kill()));
+      for (const { host } of rig.states) rmSync(rig.stateFolderOf(host.name), { recursive: true, force: true });
+      await Promise.all(rig.states.map((state) => state.start()));
+    },
+  },
+  {
+    name: "bucket-down",
+    title: "bucket down 30 s",
+    fail: async ({ rig, waitMs, markHealing }) => {
+      await rig.bucket.call("setDown", true);
+      await waitMs(30_000, 4_000);
+      await rig.bucket.call("setDown", false);
+      markHealing();
+    },
+  },
+  bucketFault("bucket-slow", "bucket takes 5 s, for 30 s", { kind: "delay", ms: 5_000 }, 30_000, 4_000),
+  bucketFault("bucket-silent", "bucket silent 30 s", { kind: "black-hole" }, 30_000, 4_000),
+  bucketFault("bucket-500", "bucket 500, 20 s", { kind: "status", status: 500 }, 20_000, 3_000),
+  bucketFault("bucket-503", "bucket 503, 20 s", { kind: "status", status: 503 }, 20_000, 3_000),
+  bucketFault("bucket-403", "bucket 403, 20 s", { kind: "status", status: 403 }, 20_000, 3_000),
+  {
+    name: "answers-lost",
+    title: "bucket resets the answers of 50 writes of objects that it has done",
+    fail: async ({ rig, waitMs, markHealing }) => {
+      await rig.bucket.call("setFaults", [
+        { kind: "answer-lost", methods: ["PUT"], prefix: "waybill/v1/do/", times: 50 },
+      ]);
+      await waitMs(10_000, 3_000);
+      await rig.bucket.call("setFaults", []);
+      markHealing();
+    },
+  },
+  {
+    name: "state-without-bucket",
+    title: "a state node cut off from the bucket 35 s",
+    fail: async (trial) => {
+      const { rig, waitMs } = trial;
+      if (rig.cuts === undefined)
+        await rig.bucket.call("setFaults", [{ kind: "black-hole", accessKey: nameOf(trial, 0) }]);
+      rig.cuts?.cut(nameOf(trial, 0), ["bucket"]);
+      await waitMs(35_000, 5_000);
+      await rig.bucket.call("setFaults", []);
+      rig.cuts?.mend();
+    },
+  },
+  {
+    name: "owner-cut-off",
+    title: "a state node cut off from peers and edges 60 s, bucket reachable",
+    needs: "cuts",
+    fail: async (trial) => {
+      trial.rig.cuts?.cut(nameOf(trial, 0), [...othersThan(trial, 0), ...edgesOf(trial)]);
+      await trial.waitMs(60_000, 12_000);
+      trial.rig.cuts?.mend();
+    },
+  },
+  {
+    name: "edge-cut-off",
+    title: "an edge cut off from all state nodes 20 s",
+    needs: "cuts",
+    fail: async (trial) => {
+      const [edge = ""] = edgesOf(trial);
+      trial.rig.cuts?.cut(
+        edge,
+        trial.rig.states.map(({ host }) => host.name),
+      );
+      await trial.waitMs(20_000, 5_000);
+      trial.rig.cuts?.mend();
+      trial.markHealing();
+    },
+  },
+  {
+    name: "edge-cold",
+    title: "an edge killed, and started while it is cut off",
+    needs: "cuts",
+    isBalanced: true,
+    fail: async ({ rig, note, waitMs, markHealing }) => {
+      const [edge] = rig.edges;
+      const [target] = rig.targets;
+      if (edge === undefined || target === undefined) throw new RangeError("there is no edge");
+      await edge.host.kill();
+      rig.cuts?.cut(
+        edge.host.name,
+        rig.states.map(({ host }) => host.name),
+      );
+      const startMs = performance.now();
+      await edge.start();
+      const readyMs = performance.now() - startMs;
+      const first = await rig.load.call("ask", target, `/probes/${PROBE_ID}`);
+      note(`ready after ${Math.round(readyMs)} ms; the first answer ${first.status} took ${Math.round(first.ms)} ms`);
+      if (first.status !== 200) throw new Error(`a cold edge that is cut off answers ${first.outcome}`);
+      await waitMs(5_000, 2_000);
+      rig.cuts?.mend();
+      markHealing();
+    },
+  },
+  {
+    name: "clock-jumps",
+    title: "the clock of a state node jumps by 20 s",
+    needs: "clocks",
+    fail: async ({ rig, waitMs }) => {
+      const [clock] = rig.clocks;
+      if (typeof clock !== "object") throw new RangeError("there is no clock");
+      clock.shift(20_000);
+      await waitMs(30_000, 6_000);
+      clock.shift(0);
+    },
+  },
+  {
+    name: "clock-wrong",
+    title: "a state node starts with its clock 60 s off",
+    needs: "clocks",
+    fail: async ({ rig, note, waitMs, markHealing }) => {
+      const [clock] = rig.clocks;
+      const [state] = rig.states;
+      if (typeof clock !== "object" || state === undefined) throw new RangeError("there is no clock");
+      await state.stop();
+      clock.shift(60_000);
+      const before = state.printed().length;
+      state.begin();
+      await waitMs(15_000, 8_000);
+      note(/\bready\b/.test(state.printed().slice(before)) ? "it serves" : "it does not serve");
+      clock.shift(0);
+      markHealing();
+    },
+  },
+  {
+    name: "workerd-killed",
+    title: "SIGKILL of a state node's workerd alone",
+    fail: async ({ rig, waitMs }) => {
+      for (const pid of rig.states[0]?.host.named("workerd") ?? []) process.kill(pid, "SIGKILL");
+      await waitMs(15_000, 1_500);
+    },
+  },
+];
+
+export const rowsOf = (names: readonly string[]): readonly Row[] =>
+  names.map((name) => ROWS.find((row) => row.name === name) ?? noSuchRow(name));
+
+const noSuchRow = (name: string): never => {
+  throw new RangeError(`there is no row "${name}": there are ${ROWS.map((row) => row.name).join(", ")}`);
+};
