@@ -27,6 +27,10 @@ const get = (key: string, as = access) => statusOf({ method: "GET", key }, as);
 describe("the stand-in by the contract of stores", () => {
   describeContract(() => access);
 
+  it("answers a match of nothing with 404, as S3 does", async () => {
+    expect(await statusOf({ method: "PUT", key: "nothing", headers: { "if-match": '"a"' }, body: "1" })).toBe(404);
+  });
+
   it("tells of what it does not know", async () => {
     expect(await statusOf({ method: "POST", key: "a", query: { uploads: "" } })).toBe(501);
     expect((await bucket.counts()).unknown).toEqual(["POST /acme/a?uploads="]);

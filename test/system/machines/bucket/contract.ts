@@ -39,7 +39,7 @@ export function describeContract(access: () => BucketAccess | undefined): void {
     expect((await call({ method: "PUT", key, headers, body: "3" })).status).toBe(200);
   });
 
-  rule("if-match writes only over that ETag, and 404 where nothing is", async (call, folder) => {
+  rule("if-match writes only over that ETag, and not where nothing is", async (call, folder) => {
     const key = `${folder}/a`;
     const first = (await call({ method: "PUT", key, body: "1" })).headers.get("etag") ?? "";
     const over = (etag: string, body: string) => call({ method: "PUT", key, headers: { "if-match": etag }, body });
@@ -49,7 +49,8 @@ export function describeContract(access: () => BucketAccess | undefined): void {
     expect((await over(first, "3")).status).toBe(412);
     expect(await (await call({ method: "GET", key })).text()).toBe("2");
     await call({ method: "DELETE", key });
-    expect((await over(second.headers.get("etag") ?? "", "4")).status).toBe(404);
+    // S3 says 404, Ceph 16 says 412.
+    expect([404, 412]).toContain((await over(second.headers.get("etag") ?? "", "4")).status);
     expect((await call({ method: "GET", key })).status).toBe(404);
   });
 
