@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./folders.ts";
 
@@ -12,9 +13,20 @@ const PROJECTS = [
   ["src/origin/tsconfig.library.json", "."],
 ] as const;
 
+/** Where the libraries are compiled; two packages have them. */
+let compiled: string | undefined;
+
 /** Emits one module per source file, so bundlers can drop unused ones. */
 export function compileLibraries(folder: string): void {
+  compiled ??= compileAll();
+  cpSync(compiled, folder, { recursive: true });
+}
+
+function compileAll(): string {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-libraries-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const [project, into] of PROJECTS) compile(join(ROOT, project), join(folder, into));
+  return folder;
 }
 
 function compile(project: string, output: string): void {
