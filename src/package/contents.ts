@@ -45,12 +45,13 @@ const DOCS = join(ROOT, "docs");
 /** A link to another file; the address of another host is none. */
 const LINK = /(!?)\[([^\]]+)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)]*)?\)/g;
 
-/** Documents that the command's texts name. Links to files that the package lacks become text; pictures go. */
+/** Documents that the command's texts name, with their examples. Links to files that the package lacks become text; pictures go. */
 export function copyDocuments(folder: string): void {
-  for (const name of readdirSync(DOCS, { recursive: true, encoding: "utf8" })) {
-    if (!/\.(?:md|json|ndjson)$/.test(name)) continue;
+  const all = readdirSync(DOCS, { recursive: true, encoding: "utf8" });
+  const names = all.filter((name) => /\.(?:md|json|ndjson|ts|yaml)$/.test(name)).map((name) => normalize(name));
+  for (const name of names) {
     const text = readFileSync(join(DOCS, name), "utf8");
-    const isKept = (path: string): boolean => !normalize(join(dirname(name), path)).startsWith("..");
+    const isKept = (path: string): boolean => names.includes(normalize(join(dirname(name), path)));
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), name.endsWith(".md") ? keepLinks(text, isKept) : text);
   }

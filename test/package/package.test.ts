@@ -20,6 +20,7 @@ import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as hostParts from "../../src/host/parts.ts";
+import { brokenLinks } from "../rules/links.ts";
 import { filesOf, findNode20, type Packed, packOnce, ROOT, scriptsIn } from "./packed.ts";
 
 /** The packages as strangers get them, without the network. */
@@ -69,6 +70,13 @@ describe.each(NAMES)("%s", (name) => {
       );
     });
     expect(naming).toEqual([]);
+  });
+
+  it("has documents whose links lead to a file of it, and to a heading there", () => {
+    const { folder } = packed(name);
+    const pages = filesOf(packed(name)).filter((path) => path.endsWith(".md"));
+    expect(pages).toContain("README.md");
+    expect(pages.flatMap((page) => brokenLinks(folder, page))).toEqual([]);
   });
 
   it("is small", () => expect(statSync(packed(name).tarball).size).toBeLessThan(BYTES_MAX));
