@@ -47,6 +47,16 @@ export const COMMANDS: readonly Entry[] = [
     ],
   },
   { name: "contract", load: async () => (await import("./commands/contract/contract.ts")).contract },
+  {
+    name: "cluster",
+    description: "several machines: edges, and the state nodes that they ask",
+    commands: [
+      {
+        name: "certificates",
+        load: async () => (await import("./commands/cluster/certificates.ts")).certificates,
+      },
+    ],
+  },
   { name: "config", load: async () => (await import("./commands/config-check.ts")).config },
   { name: "public", load: async () => (await import("./commands/public-id.ts")).publicIds },
   { name: "move", load: async () => (await import("./commands/move.ts")).move },

@@ -114,6 +114,10 @@ export const SUMMARIES: Readonly<Record<string, Summary>> = {
     "contract [options] <openapi>",
     "compare an origin's OpenAPI document with the routing table, in both directions"
   ],
+  "cluster certificates": [
+    "certificates [options]",
+    "make certificates by which edges and state nodes prove themselves to each other, with openssl"
+  ],
   "config": [
     "config",
     "check a gateway's settings"

@@ -5,24 +5,15 @@ import { reportDefect } from "./log.ts";
 
 type Method = (...values: readonly unknown[]) => unknown;
 
-/**
- * How an edge calls a method. `prompt`: a client waits. `long`: an operator may. Both may be made again at another state node after
- * one that went away. `once`: the same would be another change.
- */
-export type CallKind = "prompt" | "long" | "once";
-
-/** The methods of an object that callers know, and those that the platform calls, all of them: the rest is its own. */
-type Methods<Api> = {
-  readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: Name extends keyof Wakes
-    ? "platform"
-    : CallKind;
-};
+/** The methods of an object that callers and the platform know, all of them: the rest is its own. */
+type Methods<Api> = { readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: true };
 
 /** How a class is called by edges, which have its objects behind an RPC of state nodes. */
 export interface ThinClass {
   /** The binding of its objects. */
   readonly namespace: keyof Env;
-  readonly kinds: Readonly<Record<string, CallKind | "platform">>;
+  /** Without those that only the platform calls. */
+  readonly calls: readonly string[];
 }
 
 /** The platform calls it. */
@@ -43,7 +34,7 @@ export function thinObject<Api extends object>(
   const implementation = loadable(module, imported);
   class ThinObject extends DurableObject<Env> {
     static readonly namespace = namespace;
-    static readonly kinds = methods;
+    static readonly calls = Object.keys(methods).filter((method) => method !== "alarm");
     object: Api | undefined;
 
     constructor(context: DurableObjectState, env: Env) {

@@ -67,9 +67,9 @@ const PARENT_POLL_MS = 250;
 
 /**
  * Call it before anything starts. `first`: a signal that asks this process to stop, or the end of the shell in which npm runs it:
- * some shells die of a signal without handing it on. `atOnce`: a Ctrl-C after it.
+ * some shells die of a signal without handing it on. `atOnce`: one of `secondSignals` after it, by default Ctrl-C.
  */
-export function stopSignals() {
+export function stopSignals(secondSignals: readonly NodeJS.Signals[] = ["SIGINT"]) {
   let firstMs: number | undefined;
   const parent = process.ppid;
   const first = new Promise<void>((stop) => {
@@ -83,7 +83,8 @@ export function stopSignals() {
     }
   });
   const atOnce = new Promise<void>((stop) => {
-    process.on("SIGINT", () => performance.now() - (firstMs ?? 0) > SAME_SIGNAL_MS && stop());
+    for (const signal of secondSignals)
+      process.on(signal, () => performance.now() - (firstMs ?? 0) > SAME_SIGNAL_MS && stop());
   });
   return { first, atOnce };
 }

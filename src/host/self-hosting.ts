@@ -22,8 +22,8 @@ import { readWorker, writeWorker } from "./workerd/modules.ts";
 import { workerWith } from "./workerd/table-modules.ts";
 import { CONFIG_FILE } from "./workerd/workerd.ts";
 
-const CONSOLE_FOLDER = "console";
-const BUILT_TABLE = "routing-table.json";
+export const CONSOLE_FOLDER = "console";
+export const BUILT_TABLE = "routing-table.json";
 
 /** Names in the folder of a build, of this and of earlier versions. */
 const OWN_FILES = /^(?:worker|worker\.js|console|routing-table\.json|packs|unfinished\..*)$/;
@@ -131,7 +131,7 @@ export async function serveBuild({ stopMs, ...served }: ServedBuild): Promise<nu
 }
 
 /** An invalid setting stops the traces alone. */
-function readTraces(url: string | undefined): TraceExport | undefined {
+export function readTraces(url: string | undefined): TraceExport | undefined {
   const given = url === undefined ? process.env : { ...process.env, OTLP_TRACES_URL: url };
   const { collector, instance, faults } = readTraceSettings(given);
   if (given["OTLP_TRACES_URL"] === undefined) return undefined;
@@ -229,10 +229,10 @@ function warnOfDemo(tableText: string): void {
 }
 
 /** Settings of the last start that are gone, such as a secret left out of the unit file. */
-function missingSettings(stateFolder: string, vars: Readonly<Record<string, string>>): readonly string[] {
+export function missingSettings(stateFolder: string, vars: Readonly<Record<string, string>>): readonly string[] {
   const before = readBytes(join(stateFolder, CONFIG_FILE))?.toString() ?? "";
   const names = [...before.matchAll(/^ {4}\(name = "([A-Z_]+)", text = /gm)].map(([, name = ""]) => name);
   return names.filter((name) => /_KEYS$|_TOKENS$|_HEADERS$|^ACCESS_/.test(name) && vars[name] === undefined);
 }
 
-const report = (line: string) => process.stderr.write(`${line}\n`);
+export const report = (line: string) => process.stderr.write(`${line}\n`);

@@ -14,7 +14,7 @@ export { type Explanation, explain, hintNamed, plainDecision, resolveAny, resolv
 export type { CanarySelector, TableNames } from "./resolve/table-canary.ts";
 export { readSelector, selectorTest, servesEntity, unknownNames } from "./resolve/table-canary.ts";
 export { type Taken, takenIn } from "./resolve/taken.ts";
-export type { Fault } from "./schema/faults.ts";
+export { type Fault, nearest } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson, parseUniqueJson, plainJson } from "./schema/json-scanner.ts";
 export { NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredEntity, DeclaredTable } from "./schema/table.ts";

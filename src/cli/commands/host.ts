@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from "commander";
-import { command, option, required, withDefault } from "../command.ts";
-import { EXIT, fail, misuse } from "../runtime.ts";
+import type { MachineOptions } from "../../host/machines/options.ts";
+import { command, option, required } from "../command.ts";
+import { EXIT, fail, misuse, type Runtime } from "../runtime.ts";
+import { MACHINE_FLAGS, type MachineFlags, machineOptions } from "./cluster/machine.ts";
 
 /** Runs work of `src/host`, which is loaded for these commands alone. */
 export const hosted = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -43,19 +45,34 @@ const seconds = (text: string): number => {
   throw new InvalidArgumentError(`A whole number of seconds, at most ${STOP_SECONDS_MAX}.`);
 };
 
+/** Wrong words are misuse, wherever they stand. */
+async function optionsOfMachine(flags: MachineFlags, runtime: Runtime): Promise<MachineOptions | undefined> {
+  const options = await machineOptions(flags, runtime);
+  if (options === undefined || options.ok) return options?.value;
+  return misuse(`${options.error.join("\n")}\n`);
+}
+
 export const serve = command({
   name: "serve",
   description: "run a build of the gateway on workerd until SIGTERM or Ctrl-C",
   args: [["<build>", "the folder of waybill build"]],
   options: [
     option("--table <file>", "a table to publish at the start, if it differs from the one in force"),
-    withDefault("--state <folder>", "tables, history, audit and sequences: keep it over upgrades", ".waybill/default"),
-    withDefault("--listen <address>", "where clients connect", "127.0.0.1:8787"),
+    option(
+      "--state <folder>",
+      'tables, history, audit and sequences: keep it over upgrades (default: ".waybill/default")',
+    ),
+    option("--listen <address>", 'where clients connect (default: "127.0.0.1:8787")'),
     option(
       "--otlp-traces <url>",
       "a collector that gets the traces of sampled requests, such as http://127.0.0.1:4318/v1/traces",
     ),
-    withDefault("--stop-timeout <seconds>", "how long running requests may take after SIGTERM or Ctrl-C", 30, seconds),
+    option(
+      "--stop-timeout <seconds>",
+      "how long running requests may take after SIGTERM or Ctrl-C (default: 30)",
+      seconds,
+    ),
+    ...MACHINE_FLAGS,
   ],
   help: `
 Settings and secrets come from the environment (docs/operate/deploy.md). The log goes to stdout.
@@ -67,16 +84,25 @@ then each start publishes that file, as \`waybill table publish\` does, and ends
 Examples:
   $ waybill serve build
   $ waybill serve build --table routing-table.json
-  $ waybill serve /opt/waybill/2 --state /var/lib/waybill --listen 0.0.0.0:8080`,
-  run: async (_, [build = ""], { state: stateFolder, table: tableFile, listen, stopTimeout, otlpTraces }) => {
+  $ waybill serve /opt/waybill/2 --state /var/lib/waybill --listen 0.0.0.0:8080
+  $ waybill serve build --role state --state-listen 10.0.0.21:8443 --state-tls state-tls
+  $ waybill serve build --role edge --state-nodes 10.0.0.21:8443 --state-tls edge-tls --processes 4
+  $ waybill serve build --config /etc/waybill/edge.json`,
+  run: async (runtime, [build = ""], flags) => {
+    const machine = await optionsOfMachine(flags, runtime);
+    if (machine !== undefined) {
+      const { serveMachine } = await import("../../host/machines/serve.ts");
+      return (await hosted(() => serveMachine(build, machine))) === 0 ? EXIT.ok : EXIT.failed;
+    }
     const { serveBuild } = await import("../../host/self-hosting.ts");
+    const { state = ".waybill/default", listen = "127.0.0.1:8787", stopTimeout = 30 } = flags;
     const served = {
       build,
-      stateFolder,
-      tableFile,
+      stateFolder: state,
+      tableFile: flags.table,
       ...listenAddress(listen),
       stopMs: stopTimeout * 1000,
-      tracesUrl: otlpTraces,
+      tracesUrl: flags.otlpTraces,
     };
     return (await hosted(() => serveBuild(served))) === 0 ? EXIT.ok : EXIT.failed;
   },

@@ -50,7 +50,7 @@ export interface WorkerSettings {
   readonly consoleFolder?: string | undefined;
 }
 
-/** What the roles of a machine differ in. Each service, socket and binding is an entry of a list, without its comma. */
+/** The roles of a machine differ in these. Each service, socket and binding is an entry of a list, without its comma. */
 export interface ConfigText extends WorkerSettings {
   /** Where its KV and its objects are. */
   readonly storage: readonly string[];

@@ -20,7 +20,7 @@ import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type Wor
 export const KV_FOLDER = "kv";
 
 export interface ServeOptions
-  extends Omit<WorkerdOptions, "configPath">,
+  extends Omit<WorkerdOptions, "configPath" | "flags" | "descriptor">,
     Pick<WorkerdSettings, "loopbackPorts" | "standInsUrl" | "consoleFolder"> {
   /** The system chooses a port for 0. */
   readonly port: number;
@@ -36,6 +36,8 @@ export interface ServeOptions
   readonly vars?: Readonly<Record<string, string>> | undefined;
   /** Interface to listen on. Default: loopback. */
   readonly host?: string | undefined;
+  /** Writes the configuration. Default: of one machine. */
+  readonly configOf?: ((settings: WorkerdSettings) => string) | undefined;
 }
 
 export interface RunningGateway extends RunningWorkerd {
@@ -44,7 +46,7 @@ export interface RunningGateway extends RunningWorkerd {
 }
 
 /** Defaults that differ from the edge's: no proxy in front reports the client's address. */
-const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
+export const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
 /** Serves this version's Worker with the table as its fallback. */
 export const startGateway = async (options: ServeOptions): Promise<RunningGateway> =>
@@ -76,7 +78,8 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
     loopbackPorts,
     standInsUrl,
   };
-  const workerd = { configPath: join(folder, CONFIG_FILE), onLogLine, openPages };
+  const { configOf = workerdConfig, sockets } = options;
+  const workerd = { configPath: join(folder, CONFIG_FILE), onLogLine, openPages, sockets, configOf };
   const gateway = await (handed === undefined
     ? startConfigured(settings, workerd)
     : startWithTable(handed, settings, workerd, host));
@@ -96,21 +99,25 @@ async function handedTable(options: ServeOptions, kvFolder: string): Promise<Han
   return { text, packs: packs.value, isFirst: published === undefined };
 }
 
-function startConfigured(settings: WorkerdSettings, options: WorkerdOptions): Promise<RunningWorkerd> {
-  writeConfig(settings, options);
+interface Configured extends WorkerdOptions {
+  readonly configOf: (settings: WorkerdSettings) => string;
+}
+
+function startConfigured(settings: WorkerdSettings, options: Configured): Promise<RunningWorkerd> {
+  writeConfig(options.configPath, options.configOf(settings));
   return startWorkerd(options);
 }
 
-function writeConfig(settings: WorkerdSettings, { configPath }: WorkerdOptions): void {
+export function writeConfig(path: string, text: string): void {
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
-  rmSync(configPath, { force: true });
-  writeFileSync(configPath, workerdConfig(settings), { mode: 0o600 });
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 async function startWithTable(
   handed: HandedTable,
   settings: WorkerdSettings,
-  options: WorkerdOptions,
+  options: Configured,
   host: string,
 ): Promise<RunningWorkerd> {
   const startFolder = join(dirname(options.configPath), START_FOLDER);
@@ -128,7 +135,7 @@ async function startWithTable(
     throw error;
   }
   // The configuration can be served again, without the table of this start.
-  writeConfig(settings, options);
+  writeConfig(options.configPath, options.configOf(settings));
   rmSync(startFolder, { recursive: true, force: true });
   return gateway;
 }

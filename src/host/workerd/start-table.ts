@@ -11,16 +11,18 @@ export interface HandedTable {
   readonly text: string;
   readonly packs: readonly PackFile[];
   readonly isFirst: boolean;
+  /** Names the start. Default: a new name. */
+  readonly id?: string | undefined;
 }
 
 /** In the state folder, for as long as the start takes. */
 export const START_FOLDER = "start";
 
 /** Writes the folder that the start binds. */
-export function writeStartFolder(folder: string, { text, packs, isFirst }: HandedTable): void {
+export function writeStartFolder(folder: string, { text, packs, isFirst, id = randomUUID() }: HandedTable): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const start: StartFile = { id: randomUUID(), isFirst };
+  const start: StartFile = { id, isFirst };
   writeFileSync(join(folder, START_FILE), JSON.stringify(start));
   writeFileSync(join(folder, TABLE_FILE), text);
   for (const { parts } of packs) for (const { key, bytes } of parts) writeFileSync(join(folder, key), bytes);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { apartFromTerminal, endWithParent, exitCodeOf, stopChild } from "../child.ts";
@@ -11,6 +11,12 @@ import { OPEN_PAGES_VARIABLE } from "./config-text.ts";
 
 export interface WorkerdOptions {
   readonly configPath: string;
+  /** Other options of `workerd serve`. */
+  readonly flags?: readonly string[] | undefined;
+  /** Sockets that must listen. Default: that of clients. */
+  readonly sockets?: readonly string[] | undefined;
+  /** Descriptor of a listening socket that clients' socket takes over. */
+  readonly descriptor?: number | undefined;
   /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
   readonly openPages?: boolean | undefined;
   /** Called for each line that workerd or the Worker prints. */
@@ -21,6 +27,8 @@ export interface WorkerdOptions {
 export interface RunningWorkerd {
   readonly url: string;
   readonly port: number;
+  /** By the name of each socket. */
+  readonly ports: Readonly<Record<string, number>>;
   readonly pid: number;
   /** The last printed lines, oldest first. */
   readonly lines: readonly string[];
@@ -38,19 +46,22 @@ const START_DEADLINE_MS = 20_000;
 /** File descriptor of workerd's control messages: the first after standard input, output and error. */
 const CONTROL_DESCRIPTOR = 3;
 
+/** In workerd: a socket that this process inherited. */
+const CLIENTS_DESCRIPTOR = 4;
+
 export const CONFIG_FILE = "config.capnp";
 
 /** In the state folder: the process that has it open. Two of them would give the same numbers twice. */
-const PID_FILE = "workerd.pid";
+const pidFileOf = (configFile: string): string => configFile.replace(/^config(.*)\.capnp$/, "workerd$1.pid");
 
 /**
  * The process of a gateway that runs on a state folder. Its number alone does not say so: systems give numbers again, so its
  * command line counts too. `own`: a process that does not count, for in a container each start may get the number of the last.
  */
-export function runningOn(stateFolder: string, own?: number): number | undefined {
-  const pid = Number(readBytes(join(stateFolder, PID_FILE)) ?? 0);
+export function runningOn(stateFolder: string, own?: number, configFile = CONFIG_FILE): number | undefined {
+  const pid = Number(readBytes(join(stateFolder, pidFileOf(configFile))) ?? 0);
   if (!(pid > 0) || pid === own) return undefined;
-  return commandLine(pid).includes(join(realpathSync(stateFolder), CONFIG_FILE)) ? pid : undefined;
+  return commandLine(pid).includes(join(realpathSync(stateFolder), configFile)) ? pid : undefined;
 }
 
 /** The program that prints a process's command line. Linux has it in a file, which needs no program. */
@@ -75,8 +86,8 @@ function commandLine(pid: number): string {
 }
 
 /** Throws if a gateway runs on a state folder. */
-export function refuseRunning(stateFolder: string, own?: number): void {
-  const pid = runningOn(stateFolder, own);
+export function refuseRunning(stateFolder: string, own?: number, configFile?: string): void {
+  const pid = runningOn(stateFolder, own, configFile);
   const what = `${stateFolder} is the state of a running gateway (process ${pid})`;
   if (pid !== undefined) throw new Error(`${what}. Stop it, or use another --state.`);
 }
@@ -91,16 +102,23 @@ const NOISE =
 
 /** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
-  const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  const { configPath, descriptor, sockets = [SOCKET_NAME] } = options;
+  const flags = [
+    `--control-fd=${CONTROL_DESCRIPTOR}`,
+    ...(descriptor === undefined ? [] : [`--socket-fd=${SOCKET_NAME}=${CLIENTS_DESCRIPTOR}`]),
+    ...(options.flags ?? []),
+  ];
+  const child = spawn(workerdBinary(), ["serve", ...flags, configPath], {
+    stdio: ["ignore", "pipe", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
     ...apartFromTerminal(),
     env: { ...process.env, [OPEN_PAGES_VARIABLE]: options.openPages === true ? "on" : "off" },
   });
   endWithParent(child);
-  const stateFolder = dirname(options.configPath);
-  const pidFile = join(stateFolder, PID_FILE);
+  const stateFolder = dirname(configPath);
+  const configFile = basename(configPath);
+  const pidFile = join(stateFolder, pidFileOf(configFile));
   try {
-    refuseRunning(stateFolder, child.pid);
+    refuseRunning(stateFolder, child.pid, configFile);
     writeFileSync(pidFile, String(child.pid ?? ""));
   } catch (error) {
     child.kill("SIGKILL");
@@ -117,11 +135,12 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   const exited = new Promise<number>((resolve) => {
     child.once("close", (code, signal) => resolve(exitCodeOf(code, signal)));
   });
-  const port = await listeningPort(child, lines, exited);
+  const ports = await listeningPorts(child, sockets, lines, exited);
+  const port = ports[SOCKET_NAME] ?? 0;
   // If two start at one moment, the later stays.
   if (Number(readBytes(pidFile)) !== child.pid) {
     child.kill("SIGKILL");
-    refuseRunning(stateFolder);
+    refuseRunning(stateFolder, undefined, configFile);
   }
   const stop: RunningWorkerd["stop"] = async (deadlineMs, atOnce) => {
     const isKilled = await stopChild(child, deadlineMs, atOnce);
@@ -129,7 +148,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     rmSync(pidFile, { force: true });
     return isKilled;
   };
-  return { url: `http://127.0.0.1:${port}`, port, pid: child.pid ?? 0, lines, exited, stop };
+  return { url: `http://127.0.0.1:${port}`, port, ports, pid: child.pid ?? 0, lines, exited, stop };
 }
 
 /** The binary itself: the package's wrapper script would not forward signals. */
@@ -140,7 +159,13 @@ function workerdBinary(): string {
   return path;
 }
 
-function listeningPort(child: ChildProcess, lines: readonly string[], exited: Promise<number>): Promise<number> {
+function listeningPorts(
+  child: ChildProcess,
+  sockets: readonly string[],
+  lines: readonly string[],
+  exited: Promise<number>,
+): Promise<Readonly<Record<string, number>>> {
+  const ports: Record<string, number> = {};
   return new Promise((resolve, reject) => {
     const fail = (what: string) => {
       clearTimeout(deadline);
@@ -152,10 +177,10 @@ function listeningPort(child: ChildProcess, lines: readonly string[], exited: Pr
     child.once("error", (error) => fail(`cannot be started: ${error.message}`));
     void exited.then((code) => fail(`ended with code ${code} at its start`));
     onLines(child, CONTROL_DESCRIPTOR, (line) => {
-      const port = portOf(line);
-      if (port === undefined) return;
+      Object.assign(ports, portOf(line));
+      if (sockets.some((name) => ports[name] === undefined)) return;
       clearTimeout(deadline);
-      resolve(port);
+      resolve(ports);
     });
   });
 }
@@ -166,9 +191,9 @@ function onLines(child: ChildProcess, descriptor: number, onLine: (line: string)
   createInterface({ input }).on("line", onLine);
 }
 
-/** Parses a control message, one JSON object per line: the port of a socket that listens. */
-function portOf(line: string): number | undefined {
+/** Parses a control message, one JSON object per line: the port of a socket that listens, by the socket's name. */
+function portOf(line: string): Readonly<Record<string, number>> {
   const message: { event?: unknown; socket?: unknown; port?: unknown } | null = JSON.parse(line);
-  if (message?.event !== "listen" || message.socket !== SOCKET_NAME) return undefined;
-  return typeof message.port === "number" ? message.port : undefined;
+  const { event, socket, port } = message ?? {};
+  return event === "listen" && typeof socket === "string" && typeof port === "number" ? { [socket]: port } : {};
 }

@@ -28,7 +28,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/export/haproxy.ts configText": TEXT,
   "src/export/lua-program.ts tailOf": TEXT,
   "src/export/nginx.ts httpText": TEXT,
-  "src/host/workerd/config-text.ts configText": TEXT,
   "routes/console/openapi.ts consolePaths": OPERATIONS,
   "src/features/directory/pages/bulk-openapi.ts directoryBulkPaths": OPERATIONS,
   "src/cli/lib/stores.ts faultSentence": SENTENCES,

@@ -1,8 +1,6 @@
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
-import { methodsOf } from "../../../problems/loadable.ts";
-import type { IdempotencyKeys as Keys } from "../port.ts";
-import type { IdempotencyRpc } from "./keys.ts";
+import { durableIdempotency, type IdempotencyRpc } from "./keys.ts";
 
 /** The implementation is loaded with the first object. */
 export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
@@ -11,14 +9,10 @@ export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
     const module = await import("./object.ts");
     return (context, env) => new module.IdempotencyKeys(context, env);
   },
-  { begin: "prompt", finish: "prompt", show: "prompt", alarm: "platform" },
+  { begin: true, finish: true, show: true, alarm: true },
 ) {}
 
 export const idempotency = {
   name: "idempotency",
-  ports: ({ env }) => ({
-    idempotency: methodsOf<Keys>("idempotency-keys", async () =>
-      (await import("./keys.ts")).durableIdempotency(env.IDEMPOTENCY),
-    ),
-  }),
+  ports: ({ env }) => ({ idempotency: durableIdempotency(env.IDEMPOTENCY) }),
 } satisfies PlatformFeature;

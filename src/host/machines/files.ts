@@ -1,0 +1,138 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { constants, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { getSystemErrorMap } from "node:util";
+import { STATE_NAME, TLS_FILES } from "../workerd/tls-text.ts";
+import type { Role } from "./members.ts";
+import { CREDENTIALS_FILE, type MachineOptions } from "./options.ts";
+
+/** Texts of `--state-tls`, as workerd gets them. */
+export interface TlsFiles {
+  /** Certificates of the authorities that are trusted. */
+  readonly authorities: readonly string[];
+  /** The machine's own, and the ones between it and an authority. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Sentences on files that an operator names: faults stop a start, notes do not. */
+export interface FileCheck {
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+  readonly tls?: TlsFiles | undefined;
+  readonly clusterKey?: string | undefined;
+}
+
+/** A renewal by hand is planned within a month. */
+const SOON_DAYS = 30;
+const DAY_MS = 86_400_000;
+const KEY_BYTES_MIN = 32;
+
+/** Reads the files of a machine and checks them before anything starts. */
+export function checkFiles(options: MachineOptions, nowMs: number): FileCheck {
+  const faults: string[] = [];
+  const notes: string[] = [];
+  const tls = checkTls(options.tlsFolder, options.role, nowMs, { faults, notes });
+  if (options.role === "edge" || options.cluster === undefined) return { faults, notes, tls };
+  const { keyFile, bucketOptions } = options.cluster;
+  const clusterKey = secretText(keyFile, faults)?.trim();
+  if (clusterKey !== undefined && Buffer.byteLength(clusterKey) < KEY_BYTES_MIN)
+    faults.push(
+      `${keyFile} holds ${Buffer.byteLength(clusterKey)} bytes, and a key has at least ${KEY_BYTES_MIN}: openssl rand -hex 32`,
+    );
+  const prefix = `${CREDENTIALS_FILE}=`;
+  const credentials = bucketOptions.find((option) => option.startsWith(prefix))?.slice(prefix.length);
+  if (credentials !== undefined) secretText(credentials, faults);
+  return { faults, notes, tls, clusterKey };
+}
+
+interface Sentences {
+  readonly faults: string[];
+  readonly notes: string[];
+}
+
+function checkTls(folder: string, role: Role, nowMs: number, { faults, notes }: Sentences): TlsFiles | undefined {
+  const paths = Object.values(TLS_FILES).map((name) => join(folder, name)) as [string, string, string];
+  const [caPath, certificatePath, keyPath] = paths;
+  const ca = textAt(caPath, faults);
+  const certificate = textAt(certificatePath, faults);
+  const key = secretText(keyPath, faults);
+  if (ca === undefined || certificate === undefined || key === undefined) return undefined;
+  const authorities = certificatesIn(ca, caPath, faults);
+  const chain = certificatesIn(certificate, certificatePath, faults);
+  const [own] = chain;
+  if (own === undefined || authorities.length === 0) return undefined;
+  try {
+    if (!own.checkPrivateKey(createPrivateKey(key))) faults.push(`${keyPath} is not the key of ${certificatePath}`);
+  } catch {
+    faults.push(`${keyPath} holds no private key in PEM form without a password`);
+  }
+  if (!isTrusted(chain, authorities))
+    faults.push(
+      `${certificatePath} comes from another authority than ${caPath}: make both by one \`waybill cluster certificates\``,
+    );
+  if (role === "state" && own.checkHost(STATE_NAME) === undefined)
+    faults.push(`${certificatePath} is not for the name ${STATE_NAME}: an edge refuses it`);
+  const dated: readonly (readonly [string, X509Certificate])[] = [
+    ...chain.map((each) => [certificatePath, each] as const),
+    ...authorities.map((each) => [caPath, each] as const),
+  ];
+  for (const [path, each] of dated) {
+    const { fault, note } = dateFault(path, each, nowMs);
+    if (fault !== undefined) faults.push(fault);
+    if (note !== undefined) notes.push(note);
+  }
+  return { authorities: authorities.map(String), certificate, key };
+}
+
+function dateFault(path: string, certificate: X509Certificate, nowMs: number) {
+  const fromMs = Date.parse(certificate.validFrom);
+  const toMs = Date.parse(certificate.validTo);
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  if (nowMs >= toMs) return { fault: `${path} ended on ${day(toMs)}: renew it` };
+  if (nowMs < fromMs) return { fault: `${path} begins on ${day(fromMs)}: correct the clock, or make it anew` };
+  const days = Math.floor((toMs - nowMs) / DAY_MS);
+  return days < SOON_DAYS ? { note: `${path} ends in ${days} days, on ${day(toMs)}: renew it` } : {};
+}
+
+/** Each certificate is signed by the next, and the last one by an authority. */
+function isTrusted(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
+  return chain.every((each, at) => {
+    const next = chain[at + 1];
+    const issuers = next === undefined ? authorities : [next, ...authorities];
+    return issuers.some((issuer) => each.checkIssued(issuer) && each.verify(issuer.publicKey));
+  });
+}
+
+function certificatesIn(pem: string, path: string, faults: string[]): readonly X509Certificate[] {
+  try {
+    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+    if (blocks.length === 0) throw new Error("none");
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    faults.push(`${path} holds no certificate in PEM form`);
+    return [];
+  }
+}
+
+function textAt(path: string, faults: string[]): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { errno, message } = error as NodeJS.ErrnoException;
+    faults.push(
+      `${path} cannot be read: ${(errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message}`,
+    );
+    return undefined;
+  }
+}
+
+/** A group may read them: Kubernetes hands secrets to a group. */
+const FOR_OTHERS = constants.S_IRWXO;
+
+function secretText(path: string, faults: string[]): string | undefined {
+  const text = textAt(path, faults);
+  if (text !== undefined && process.platform !== "win32" && (statSync(path).mode & FOR_OTHERS) !== 0)
+    faults.push(`${path} is a secret that every user of this machine may read: chmod 600 ${path}`);
+  return text;
+}

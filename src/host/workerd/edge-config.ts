@@ -1,0 +1,37 @@
+import { httpSocket } from "./config.ts";
+import { configText, quoted, type WorkerSettings } from "./config-text.ts";
+import { keypair, RPC_HOST, STATE_NAME, trusted } from "./tls-text.ts";
+
+/** An edge: it routes from its own disk, and asks state nodes for the rest. No object runs on it. */
+export interface EdgeSettings extends WorkerSettings {
+  /** `host:port` to listen on. */
+  readonly address: string;
+  /** Absolute path: the mirror's values, one file per KV key. */
+  readonly kvFolder: string;
+  /** `host:port` of the state socket of each state node. */
+  readonly stateNodes: readonly string[];
+  /** Certificates of the authorities that are trusted. */
+  readonly authorities: readonly string[];
+}
+
+/** The bindings are `STATE_1`, `STATE_2` and so on. */
+export const STATE_NODES_MAX = 9;
+
+/** Pure. The files of its certificate stand beside it, in `TLS_FOLDER`. */
+export function edgeConfig(settings: EdgeSettings): string {
+  return configText({
+    ...settings,
+    storage: [
+      // The mirror alone writes, so that a value is whole whenever it is there.
+      `(name = "kv", disk = (path = ${quoted(settings.kvFolder)}))`,
+      ...settings.stateNodes.map((address, at) => stateNode(address, at, settings.authorities)),
+    ],
+    sockets: [httpSocket(settings.address)],
+    bindings: settings.stateNodes.map((_, at) => `(name = "STATE_${at + 1}", service = "state-${at + 1}")`),
+    hasObjects: false,
+  });
+}
+
+const stateNode = (address: string, at: number, authorities: readonly string[]): string =>
+  `(name = "state-${at + 1}", external = (address = ${quoted(address)}, https = (options = (capnpConnectHost = "${RPC_HOST}"), ` +
+  `certificateHost = "${STATE_NAME}", tlsOptions = (${keypair}, ${trusted(authorities)}))))`;
