@@ -110,6 +110,7 @@ export default defineConfig({
         test: {
           ...timeouts,
           name: "system",
+          globalSetup: "test/setup/packages.ts",
           sequence: { groupOrder: 3 },
           // They wait for processes more than they compute.
           maxWorkers: 2,

@@ -5,15 +5,24 @@ import { reportDefect } from "./log.ts";
 
 type Method = (...values: readonly unknown[]) => unknown;
 
-/** The methods of an object that callers and the platform know, all of them: the rest is its own. */
-type Methods<Api> = { readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: true };
+/**
+ * How an edge calls a method. `prompt`: a client waits. `long`: an operator may. Both may be made again at another state node after
+ * one that went away. `once`: the same would be another change.
+ */
+export type CallKind = "prompt" | "long" | "once";
+
+/** The methods of an object that callers know, and those that the platform calls, all of them: the rest is its own. */
+type Methods<Api> = {
+  readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: Name extends keyof Wakes
+    ? "platform"
+    : CallKind;
+};
 
 /** How a class is called by edges, which have its objects behind an RPC of state nodes. */
 export interface ThinClass {
   /** The binding of its objects. */
   readonly namespace: keyof Env;
-  /** Without those that only the platform calls. */
-  readonly calls: readonly string[];
+  readonly kinds: Readonly<Record<string, CallKind | "platform">>;
 }
 
 /** The platform calls it. */
@@ -34,7 +43,7 @@ export function thinObject<Api extends object>(
   const implementation = loadable(module, imported);
   class ThinObject extends DurableObject<Env> {
     static readonly namespace = namespace;
-    static readonly calls = Object.keys(methods).filter((method) => method !== "alarm");
+    static readonly kinds = methods;
     object: Api | undefined;
 
     constructor(context: DurableObjectState, env: Env) {

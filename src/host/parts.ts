@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { keptBuild } from "./kept-build.ts";
 import type { ModuleFile } from "./workerd/modules.ts";
 
 /**
@@ -18,16 +19,27 @@ export function workerModules(): Promise<readonly ModuleFile[]> {
   return modules;
 }
 
+const BUNDLER = inRoot("src/host/workerd/bundle.ts");
+
 async function builtModules(): Promise<readonly ModuleFile[]> {
-  const [{ bundleWorker }, code] = await Promise.all([import("./workerd/bundle.ts"), tableCodeVersion()]);
-  return bundleWorker({ minify: true, tableCode: code });
+  const tableCode = await tableCodeVersion();
+  const build = async () => {
+    const { bundleWorker } = await import("./workerd/bundle.ts");
+    const sources = new Set([BUNDLER]);
+    return { value: await bundleWorker({ minify: true, tableCode, sources }), sources };
+  };
+  return keptBuild("worker", build, tableCode);
 }
 
 let tableCode: Promise<string> | undefined;
 
 /** The version of the code that checks and compiles tables, as the modules of the Worker have it. */
 export function tableCodeVersion(): Promise<string> {
-  tableCode ??= import("./workerd/bundle.ts").then((bundle) => bundle.tableCodeVersion());
+  tableCode ??= keptBuild("table-code", async () => {
+    const bundle = await import("./workerd/bundle.ts");
+    const sources = new Set([BUNDLER]);
+    return { value: await bundle.tableCodeVersion(sources), sources };
+  });
   return tableCode;
 }
 

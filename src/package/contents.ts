@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./folders.ts";
 
@@ -12,9 +13,20 @@ const PROJECTS = [
   ["src/origin/tsconfig.library.json", "."],
 ] as const;
 
+/** Where the libraries are compiled; two packages have them. */
+let compiled: string | undefined;
+
 /** Emits one module per source file, so bundlers can drop unused ones. */
 export function compileLibraries(folder: string): void {
+  compiled ??= compileAll();
+  cpSync(compiled, folder, { recursive: true });
+}
+
+function compileAll(): string {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-libraries-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const [project, into] of PROJECTS) compile(join(ROOT, project), join(folder, into));
+  return folder;
 }
 
 function compile(project: string, output: string): void {
@@ -33,12 +45,13 @@ const DOCS = join(ROOT, "docs");
 /** A link to another file; the address of another host is none. */
 const LINK = /(!?)\[([^\]]+)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)]*)?\)/g;
 
-/** Documents that the command's texts name. Links to files that the package lacks become text; pictures go. */
+/** Documents that the command's texts name, with their examples. Links to files that the package lacks become text; pictures go. */
 export function copyDocuments(folder: string): void {
-  for (const name of readdirSync(DOCS, { recursive: true, encoding: "utf8" })) {
-    if (!/\.(?:md|json|ndjson)$/.test(name)) continue;
+  const all = readdirSync(DOCS, { recursive: true, encoding: "utf8" });
+  const names = all.filter((name) => /\.(?:md|json|ndjson|ts|yaml)$/.test(name)).map((name) => normalize(name));
+  for (const name of names) {
     const text = readFileSync(join(DOCS, name), "utf8");
-    const isKept = (path: string): boolean => !normalize(join(dirname(name), path)).startsWith("..");
+    const isKept = (path: string): boolean => names.includes(normalize(join(dirname(name), path)));
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), name.endsWith(".md") ? keepLinks(text, isKept) : text);
   }

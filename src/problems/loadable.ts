@@ -44,10 +44,18 @@ export function loadable<Module>(module: string, imported: () => Promise<Module>
   };
 }
 
-/** An object of which every member is a method: for one that is loaded, or asked for, when it is called. */
+/** An object of which every member is a method. */
 export const methodsBy = <Api extends object>(call: (name: string, values: never[]) => unknown): Api =>
   new Proxy({} as Api, {
     get: (_, name) =>
       // A promise would be resolved by its `then`.
       typeof name === "symbol" || name === "then" ? undefined : (...values: never[]) => call(name, values),
   });
+
+/** The methods of an object that is made with the first call. All of them give promises. */
+export const methodsOf = <Api extends object>(module: string, made: () => Promise<Api>): Api => {
+  const own = loadable(module, made);
+  return methodsBy(async (name, values) =>
+    (((await own.load()) as Api)[name as keyof Api] as (...given: never[]) => unknown)(...values),
+  );
+};

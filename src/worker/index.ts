@@ -7,6 +7,7 @@ import { edgeConsole } from "../edge/console/console.ts";
 import type { Env } from "../edge/env.ts";
 import { composeFeatures } from "../edge/feature.ts";
 import * as log from "../edge/log.ts";
+import { overStateNodes } from "../edge/machines/namespaces.ts";
 import { isolateMetrics } from "../edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "../edge/metrics/isolates.ts";
 import { durableMetrics, scheduleChecks } from "../edge/metrics/store.ts";
@@ -29,7 +30,7 @@ import { tellFromNowOn } from "../edge/table/told-tables.ts";
 import { behindProxies } from "../edge/trusted-proxies.ts";
 import { PLATFORM_FEATURES } from "../features/platform.ts";
 import { problemResponse } from "../gateway/problem-response.ts";
-import { loadable, methodsBy } from "../problems/loadable.ts";
+import { methodsOf } from "../problems/loadable.ts";
 import { fieldRules } from "../proxy/headers.ts";
 import { pseudonymOf } from "../proxy/origin-request.ts";
 import { retryBudget } from "../proxy/origins.ts";
@@ -115,20 +116,23 @@ function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
   const start = { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure };
   const tables = env.START_TABLE === undefined ? own : startedTables(own, start);
   // Pages of operators alone call it.
-  const calls = loadable("control-plane-calls", async () => {
-    const [{ controlPlane }, { awaitedHere }] = await Promise.all([
+  const controlPlane = methodsOf("control-plane-calls", async () => {
+    const [calls, { awaitedHere }] = await Promise.all([
       import("../control-plane/client.ts"),
       import("../edge/table/awaited-tables.ts"),
     ]);
-    const truth = controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
+    const truth = calls.controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
     return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause }) };
   });
-  type Calls = Awaited<ReturnType<typeof calls.load>>;
-  const controlPlane = methodsBy<Calls>(async (name, values) =>
-    ((await calls.load())[name as keyof Calls] as (...given: never[]) => unknown)(...values),
-  );
   return { tables, controlPlane };
 }
+
+/** An edge calls the objects of state nodes. */
+const stateNodes = (env: Env) =>
+  methodsOf("state-calls", async () => {
+    const [{ edgeCalls }, exported] = await Promise.all([import("../edge/machines/calls.ts"), import("./objects.ts")]);
+    return edgeCalls(env, exported);
+  });
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
@@ -192,7 +196,7 @@ export function gateway(table: object | string, voucher?: Parameters<typeof depl
   return {
     fetch(request, env, context) {
       try {
-        app ??= compose(env);
+        app ??= compose(env.STATE_1 === undefined ? env : overStateNodes(env, stateNodes(env)));
       } catch (error) {
         // A missing binding is the operator's to read in the log; a client gets the same problem as for any defect.
         log.reportDefect(error);

@@ -25,11 +25,11 @@ export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
     const module = await import("../edge/metrics/object.ts");
     return (context, env) => new module.TrafficReports(context, env, vouchedTables(env));
   },
-  { report: true, totals: true, history: true, scheduleChecks: true, alarm: true },
+  { report: "long", totals: "long", history: "long", scheduleChecks: "long", alarm: "platform" },
 ) {}
 
-const PART_METHODS = Object.fromEntries(Object.keys(PART_CALLS).map((name) => [name, true])) as {
-  readonly [Name in keyof typeof PART_CALLS]: true;
+const PART_METHODS = Object.fromEntries(Object.keys(PART_CALLS).map((name) => [name, "long"])) as {
+  readonly [Name in keyof typeof PART_CALLS]: "long";
 };
 
 /** Revision 0 is the table of the build. */
@@ -46,23 +46,23 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
       }) as InstanceType<typeof module.ControlPlane> & ControlPlaneRpc;
   },
   {
-    text: true,
-    revisions: true,
-    audit: true,
-    status: true,
-    partFaults: true,
-    publish: true,
-    rollback: true,
-    startCanary: true,
-    promote: true,
-    abort: true,
-    recordRejection: true,
-    renewForm: true,
-    begin: true,
-    pointer: true,
-    machines: true,
+    text: "long",
+    revisions: "long",
+    audit: "long",
+    status: "long",
+    partFaults: "long",
+    publish: "once",
+    rollback: "once",
+    startCanary: "once",
+    promote: "once",
+    abort: "once",
+    recordRejection: "once",
+    renewForm: "long",
+    begin: "long",
+    pointer: "long",
+    machines: "long",
     ...PART_METHODS,
-    alarm: true,
+    alarm: "platform",
   },
 ) {}
 

@@ -11,6 +11,9 @@ import { errorOf } from "../problems/loadable.ts";
 
 /** Calls of edges and requests of their mirrors, on a state node. */
 
+const callsIn = (kinds: ThinClass["kinds"]): ReadonlySet<string> =>
+  new Set(Object.keys(kinds).filter((method) => kinds[method] !== "platform"));
+
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
 /** Names of objects are made by the gateway: a sequence has the longest, of a layout and its keys. */
@@ -25,7 +28,7 @@ const READ_DEADLINE_MS = 5_000;
 
 export function stateAnswers(classes: readonly ThinClass[]) {
   const methods = new Map<string, ReadonlySet<string>>(
-    classes.map(({ namespace, calls }) => [namespace, new Set(calls)]),
+    classes.map(({ namespace, kinds }) => [namespace, callsIn(kinds)]),
   );
   return {
     call(env: Env, ...[namespace, name, method, values]: Parameters<StateRpc["call"]>): Promise<unknown> {

@@ -4,11 +4,11 @@ import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../export/engines.ts";
 import { type Started, scratch, start, stopAll } from "../system/project/started.ts";
-import { packAll, ROOT } from "./packed.ts";
+import { packOnce, ROOT } from "./packed.ts";
 
 /**
  * docs/first-table.md as a newcomer goes: each command in turn, each file saved where the page says so, and each line that it shows
- * printed. The packages are packed; a stand-in for npm installs them without a registry. Packing takes a quarter of a minute.
+ * printed. The packages are packed; a stand-in for npm installs them without a registry.
  */
 
 type Kind = "sh" | "json" | "text";
@@ -47,7 +47,7 @@ const env = (): NodeJS.ProcessEnv => ({
 const here = (text: string): string => [...places].reduce((all, [shown, real]) => all.replaceAll(shown, real), text);
 
 beforeAll(async () => {
-  const [waybill, , create] = packAll(join(folder, "packages"));
+  const [waybill, , create] = await packOnce();
   for (const shown of ["http://127.0.0.1:8788", "http://127.0.0.1:8789"])
     places.set(shown, `http://127.0.0.1:${await freePort()}`);
   // As npm would install it; what it depends on are links.

@@ -20,9 +20,10 @@ import { publint } from "publint";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as hostParts from "../../src/host/parts.ts";
-import { filesOf, findNode20, type Packed, packAll, ROOT, scriptsIn } from "./packed.ts";
+import { brokenLinks } from "../rules/links.ts";
+import { filesOf, findNode20, type Packed, packOnce, ROOT, scriptsIn } from "./packed.ts";
 
-/** The packages as strangers get them, without the network. Packing takes a quarter of a minute. */
+/** The packages as strangers get them, without the network. */
 
 const BYTES_MAX = 2 * 1000 * 1000;
 const NAMES = ["waybill", "waybill-ids", "create-waybill"] as const;
@@ -31,9 +32,9 @@ let project: string;
 let packages: readonly Packed[];
 const packed = (name: Packed["name"]): Packed => packages.find((each) => each.name === name) as Packed;
 
-beforeAll(() => {
+beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "waybill-package-"));
-  packages = packAll(join(project, "packages"));
+  packages = await packOnce();
   // As npm would install it; workerd is a link.
   const modules = join(project, "node_modules");
   mkdirSync(modules);
@@ -64,9 +65,18 @@ describe.each(NAMES)("%s", (name) => {
     const naming = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => {
       if (!statSync(join(folder, path)).isFile() || path.endsWith(".gz")) return false;
       const text = readFileSync(join(folder, path), "utf8");
-      return [ROOT, dirname(process.execPath), project].some((place) => text.includes(place.replace(/\/$/, "")));
+      return [ROOT, dirname(process.execPath), dirname(folder)].some((place) =>
+        text.includes(place.replace(/\/$/, "")),
+      );
     });
     expect(naming).toEqual([]);
+  });
+
+  it("has documents whose links lead to a file of it, and to a heading there", () => {
+    const { folder } = packed(name);
+    const pages = filesOf(packed(name)).filter((path) => path.endsWith(".md"));
+    expect(pages).toContain("README.md");
+    expect(pages.flatMap((page) => brokenLinks(folder, page))).toEqual([]);
   });
 
   it("is small", () => expect(statSync(packed(name).tarball).size).toBeLessThan(BYTES_MAX));

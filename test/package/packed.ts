@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
 
 /** The packages as `npm run pack` leaves them. */
 
@@ -24,9 +26,32 @@ export interface Packed {
   };
 }
 
+const WAIT_MS_MAX = 170_000;
+
+/** The packages of this run of tests, which is made once: it takes a quarter of a minute. They are for reading alone. */
+export async function packOnce(): Promise<readonly Packed[]> {
+  const folder = inject("packedFolder");
+  const whole = join(folder, "packages");
+  // Files run in processes of their own: the first one packs, and the others wait.
+  if (mkdirSync(join(folder, "begun"), { recursive: true }) !== undefined) {
+    packAll(join(folder, "unfinished"));
+    renameSync(join(folder, "unfinished"), whole);
+  }
+  const deadlineMs = Date.now() + WAIT_MS_MAX;
+  while (!existsSync(whole)) {
+    if (Date.now() > deadlineMs) throw new Error("the packages were not packed, see the test that began with it");
+    await setTimeout(100);
+  }
+  return packedIn(whole);
+}
+
 /** `into`: an empty folder. `flags` are those of `npm run pack`. */
 export function packAll(into: string, ...flags: readonly string[]): readonly Packed[] {
   execFileSync(process.execPath, ["src/host/run.mjs", "src/package/pack.ts", "--out", into, ...flags], { cwd: ROOT });
+  return packedIn(into);
+}
+
+function packedIn(into: string): readonly Packed[] {
   return PACKAGES.map((name) => {
     const folder = join(into, name);
     const manifest: Packed["manifest"] = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { build, type Metafile } from "esbuild";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Metafile } from "esbuild";
+import { keptBuild } from "../kept-build.ts";
 
 const ENTRY = fileURLToPath(new URL("../../console/main.tsx", import.meta.url));
 
@@ -11,18 +12,31 @@ const ASSETS = "/-/console/assets/";
 
 const SHELL = "shell.html";
 
-export interface ConsoleFile {
+/** Paths in a build are relative to it, wherever the process runs. */
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** esbuild reads them for JSX and classes. */
+const CONFIGURATIONS = ["src/console/tsconfig.json", "tsconfig.base.json"].map((path) => resolve(ROOT, path));
+
+interface PageFile<Bytes> {
   readonly name: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Bytes;
   /** Whether the page loads it before it shows anything. */
   readonly isFirst: boolean;
   /** Files of which something is in it. */
   readonly sources: readonly string[];
 }
 
+export type ConsoleFile = PageFile<Uint8Array>;
+
+/** Bytes as base64, compressed. */
+type KeptFile = PageFile<string>;
+
 /** Builds the page with esbuild: files with the hash of their content in their names, and parts that are loaded when they are asked for. */
-export async function bundleConsole(): Promise<readonly ConsoleFile[]> {
+export async function bundleConsole(read: Set<string> = new Set()): Promise<readonly ConsoleFile[]> {
+  const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints: [ENTRY],
     outdir: "/",
     bundle: true,
@@ -43,6 +57,7 @@ export async function bundleConsole(): Promise<readonly ConsoleFile[]> {
     assetNames: "[name].[hash]",
     logLevel: "silent",
   });
+  for (const source of Object.keys(metafile.inputs)) read.add(resolve(ROOT, source));
   const first = firstLoaded(metafile);
   return outputFiles.map(({ path, contents }) => {
     const name = basename(path);
@@ -68,18 +83,33 @@ function firstLoaded({ outputs }: Metafile): ReadonlySet<string> {
   return first;
 }
 
+async function keptConsole() {
+  const kept = await keptBuild("console", async () => {
+    const sources = new Set([fileURLToPath(import.meta.url), ...CONFIGURATIONS]);
+    const files = await bundleConsole(sources);
+    const value = files.map((file): KeptFile => {
+      return { ...file, bytes: gzipSync(file.bytes, { level: 9 }).toString("base64") };
+    });
+    return { value, sources };
+  });
+  return kept.map((file) => {
+    const compressed = Buffer.from(file.bytes, "base64");
+    return { ...file, compressed, bytes: gunzipSync(compressed) };
+  });
+}
+
 /** Builds into a folder. The shell comes last, so that it never names a file that is not there; files that it does not name go. */
 export async function buildConsole(folder: string): Promise<readonly ConsoleFile[]> {
-  const files = await bundleConsole();
+  const files = await keptConsole();
   mkdirSync(folder, { recursive: true });
   const kept = new Set([SHELL]);
   const write = (name: string, bytes: Uint8Array | string): void => {
     kept.add(name);
     if (name === SHELL || !existsSync(join(folder, name))) writeFileSync(join(folder, name), bytes);
   };
-  for (const { name, bytes } of files) {
+  for (const { name, bytes, compressed } of files) {
     write(name, bytes);
-    write(`${name}.gz`, gzipSync(bytes, { level: 9 }));
+    write(`${name}.gz`, compressed);
   }
   write(SHELL, shellOf(files));
   for (const name of readdirSync(folder)) if (!kept.has(name)) rmSync(join(folder, name), { recursive: true });

@@ -29,6 +29,8 @@ export interface BundleOptions {
   readonly minify?: boolean | undefined;
   /** The version of the code for tables, if it is known. */
   readonly tableCode?: string | undefined;
+  /** Gets the path of each file that is read. */
+  readonly sources?: Set<string> | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface BundleOptions {
  * by need. The entries come first. Rejects with the bundler's messages.
  */
 export async function bundleWorker(options: BundleOptions = {}): Promise<readonly WorkerModule[]> {
-  const { entries = LIBRARY, minify = false } = options;
+  const { entries = LIBRARY, minify = false, sources = new Set() } = options;
   const input = await sourcesOf(entries, options);
   const output: OutputOptions = {
     format: "esm",
@@ -49,10 +51,10 @@ export async function bundleWorker(options: BundleOptions = {}): Promise<readonl
     sourcemap: "hidden",
   };
   const own = new Set(Object.values(entries));
-  const used = await usedAtStart(input, own);
+  const used = await usedAtStart(input, own, sources);
   for (;;) {
     const groups = [{ name: CORE, test: (id: string) => used.has(id), includeDependenciesRecursively: false }];
-    const chunks = await generate(input, { ...output, codeSplitting: { groups } });
+    const chunks = await generate(input, { ...output, codeSplitting: { groups } }, sources);
     const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
     const entryNames = Object.keys(entries).map((name) => `${name}.js`);
     const first = new Set(entryNames);
@@ -108,21 +110,30 @@ async function sourcesOf(entries: Entries, { tableText, tableCode }: BundleOptio
  * The source files of which an entry uses something. A file that re-exports others is imported for one of them: following its
  * imports would put into the core all that any part uses of it.
  */
-async function usedAtStart(input: InputOptions, entries: ReadonlySet<string>): Promise<Set<string>> {
+async function usedAtStart(
+  input: InputOptions,
+  entries: ReadonlySet<string>,
+  sources: Set<string>,
+): Promise<Set<string>> {
   const withoutParts: Plugin = {
     name: "without-parts",
     resolveDynamicImport: (id) => (typeof id === "string" ? { id, external: true } : null),
   };
-  const chunks = await generate({ ...input, plugins: [input.plugins, withoutParts] }, { format: "esm" });
+  const chunks = await generate({ ...input, plugins: [input.plugins, withoutParts] }, { format: "esm" }, sources);
   const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules));
   const used = modules.flatMap(([id, { code }]) => (code === null ? [] : [id]));
   return new Set(used.filter((id) => !entries.has(id)));
 }
 
-async function generate(input: InputOptions, options: OutputOptions): Promise<readonly OutputChunk[]> {
+async function generate(
+  input: InputOptions,
+  options: OutputOptions,
+  sources: Set<string>,
+): Promise<readonly OutputChunk[]> {
   const bundle = await rolldown(input);
   try {
     const { output } = await bundle.generate(options);
+    for (const path of await bundle.watchFiles) sources.add(path);
     return output.flatMap((each) => (each.type === "chunk" ? [each] : []));
   } finally {
     await bundle.close();
@@ -141,11 +152,11 @@ const TABLE_CODE = ["load", "compile/store", "compile/restore"].map((name) => in
 
 /**
  * The version of the code that checks, compiles, stores and restores tables: a digest of all of it, packages included. It changes
- * with every change, so that no version compiles what another has checked.
+ * with every change, so that no version compiles what another has checked. `sources` gets the path of each file that is read.
  */
-export async function tableCodeVersion(): Promise<string> {
+export async function tableCodeVersion(sources: Set<string> = new Set()): Promise<string> {
   const input = { ...SOURCES, input: TABLE_CODE, transform: { target: "es2024" } };
-  const chunks = await generate(input, { format: "esm", minify: true, comments: false });
+  const chunks = await generate(input, { format: "esm", minify: true, comments: false }, sources);
   const hash = createHash("sha256");
   for (const text of chunks.map(({ code }) => code).toSorted()) hash.update(text);
   return hash.digest("hex").slice(0, 16);

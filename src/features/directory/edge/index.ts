@@ -1,10 +1,10 @@
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
-import { loadable } from "../../../problems/loadable.ts";
-import type { CopyLayer, CopyStore, Directory } from "../port.ts";
+import { loadable, methodsOf } from "../../../problems/loadable.ts";
+import type { CopyLayer, CopyStore, Directory, DirectoryTruth } from "../port.ts";
 import type { CopyFailure } from "./copies.ts";
-import { type DirectoryRpc, durableDirectory } from "./keys.ts";
+import type { DirectoryRpc } from "./keys.ts";
 
 /** The implementation is loaded with the first object. */
 export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
@@ -14,23 +14,23 @@ export class DirectoryKeys extends thinObject<DirectoryRpc & Wakes>(
     return (context, env) => new module.DirectoryKeys(context, env);
   },
   {
-    get: true,
-    reserve: true,
-    confirm: true,
-    release: true,
-    register: true,
-    move: true,
-    remove: true,
-    reportMissing: true,
-    learn: true,
-    orphans: true,
-    scan: true,
-    count: true,
-    noteChange: true,
-    changesSince: true,
-    putMany: true,
-    tryMany: true,
-    alarm: true,
+    get: "prompt",
+    reserve: "prompt",
+    confirm: "prompt",
+    release: "prompt",
+    register: "prompt",
+    move: "once",
+    remove: "once",
+    reportMissing: "prompt",
+    learn: "prompt",
+    orphans: "long",
+    scan: "long",
+    count: "long",
+    noteChange: "prompt",
+    changesSince: "prompt",
+    putMany: "long",
+    tryMany: "long",
+    alarm: "platform",
   },
 ) {}
 
@@ -46,7 +46,9 @@ const layers = loadable("directory", async () => {
 export const directory = {
   name: "directory",
   ports({ env, config, clock, entropy, namespace, counters }) {
-    const truth = durableDirectory(env.DIRECTORY, reportFailure);
+    const truth = methodsOf<DirectoryTruth>("directory-keys", async () =>
+      (await import("./keys.ts")).durableDirectory(env.DIRECTORY, reportFailure),
+    );
     let made: Directory | undefined;
     let layer: CopyLayer | undefined;
     const lookUps = async (): Promise<Directory> => {
@@ -72,7 +74,8 @@ export const directory = {
       });
       return made;
     };
-    const copies = async (): Promise<CopyStore> => (await layers.load()).copyStore(env.TABLE_KV, reportFailure);
+    const copies = async (): Promise<CopyStore> =>
+      (await layers.load()).copyStore(env.STATE_KV ?? env.TABLE_KV, reportFailure);
     const directory: Directory = {
       lookup: (...asked) =>
         made === undefined ? lookUps().then((loaded) => loaded.lookup(...asked)) : made.lookup(...asked),

@@ -1,6 +1,8 @@
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
-import { durableIdempotency, type IdempotencyRpc } from "./keys.ts";
+import { methodsOf } from "../../../problems/loadable.ts";
+import type { IdempotencyKeys as Keys } from "../port.ts";
+import type { IdempotencyRpc } from "./keys.ts";
 
 /** The implementation is loaded with the first object. */
 export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
@@ -9,10 +11,14 @@ export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
     const module = await import("./object.ts");
     return (context, env) => new module.IdempotencyKeys(context, env);
   },
-  { begin: true, finish: true, show: true, alarm: true },
+  { begin: "prompt", finish: "prompt", show: "prompt", alarm: "platform" },
 ) {}
 
 export const idempotency = {
   name: "idempotency",
-  ports: ({ env }) => ({ idempotency: durableIdempotency(env.IDEMPOTENCY) }),
+  ports: ({ env }) => ({
+    idempotency: methodsOf<Keys>("idempotency-keys", async () =>
+      (await import("./keys.ts")).durableIdempotency(env.IDEMPOTENCY),
+    ),
+  }),
 } satisfies PlatformFeature;

@@ -1,0 +1,233 @@
+import { waitUntil } from "cloudflare:workers";
+import type { Clock } from "../../ports/gateway.ts";
+import { systemClock, withTimeout } from "../platform.ts";
+import type { CallKind, ThinClass } from "../thin-object.ts";
+import type { StateRpc } from "./rpc.ts";
+
+/** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
+const SILENCE_MS = 800;
+const PING_MS = 1_000;
+
+/** A node that is not there is left alone for this long; then one call finds out. */
+const DOWN_MS = 2_000;
+
+/** When no node answered, calls fail unasked for this long. */
+const UNASKED_MS = 1_000;
+
+/** Clients wait for these calls. */
+export const STATE_DEADLINE_MS = 2_000;
+
+/** Operators wait for the others, whose callers have deadlines of their own. */
+const LONG_DEADLINE_MS = 30_000;
+
+export interface StateNode {
+  readonly name: string;
+  readonly rpc: StateRpc;
+}
+
+export interface StateCallsOptions {
+  readonly nodes: readonly StateNode[];
+  /** By namespace and method. */
+  readonly kinds: ReadonlyMap<string, ThinClass["kinds"]>;
+  readonly clock: Clock;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** The value of work, or `undefined` after a time. */
+  readonly within?: typeof platformTimer;
+}
+
+const platformTimer = <Value>(work: Promise<Value>, ms: number): Promise<Value | undefined> =>
+  withTimeout(work, ms, () => undefined);
+
+/** A call without an answer. */
+export class StateUnavailable extends Error {
+  /** The first answer that still comes; `undefined` where no node was asked: the call was never made. */
+  readonly late: Promise<unknown> | undefined;
+
+  constructor(why: string, sent: readonly Promise<unknown>[], cause?: unknown) {
+    super(why, { cause });
+    this.late = sent.length === 0 ? undefined : Promise.any(sent);
+    // Most callers do not look at it.
+    this.late?.catch(() => undefined);
+  }
+}
+
+type Settled =
+  | { readonly kind: "answered"; readonly value: unknown }
+  | { readonly kind: "rejected"; readonly error: unknown };
+/** `failed`: by the object, or because no node owns it just now. `late`: the node is there. */
+type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "late" | "down" };
+
+type Send = (rpc: StateRpc) => Promise<unknown>;
+type Call = Readonly<{ key: string; kind: CallKind; send: Send }>;
+
+class Watched {
+  readonly name: string;
+  readonly rpc: StateRpc;
+  /** 0 for a node that is there. */
+  downUntilMs = 0;
+  /** Until then a probe is under way, or died with its request. */
+  probedUntilMs = 0;
+
+  constructor({ name, rpc }: StateNode) {
+    this.name = name;
+    this.rpc = rpc;
+  }
+}
+
+/**
+ * Calls of an edge to state nodes. A node that is silent and does not answer a ping is down: its calls go to the next one, if they
+ * may be repeated. A node that is there and fails a call knows no owner of the object just now: asking others would be a storm.
+ */
+export function stateCalls(options: StateCallsOptions) {
+  const { kinds, clock, within = platformTimer } = options;
+  const nodes = options.nodes.map((node) => new Watched(node));
+  let unaskedUntilMs = 0;
+
+  async function ask({ key, kind, send }: Call): Promise<unknown> {
+    const startMs = clock.nowMs();
+    if (startMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
+    const endMs = startMs + (kind === "prompt" ? STATE_DEADLINE_MS : LONG_DEADLINE_MS);
+    const sent: Promise<unknown>[] = [];
+    let wasAsked = false;
+    for (const node of candidates(key)) {
+      if (clock.nowMs() >= endMs) break;
+      wasAsked = true;
+      // A change that a dead node got may be made later: it is not handed one.
+      if ((node.downUntilMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
+      const work = promiseOf(() => send(node.rpc));
+      sent.push(work);
+      const outcome = await outcomeOf(node, work, endMs);
+      if (outcome.kind === "answered") return outcome.value;
+      if (outcome.kind === "failed") throw new StateUnavailable(whyOf(outcome.error), sent, outcome.error);
+      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${endMs - startMs} ms`, sent);
+      if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
+    }
+    if (wasAsked) unaskedUntilMs = clock.nowMs() + UNASKED_MS;
+    throw new StateUnavailable("no state node answers", sent);
+  }
+
+  /** Those that are there, in the order of the key; else those of which it is time to find out. */
+  function* candidates(key: string): Generator<Watched> {
+    const ranked = rankedFor(key, nodes);
+    const up = ranked.filter(({ downUntilMs }) => downUntilMs === 0);
+    if (up.length > 0)
+      for (const node of ranked) if (isDue(node)) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
+    yield* up;
+    for (const node of ranked) if (isDue(node)) yield node;
+  }
+
+  const isDue = ({ downUntilMs, probedUntilMs }: Watched): boolean => {
+    const nowMs = clock.nowMs();
+    return downUntilMs > 0 && nowMs >= downUntilMs && nowMs >= probedUntilMs;
+  };
+
+  async function isThere(node: Watched, endMs: number): Promise<boolean> {
+    const nowMs = clock.nowMs();
+    node.probedUntilMs = nowMs + PING_MS;
+    const waitMs = Math.min(PING_MS, endMs - nowMs);
+    const pong = promiseOf(() => node.rpc.ping()).then(
+      () => true,
+      () => false,
+    );
+    const answer = await within(pong, waitMs);
+    node.probedUntilMs = 0;
+    if (answer === true) node.downUntilMs = 0;
+    // A ping that had little time says nothing.
+    else if (answer === false || waitMs >= PING_MS) node.downUntilMs = clock.nowMs() + DOWN_MS;
+    return answer === true;
+  }
+
+  async function outcomeOf(node: Watched, work: Promise<unknown>, endMs: number): Promise<Outcome> {
+    const settled: Promise<Settled> = work.then(
+      (value) => ({ kind: "answered", value }),
+      (error: unknown) => ({ kind: "rejected", error }),
+    );
+    for (;;) {
+      const waitMs = Math.min(SILENCE_MS, endMs - clock.nowMs());
+      const heard = waitMs <= 0 ? undefined : await within(settled, waitMs);
+      const end = heard ?? (await whileSilent(node, settled, endMs));
+      if (end === undefined) continue;
+      if (end.kind !== "rejected") return end;
+      return (await isThere(node, endMs)) ? { kind: "failed", error: end.error } : lost(node);
+    }
+  }
+
+  /** `undefined`: the node is there, and the call goes on. */
+  async function whileSilent(node: Watched, settled: Promise<Settled>, endMs: number): Promise<Outcome | undefined> {
+    if (clock.nowMs() >= endMs) return { kind: "late" };
+    const first = await Promise.race([settled, isThere(node, endMs)]);
+    if (typeof first !== "boolean") return first;
+    return first ? undefined : lost(node);
+  }
+
+  const kindOf = (namespace: string, method: string): CallKind => {
+    const kind = kinds.get(namespace)?.[method];
+    return kind === undefined || kind === "platform" ? "once" : kind;
+  };
+
+  return {
+    call: (namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown> =>
+      ask({
+        key: `${namespace}/${name}`,
+        kind: kindOf(namespace, method),
+        send: (rpc) => rpc.call(namespace, name, method, values),
+      }),
+    /** Methods of a KV namespace, of those that copies of directories need. */
+    async callKv(method: string, values: readonly unknown[]): Promise<unknown> {
+      const [key, value] = values as readonly [string, unknown];
+      if (method !== "get") {
+        const put = method === "put" ? (value as Uint8Array | string) : null;
+        return ask({ key, kind: "long", send: (rpc) => rpc.kvPut(key, put) });
+      }
+      const bytes = (await ask({ key, kind: "long", send: (rpc) => rpc.kvGet(key) })) as ArrayBuffer | null;
+      const isText = (value as { readonly type?: string } | undefined)?.type === "text";
+      return bytes !== null && isText ? new TextDecoder().decode(bytes) : bytes;
+    },
+  };
+}
+
+export type StateCalls = ReturnType<typeof stateCalls>;
+
+const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "down" : "late" });
+
+/** A transport may throw before there is a promise. */
+const promiseOf = async (send: () => Promise<unknown>): Promise<unknown> => send();
+
+const whyOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** FNV-1a of 32 bits, with the last step of MurmurHash3: near names have hashes that are far apart. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/**
+ * The nodes in the order in which they are asked for a key, by rendezvous hashing: a dead node concerns its share of the keys, and
+ * these spread over all others. Every node reaches every object, so edges need not agree.
+ */
+export function rankedFor<Node extends { readonly name: string }>(
+  key: string,
+  nodes: readonly Node[],
+): readonly Node[] {
+  const scored = nodes.map((node) => ({ node, score: hashOf(`${node.name} ${key}`) }));
+  return scored.toSorted((a, b) => b.score - a.score).map(({ node }) => node);
+}
+
+const NODES_MAX = 9;
+
+/** The calls of an edge by its bindings. `exported`: the classes of objects, among others. */
+export function edgeCalls(env: object, exported: object): StateCalls {
+  const bindings = env as Readonly<Record<string, StateRpc | undefined>>;
+  const nodes = Array.from({ length: NODES_MAX }, (_, at) => `STATE_${at + 1}`).flatMap((name) => {
+    const rpc = bindings[name];
+    return rpc === undefined ? [] : [{ name, rpc }];
+  });
+  const classes = Object.values(exported as Readonly<Record<string, Partial<ThinClass>>>);
+  const kinds = new Map(
+    classes.flatMap(({ namespace, kinds: own }) => (namespace && own ? [[namespace, own] as const] : [])),
+  );
+  return stateCalls({ nodes, kinds, clock: systemClock, waitUntil });
+}

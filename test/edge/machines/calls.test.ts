@@ -1,0 +1,272 @@
+import { describe, expect, it } from "vitest";
+import { rankedFor, type StateCallsOptions, StateUnavailable, stateCalls } from "../../../src/edge/machines/calls.ts";
+import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
+
+/** A time of its own: it goes on when nothing else happens. */
+function virtualTime() {
+  let nowMs = 1_000_000;
+  const due: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const pause = (ms: number) => new Promise<void>((wake) => void due.push({ atMs: nowMs + ms, wake }));
+  return {
+    clock: { nowMs: () => nowMs },
+    pause,
+    within: <Value>(work: Promise<Value>, ms: number) => Promise.race([work, pause(ms).then(() => undefined)]),
+    /** Until the work has ended. */
+    async run<Value>(work: Promise<Value>): Promise<Value> {
+      let isOver = false;
+      const ended = work.finally(() => {
+        isOver = true;
+      });
+      ended.catch(() => undefined);
+      for (;;) {
+        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+        if (isOver) return ended;
+        const next = due.toSorted((a, b) => a.atMs - b.atMs)[0];
+        if (next === undefined) throw new Error("nothing is left to happen");
+        due.splice(due.indexOf(next), 1);
+        nowMs = Math.max(nowMs, next.atMs);
+        next.wake();
+      }
+    },
+  };
+}
+
+/** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. */
+type Behaviour = "well" | "frozen" | "refused" | "orphan" | "slow" | "tardy" | "stuck" | "dies";
+
+const NAMES = ["STATE_1", "STATE_2", "STATE_3"];
+const KEY = "IDEMPOTENCY/keys-7";
+const KINDS: StateCallsOptions["kinds"] = new Map([
+  ["IDEMPOTENCY", { begin: "prompt", alarm: "platform" }],
+  ["TABLE_TRUTH", { publish: "once", text: "long" }],
+]);
+
+/** Nodes by their rank for the key, and their behaviour, which a test changes. */
+function setUp(behaviours: readonly Behaviour[]) {
+  const time = virtualTime();
+  const never = new Promise<never>(() => undefined);
+  const own = [...behaviours];
+  const log: string[] = [];
+  const rank = rankedFor(
+    KEY,
+    NAMES.slice(0, own.length).map((name) => ({ name })),
+  ).map(({ name }) => name);
+  const answer = async (at: number, what: "call" | "ping"): Promise<unknown> => {
+    log.push(`${what} ${at}`);
+    switch (own[at]) {
+      case "refused":
+        throw new Error("connection refused");
+      case "frozen":
+        return never;
+      case "orphan":
+        await time.pause(5);
+        if (what === "call") throw new Error("no owner");
+        return undefined;
+      case "slow":
+      case "tardy":
+        await time.pause(what === "ping" ? 5 : own[at] === "slow" ? 1_500 : 3_000);
+        return `from ${at}`;
+      case "stuck":
+        await (what === "call" ? never : time.pause(5));
+        return undefined;
+      case "dies":
+        await time.pause(100);
+        own[at] = "refused";
+        throw new Error("connection lost");
+      default:
+        await time.pause(what === "call" ? 30 : 5);
+        return `from ${at}`;
+    }
+  };
+  const rpcOf = (name: string): StateRpc => {
+    const at = rank.indexOf(name);
+    return {
+      ping: async () => void (await answer(at, "ping")),
+      call: () => answer(at, "call"),
+      kvGet: async () => new TextEncoder().encode(String(await answer(at, "call"))).buffer as ArrayBuffer,
+      kvPut: async () => void (await answer(at, "call")),
+    };
+  };
+  const background: Promise<unknown>[] = [];
+  const calls = stateCalls({
+    nodes: NAMES.slice(0, own.length).map((name) => ({ name, rpc: rpcOf(name) })),
+    kinds: KINDS,
+    clock: time.clock,
+    within: time.within,
+    waitUntil: (work) => void background.push(work),
+  });
+  /** The value or the error of a call, after how many ms, and what was asked. */
+  const call = async (method = "begin", namespace = "IDEMPOTENCY") => {
+    const startedMs = time.clock.nowMs();
+    log.length = 0;
+    const work = calls.call(namespace, "keys-7", method, []);
+    const value = await time.run(work).catch((error: StateUnavailable) => error);
+    return { value, ms: time.clock.nowMs() - startedMs, asked: log.join(", ") };
+  };
+  const { clock, pause, run } = time;
+  return { clock, pause, run, calls, call, own, log, background };
+}
+
+describe("a call of an edge", () => {
+  const LOST = "no state node answers";
+  it.each<readonly [string, readonly Behaviour[], string, number, string]>([
+    ["is answered by the first", ["well", "well", "well"], "from 0", 30, "call 0"],
+    ["waits for one that is slow and there", ["slow", "well", "well"], "from 0", 1_500, "call 0, ping 0"],
+    [
+      "goes on at once where there is no connection",
+      ["refused", "well", "well"],
+      "from 1",
+      30,
+      "call 0, ping 0, call 1",
+    ],
+    ["goes on after silence", ["frozen", "well", "well"], "from 1", 1_830, "call 0, ping 0, call 1"],
+    ["goes on when the node dies during it", ["dies", "well", "well"], "from 1", 130, "call 0, ping 0, call 1"],
+    ["goes past two", ["refused", "refused", "well"], "from 2", 30, "call 0, ping 0, call 1, ping 1, call 2"],
+    [
+      "fails when the object has no owner, and asks no other",
+      ["orphan", "well", "well"],
+      "no owner",
+      10,
+      "call 0, ping 0",
+    ],
+    ["ends within 2 s", ["stuck", "well", "well"], "no answer within 2000 ms", 2_000, "call 0, ping 0, ping 0"],
+    [
+      "ends within 2 s over two",
+      ["frozen", "frozen", "well"],
+      "no answer within 2000 ms",
+      2_000,
+      "call 0, ping 0, call 1",
+    ],
+    ["fails when there is no connection at all", ["refused", "refused"], LOST, 0, "call 0, ping 0, call 1, ping 1"],
+    ["fails by one frozen node", ["frozen"], LOST, 1_800, "call 0, ping 0"],
+  ])("%s", async (_, behaviours, result, ms, asked) => {
+    const { call } = setUp(behaviours);
+    const outcome = await call();
+    expect(outcome.value instanceof Error ? outcome.value.message : outcome.value).toBe(result);
+    expect([outcome.ms, outcome.asked]).toEqual([ms, asked]);
+  });
+
+  it("leaves a dead node alone for 2 s, then probes it once beside the calls", async () => {
+    const { call, own, run, pause, log, background } = setUp(["frozen", "well"]);
+    await call();
+    expect(await call()).toMatchObject({ value: "from 1", ms: 30, asked: "call 1" });
+    await run(pause(1_900));
+    expect((await call()).asked).toBe("call 1");
+    await run(pause(100));
+    expect(await call()).toMatchObject({ value: "from 1", ms: 30, asked: "ping 0, call 1" });
+    expect(await call()).toMatchObject({ asked: "call 1" });
+    await run(Promise.all(background));
+    expect((await call()).asked).toBe("call 1");
+    own[0] = "well";
+    await run(pause(2_000));
+    expect((await call()).asked).toBe("ping 0, call 1");
+    await run(Promise.all(background));
+    expect((await call()).asked).toBe("call 0");
+    expect(log).toEqual(["call 0"]);
+  });
+
+  it("fails unasked for 1 s after nobody answered, and then by one probe at a time", async () => {
+    const { call, own, run, pause, calls, log, clock } = setUp(["frozen"]);
+    const first = await call();
+    expect((first.value as StateUnavailable).late).toBeInstanceOf(Promise);
+    for (const waitMs of [0, 900]) {
+      await run(pause(waitMs));
+      const { value, ms, asked } = await call();
+      expect([(value as Error).message, (value as StateUnavailable).late, ms, asked]).toEqual([
+        "no state node answered a moment ago",
+        undefined,
+        0,
+        "",
+      ]);
+    }
+    await run(pause(1_100));
+    log.length = 0;
+    const startedMs = clock.nowMs();
+    const many = Array.from({ length: 20 }, () =>
+      calls.call("IDEMPOTENCY", "keys-7", "begin", []).catch((error) => error),
+    );
+    const errors = await run(Promise.all(many));
+    expect(log).toEqual(["ping 0"]);
+    expect(errors.every((error) => error instanceof StateUnavailable && error.late === undefined)).toBe(true);
+    expect(clock.nowMs() - startedMs).toBe(1_000);
+    own[0] = "well";
+    await run(pause(2_000));
+    expect(await call()).toMatchObject({ value: "from 0", asked: "ping 0, call 0" });
+    expect(await call()).toMatchObject({ value: "from 0", asked: "call 0" });
+  });
+
+  it.each<readonly [string, readonly Behaviour[], string, string]>([
+    ["is made once", ["well", "well"], "from 0", "ping 0, call 0"],
+    ["is not handed to a dead node", ["refused", "well"], "from 1", "ping 0, ping 1, call 1"],
+    ["is not made again after its node died", ["dies", "well"], "from 1", "ping 0, ping 1, call 1"],
+  ])("that changes a table %s", async (_, behaviours, result, asked) => {
+    const { call } = setUp(behaviours);
+    expect(await call("publish", "TABLE_TRUTH")).toMatchObject({ value: result, asked });
+  });
+
+  it("that changes a table has an unknown outcome when its node goes away during it", async () => {
+    const { calls, own, run, pause, log } = setUp(["stuck", "well"]);
+    const work = calls.call("TABLE_TRUTH", "keys-7", "publish", []).catch((failed: StateUnavailable) => failed);
+    await run(pause(100));
+    own[0] = "frozen";
+    expect(await run(work)).toMatchObject({ message: "the state node went away during the call" });
+    expect(log).toEqual(["ping 0", "call 0", "ping 0"]);
+  });
+
+  it("of an operator waits for its answer as long as the node is there", async () => {
+    const { call, calls, run, clock } = setUp(["stuck", "well"]);
+    const startedMs = clock.nowMs();
+    const error = await run(calls.call("TABLE_TRUTH", "keys-7", "text", []).catch((failed: Error) => failed));
+    expect([(error as Error).message, clock.nowMs() - startedMs]).toEqual(["no answer within 30000 ms", 30_000]);
+    expect((await call()).asked).toContain("call 0");
+  });
+
+  it("tells of an answer that comes too late", async () => {
+    const { call, run, clock } = setUp(["tardy"]);
+    const startedMs = clock.nowMs();
+    const { value, ms } = await call();
+    expect([(value as StateUnavailable).message, ms]).toEqual(["no answer within 2000 ms", 2_000]);
+    expect(await run((value as StateUnavailable).late as Promise<unknown>)).toBe("from 0");
+    expect(clock.nowMs() - startedMs).toBe(3_000);
+  });
+
+  it("reads and writes values of KV", async () => {
+    const { calls, run } = setUp(["refused", "well"]);
+    expect(await run(calls.callKv("get", ["directory.a.current", { type: "text" }]))).toMatch(/^from/);
+    expect(await run(calls.callKv("get", ["directory.a.current", { type: "arrayBuffer" }]))).toBeInstanceOf(
+      ArrayBuffer,
+    );
+    expect(await run(calls.callKv("put", ["directory.a.current", "x"]))).toBeUndefined();
+    expect(await run(calls.callKv("delete", ["directory.a.current"]))).toBeUndefined();
+  });
+
+  it("of an unknown method is made once", async () => {
+    const { call } = setUp(["dies"]);
+    expect((await call("alarm")).asked).toBe("ping 0");
+  });
+});
+
+describe("the rank of nodes", () => {
+  const nodes = NAMES.map((name) => ({ name }));
+  const firstOf = (key: string, of = nodes) => rankedFor(key, of)[0]?.name;
+  const keys = Array.from({ length: 3_000 }, (_, at) => `IDEMPOTENCY/keys-${at}`);
+
+  it("is the same each time, and gives each node its share of the first places", () => {
+    expect(rankedFor("a", nodes)).toEqual(rankedFor("a", nodes.toReversed()));
+    for (const { name } of nodes) {
+      const share = keys.filter((key) => firstOf(key) === name).length / keys.length;
+      expect(share).toBeGreaterThan(0.29);
+      expect(share).toBeLessThan(0.38);
+    }
+  });
+
+  it("moves nothing but the share of a node that goes", () => {
+    const left = nodes.slice(1);
+    for (const key of keys) {
+      const before = firstOf(key);
+      if (before !== nodes[0]?.name) expect(firstOf(key, left)).toBe(before);
+    }
+    const inherited = keys.filter((key) => firstOf(key) === nodes[0]?.name).map((key) => firstOf(key, left));
+    expect(new Set(inherited).size).toBe(2);
+  });
+});
