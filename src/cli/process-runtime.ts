@@ -21,7 +21,7 @@ import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMap, styleText } from "node:util";
 import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
-import { tinted } from "./lib/output.ts";
+import { asCalled, tinted } from "./lib/output.ts";
 import { EXIT, type NoAnswer, type Runtime, type SimpleFetch } from "./runtime.ts";
 
 /** The only file of the command that uses the process, its clock and its randomness. */
@@ -32,6 +32,7 @@ export const processRuntime: Runtime = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
   version,
+  nodeVersion: process.versions.node,
   readFile: (path) => attempt(() => readFileSync(path), path),
   openFile: async (path) => {
     let file: FileHandle | undefined;
@@ -60,7 +61,8 @@ export const processRuntime: Runtime = {
       else stdout.once("drain", resolve);
     }),
   report: (text) => {
-    stderr.write(tinted(text, (style, part) => styleText(style, part, { stream: stderr })));
+    const called = asCalled(text, processRuntime.env);
+    stderr.write(tinted(called, (style, part) => styleText(style, part, { stream: stderr })));
   },
   // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities. Node 20 heeds them for one style alone, not for a list.
   paint: (style, text) =>

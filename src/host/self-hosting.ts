@@ -177,24 +177,26 @@ async function startBuild(
 /** Why a path is no build, with the command that helps. */
 export function noBuild(path: string): string {
   const kind = statSync(path, { throwIfNoEntry: false });
-  if (kind === undefined) return `${path} does not exist: waybill build --out ${shellWord(path)} makes a build there`;
+  if (kind === undefined)
+    return `${path} does not exist: \`waybill build --out ${shellWord(path)}\` makes a build there`;
   if (kind.isDirectory()) return `${path} has no build: ${commandFor(path)}`;
-  const takes = "serve takes the folder of waybill build";
-  if (!isTable(path)) return `${path} is a file, and ${takes}: waybill build --out build makes one`;
+  const takes = "serve takes the folder of a build";
+  if (!isTable(path)) return `${path} is a file, and ${takes}: \`waybill build --out build\` makes one`;
   return [
     `${path} is a table, and ${takes}. Build it, then serve the build:`,
     `  waybill build ${shellWord(path)} --out build`,
     "  waybill serve build",
-    `To publish it with a build that is there: waybill serve build --table ${shellWord(path)}`,
+    `To publish it with a build that is there: \`waybill serve build --table ${shellWord(path)}\``,
   ].join("\n");
 }
 
 /** A folder with other files in it takes no build, but may have a table. */
 function commandFor(folder: string): string {
-  if (foreignFile(folder, OWN_FILES) === undefined) return `waybill build --out ${shellWord(folder)} makes one`;
+  if (foreignFile(folder, OWN_FILES) === undefined) return `\`waybill build --out ${shellWord(folder)}\` makes one`;
   const table = join(folder, BUILT_TABLE);
-  const named = existsSync(table) ? ` ${shellWord(table)}` : "";
-  return `waybill build${named} --out build makes one; then waybill serve build`;
+  return existsSync(table)
+    ? `\`waybill build ${shellWord(table)} --out build\` makes one; then \`waybill serve build\``
+    : "`waybill build --out build` makes one; then `waybill serve build`";
 }
 
 /** By its content; by its name alone where a fault hides that. */

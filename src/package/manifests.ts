@@ -15,7 +15,7 @@ const UNLICENSED = "UNLICENSED";
 
 /** Never older than the compatibility date of the Worker. CI runs this version and the newest. */
 const WORKERD = "^1.20261117.1";
-const NODE = ">=20.18";
+export const NODE = ">=20.18";
 
 /** Dependencies of public IDs: AES, and CMAC with it. */
 const CIPHER = ["@stablelib/aes", "@stablelib/cmac"];

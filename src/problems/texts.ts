@@ -198,7 +198,8 @@ const CORE_TEXTS: Readonly<Record<CoreSlug, Texts>> = {
   },
   "console-unavailable": {
     meaning: "The deployment has no build of the console, or as many live views are open in it as it serves.",
-    remedy: "Build the console: `waybill build` and `npm run deploy` do. Close other views of the console.",
+    remedy:
+      "Build the console: `waybill build --out FOLDER` and `npm run deploy` do. Close other views of the console.",
   },
   "signing-unavailable": {
     meaning: "The setting `ORIGIN_SIGNING_KEYS` is invalid. No origin was contacted: it would get an unsigned request.",

@@ -118,6 +118,35 @@ describe("waybill canary", () => {
     expect(files.text("table.json")).toBe(ramped);
   });
 
+  it.each([
+    ["/routes/0", 'the directory "old", which knows the region of each ID'],
+    ["/routes/1", 'the pack "shards"'],
+    ["/routes/2", "the parts of a split"],
+  ])("says where %s leads, which has no one region", async (route, where) => {
+    const text = JSON.stringify({
+      regions: { eu: { origins: [{ url: "http://eu.test" }] }, us: { origins: [{ url: "http://us.test" }] } },
+      directory: { old: { key: { layout: "uuid-v4" } } },
+      packs: { shards: { sha256: "0".repeat(64), bytes: 64, ranges: 1, bits: 32, regions: ["eu"] } },
+      entities: {
+        order: { path: "/orders/:id", ids: [{ layout: "uuid-v4" }] },
+        parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] },
+        ride: { path: "/rides/:id", ids: [{ layout: "iuid", service: 2 }] },
+      },
+      routes: [
+        { when: { layout: "uuid-v4" }, directory: "old" },
+        { when: { layout: "hotguid" }, pack: "shards" },
+        { when: { layout: "iuid" }, split: { by: "hash", parts: 2, regions: ["eu", "us"] } },
+      ],
+    });
+    const files = tableFile(text);
+    const { stderr, code } = await canary(files, route, "--percent", "5", "--region", "us");
+    expect({ stderr, code }).toEqual({
+      stderr: `error: ${route} leads to ${where}; only a route to one region can have a canary.\n`,
+      code: 1,
+    });
+    expect(files.text("table.json")).toBe(text);
+  });
+
   it("edits no stdin", async () => {
     const { stderr, code } = await waybill(["canary", "1", "--off", "--table", "-"], { stdin: own });
     expect(code).toBe(64);

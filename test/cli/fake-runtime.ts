@@ -25,6 +25,8 @@ export interface RuntimeOptions {
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
   /** Ctrl-C, when this is aborted. */
   readonly interrupt?: AbortSignal;
+  /** Of Node. */
+  readonly nodeVersion?: string;
   /** By default `waybill`. */
   readonly program?: typeof run;
 }
@@ -68,7 +70,7 @@ export const waybill = async (args: readonly string[], options: RuntimeOptions =
 };
 
 /** All that a command needs from the machine, in memory; and what it writes. */
-const fakeRuntime = (
+export const fakeRuntime = (
   options: RuntimeOptions,
 ): { readonly runtime: Runtime; readonly written: Omit<Outcome, "code"> } => {
   const { files = MemoryFiles.of({}), stdin = "", env = {}, clock = new FakeClock(), answer, interrupt } = options;
@@ -84,6 +86,7 @@ const fakeRuntime = (
     deadline: (ms) => clock.deadline(ms),
     entropy: { word: () => crypto.getRandomValues(new Uint32Array(1))[0] as number },
     version: VERSION,
+    nodeVersion: options.nodeVersion ?? "24.9.0",
     env: (name) => env[name],
     readFile: (path) => files.read(path),
     fileExists: (path) => files.exists(path),

@@ -115,7 +115,7 @@ const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|(?:ERR_TLS|ERR_SSL|CERT|DEPTH|UNABLE|SELF_SIGNED)_.*)$/;
 
 const NOT_RUNNING =
-  "is it running? `waybill serve BUILD` starts one; `waybill serve BUILD --table FILE` starts it and publishes that table";
+  "is it running? `waybill start` starts one with routing-table.json, and `waybill serve BUILD` one of a build";
 const NO_HOST =
   "its host name has no address here: correct the gateway's address, or try again if this machine is offline";
 
@@ -286,6 +286,6 @@ const HINTS: Readonly<Record<string, string | Hint>> = {
   "control-plane-unavailable": "requests are still routed by the current table; try again later",
   "canary-running":
     "end it with `waybill table promote` or `waybill table abort`, or pass its revision as --expect to replace it",
-  "no-canary": "start one with `waybill table canary`",
+  "no-canary": "start one with `waybill table canary FILE --share PERCENT`",
   "unknown-revision": "`waybill table history` lists all revisions",
 };

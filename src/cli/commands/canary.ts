@@ -94,7 +94,7 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
     }
     const { region, canary } = before;
     if (region === undefined) {
-      const what = before.split === undefined ? "a pack" : "the parts of a split";
+      const what = escapeControls(destinationOf(before));
       fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`);
     }
     const target = { region, ...(canary === undefined ? {} : { canary }) };
@@ -107,6 +107,12 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
     return EXIT.ok;
   },
 });
+
+/** Where a route leads that leads to no region. */
+const destinationOf = ({ directory, pack }: DeclaredRoute): string => {
+  if (directory !== undefined) return `the directory "${directory}", which knows the region of each ID`;
+  return pack === undefined ? "the parts of a split" : `the pack "${pack}"`;
+};
 
 const checkOptions = ({ percent: share, region, back, off, finish }: Options): void => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;

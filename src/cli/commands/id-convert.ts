@@ -6,7 +6,13 @@ import { convertEach } from "../lib/input.ts";
 import { findForm, findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { misuse } from "../runtime.ts";
-import { conversionsFrom, couldBeSentence, isMeantUnnamed, onlyUntimely } from "./explain/without-table.ts";
+import {
+  bareCommand,
+  conversionsFrom,
+  couldBeSentence,
+  isMeantUnnamed,
+  onlyUntimely,
+} from "./explain/without-table.ts";
 
 /** A layout, a text form, or both. */
 export type Spelling = { readonly layout: Layout | undefined; readonly text: string | undefined };
@@ -89,7 +95,7 @@ const readAs = (id: string, { layout: named, text }: Spelling, layouts: readonly
       const conversions = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
       return err(`Only its time excludes ${shown}; confirm with ${conversions.join(" or ")}.`);
     }
-    const why = reading === undefined ? "." : "; `waybill explain` says why.";
+    const why = reading === undefined ? "." : `; \`${bareCommand(id)}\` says why.`;
     const other = couldBeSentence(id, nowMs);
     return err(`${shown} is not an ID of any layout${text === undefined ? "" : ` in ${text}`}${why}${other}`);
   }

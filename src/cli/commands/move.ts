@@ -29,7 +29,7 @@ export const locator = (declared: DeclaredTable, nowMs: number) => {
     const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
     const unknown = targets.find((target) => target?.rule.kind === "unloaded");
     if (unknown !== undefined && overridden(declared, id) === undefined) {
-      return err("its region is in a pack, which this command does not read; use `waybill explain`");
+      return err("its region is in a pack, which this command does not read; use `waybill explain ID`");
     }
     if (targets.some((target) => target?.rule.kind === "directory") && overridden(declared, id) === undefined) {
       return err("its region is in a directory: move its key there, by PUT /-/directory/:name/:key");
@@ -114,9 +114,9 @@ export const formatNext = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 
 const NEXT: Readonly<Record<Step["name"], string>> = {
-  start: "publish the table, and copy the entity's data while it stays in service; then `waybill move fence`",
+  start: "publish the table, and copy the entity's data while it stays in service; then `waybill move fence ID`",
   fence:
-    "publish the table (optional: it pauses writes at the gateways); call fence with this epoch in the old region; copy the rest; call take with this epoch in the new region; then `waybill move switch`",
+    "publish the table (optional: it pauses writes at the gateways); call fence with this epoch in the old region; copy the rest; call take with this epoch in the new region; then `waybill move switch ID`",
   switch: "publish the table; then call open in the new region, and after it leave in the old one, with this epoch",
   finish: "publish the table; the routes lead there without the entry",
   abort:

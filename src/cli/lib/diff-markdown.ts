@@ -51,7 +51,7 @@ function grid(title: string, heads: readonly string[], rows: readonly (readonly 
     line(heads),
     line(heads.map(() => "---")),
     ...shown.map((row) => line(row.map(code))),
-    ...(rest > 0 ? ["", `… and ${formatCount(rest)} more, which \`waybill table diff\` lists.`] : []),
+    ...(rest > 0 ? ["", `… and ${formatCount(rest)} more, which \`waybill table diff BEFORE AFTER\` lists.`] : []),
   ];
 }
 

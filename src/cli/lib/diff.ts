@@ -200,7 +200,7 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, ove
   const { changed, listed } = keyChanges;
   const isCut = listed.length < changed;
   const sums = isCut ? alignColumns(keys.map(countCells)) : [];
-  const rest = `… and ${formatCount(changed - listed.length)} more, which \`waybill table diff\` lists`;
+  const rest = `… and ${formatCount(changed - listed.length)} more, which \`waybill table diff BEFORE AFTER\` lists`;
   const kinds = [...sums, ...formatKeyChanges(listed), ...(isCut ? [rest] : [])];
   const isStill = keys.length === 0 && overrides.changed === 0;
   return linesText([

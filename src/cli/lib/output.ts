@@ -40,6 +40,23 @@ export const tinted = (text: string, paint: (style: "red" | "yellow", text: stri
     paint(found === "warning:" ? "yellow" : "red", found),
   );
 
+/** A word of a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@%+,=][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+type Env = (name: string) => string | undefined;
+
+/** How the command is called here: a project has it in its packages alone, and a checkout in a script. */
+const calledAs = (env: Env): string => {
+  const by = env("npm_command");
+  if (by === undefined || by === "") return "waybill";
+  return by === "run-script" && env("npm_package_name") === "waybill" ? "npm run -s waybill --" : "npx waybill";
+};
+
+/** A message whose commands run as they are written: in backticks, or on a line of their own. */
+export const asCalled = (text: string, env: Env): string =>
+  text.replaceAll(/(?<=`|^ +)waybill(?= [a-z])/gm, calledAs(env));
+
 /** Untrusted text, safe to show on one line of a terminal. */
 export const escapeControls = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`);

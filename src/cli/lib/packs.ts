@@ -25,7 +25,7 @@ export const loadPackFiles = async (table: CompiledTable, tablePath: string, run
   for (const slot of slotsOf(table).values()) {
     const loaded = await loadPack(slot, packFile(tablePath, slot.declared.sha256), runtime);
     if (loaded.ok) continue;
-    const message = `The pack cannot be used: ${loaded.error}; make it again with \`waybill table pack\`.`;
+    const message = `The pack cannot be used: ${loaded.error}; make it again with \`waybill table pack RANGES --layout NAME\`.`;
     faults.push({ pointer: pointerTo(["packs", slot.name]), kind: "pack", message });
   }
   return faults;

@@ -106,7 +106,7 @@ const remedy = (layout: Layout, name: EngineName, form: TextForm | undefined): s
   const other = conversionsFrom(layout.name).find(({ to }) => sortsByTime(to, "bits"));
   return other === undefined
     ? "No column of it does: keep the time in a column of its own."
-    : `Store ${other.to.name} instead: waybill id convert --to ${other.to.name}.`;
+    : `Store ${other.to.name} instead: \`waybill id convert --to ${other.to.name} ID\`.`;
 };
 
 const isOrdered = (layout: Layout, name: EngineName, type: string): boolean => {

@@ -177,7 +177,7 @@ const tokenIn = (given: unknown): AdminToken | undefined => {
 
 export const ADMIN_TOKENS_FAULT =
   'ADMIN_TOKENS must be JSON like [{"name": "ci", "scope": "operator", "sha256": "<64 hex digits>"}], ' +
-  `1 to ${TOKENS_MAX} entries, no name and no digest twice; \`waybill token new\` makes one`;
+  `1 to ${TOKENS_MAX} entries, no name and no digest twice; \`waybill token new --name NAME --scope operator\` makes one`;
 
 /** The secret `ADMIN_TOKENS`; `undefined` if it is invalid. The error never quotes the secret. */
 export const parseAdminTokens = (text: string): readonly AdminToken[] | undefined => {

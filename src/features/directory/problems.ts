@@ -78,7 +78,7 @@ export const directoryProblems: ProblemsOf<DirectoryError> = {
       why === "busy"
         ? `Too many keys of the directory "${directory}" are looked up that no cache has.`
         : why === "unread"
-          ? `The directory "${directory}" says where this is, and was not asked: \`waybill explain --gateway\` asks it.`
+          ? `The directory "${directory}" says where this is, and was not asked.`
           : `The directory "${directory}" did not respond.`,
     members: ["directory"],
   },

@@ -11,7 +11,7 @@ import { findWrangler, startWrangler, type Wrangler } from "./wrangler.ts";
 const PACKS_FAILED = `KV did not accept the table's packs: nothing was deployed.
 Give the KV namespace as the id of TABLE_KV in wrangler.toml, or as --namespace-id.
 The first deployment creates the namespace: deploy a table without packs first. Then run
-\`waybill table publish\`, which uploads the packs with the table (docs/operate/publish.md).
+\`waybill table publish FILE\`, which uploads the packs with the table (docs/operate/publish.md).
 `;
 
 const publishLater = (tableFile: string): string => `
@@ -20,7 +20,8 @@ Until a table is published, the Worker serves the one that it was deployed with.
 `;
 
 const PUBLISH_GONE = `--publish is gone: only the gateway writes tables to its KV. Nothing was published.
-Publish to the running gateway:     waybill table publish routing-table.json
+Publish to the running gateway:
+  waybill table publish routing-table.json
 `;
 
 export interface Deployment {

@@ -72,14 +72,14 @@ function entityLines({ url, entities, entityCount, paint }: StartScreen): readon
       : [paint("dim", `  # ${entity}, ${sample.about}: ${sample.region}`), `  curl -i ${url}${sample.path}`],
   );
   const more = entityCount - entities.length;
-  return more > 0 ? [...lines, `  and ${more} more: waybill mint --entity NAME`] : lines;
+  return more > 0 ? [...lines, `  and ${more} more: \`waybill mint --entity NAME\``] : lines;
 }
 
 function consoleLines({ consoleUrl, token, isOpen, paint }: StartScreen): readonly string[] {
   const access = isOpen
     ? "It is open on this machine, without signing in."
     : token === undefined
-      ? "Sign in there with a token of ADMIN_TOKENS; `waybill token new` makes one."
+      ? "Sign in there with a token of ADMIN_TOKENS; `waybill token new --name NAME --scope operator` makes one."
       : `Sign in there with the token of this run: ${token}`;
   const where = consoleUrl ?? "has no address: set CONSOLE_HOST to a name that leads here (docs/operate/console.md)";
   return [access, `${paint("bold", "console")} ${where}`];

@@ -71,7 +71,7 @@ const inForce = ({ stateFolder }: ProjectStart) => {
 const replacementNote = (before: ReturnType<typeof inForce>, { name, text }: TableFile): string | undefined =>
   before === undefined || before.digest === digestOf(text)
     ? undefined
-    : `note: ${name} has replaced revision ${before.revision}. To bring that back: waybill table rollback ${before.revision}`;
+    : `note: ${name} has replaced revision ${before.revision}. To bring that back: \`waybill table rollback ${before.revision}\``;
 
 /** Hosts that no other machine reaches. `0.0.0.0` and `[::]` are all interfaces. */
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -1,5 +1,5 @@
 /** The first Node whose `styleText` heeds pipes, and that has all else the command imports. */
-const NODE_MIN = [20, 18] as const;
+export const NODE_MIN = [20, 18] as const;
 
 /**
  * Loads a program of the package on a Node that can link it; on an older one the reason and the remedy are the only output. The

@@ -28,11 +28,26 @@ describe("what a directory decides", () => {
     expect(shown.stdout).toMatch(/directory {2}old/);
     expect(shown.stderr).toContain('The directory "old" says where this is');
     expect(shown.stderr).toContain('The directory "slug" says where this is');
+    expect(shown.stderr).toContain("with --gateway and the address of a running gateway this command asks it\n");
     const json = await waybill(["explain", "--json", UUID, "--table", "table.json"], { files: files() });
     expect(JSON.parse(json.stdout)).toMatchObject({
       error: { reason: "directory-unavailable", directory: "old", why: "unread" },
     });
     expect(json.stdout).not.toContain("lookup");
+  });
+
+  it.each([
+    ["an ID", [UUID]],
+    ["a path", [`/orders/${UUID}`]],
+    ["a request", ["--url", `/orders/${UUID}`]],
+  ])("is told by the gateway of the environment, which is named, for %s", async (_, args) => {
+    const env = { WAYBILL_GATEWAY: "http://127.0.0.1:8787" };
+    const { stderr, code } = await waybill(["explain", ...args, "--table", "table.json"], { files: files(), env });
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'error: The directory "old" says where this is, and was not asked.\n' +
+        "with --gateway http://127.0.0.1:8787 this command asks it\n",
+    );
   });
 
   it("is not moved by the table", async () => {

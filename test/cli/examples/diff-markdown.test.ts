@@ -71,7 +71,7 @@ it("is of bounded size, and each text of a table stays code", async () => {
   });
   expect(stderr).toBe("");
   expect(Buffer.byteLength(stdout)).toBeLessThan(60_000);
-  expect(stdout).toMatch(/… and [0-9,]+ more, which `waybill table diff` lists\./);
+  expect(stdout).toMatch(/… and [0-9,]+ more, which `waybill table diff BEFORE AFTER` lists\./);
   for (const line of stdout.split("\n").filter((each) => each.startsWith("| `"))) {
     expect(line.replace(/`[^`]*`/g, "CODE")).toMatch(/^\|( (CODE)? \|)+$/);
   }

@@ -46,6 +46,46 @@ describe.concurrent("waybill explain with a table", () => {
     if (entity === undefined) expect(error?.reason).toMatch(/^(unknown|malformed)-id$/);
   });
 
+  it.each([
+    {
+      id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      said:
+        "it can be read as ulid, which routing-table.json does not allow; " +
+        "`waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV` shows its fields\n" +
+        'to allow it, add { "layout": "ulid" } to the `ids` of its entity, and a route for it\n',
+      layouts: ["ulid"],
+    },
+    {
+      id: "/orders/1234567890123456789",
+      said:
+        "it can be read as snowflake, discord-snowflake, sharding-id, of which routing-table.json allows none; " +
+        "`waybill explain --no-table 1234567890123456789` shows its fields\n" +
+        'to allow the right one, add it as in { "layout": "snowflake" } to /entities/order/ids, and a route for it\n',
+      layouts: ["snowflake", "discord-snowflake", "sharding-id"],
+    },
+    // It fits layouts of the table, and is none of them.
+    { id: "019cade2-11c0-7001-8046-59ee4382dbe7", said: "it can be read as uuid-v7", layouts: ["uuid-v7"] },
+  ])("names the layouts that the table lacks for $id", async ({ id, said, layouts }) => {
+    const { stderr, code } = await waybill(["explain", id], { files });
+    expect(code).toBe(1);
+    expect(stderr).toContain(said);
+    const json = await waybill(["explain", "--json", id], { files });
+    expect(objectsOf(json.stdout)).toMatchObject([{ notAllowed: expect.arrayContaining(layouts) }]);
+  });
+
+  it("prints how a table declares a library's ID that it lacks", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "ord_01h455vb4pex5vsknk084sn02q"], { files });
+    expect(code).toBe(1);
+    expect(stdout).toContain('declared in a table\'s layouts: {"like":"uuid-v7"');
+    expect(stderr).not.toContain("it can be read as");
+  });
+
+  it.each(["hello-world", ORDER_AQ])("names no other layouts for %s", async (id) => {
+    const { stderr } = await waybill(["explain", id], { files });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).not.toContain("it can be read as");
+  });
+
   it("names the regions with a read copy", async () => {
     const parcel = {
       ...DECLARED_TABLE.entities.parcel,

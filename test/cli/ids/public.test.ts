@@ -65,7 +65,7 @@ describe.concurrent("the other commands, where entities are public", () => {
 
   it("explain says whose public ID a text may be", async () => {
     const { stderr } = await waybill(["explain", "0".repeat(44)], { files });
-    expect(stderr).toContain("it looks like a public ID of order; waybill public open --entity order can tell");
+    expect(stderr).toContain("it looks like a public ID of order; `waybill public open --entity order 000");
     const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { files });
     expect(objectsOf(stdout)).toMatchObject([{ publicOf: ["ticket"] }]);
   });

@@ -181,6 +181,11 @@ describe("the folder", () => {
     };
     const { made, files } = await written([], { files: MemoryFiles.of(before) });
     expect(made.code).toBe(0);
+    expect(made.stdout).toContain("  .gitignore  (lines added to yours)\n");
+    expect(made.stdout).toContain("  README.md  (lines added to yours)\n");
+    expect(made.stdout).toMatch(/^ {2}package\.json$/m);
+    const json = await written(["--json"], { files: MemoryFiles.of(before) });
+    expect(objectsOf(json.made.stdout)).toMatchObject([{ extended: [".gitignore", "README.md"] }]);
     expect(files.text("p/LICENSE")).toBe("MIT");
     expect(files.text("p/README.md")).toMatch(/^# Orders\n\n# p\n/);
     expect(files.text("p/.gitignore")).toMatch(/^node_modules\/\n\*\.log\n\.waybill\/\n/);
@@ -252,11 +257,33 @@ describe("questions at a terminal", () => {
     expect(files.exists("my-gateway/wrangler.toml")).toBe(true);
   });
 
+  it.each<[node: string, platform: string, note: string]>([
+    ["22.12.0", "both", ""],
+    ["24.0.0", "cloudflare", ""],
+    ["20.20.2", "own-servers", ""],
+    ["20.20.2", "both", "; all else runs on this one, and --platform own-servers leaves Cloudflare out"],
+    ["22.11.0", "both", "; all else runs on this one, and --platform own-servers leaves Cloudflare out"],
+    ["20.18.0", "cloudflare", " (EBADENGINE)\n"],
+  ])("say on Node %s for %s what needs a newer one", async (nodeVersion, platform, note) => {
+    const made = await waybill(["init", "p", "--yes", "--platform", platform], { nodeVersion });
+    const why = `note: deploying to Cloudflare needs Node 22.12, and this is ${nodeVersion}; npm warns`;
+    expect([made.code, made.stderr.startsWith(why), made.stderr.includes(note)]).toEqual([0, note !== "", true]);
+    const questions: string[] = [];
+    const answer = (question: string): string => {
+      questions.push(question);
+      return "";
+    };
+    await waybill(["init", "p"], { nodeVersion, answer });
+    expect(questions[0]?.includes(`(deploying to Cloudflare needs Node 22.12, and this is ${nodeVersion})`)).toBe(
+      nodeVersion < "22.12",
+    );
+  });
+
   it("a sample that is ambiguous is asked about, and one that is none is left out", async () => {
     const { made, files, questions } = await asked({
       "An ID": "1541815603606036480",
       '"1541815603606036480" can be read as': "sharding-id",
-      "The region that has it": "us",
+      "Which region has 1541815603606036480": "us",
     });
     expect(made.code).toBe(0);
     expect(questions).toHaveLength(6);

@@ -86,7 +86,7 @@ describe("what publishing changes", () => {
     const many = await changed(...days);
     expect(many.counts?.keyChanges).toMatchObject({ changed: 56, listed: { length: 50 } });
     const lines = formatChanges(many).split("\n");
-    expect(lines).toContain("  … and 6 more, which `waybill table diff` lists");
+    expect(lines).toContain("  … and 6 more, which `waybill table diff BEFORE AFTER` lists");
     expect(lines.filter((line) => line.includes("country BR"))).toHaveLength(50);
   });
 

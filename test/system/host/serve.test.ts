@@ -162,7 +162,7 @@ it("says how to listen elsewhere where the address is taken", () => {
   expect(stderr).toMatch(/already in use[\s\S]*Choose another address with --listen\.\n$/);
 });
 
-const TAKES = "serve takes the folder of waybill build";
+const TAKES = "serve takes the folder of a build";
 const asTable = (path: string, word = path) =>
   `${path} is a table, and ${TAKES}. Build it, then serve the build:\n  waybill build ${word} --out build\n  waybill serve build\n` +
   `To publish it with a build that is there: waybill serve build --table ${word}`;
@@ -185,7 +185,7 @@ it("says which command helps where a path is no build", () => {
   };
   for (const name of ["tables", "other", "empty"]) mkdirSync(at(name));
   for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
-  const isFile = (name: string) => `${at(name)} is a file, and ${TAKES}: waybill build --out build makes one`;
+  const isFile = (name: string) => `${at(name)} is a file, and ${TAKES}: \`waybill build --out build\` makes one`;
   const cases = {
     "table.json": asTable(at("table.json")),
     routes: asTable(at("routes")),
@@ -194,10 +194,10 @@ it("says which command helps where a path is no build", () => {
     "my table's.json": asTable(at("my table's.json"), `'${folder}/my table'\\''s.json'`),
     "list.json": isFile("list.json"),
     "notes.txt": isFile("notes.txt"),
-    tables: `${at("tables")} has no build: waybill build ${at("tables/routing-table.json")} --out build makes one; then waybill serve build`,
-    other: `${at("other")} has no build: waybill build --out build makes one; then waybill serve build`,
-    empty: `${at("empty")} has no build: waybill build --out ${at("empty")} makes one`,
-    absent: `${at("absent")} does not exist: waybill build --out ${at("absent")} makes a build there`,
+    tables: `${at("tables")} has no build: \`waybill build ${at("tables/routing-table.json")} --out build\` makes one; then \`waybill serve build\``,
+    other: `${at("other")} has no build: \`waybill build --out build\` makes one; then \`waybill serve build\``,
+    empty: `${at("empty")} has no build: \`waybill build --out ${at("empty")}\` makes one`,
+    absent: `${at("absent")} does not exist: \`waybill build --out ${at("absent")}\` makes a build there`,
   };
   expect(Object.keys(cases).map((name) => [name, noBuild(at(name))])).toEqual(Object.entries(cases));
   const args = [fileAt("src/cli/main.ts"), "serve", "table.json"];

@@ -176,7 +176,7 @@ it("ends at Ctrl-C with 0 and leaves no gateway behind; the next start puts the 
   project = await start(folder, ["--port", "0", "--no-reload", "--no-stand-ins"], { env: { REQUEST_LOG: "json" } });
   expect(project.output()).toContain("routing-table.json, revision 4\n");
   expect(project.output()).toContain(
-    "note: routing-table.json has replaced revision 3. To bring that back: waybill table rollback 3\n",
+    "note: routing-table.json has replaced revision 3. To bring that back: `waybill table rollback 3`\n",
   );
   expect(project.output()).not.toContain("stand-in");
   expect((await ask(EU)).json).toEqual({ real: "us", path: EU });

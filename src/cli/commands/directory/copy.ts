@@ -279,7 +279,7 @@ Exit code: 0; 2 if a key of the copy moved or was removed.`,
 /** The copy in force with all its pages, verified. */
 const readCopy = async (client: DirectoryClient, isQuiet: boolean, runtime: Runtime): Promise<format.LoadedCopy> => {
   const { copy } = await readStatus(client);
-  if (copy === null) return fail("error: no copy is in force; `waybill directory copy` publishes one\n");
+  if (copy === null) return fail("error: no copy is in force; `waybill directory copy NAME` publishes one\n");
   const progress = startProgress({ label: "reading the copy", bytes: copy.bytes, isQuiet }, runtime);
   const get = async (path: string) =>
     (await client.insist({ method: "GET", path: `/-/copies/${copy.sha256}${path}` })).bytes;

@@ -14,7 +14,7 @@ import { type Place, pointerTo } from "../../../routing/schema/faults.ts";
 import { readJsonText } from "../../lib/json-text.ts";
 import { objectOf } from "../../lib/json-values.ts";
 import type { TableFile } from "../../lib/table-file.ts";
-import { almostOf, type DeclaredRule, type Explained } from "./without-table.ts";
+import { almostOf, type DeclaredRule, type Explained, readOtherwise } from "./without-table.ts";
 
 /** Explanations by a table, with the entry of its text that decides. */
 
@@ -101,4 +101,11 @@ export const explainByTable = (
     return explain(table, id, nowMs, undefined, err(explained.error as RoutingError));
   }
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
+};
+
+/** With the layouts that read an ID where the table allows none of them. */
+export const withOtherLayouts = (explained: Explained, table: CompiledTable, nowMs: number): Explained => {
+  const { error } = explained;
+  if (error?.reason !== "malformed-id" && error?.reason !== "unknown-id") return explained;
+  return { ...explained, ...readOtherwise(error.id, new Set(table.layouts.keys()), nowMs) };
 };

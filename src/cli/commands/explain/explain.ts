@@ -9,14 +9,15 @@ import { command, option } from "../../command.ts";
 import { formatError, parseErrorSentence } from "../../lib/errors.ts";
 import { eachId, requireIds } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
-import { alignColumns, escapeControls, indented, jsonText, section } from "../../lib/output.ts";
-import { compile, openTableFile } from "../../lib/table-file.ts";
+import { alignColumns, escapeControls, indented, jsonText, section, shellWord } from "../../lib/output.ts";
+import { compile, openTableFile, type TableFile } from "../../lib/table-file.ts";
 import { misuse, type Runtime, type Style } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
-import { explainByTable, withRule } from "./by-table.ts";
-import { explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
+import { explainByTable, withOtherLayouts, withRule } from "./by-table.ts";
+import { askGatewayHint, explainUrl, lacksUrl, REQUEST_OPTIONS } from "./request.ts";
 import {
   ambiguityLines,
+  bareCommand,
   couldBeLines,
   type DeclaredRule,
   type Explained,
@@ -259,13 +260,15 @@ request, such as a create without its key, a write to an entity that moves, or a
       return withRule(explanation, isOther ? await readRevision(gateway, revision, compile) : routed);
     };
     return eachId(args, runtime, async (id, index) => {
-      const explanation = await explainOne(id);
+      const explained = await explainOne(id);
+      const explanation = routed === undefined ? explained : withOtherLayouts(explained, routed.table, runtime.nowMs());
       const { error } = explanation;
       if (json) return { data: jsonText(plainOf(explanation)), report: "", failed: error !== undefined };
+      const asked = { given: id, file: routed, isByGateway: gateway !== undefined };
       const text = formatExplanation(explanation, routed?.table, layouts, runtime);
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,
-        report: (error === undefined ? "" : formatError(error)) + formatHints(explanation, routed?.table),
+        report: (error === undefined ? "" : formatError(error)) + formatHints(explanation, asked, runtime),
         failed: error !== undefined,
       };
     });
@@ -291,15 +294,39 @@ const locate = (
   return { id: match && path.slice(match.idStart, match.idEnd), onPath: path, owner: match?.entity };
 };
 
-const formatHints = (
-  { text, candidates, error, decision, almost = [], otherTimes = [], publicOf = [] }: Explained,
-  table: CompiledTable | undefined,
+/** The layouts that read the ID though the table does not allow them, and what to add. */
+const otherLayoutsHint = (
+  { error, notAllowed = [] }: Explained,
+  { name, table }: TableFile<CompiledTable>,
+  given: string,
 ): string => {
+  const [first] = notAllowed;
+  if (first === undefined || error === undefined || !("id" in error)) return "";
+  const owner =
+    locate(table, given).owner?.name ?? (table.entities.size === 1 ? [...table.entities.keys()][0] : undefined);
+  const place = owner === undefined ? "the `ids` of its entity" : `/entities/${owner}/ids`;
+  const isSure = notAllowed.length === 1;
+  return [
+    `it can be read as ${notAllowed.join(", ")}, ${isSure ? "which" : "of which"} ${escapeControls(name)} `,
+    `${isSure ? "does not allow" : "allows none"}; \`${bareCommand(error.id)}\` shows its fields\n`,
+    `to allow ${isSure ? "it" : "the right one"}, add ${isSure ? "" : "it as in "}{ "layout": "${first}" } to ${place}, and a route for it\n`,
+  ].join("");
+};
+
+interface Asked {
+  readonly given: string;
+  readonly file: TableFile<CompiledTable> | undefined;
+  /** Whether a running gateway explained it. */
+  readonly isByGateway: boolean;
+}
+
+const formatHints = (explained: Explained, { given, file, isByGateway }: Asked, runtime: Runtime): string => {
+  const { text, candidates, error, decision, almost = [], otherTimes = [], publicOf = [] } = explained;
   const ways = otherTimes.map((name) => `--layout ${name}`).join(" or ");
   const times = `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${ways}\n`;
-  const open = `waybill public open --entity ${publicOf[0]} can tell, with the keys`;
+  const open = `\`waybill public open --entity ${publicOf[0]} ${shellWord(escapeControls(text))}\` can tell, with the keys`;
   const paths = candidates.flatMap(({ layout, entity = "" }) => {
-    const owner = layout === LUUID_SHORT ? table?.entities.get(entity) : undefined;
+    const owner = layout === LUUID_SHORT ? file?.table.entities.get(entity) : undefined;
     return (owner && patternFor(owner, LUUID_SHORT)?.replace(":id", text)) ?? [];
   });
   const isPublic = publicOf.includes(decision?.entity ?? "");
@@ -309,6 +336,8 @@ const formatHints = (
   );
   return (
     near.join("") +
+    (file === undefined ? "" : otherLayoutsHint(explained, file, given)) +
+    (error?.reason === "directory-unavailable" && !isByGateway ? askGatewayHint(runtime) : "") +
     (error === undefined || otherTimes.length === 0 ? "" : times) +
     (error === undefined || paths.length === 0
       ? ""

@@ -12,11 +12,11 @@ import { groupBy } from "../../../routing/layouts/plan.ts";
 import type { SourceStep } from "../../../routing/resolve/region-sources.ts";
 import { parseJson, parseUniqueJson } from "../../../routing/schema/json-scanner.ts";
 import type { openGateway } from "../../client/client.ts";
-import { answerOf } from "../../client/http.ts";
+import { ADDRESS_VARIABLE, answerOf } from "../../client/http.ts";
 import { type OptionsOf, option } from "../../command.ts";
 import { malformed } from "../../lib/errors.ts";
 import { objectOf } from "../../lib/json-values.ts";
-import { alignColumns, escapeControls, indented, jsonText, linesText } from "../../lib/output.ts";
+import { alignColumns, escapeControls, indented, jsonText, linesText, shellWord } from "../../lib/output.ts";
 import { readBytes } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, misuse, type Runtime } from "../../runtime.ts";
 import { openerOf } from "../public-id.ts";
@@ -58,10 +58,21 @@ export async function explainUrl(
   const { method, url } = given;
   const { problem } = explained;
   await runtime.print(options.json ? jsonText(explained) : formatRequest(method, url, explained, runtime.paint));
+  const isUnread = !("explainRequest" in by) && problem?.type.endsWith("/directory-unavailable") === true;
   if (problem !== undefined && !options.json)
-    runtime.report(`error: ${escapeControls(problem.detail)}${remedyOf(problem)}\n`);
+    runtime.report(
+      `error: ${escapeControls(problem.detail)}${remedyOf(problem)}\n${isUnread ? askGatewayHint(runtime) : ""}`,
+    );
   return problem === undefined ? EXIT.ok : EXIT.failed;
 }
+
+/** For what only a running gateway knows. */
+export const askGatewayHint = ({ env }: Pick<Runtime, "env">): string => {
+  const address = env(ADDRESS_VARIABLE);
+  return address
+    ? `with --gateway ${shellWord(escapeControls(address))} this command asks it\n`
+    : "with --gateway and the address of a running gateway this command asks it\n";
+};
 
 /** The names or methods that would do: over HTTP they are in members of their own. */
 function remedyOf({ allow, known, more }: NonNullable<Shown["problem"]>): string {

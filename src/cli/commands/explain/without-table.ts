@@ -4,6 +4,7 @@ import { writtenBy } from "../../../ids/text/form.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../../routing/index.ts";
 import { detailOf } from "../../lib/errors.ts";
 import { writtenForms } from "../../lib/layouts.ts";
+import { escapeControls, shellWord } from "../../lib/output.ts";
 
 type Move = (words: ids.Words) => ids.Words;
 
@@ -51,6 +52,8 @@ export interface Explained extends Omit<Explanation, "forms">, CanaryMember {
   readonly almost?: readonly Almost[];
   /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];
+  /** Built-in layouts that read the ID, of which the table allows none. */
+  readonly notAllowed?: readonly string[];
   /** Texts of libraries that only a table can declare. The text alone does not prove one of them. */
   readonly couldBe?: readonly CouldBeLine[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
@@ -98,8 +101,11 @@ export const couldBeSentence = (text: string, nowMs: number): string => {
   const whats = [...new Set(ids.couldBe(text, nowMs).map(({ what }) => what))];
   return whats.length === 0
     ? ""
-    : ` It could be: ${whats.join(", ")}; \`waybill explain\` prints how a table declares it.`;
+    : ` It could be: ${whats.join(", ")}; \`${bareCommand(text)}\` prints how a table declares it.`;
 };
+
+/** Explains an ID by every built-in layout. */
+export const bareCommand = (id: string): string => `waybill explain --no-table ${shellWord(escapeControls(id))}`;
 
 /** Each with the entry that declares it. */
 export const couldBeLines = ({ couldBe = [] }: Explained): readonly string[] =>
@@ -107,6 +113,23 @@ export const couldBeLines = ({ couldBe = [] }: Explained): readonly string[] =>
     `${what}: ${layout}${mintedAt === undefined ? "" : ` of ${mintedAt}`}, ${text}`,
     `  declared in a table's layouts: ${JSON.stringify(declared)}`,
   ]);
+
+/** How a text can be read that no layout of a table reads, whose names are `allowed`. */
+export const readOtherwise = (
+  text: string,
+  allowed: ReadonlySet<string>,
+  nowMs: number,
+): Pick<Explained, "notAllowed" | "couldBe"> => {
+  const others = ids.everyLayout.filter(({ name }) => !allowed.has(name));
+  const isRead = ({ excluded, layout: read }: Candidate): boolean =>
+    !excluded && others.some((layout) => layout.name === read && layout.parseText(text).ok);
+  const read = explainBare(text, others, nowMs).candidates.filter(isRead);
+  const found = ids.couldBe(text, nowMs);
+  return {
+    ...(read.length > 0 && { notAllowed: [...new Set(read.map(({ layout }) => layout))] }),
+    ...(found.length > 0 && { couldBe: found.map(couldBeLine) }),
+  };
+};
 
 const couldBeLine = (found: ids.CouldBe): CouldBeLine => ({
   what: found.what,

@@ -6,7 +6,7 @@ import { findLayout } from "../../lib/layouts.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
 import { refuseFiles } from "./folder.ts";
-import { type Answers, PLATFORMS, type Platform } from "./project.ts";
+import { type Answers, PLATFORMS, type Platform, tooOldForCloudflare } from "./project.ts";
 import { readingsAs, readSample, type Sample, type SampleReading } from "./sample.ts";
 import type { FirstRegion, KnownId } from "./table.ts";
 
@@ -74,9 +74,10 @@ export async function readAnswers(given: Given, layouts: readonly Layout[], runt
   });
   // Before all other questions.
   refuseFiles(folder, runtime);
+  const tooOld = tooOldForCloudflare(runtime.nodeVersion);
   const platform = await ask({
     flag: given.platform,
-    text: `Where does it run: ${PLATFORMS.join(", ")}`,
+    text: `Where does it run: ${PLATFORMS.join(", ")}${tooOld === undefined ? "" : ` (${tooOld})`}`,
     byDefault: "both",
     read: platformNamed,
   });
@@ -179,7 +180,7 @@ async function knownOf(given: Given, sample: AskedSample, regions: readonly Firs
   const region = await ask({
     // Nothing is to be chosen of one.
     flag: given.sampleRegion ?? (names.length === 1 ? first?.name : undefined),
-    text: `The region that has it: ${names.join(", ")}`,
+    text: `Which region has ${sample.id}: ${names.join(", ")}`,
     byDefault: first?.name ?? "",
     read: (text) =>
       names.includes(text) ? ok(text) : err(`There is no region ${JSON.stringify(text)}: ${names.join(", ")}.`),

@@ -23,15 +23,18 @@ export function refuseFiles(folder: string, runtime: Pick<Runtime, "fileExists" 
   fail(`error: ${shown} has files: ${listed}${rest}; name a new folder\n`);
 }
 
+/** Gives the files that were there, and got lines at their end. */
 export function writeFiles(folder: string, files: ReadonlyMap<string, string>, runtime: Runtime): readonly string[] {
+  const extended: string[] = [];
   for (const [file, text] of files) {
     const path = join(folder, file);
     const before = runtime.fileExists(path) ? runtime.readFile(path) : undefined;
+    if (before?.ok) extended.push(file);
     const all = before?.ok ? joined(file, before.value, text) : text;
     const written = runtime.writeFile(path, all);
     if (!written.ok) fail(`error: ${escapeControls(`${path} cannot be written: ${written.error}`)}\n`);
   }
-  return [...files.keys()];
+  return extended;
 }
 
 /** A fresh repository's own file comes first, byte by byte. */

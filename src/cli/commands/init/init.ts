@@ -9,7 +9,7 @@ import { countOf, escapeControls, indented, jsonText, linesText } from "../../li
 import { EXIT, misuse, type Runtime } from "../../runtime.ts";
 import { type Given, packageName, readAnswers } from "./answers.ts";
 import { refuseFiles, writeFiles } from "./folder.ts";
-import { PLATFORMS, type Project, projectOf } from "./project.ts";
+import { PLATFORMS, type Platform, type Project, projectOf, tooOldForCloudflare } from "./project.ts";
 
 /** `waybill init` and `npm create waybill`: a project of a team's own. It needs no network, and commits nothing. */
 
@@ -49,14 +49,23 @@ Exit code: 0, or 1 if the folder has files or the sample cannot be read.`,
     check(project, minted.nowMs);
     // The questions took time.
     refuseFiles(target, runtime);
-    const files = writeFiles(target, project.files, runtime);
+    const extended = writeFiles(target, project.files, runtime);
+    const files = [...project.files.keys()];
     const next = nextCommands(target, runtime);
+    runtime.report(nodeNote(answers.platform, runtime));
     await runtime.print(
       options.json
-        ? jsonText({ folder: target, name, files, next, first: { path: project.path, region: project.region } })
+        ? jsonText({
+            folder: target,
+            name,
+            files,
+            extended,
+            next,
+            first: { path: project.path, region: project.region },
+          })
         : linesText([
             `${escapeControls(target)}: ${countOf(files.length, "file")}`,
-            ...indented(files),
+            ...indented(files.map((file) => (extended.includes(file) ? `${file}  (lines added to yours)` : file))),
             "next:",
             ...indented(next.map((line) => runtime.paint("bold", escapeControls(line)))),
             `then: curl -i 'http://127.0.0.1:8787${project.path}' (waybill-region: ${project.region})`,
@@ -65,6 +74,15 @@ Exit code: 0, or 1 if the folder has files or the sample cannot be read.`,
     return EXIT.ok;
   },
 });
+
+/** Before the commands, in which npm warns of the same. */
+function nodeNote(platform: Platform, { nodeVersion }: Runtime): string {
+  const why = platform === "own-servers" ? undefined : tooOldForCloudflare(nodeVersion);
+  if (why === undefined) return "";
+  const rest =
+    platform === "both" ? "; all else runs on this one, and --platform own-servers leaves Cloudflare out" : "";
+  return `note: ${why}; npm warns of it at the install (EBADENGINE)${rest}\n`;
+}
 
 /** The answers are wrong where the table is; where it is right, its examples are as they say. */
 function check({ files }: Project, nowMs: number): void {

@@ -71,8 +71,7 @@ function packageOf({ name, platform }: Answers, version: string): object {
     version: "0.0.0",
     private: true,
     type: "module",
-    // wrangler needs 22.
-    engines: { node: onCloudflare ? ">=22.12" : ">=20.18" },
+    engines: { node: `>=${platform === CLOUDFLARE ? NODE_OF_CLOUDFLARE : NODE_OF_PROJECTS}` },
     scripts: {
       start: "waybill start",
       test: "node --test",
@@ -83,6 +82,19 @@ function packageOf({ name, platform }: Answers, version: string): object {
     // None of them needs its install script, which npm 12 refuses unless it is decided here.
     allowScripts: { workerd: false, ...(onCloudflare && { esbuild: false, sharp: false }) },
   };
+}
+
+/** For `npm start`, tests and self-hosting, and for wrangler, which deploys. */
+export const NODE_OF_PROJECTS = "20.18";
+export const NODE_OF_CLOUDFLARE = "22.12";
+
+/** Why a Node cannot deploy what is for Cloudflare; `undefined` if it can. */
+export function tooOldForCloudflare(nodeVersion: string): string | undefined {
+  const [[major = 0, minor = 0], [least = 0, leastMinor = 0]] = [nodeVersion, NODE_OF_CLOUDFLARE].map((text) =>
+    text.split(".").map(Number),
+  ) as [number[], number[]];
+  if (major > least || (major === least && minor >= leastMinor)) return undefined;
+  return `deploying to Cloudflare needs Node ${NODE_OF_CLOUDFLARE}, and this is ${nodeVersion}`;
 }
 
 const WRANGLER = "^4.164.0";

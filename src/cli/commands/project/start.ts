@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { command, option, withDefault } from "../../command.ts";
 import { TABLE_FILE_DEFAULT } from "../../lib/input.ts";
+import { asCalled } from "../../lib/output.ts";
 import { EXIT, misuse } from "../../runtime.ts";
 import { hosted, listenAddress } from "../host.ts";
 
@@ -49,7 +50,7 @@ Exit code: 0 after Ctrl-C or SIGTERM, 1 if the table has faults or the gateway c
         ...address,
         reload,
         standIns,
-        print: (text) => void runtime.print(`${text}\n`),
+        print: (text) => void runtime.print(`${asCalled(text, runtime.env)}\n`),
         paint: runtime.paint,
       }),
     );

@@ -111,7 +111,7 @@ export interface ExplainedRequest {
 
 /** The gateway's own answers have no region. */
 const OWN_PAGES: ReadonlyMap<string, string> = new Map([
-  ["/any", "The gateway serves many IDs here. Explain each of them, or use `waybill locate` for all."],
+  ["/any", "The gateway serves many IDs here. Explain each of them, or use `waybill locate FILE` for all."],
   ["/mint", "The gateway makes IDs here: no region is asked. Each new ID can be explained."],
 ]);
 

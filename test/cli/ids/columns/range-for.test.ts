@@ -150,7 +150,7 @@ describe.concurrent("waybill id range --for", () => {
     ["mariadb", ["hotguid", "--type", "UUID"], "refuses some IDs of hotguid"],
     ["mariadb", ["comb-prefix", "--type", "UUID"], "do not sort by time in UUID of MariaDB. Use BINARY(16).\n"],
     ["mariadb", ["comb-suffix"], "do not sort by time in BINARY(16) of MariaDB. Use UUID.\n"],
-    ["mysql", ["comb-suffix"], "Store comb-prefix instead: waybill id convert --to comb-prefix.\n"],
+    ["mysql", ["comb-suffix"], "Store comb-prefix instead: `waybill id convert --to comb-prefix ID`.\n"],
     ["mysql", ["ksuid", "--type", "VARCHAR(27)"], "takes capitals and small letters as equal"],
     ["mysql", ["ksuid", "--type", "VARCHAR(27) COLLATE utf8mb4_0900_as_cs"], "does not sort texts of ksuid by time"],
     ["mysql", ["iuid", "--type", "UUID"], 'MySQL has no column type "UUID"'],
