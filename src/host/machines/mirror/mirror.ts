@@ -24,6 +24,7 @@ export interface MirrorOptions {
   readonly clock?: MirrorClock;
   readonly disk?: Disk;
   readonly ask?: AskNode;
+  readonly lock?: typeof lockFolder;
 }
 
 export interface Mirror {
@@ -50,10 +51,10 @@ const TIDY_MS = 600_000;
 
 /** Copies what is published into the folder from which an edge routes. Rejects if another mirror has the folder. */
 export async function startMirror(options: MirrorOptions): Promise<Mirror> {
-  const { kvFolder, clock = systemClock, disk = nodeDisk } = options;
+  const { kvFolder, clock = systemClock, disk = nodeDisk, lock = lockFolder } = options;
   const folder = new MirrorFolder(kvFolder, disk);
   await folder.make();
-  const release = await lockFolder(folder.own, kvFolder);
+  const release = await lock(folder.own, kvFolder);
   try {
     await folder.clear();
     const run = new MirrorRun(options, folder, clock);
