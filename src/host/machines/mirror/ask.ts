@@ -10,6 +10,8 @@ export interface AskOptions {
   readonly deadlineMs: number;
   readonly fields?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Another process may answer on a new connection: the caller must know of it. */
+  readonly isOnOneConnection?: boolean;
 }
 
 export interface NodeAnswer {
@@ -40,7 +42,8 @@ export function httpsAsk(tls: string): { readonly ask: AskNode; close(): void } 
       return await once(target, options);
     } catch (error) {
       // The node had closed a connection that was kept: nothing was asked.
-      if (!(error instanceof KeptConnectionLost) || options.signal.aborted) throw error;
+      const isLost = error instanceof KeptConnectionLost && !options.signal.aborted;
+      if (!isLost || options.isOnOneConnection === true) throw error;
       return once({ ...target, agent: false }, options);
     }
   };

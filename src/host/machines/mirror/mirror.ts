@@ -46,7 +46,7 @@ const KEPT_MS = 100;
 /** Between two looks at the directories' copies. */
 const UPKEEP_MS = 10_000;
 
-/** Between two looks at the files of the folder. */
+/** Between two looks at the files of the folder, or for forms that were missing. */
 const TIDY_MS = 600_000;
 
 /** Copies what is published into the folder from which an edge routes. Rejects if another mirror has the folder. */
@@ -91,6 +91,7 @@ class MirrorRun {
   /** Ends the pause of the upkeep. */
   #wake = new AbortController();
   #tidyDueMs = 0;
+  #formsDueMs = 0;
 
   constructor(options: MirrorOptions, folder: MirrorFolder, clock: MirrorClock) {
     const { ask, tls, nodes: names, codeVersion, report } = options;
@@ -181,7 +182,10 @@ class MirrorRun {
       const isDue = this.#clock.nowMs() >= this.#tidyDueMs;
       if (isDue && !stopped.aborted && (await this.#tables.whileNoneRuns(() => this.#tidy()))) {
         this.#tidyDueMs = this.#clock.nowMs() + TIDY_MS;
-        if (isConfirmed) await this.#tables.bringForms();
+      }
+      if (isConfirmed && this.#clock.nowMs() >= this.#formsDueMs) {
+        this.#formsDueMs = this.#clock.nowMs() + TIDY_MS;
+        await this.#tables.bringForms();
       }
       this.#faults.ended("folder");
     } catch (error) {

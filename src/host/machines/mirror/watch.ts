@@ -31,17 +31,22 @@ export interface WatchOptions {
  */
 export async function watchNode(node: string, options: WatchOptions): Promise<void> {
   const { clock, stopped, nodes, faults } = options;
+  /** The node's tables were compared with those of the folder, and not their numbers alone. */
+  let isCompared = false;
   for (let failures = 0; !stopped.aborted; ) {
     const beganAtMs = clock.nowMs();
     let pauseMs = 0;
     try {
-      const isChanged = await askOnce(node, options);
+      const isChanged = await askOnce(node, isCompared, options);
       nodes.answered(node);
       faults.ended(node);
       failures = 0;
-      if (!isChanged) pauseMs = Math.max(0, SPACING_MS - (clock.nowMs() - beganAtMs));
+      if (!isChanged && isCompared) pauseMs = Math.max(0, SPACING_MS - (clock.nowMs() - beganAtMs));
+      isCompared = true;
     } catch (error) {
       if (stopped.aborted) return;
+      // It may come back with another state, even under the same numbers.
+      isCompared = false;
       if (error instanceof TableFailure) nodes.answered(node);
       else {
         nodes.failed(node);
@@ -57,17 +62,18 @@ export async function watchNode(node: string, options: WatchOptions): Promise<vo
 class TableFailure extends Error {}
 
 /** Whether the folder changed, or has changed since the question. */
-async function askOnce(node: string, options: WatchOptions): Promise<boolean> {
+async function askOnce(node: string, isCompared: boolean, options: WatchOptions): Promise<boolean> {
   const { ask, tables, stopped, edgeReport, confirmed } = options;
   const { held } = tables;
   // The folder may lack a part of what its pointer says: then it is asked for again.
-  const tag = held !== undefined && tables.isWhole ? pointerTag(held) : undefined;
+  const tag = held !== undefined && tables.isWhole && isCompared ? pointerTag(held) : undefined;
   const answer = await ask(node, `/pointer?wait=${WAIT_SECONDS}`, {
     bytesMax: POINTER_BYTES_MAX,
     silenceMs: ANSWER_MS,
     deadlineMs: ANSWER_MS,
     fields: { [EDGE_FIELD]: JSON.stringify(edgeReport()), ...(tag && { "if-none-match": tag }) },
     signal: stopped,
+    isOnOneConnection: true,
   });
   if (answer.status === 304 && tag !== undefined) {
     if (tables.held === held) confirmed(node);

@@ -1,68 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { type Mirror, type MirrorOptions, startMirror } from "../../../../src/host/machines/mirror/mirror.ts";
-import { CODE_VERSION, makePack, Published } from "./published.ts";
-import { type Fault, makeCertificates, type StateNode, startStateNode } from "./state-node.ts";
+import { describe, expect, it } from "vitest";
+import { makePack, Published } from "./published.ts";
+import { type Fault, startStateNode } from "./state-node.ts";
+import { begin, filesOf, revisionIn, scratch, until, untilRevision } from "./support.ts";
 
 /** The mirror over real HTTPS, from a state node that fails in each way at each value. */
 
-const root = mkdtempSync(join(tmpdir(), "waybill-mirror-"));
-let tls = "";
-let count = 0;
-
-beforeAll(() => {
-  tls = makeCertificates(mkdtempSync(join(root, "tls-")));
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-/** Ends with its test. Tests run at the same time, so that each says which one it is. */
-const begin = async <Started extends { stop(): Promise<void> }>(
-  { onTestFinished }: Pick<TestContext, "onTestFinished">,
-  started: Promise<Started>,
-): Promise<Started> => {
-  const value = await started;
-  onTestFinished(() => value.stop());
-  return value;
-};
-
-const until = async (isSo: () => boolean, what: string): Promise<void> => {
-  const endMs = Date.now() + 40_000;
-  while (!isSo()) {
-    if (Date.now() > endMs) throw new Error(`not in time: ${what}`);
-    await delay(10);
-  }
-};
-
-const lines: unknown[] = [];
-
-const mirrorOf = (nodes: readonly (StateNode | string)[], kvFolder: string, more: Partial<MirrorOptions> = {}) =>
-  startMirror({
-    nodes: nodes.map((node) => (typeof node === "string" ? node : node.address)),
-    tls,
-    kvFolder,
-    edge: { name: "edge-1", version: "1.0.0", processes: 2 },
-    codeVersion: CODE_VERSION,
-    report: (line) => lines.push(line),
-    ...more,
-  });
-
-const newFolder = () => join(root, `kv-${count++}`);
-
-const filesOf = (folder: string) =>
-  Object.fromEntries(
-    readdirSync(folder)
-      .filter((name) => name !== ".mirror" && name !== "mirror.status")
-      .sort()
-      .map((name) => [name, readFileSync(join(folder, name), "hex")]),
-  );
-
-const revisionIn = (folder: string): number => JSON.parse(readFileSync(join(folder, "table.current"), "utf8")).revision;
-
-const untilRevision = (mirror: Mirror, revision: number) =>
-  until(() => mirror.status().revision === revision, `revision ${revision}`);
+const { tls, newFolder, mirrorOf } = scratch();
 
 const isBody = (key: string) => /^table\.[0-9a-f]{64}$/.test(key);
 const isForm = (key: string) => /^table\.[0-9a-f]{64}\.[0-9a-f]+$/.test(key);

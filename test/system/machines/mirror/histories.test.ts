@@ -4,23 +4,16 @@ import { describe, expect, inject, it } from "vitest";
 import type { EncodedPack } from "../../../../src/features/packs/table/format.ts";
 import type { AskNode } from "../../../../src/host/machines/mirror/ask.ts";
 import { type Mirror, startMirror } from "../../../../src/host/machines/mirror/mirror.ts";
-import type { MirrorClock } from "../../../../src/host/machines/mirror/platform.ts";
 import { runs } from "../../../setup/property-runs.ts";
 import { CODE_VERSION, makePack, Published } from "./published.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
+import { quickClock } from "./support.ts";
 import { wholeCopy, wholeTable } from "./whole.ts";
 
 /** Whatever happens, the folder has a whole table, and never goes back. */
 
 const FOLDER = "/kv";
 const NODES = ["a:1", "b:1"];
-
-/** Pauses take a hundredth of their time. */
-const quickClock = (): MirrorClock => ({
-  nowMs: () => Date.now() * 100,
-  pause: (ms, signal) => delay(ms / 100, undefined, { signal }).catch(() => undefined),
-  random: () => 0.5,
-});
 
 type NodeFault = (typeof NODE_FAULTS)[number];
 const NODE_FAULTS = ["none", "refuses", "missing", "wrong", "half", "older"] as const;
