@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { codeOf } from "./platform.ts";
@@ -28,6 +29,8 @@ const STATE_NAME = "state.waybill";
 
 /** A node in another region connects in a tenth of it. */
 const CONNECT_MS = 2_000;
+
+const PROBLEM_BYTES_MAX = 65_536;
 
 /** As many as are read at once. */
 const FREE_SOCKETS_MAX = 8;
@@ -77,19 +80,20 @@ function renewedCredentials(folder: string): () => Pick<RequestOptions, "ca" | "
 }
 
 function once(target: RequestOptions, options: AskOptions): Promise<NodeAnswer> {
-  const { bytesMax, silenceMs, deadlineMs, fields = {}, signal } = options;
+  const { silenceMs, deadlineMs, fields = {}, signal } = options;
   return new Promise((resolve, reject) => {
     const sent = request({ ...target, servername: STATE_NAME, headers: { host: STATE_NAME, ...fields }, signal });
     const end = (why: string) => sent.destroy(new Error(why));
     const deadline = setTimeout(() => end(`no whole answer within ${deadlineMs} ms`), deadlineMs);
+    let isAnswered = false;
     const fail = (error: Error) => {
-      clearTimeout(deadline);
-      const isLost = sent.reusedSocket && answer === undefined && codeOf(error) === "ECONNRESET";
+      const isLost = sent.reusedSocket && !isAnswered && codeOf(error) === "ECONNRESET";
       reject(isLost ? new KeptConnectionLost(error.message) : error);
     };
-    let answer: unknown;
     sent.setTimeout(silenceMs, () => end(`no answer within ${silenceMs} ms`));
-    sent.once("error", fail);
+    // A request that was ended may fail once more.
+    sent.on("error", fail);
+    sent.once("close", () => clearTimeout(deadline));
     sent.once("socket", (socket) => {
       if (!socket.connecting) return;
       const connect = setTimeout(() => end(`no connection within ${CONNECT_MS} ms`), CONNECT_MS);
@@ -97,23 +101,32 @@ function once(target: RequestOptions, options: AskOptions): Promise<NodeAnswer> 
       socket.once("close", () => clearTimeout(connect));
     });
     sent.once("response", (response) => {
-      answer = response;
-      const pieces: Buffer[] = [];
-      let length = 0;
-      response.on("data", (piece: Buffer) => {
-        length += piece.length;
-        if (length > bytesMax) end(`an answer of more than ${bytesMax} bytes`);
-        else pieces.push(piece);
-      });
-      response.once("error", fail);
-      response.once("aborted", () => fail(new Error("the answer is cut off")));
-      response.once("end", () => {
-        clearTimeout(deadline);
-        if (!response.complete) return fail(new Error("the answer is cut off"));
-        const bytes = new Uint8Array(Buffer.concat(pieces));
-        resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, bytes });
-      });
+      isAnswered = true;
+      readAnswer(response, options, end).then(resolve, fail);
     });
     sent.end();
   });
+}
+
+async function readAnswer(response: IncomingMessage, options: AskOptions, end: (why: string) => void) {
+  const status = response.statusCode ?? 0;
+  // An answer that was left may fail once more.
+  response.on("error", () => undefined);
+  // The text of a problem is not read further.
+  const isValue = status === 200;
+  const bytesMax = isValue ? options.bytesMax : PROBLEM_BYTES_MAX;
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of response) {
+    length += piece.length;
+    if (length > bytesMax) {
+      const why = `an answer of more than ${bytesMax} bytes`;
+      end(why);
+      if (isValue) throw new Error(why);
+      break;
+    }
+    if (isValue) pieces.push(piece);
+  }
+  if (isValue && !response.complete) throw new Error("the answer is cut off");
+  return { status, etag: response.headers.etag, bytes: new Uint8Array(Buffer.concat(pieces)) };
 }

@@ -14,7 +14,7 @@ const isPage = (key: string) => /^pack\.[0-9a-f]{64}\.1$/.test(key);
 const isPointer = (key: string) => key === "pointer";
 
 const ALL: readonly Fault[] = ["reset", "silent", "endless", "cut-off", "wrong", "empty", "failed", "redirect"];
-const MORE: readonly Fault[] = ["too-long", "shorter", "missing", "not-modified", "garbage"];
+const MORE: readonly Fault[] = ["too-long", "shorter", "missing", "missing-endless", "not-modified", "garbage"];
 const CASES = [
   ...[isBody, isPage].flatMap((at) => [...ALL, ...MORE].map((fault) => ({ at, fault }))),
   ...ALL.map((fault) => ({ at: isHeader, fault })),

@@ -20,8 +20,11 @@ export interface StateNode {
 
 export type Fault = keyof typeof FAULTS;
 
+/** As long as the problems of a gateway may be. */
+const PROBLEM = JSON.stringify({ title: "Not found", detail: "x".repeat(2_000) });
+
 const FAULTS = {
-  reset: (response: ServerResponse) => response.socket?.destroy(),
+  reset: (response: ServerResponse): unknown => response.socket?.destroy(),
   silent: () => undefined,
   /** Without a length, as long as somebody reads. */
   endless: (response: ServerResponse) => {
@@ -45,7 +48,11 @@ const FAULTS = {
   },
   empty: (response: ServerResponse) => response.end(),
   slow: (response: ServerResponse, bytes: Uint8Array) => setTimeout(() => response.end(bytes), 2_500).unref(),
-  missing: (response: ServerResponse) => response.writeHead(404).end(),
+  missing: (response: ServerResponse) => response.writeHead(404).end(PROBLEM),
+  "missing-endless": (response: ServerResponse) => {
+    response.writeHead(404);
+    FAULTS.endless(response);
+  },
   failed: (response: ServerResponse) => response.writeHead(503).end(),
   redirect: (response: ServerResponse) => response.writeHead(302, { location: "https://127.0.0.1:9/" }).end(),
   "not-modified": (response: ServerResponse) => response.writeHead(304).end(),
@@ -71,7 +78,7 @@ export async function startStateNode(published: Published, tls: string): Promise
       const value = published.values.get(key);
       const fault = node.fault?.(key);
       if (fault !== undefined) return FAULTS[fault](response, value ?? new Uint8Array());
-      return value === undefined ? response.writeHead(404).end() : response.end(value);
+      return value === undefined ? FAULTS.missing(response) : response.end(value);
     }
     const report = request.headers["waybill-edge"];
     if (typeof report === "string") reports.set(JSON.parse(report).name, JSON.parse(report));
@@ -87,7 +94,10 @@ export async function startStateNode(published: Published, tls: string): Promise
         return response.writeHead(200, { etag: published.tag }).end(published.text);
       }
       const leftMs = endMs - Date.now();
-      if (leftMs <= 0) return response.writeHead(published.tag === undefined ? 404 : 304).end();
+      if (leftMs <= 0)
+        return response
+          .writeHead(published.tag === undefined ? 404 : 304)
+          .end(published.tag === undefined ? PROBLEM : "");
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, leftMs);
