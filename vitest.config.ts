@@ -2,6 +2,9 @@ import { globSync, readFileSync } from "node:fs";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+// Programs that tests start are run by no npm, however the tests are: it changes how messages name the command.
+delete process.env["npm_command"];
+
 /** An origin behind a binding. */
 const describeRequest = async (request: Request): Promise<Response> => {
   const { method, url, headers } = request;

@@ -50,7 +50,7 @@ type Env = (name: string) => string | undefined;
 const calledAs = (env: Env): string => {
   const by = env("npm_command");
   if (by === undefined || by === "") return "waybill";
-  return by === "run-script" && env("npm_package_name") === "waybill" ? "npm run -s waybill --" : "npx waybill";
+  return by !== "exec" && env("npm_package_name") === "waybill" ? "npm run -s waybill --" : "npx waybill";
 };
 
 /** A message whose commands run as they are written: in backticks, or on a line of their own. */

@@ -165,7 +165,7 @@ it("says how to listen elsewhere where the address is taken", () => {
 const TAKES = "serve takes the folder of a build";
 const asTable = (path: string, word = path) =>
   `${path} is a table, and ${TAKES}. Build it, then serve the build:\n  waybill build ${word} --out build\n  waybill serve build\n` +
-  `To publish it with a build that is there: waybill serve build --table ${word}`;
+  `To publish it with a build that is there: \`waybill serve build --table ${word}\``;
 
 it("says which command helps where a path is no build", () => {
   const folder = mkdtempSync(join(root, "none-"));
