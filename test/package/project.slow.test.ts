@@ -182,7 +182,7 @@ describe("the workflow", () => {
     runSteps(steps, more);
     const comment = readFileSync(join(temp, "comment.md"), "utf8");
     expect(comment).toContain("<!-- waybill: what the table would do -->\n### Routing table\n");
-    expect(comment).toContain("| `order (hotguid)` | `shardKey 0-2147483647` | `eu` | `us` |");
+    expect(comment).toContain("| `order (sharded-uuid)` | `shardKey 0-2147483647` | `eu` | `us` |");
     const body = `--field body=@${join(temp, "comment.md")} --silent`;
     expect(readFileSync(join(temp, "calls"), "utf8").trimEnd().split("\n")).toEqual([
       `api --method POST repos/a/b/issues/7/comments ${body}`,

@@ -85,6 +85,28 @@ describe("waybill init", () => {
     expect(minted.stdout).toContain(names.at(-1));
   });
 
+  it("of new IDs: they are UUIDs of RFC 9562, and old UUIDs of a directory take the same path", async () => {
+    const { files } = await written([]);
+    const examples: readonly { path: string }[] = files.json("p/examples.json").examples;
+    const ids = examples.map(({ path }) => path.replace("/orders/", "")).filter((id) => id !== "not-an-id");
+    expect(ids).toHaveLength(2);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const table = files.json("p/routing-table.json");
+    table.directory = { "old-orders": { key: { layout: "uuid-v4" } } };
+    table.entities.order.ids.push({ layout: "uuid-v4" });
+    table.routes.push({ when: { layout: "uuid-v4" }, directory: "old-orders" });
+    const project = MemoryFiles.of({ "routing-table.json": JSON.stringify(table) });
+    const check = await waybill(["table", "check", "routing-table.json", "--strict"], { files: project });
+    expect(check).toMatchObject({ stderr: "", code: 0 });
+    expect(check.stdout).not.toMatch(/ambiguous|mistaken/);
+    for (const id of [...ids, "8c4e8d0b-6f2e-4d0a-9f3f-2b1a7c9e5d11"]) {
+      const { stdout } = await waybill(["explain", id, "--json"], { files: project });
+      const [{ candidates }] = objectsOf(stdout) as [{ candidates: readonly { layout: string; excluded: boolean }[] }];
+      const read = candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout);
+      expect(read).toEqual([ids.includes(id) ? "sharded-uuid" : "uuid-v4"]);
+    }
+  });
+
   it.each([
     ["cloudflare", ["wrangler.toml", "tsconfig.json", "src/worker.ts"], ["Dockerfile", "deploy/waybill.service"]],
     ["own-servers", ["Dockerfile", "deploy/waybill.service"], ["wrangler.toml", "src/worker.ts"]],

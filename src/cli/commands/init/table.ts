@@ -1,4 +1,11 @@
-import { type FieldValue, hotguid, type Layout, type RandomWords, type Words } from "../../../ids/index.ts";
+import {
+  declareLayout,
+  type FieldValue,
+  type Layout,
+  type RandomWords,
+  type Row,
+  type Words,
+} from "../../../ids/index.ts";
 import { wordMinter } from "../../../ids/mint/create-minter.ts";
 import type { Example } from "../../examples/schema.ts";
 import type { SampleReading } from "./sample.ts";
@@ -66,10 +73,22 @@ export function firstTable(choices: FirstChoices, minted: Minted): FirstTable {
 
 const at = ({ path }: FirstEntity, id: string): string => path.replace(":id", () => id);
 
+/** A UUID of version 8 (RFC 9562, section 5.8): every UUID column takes it, and other UUIDs may have the same path. */
+const OWN_LAYOUT = "sharded-uuid";
+const TIME = { field: "mintedAt", bits: 48, role: "time", unit: "ms" } as const;
+const ROWS: readonly Row[] = [
+  { field: "version", bits: 4, role: "fixed", value: 8 },
+  { field: "random", bits: 12, role: "random" },
+  { field: "variant", bits: 2, role: "fixed", value: 2 },
+  { field: "shardKey", bits: 32, role: "key" },
+  { field: "random", bits: 30, role: "random" },
+];
+
 const SHARD_KEYS = 2 ** 32;
 
 /** New IDs carry a shard key, and each region has an equal share of the keys. */
 function ownIds({ regions, entity }: FirstChoices, minted: Minted): Routed {
+  const layout = ownLayout();
   const startOf = (index: number): number => Math.ceil((SHARD_KEYS * index) / regions.length);
   const shares = regions.map(({ name }, index) => ({ region: name, from: startOf(index), to: startOf(index + 1) - 1 }));
   const routes = shares.map(({ region, from, to }) => ({
@@ -77,15 +96,19 @@ function ownIds({ regions, entity }: FirstChoices, minted: Minted): Routed {
     region,
   }));
   const [first, ...others] = shares.map(({ region, from }, index): Example => {
-    const id = hotguid.format(mint(from + 7, minted));
+    const id = layout.format(mint(layout, from + 7, minted));
     return { name: `an ID of shard ${from + 7}`, path: at(entity, id), region, route: `/routes/${index}` };
   });
   return {
-    parts: { entities: { [entity.name]: { path: entity.path, ids: [{ layout: hotguid.name }] } }, routes },
+    parts: {
+      layouts: { [OWN_LAYOUT]: { rows: [{ ...TIME, epoch: "1970-01-01T00:00:00Z" }, ...ROWS], text: "uuid" } },
+      entities: { [entity.name]: { path: entity.path, ids: [{ layout: OWN_LAYOUT }] } },
+      routes,
+    },
     examples: [first as Example, ...others],
     about: [
-      "IDs of this table are HotGuids, UUIDs that carry a shard key of 32 bits: the number of a customer, or a hash of it. Each region has a",
-      "share of the keys. The gateway mints new ones:",
+      "IDs of this table are UUIDs of version 8 that carry a shard key of 32 bits: the number of a customer, or a hash of it. Each region has a",
+      "share of the keys. UUIDs of other versions can have the same path. The gateway mints new ones:",
       "",
       "```sh",
       `curl -s http://127.0.0.1:8787/mint -d '{"entity":"${entity.name}","shardKey":7}'`,
@@ -94,10 +117,16 @@ function ownIds({ regions, entity }: FirstChoices, minted: Minted): Routed {
   };
 }
 
-function mint(shardKey: number, { nowMs, entropy }: Minted): Words {
-  const minter = wordMinter(hotguid, { shardKey }, entropy);
+function ownLayout(): Layout {
+  const layout = declareLayout({ name: OWN_LAYOUT, rows: [{ ...TIME, epochMs: 0 }, ...ROWS], text: "uuid" });
+  if (!layout.ok) throw new Error(`${OWN_LAYOUT}: ${layout.error.reason}`);
+  return layout.value;
+}
+
+function mint(layout: Layout, shardKey: number, { nowMs, entropy }: Minted): Words {
+  const minter = wordMinter(layout, { shardKey }, entropy);
   const words = minter.ok ? minter.value(nowMs) : minter;
-  if (!words.ok) throw new Error(`no HotGuid for shard key ${shardKey}: ${words.error.reason}`);
+  if (!words.ok) throw new Error(`no ID for shard key ${shardKey}: ${words.error.reason}`);
   return words.value;
 }
 
