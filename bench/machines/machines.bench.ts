@@ -4,6 +4,7 @@ import { type Rig, startRig } from "../../test/system/machines/rig/rig.ts";
 import { ROWS, rowsOf } from "../../test/system/machines/rows/rows.ts";
 import { RATES, type Row, type RowResult, runRow } from "../../test/system/machines/rows/trial.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
+import { publishSection } from "./publish.ts";
 
 const STATE_NODES = 3;
 const EDGES = 2;
@@ -35,6 +36,7 @@ export const machinesBench: Bench = {
     const wanted = options.rowNames === undefined ? ROWS : rowsOf(options.rowNames);
     const whyNot = whyNoNamespaces();
     if (whyNot !== undefined) options.progress(`Machines: ${whyNot}; hosts are addresses of loopback`);
+    if (options.isPublish === true) return [await publishSection({ ...options, needsCuts: whyNot === undefined })];
     const rig = await startRig({
       states: STATE_NODES,
       edges: EDGES,

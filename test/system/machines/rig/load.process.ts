@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { answerCalls } from "./agent.ts";
 import { ask, type Target } from "./load/ask.ts";
 import { Creates } from "./load/creates.ts";
-import { Gets } from "./load/gets.ts";
+import { Gets, type GetsOptions } from "./load/gets.ts";
 import { Mints } from "./load/mints.ts";
 import { Publications, type Publishing } from "./load/publications.ts";
 
@@ -10,9 +10,7 @@ import { Publications, type Publishing } from "./load/publications.ts";
 
 export interface LoadOptions {
   readonly targets: readonly Target[];
-  readonly getsPerSecond: number;
-  /** As behind a proxy that passes over edges that cannot be reached. */
-  readonly isBalanced?: boolean;
+  readonly gets: GetsOptions;
   readonly createsPerSecond?: number;
   readonly mintsPerSecond?: number;
   readonly publishing?: Publishing;
@@ -36,16 +34,9 @@ const now = (): Running => {
 };
 
 const calls = {
-  start: ({
-    targets,
-    getsPerSecond,
-    isBalanced = false,
-    createsPerSecond,
-    mintsPerSecond,
-    publishing,
-  }: LoadOptions) => {
+  start: ({ targets, gets, createsPerSecond, mintsPerSecond, publishing }: LoadOptions) => {
     running = {
-      gets: new Gets(targets, getsPerSecond, isBalanced),
+      gets: new Gets(targets, gets),
       creates: createsPerSecond === undefined ? undefined : new Creates(targets, createsPerSecond),
       mints: mintsPerSecond === undefined ? undefined : new Mints(targets, mintsPerSecond, IDS_A_MINT, minted),
       publications: publishing && new Publications(targets, publishing),

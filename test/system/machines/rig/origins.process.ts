@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { answerCalls } from "./agent.ts";
-import { REGIONS, type Region, regionOfOrder } from "./table.ts";
+import { REGIONS, type Region, regionOfOrder, regionOfParcel } from "./table.ts";
 
 /** The origins of all regions, with what they know: which entity each key created, and IDs that belong elsewhere. */
 
@@ -27,6 +27,7 @@ async function answer(region: Region, request: IncomingMessage, response: Server
     entitiesByKey.set(key, (entitiesByKey.get(key) ?? new Set()).add(entity));
     status = 201;
   } else if (kind === "orders") judge(region, id);
+  else if (kind === "parcels" && (regionOfParcel(id) ?? region) !== region) misrouted.push(`${id} in ${region}`);
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ region, path: url }));
 }
 

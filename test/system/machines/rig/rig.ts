@@ -14,6 +14,7 @@ import type { BucketCalls } from "./bucket.process.ts";
 import type { Target } from "./load/ask.ts";
 import type { LoadCalls } from "./load.process.ts";
 import type { OriginCalls } from "./origins.process.ts";
+import type { PublisherCalls } from "./publisher.process.ts";
 import { type Served, servedOn } from "./served.ts";
 import { type Region, trialTable } from "./table.ts";
 
@@ -27,6 +28,8 @@ export interface Rig {
   readonly bucket: Agent<BucketCalls>;
   readonly origins: Agent<OriginCalls>;
   readonly load: Agent<LoadCalls>;
+  readonly publisher: Agent<PublisherCalls>;
+  readonly originUrls: Readonly<Record<Region, string>>;
   readonly cuts: Cuts | undefined;
   /** Clocks of the state nodes; why there are none. */
   readonly clocks: readonly ShiftedClock[] | string;
@@ -80,6 +83,7 @@ async function started(
   const bucket = startAgent<BucketCalls>(hosts.at("bucket"), fileOf("bucket.process.ts"));
   const origins = startAgent<OriginCalls>(hosts.at("origins"), fileOf("origins.process.ts"));
   const load = startAgent<LoadCalls>(hosts.at("clients"), fileOf("load.process.ts"));
+  const publisher = startAgent<PublisherCalls>(hosts.at("clients"), fileOf("publisher.process.ts"));
   const endpoint = await bucket.call("start", { host: hosts.at("bucket").address });
   const urls = await origins.call("start", hosts.at("origins").address);
   const tableText = (probeTo: Region) =>
@@ -155,6 +159,8 @@ async function started(
     bucket,
     origins,
     load,
+    publisher,
+    originUrls: urls,
     cuts: hosts.cuts,
     clocks,
     builds,

@@ -24,9 +24,13 @@ export interface TableOptions {
   /** More routes, and members of the table: for its size. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
   readonly moreRoutes?: readonly unknown[] | undefined;
+  /** Parcels go by these packs or routes. */
+  readonly parcels?:
+    | { readonly packs?: Readonly<Record<string, unknown>>; readonly routes: readonly unknown[] }
+    | undefined;
 }
 
-export function trialTable({ origins, probeTo, more = {}, moreRoutes = [] }: TableOptions) {
+export function trialTable({ origins, probeTo, more = {}, moreRoutes = [], parcels }: TableOptions) {
   const codesOf = (region: Region) => COUNTRY_CODES.filter((code) => COUNTRIES[code]?.[1] === region);
   return {
     ...more,
@@ -40,11 +44,14 @@ export function trialTable({ origins, probeTo, more = {}, moreRoutes = [] }: Tab
       },
       probe: { path: "/probes/:id", ids: [{ layout: "iuid", service: PROBE_SERVICE }] },
       person: { path: "/person/:id", ids: [{ layout: "luuid", class: "com.example.Person" }] },
+      ...(parcels === undefined ? {} : { parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] } }),
     },
+    ...(parcels?.packs === undefined ? {} : { packs: parcels.packs }),
     routes: [
       { when: { layout: "iuid", service: PROBE_SERVICE }, region: probeTo },
       ...REGIONS.map((region) => ({ when: { layout: "iuid", country: codesOf(region), service: 1 }, region })),
       { when: { entity: "person" }, region: "eu" },
+      ...(parcels?.routes ?? []),
       ...moreRoutes,
     ],
   };
@@ -57,6 +64,26 @@ export function iuid(country: string, service: number, timeMs: number, random: n
   const last = ((0x8000 | (service << 6)) & 0xffff).toString(16);
   const tail = Math.floor(random).toString(16).padStart(12, "0").slice(-12);
   return `${time.slice(0, 8)}-${time.slice(8)}-80${number.toString(16).padStart(2, "0")}-${last}-${tail}`;
+}
+
+/** A HotGuid: its last 8 digits are the shard key. */
+export function hotguidOf(shardKey: number, random: number): string {
+  const digits = Math.floor(random).toString(16).padStart(16, "0").slice(-16);
+  const key = shardKey.toString(16).padStart(8, "0");
+  return `6955b900-${digits.slice(0, 4)}-${digits.slice(4, 8)}-${digits.slice(8, 12)}-${digits.slice(12)}${key}`;
+}
+
+/** Every hundredth shard key moves with each publication; the others never do. */
+export const isFixedKey = (shardKey: number): boolean => shardKey % 100 !== 0;
+
+/** Region of a parcel by its shard key. `round`: of the keys that move. */
+export const regionOfKey = (shardKey: number, round = 0): Region =>
+  REGIONS[(shardKey + (isFixedKey(shardKey) ? 0 : round)) % REGIONS.length] as Region;
+
+/** Region of a parcel whose key never moves; `undefined` for another's. */
+export function regionOfParcel(id: string): Region | undefined {
+  const key = Number.parseInt(/^[0-9a-f-]{28}([0-9a-f]{8})$/.exec(id)?.[1] ?? "", 16);
+  return isFixedKey(key) ? regionOfKey(key) : undefined;
 }
 
 /** Region of an order by its ID; `undefined` for another entity's, or a country that there is not. */

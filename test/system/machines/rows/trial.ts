@@ -64,8 +64,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   const texts = (["us", "eu"] as const).map((region) => [region, rig.tableText(region)] as const);
   await rig.load.call("start", {
     targets: rig.targets,
-    getsPerSecond,
-    isBalanced: row.isBalanced ?? false,
+    gets: { perSecond: getsPerSecond, isBalanced: row.isBalanced },
     createsPerSecond,
     mintsPerSecond,
     publishing: { texts, token: rig.token, perSecond: publicationsPerSecond },

@@ -11,7 +11,7 @@ export interface Asking {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly deadlineMs: number;
 }
 
@@ -45,7 +45,7 @@ export function ask(
     };
     const content =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const sent = request({ host, port, method, path, agent, headers: { ...headers, ...content } }, (answer) => {
+    const sent = request({ host, port, method, path, agent, headers: { ...content, ...headers } }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
       answer.on("error", () => end(0, "cut"));

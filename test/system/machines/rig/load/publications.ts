@@ -14,7 +14,7 @@ export interface PublicationsReport extends Tally {
 const DEADLINE_MS = 15_000;
 const PROBE_MS = 20;
 /** A publication that is nowhere after this is not counted as in force; an edge may be cut off. */
-const IN_FORCE_MAX_MS = 10_000;
+const IN_FORCE_MAX_MS = 60_000;
 
 export interface Publishing {
   /** Table texts, which send the probe to these regions, in turn. */
@@ -58,35 +58,54 @@ export class Publications {
   }
 
   async publish(at: number, region: string, text: string, token: string): Promise<void> {
-    const authorization = `Bearer ${token}`;
-    const page = { path: "/-/table", deadlineMs: DEADLINE_MS };
-    const now = await askOneOf(this.#targets, at, { ...page, method: "GET", headers: { authorization } });
-    const headers = { authorization, "if-match": String(now.headers["etag"]) };
-    const startMs = performance.now();
-    const answer = await askOneOf(this.#targets, at, { ...page, method: "PUT", headers, body: text });
+    const { answer, startMs } = await putTable(this.#targets, at, text, token);
     this.#counting.add(`PUT ${answer.outcome}`, answer.status === 201, answer.startedAtMs);
     if (answer.status !== 201) return;
-    await Promise.all(this.#targets.map((target) => this.#untilInForce(target, region, authorization, startMs)));
+    const watch = { isOver: () => this.#paced.isOver, seen: (target: Target, rev: number) => this.#watch(target, rev) };
+    const all = await Promise.all(
+      this.#targets.map((target) => untilInForce(target, { region, token, startMs, ...watch })),
+    );
+    this.#inForceMs.push(...all.filter((ms) => ms !== undefined));
   }
 
-  async #untilInForce(target: Target, region: string, authorization: string, startMs: number): Promise<void> {
-    while (performance.now() - startMs < IN_FORCE_MAX_MS && !this.#paced.isOver) {
-      const headers = { "waybill-debug": "1", authorization };
-      const answer = await ask(target, { method: "GET", path: `/probes/${PROBE_ID}`, headers, deadlineMs: 2_000 });
-      this.#watch(target, String(answer.headers["waybill-table"] ?? ""));
-      if (answer.status === 200 && (JSON.parse(answer.body) as { region?: string }).region === region) {
-        this.#inForceMs.push(performance.now() - startMs);
-        return;
-      }
-      await delay(PROBE_MS);
-    }
-  }
-
-  #watch({ name }: Target, field: string): void {
-    const revision = Number(/\brev=(\d+)/.exec(field)?.[1] ?? Number.NaN);
-    if (Number.isNaN(revision)) return;
+  #watch({ name }: Target, revision: number): void {
     const before = this.#revisions.get(name) ?? 0;
     if (revision < before) this.#backwards += 1;
     else this.#revisions.set(name, revision);
   }
+}
+
+/** Publishes on top of what is in force, through one of the edges. */
+export async function putTable(targets: readonly Target[], at: number, text: string, token: string) {
+  const authorization = `Bearer ${token}`;
+  const page = { path: "/-/table", deadlineMs: DEADLINE_MS };
+  const now = await askOneOf(targets, at, { ...page, method: "GET", headers: { authorization } });
+  const headers = { authorization, "if-match": String(now.headers["etag"]) };
+  const startMs = performance.now();
+  return { answer: await askOneOf(targets, at, { ...page, method: "PUT", headers, body: text }), startMs };
+}
+
+interface Watched {
+  /** Where the table sends the probe. */
+  readonly region: string;
+  readonly token: string;
+  readonly startMs: number;
+  readonly isOver?: () => boolean;
+  readonly seen?: (target: Target, revision: number) => void;
+}
+
+/** Milliseconds until an edge decides by the table; `undefined` if it did not in time. */
+export async function untilInForce(target: Target, watched: Watched): Promise<number | undefined> {
+  const { region, token, startMs, isOver = () => false, seen } = watched;
+  const headers = { "waybill-debug": "1", authorization: `Bearer ${token}` };
+  while (performance.now() - startMs < IN_FORCE_MAX_MS && !isOver()) {
+    const answer = await ask(target, { method: "GET", path: `/probes/${PROBE_ID}`, headers, deadlineMs: 2_000 });
+    const revision = Number(/\brev=(\d+)/.exec(String(answer.headers["waybill-table"] ?? ""))?.[1] ?? Number.NaN);
+    if (!Number.isNaN(revision)) seen?.(target, revision);
+    if (answer.status === 200 && (JSON.parse(answer.body) as { region?: string }).region === region) {
+      return performance.now() - startMs;
+    }
+    await delay(PROBE_MS);
+  }
+  return undefined;
 }
