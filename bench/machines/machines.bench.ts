@@ -1,5 +1,6 @@
 import { loadavg } from "node:os";
 import { whyNoNamespaces } from "../../test/system/machines/hosts/namespaces.ts";
+import type { CreatesReport } from "../../test/system/machines/rig/load/creates.ts";
 import { type Rig, startRig } from "../../test/system/machines/rig/rig.ts";
 import { ROWS, rowsOf } from "../../test/system/machines/rows/rows.ts";
 import { RATES, type Row, type RowResult, runRow } from "../../test/system/machines/rows/trial.ts";
@@ -20,10 +21,11 @@ const COLUMNS = [
   "creates",
   "lost",
   "create attempts refused",
+  "in use, 409",
   "LUUIDs",
   "duplicates",
   "misroutes",
-  "last refused began after, s",
+  "last 503 began after, s",
   "publication in force p50, ms",
   "load",
   "notes",
@@ -67,6 +69,8 @@ async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progres
     progress(`Machines: ${row.title}`);
     const result = { ...(await runRow(rig, row, { isShort, rates: RATES })), load1: loadavg()[0] ?? 0 };
     progress(`Machines: ${wordsOf(result)}`);
+    for (const line of [...result.lost, ...result.keysWithTwo, ...(result.load.mints?.duplicates ?? [])])
+      progress(`  ${line}`);
     results.push(result);
   }
   return results;
@@ -86,6 +90,12 @@ function wordsOf({ load, healedMs, lost, misroutes, notes }: Ran): string {
   return `${counted}; ${misroutes} misroutes; healed: ${seconds(healedMs)} s; ${outcomes}; ${notes.join("; ")}`;
 }
 
+const inUse = (creates: CreatesReport | undefined): number =>
+  Object.entries(creates?.outcomes ?? {}).reduce(
+    (sum, [outcome, count]) => (outcome.startsWith("409") ? sum + count : sum),
+    0,
+  );
+
 function cellsOf(row: Ran): readonly Cell[] {
   const { gets, creates, mints, publications } = row.load;
   const refused = creates === undefined ? 0 : creates.failed / creates.asked;
@@ -98,6 +108,7 @@ function cellsOf(row: Ran): readonly Cell[] {
     creates?.acknowledged ?? 0,
     row.lost.length + row.keysWithTwo.length,
     `${Math.round(100 * refused)} %`,
+    inUse(creates),
     mints?.ids ?? 0,
     mints?.duplicates.length ?? 0,
     row.misroutes + gets.misroutes,

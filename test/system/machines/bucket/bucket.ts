@@ -29,6 +29,8 @@ export interface RunningBucket {
   shiftClock(ms: number): Promise<void>;
   counts(): Promise<BucketCounts>;
   keys(prefix?: string): Promise<readonly string[]>;
+  /** The text of an object; empty if there is none. */
+  read(key: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function startBucket(options: BucketOptions = {}): Promise<RunningB
     },
     counts: async () => structuredClone(bucket.counts),
     keys: async (prefix = "") => bucket.objects.keys().filter((key) => key.startsWith(prefix)),
+    read: async (key) => bucket.objects.get(key)?.body.toString() ?? "",
     stop: async () => {
       if (server.listening) await close();
     },

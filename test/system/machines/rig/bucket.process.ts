@@ -17,6 +17,11 @@ const calls = {
   setDown: (isDown: boolean) => running().setDown(isDown),
   shiftClock: (ms: number) => running().shiftClock(ms),
   counts: () => running().counts(),
+  /** Texts of all objects whose keys end so. */
+  texts: async (suffix: string) => {
+    const keys = (await running().keys()).filter((key) => key.endsWith(suffix));
+    return Promise.all(keys.map((key) => running().read(key)));
+  },
   keys: (prefix?: string) => running().keys(prefix),
 };
 

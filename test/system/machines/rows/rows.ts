@@ -1,5 +1,8 @@
 import { rmSync } from "node:fs";
 import type { Fault } from "../bucket/fault.ts";
+import type { ShiftedClock } from "../hosts/clock.ts";
+import type { Rig } from "../rig/rig.ts";
+import type { Served } from "../rig/served.ts";
 import { PROBE_ID } from "../rig/table.ts";
 import type { Row, Trial } from "./trial.ts";
 
@@ -15,9 +18,8 @@ const bucketFault = (name: string, title: string, fault: Fault, ms: number, shor
   },
 });
 
-const nameOf = ({ rig }: Trial, at: number): string => rig.states[at]?.host.name ?? "";
-const othersThan = ({ rig }: Trial, at: number): string[] =>
-  rig.states.flatMap(({ host }, other) => (other === at ? [] : [host.name]));
+const othersThan = ({ rig, victim }: Trial): string[] =>
+  rig.states.flatMap((state) => (state === victim ? [] : [state.host.name]));
 const edgesOf = ({ rig }: Trial): string[] => rig.edges.map(({ host }) => host.name);
 
 /** One after the other, each to the other build and back. */
@@ -33,23 +35,29 @@ async function rollOver({ rig, note, markHealing }: Trial, nodes: "states" | "ed
   markHealing();
 }
 
+const clockOf = ({ clocks, states }: Rig, node: Served): ShiftedClock => {
+  const clock = clocks[states.indexOf(node)];
+  if (typeof clock !== "object") throw new RangeError(String(clocks));
+  return clock;
+};
+
 export const ROWS: readonly Row[] = [
   {
     name: "state-killed",
     title: "SIGKILL of a state node",
-    fail: async ({ rig, waitMs }) => {
-      await rig.states[0]?.host.kill();
+    fail: async ({ victim, waitMs }) => {
+      await victim.host.kill();
       await waitMs(15_000, 1_500);
-      await rig.states[0]?.start();
+      await victim.start();
     },
   },
   {
     name: "state-stopped",
     title: "SIGSTOP of a state node, 30 s",
-    fail: async ({ rig, waitMs }) => {
-      rig.states[0]?.host.signal("SIGSTOP");
+    fail: async ({ victim, waitMs }) => {
+      victim.host.signal("SIGSTOP");
       await waitMs(30_000, 4_000);
-      rig.states[0]?.host.signal("SIGCONT");
+      victim.host.signal("SIGCONT");
     },
   },
   {
@@ -105,8 +113,8 @@ export const ROWS: readonly Row[] = [
     fail: async (trial) => {
       const { rig, waitMs } = trial;
       if (rig.cuts === undefined)
-        await rig.bucket.call("setFaults", [{ kind: "black-hole", accessKey: nameOf(trial, 0) }]);
-      rig.cuts?.cut(nameOf(trial, 0), ["bucket"]);
+        await rig.bucket.call("setFaults", [{ kind: "black-hole", accessKey: trial.victim.host.name }]);
+      rig.cuts?.cut(trial.victim.host.name, ["bucket"]);
       await waitMs(35_000, 5_000);
       await rig.bucket.call("setFaults", []);
       rig.cuts?.mend();
@@ -117,7 +125,7 @@ export const ROWS: readonly Row[] = [
     title: "a state node cut off from peers and edges 60 s, bucket reachable",
     needs: "cuts",
     fail: async (trial) => {
-      trial.rig.cuts?.cut(nameOf(trial, 0), [...othersThan(trial, 0), ...edgesOf(trial)]);
+      trial.rig.cuts?.cut(trial.victim.host.name, [...othersThan(trial), ...edgesOf(trial)]);
       await trial.waitMs(60_000, 12_000);
       trial.rig.cuts?.mend();
     },
@@ -166,9 +174,8 @@ export const ROWS: readonly Row[] = [
     name: "clock-jumps",
     title: "the clock of a state node jumps by 20 s",
     needs: "clocks",
-    fail: async ({ rig, waitMs }) => {
-      const [clock] = rig.clocks;
-      if (typeof clock !== "object") throw new RangeError("there is no clock");
+    fail: async ({ rig, victim, waitMs }) => {
+      const clock = clockOf(rig, victim);
       clock.shift(20_000);
       await waitMs(30_000, 6_000);
       clock.shift(0);
@@ -178,16 +185,14 @@ export const ROWS: readonly Row[] = [
     name: "clock-wrong",
     title: "a state node starts with its clock 60 s off",
     needs: "clocks",
-    fail: async ({ rig, note, waitMs, markHealing }) => {
-      const [clock] = rig.clocks;
-      const [state] = rig.states;
-      if (typeof clock !== "object" || state === undefined) throw new RangeError("there is no clock");
-      await state.stop();
+    fail: async ({ rig, victim, note, waitMs, markHealing }) => {
+      const clock = clockOf(rig, victim);
+      await victim.stop();
       clock.shift(60_000);
-      const before = state.printed().length;
-      state.begin();
+      const before = victim.printed().length;
+      victim.begin();
       await waitMs(15_000, 8_000);
-      note(/\bready\b/.test(state.printed().slice(before)) ? "it serves" : "it does not serve");
+      note(/\bready\b/.test(victim.printed().slice(before)) ? "it serves" : "it does not serve");
       clock.shift(0);
       markHealing();
     },
@@ -195,8 +200,8 @@ export const ROWS: readonly Row[] = [
   {
     name: "workerd-killed",
     title: "SIGKILL of a state node's workerd alone",
-    fail: async ({ rig, waitMs }) => {
-      for (const pid of rig.states[0]?.host.named("workerd") ?? []) process.kill(pid, "SIGKILL");
+    fail: async ({ victim, waitMs }) => {
+      for (const pid of victim.host.named("workerd")) process.kill(pid, "SIGKILL");
       await waitMs(15_000, 1_500);
     },
   },

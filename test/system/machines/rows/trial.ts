@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoadReport } from "../rig/load.process.ts";
 import type { Rig } from "../rig/rig.ts";
+import type { Served } from "../rig/served.ts";
 
 /** One row of the table of failures: a failure under load, until all is well again, and what was counted. */
 export interface Row {
@@ -16,21 +17,21 @@ export interface Row {
 
 export interface Trial {
   readonly rig: Rig;
+  /** The state node that owns most objects: its loss is felt. */
+  readonly victim: Served;
   /** A real time, or the shortened one. */
   readonly waitMs: (ms: number, shortMs: number) => Promise<void>;
   /** Healing is measured from the last of these on; by default from the failure. */
   readonly markHealing: () => void;
   /** A figure of this row alone, for its note. */
   readonly note: (text: string) => void;
-  /** When each of these nodes ended by itself is noted. */
-  readonly watchExits: (at: readonly number[]) => void;
 }
 
 export interface RowResult {
   readonly name: string;
   readonly title: string;
   readonly load: LoadReport;
-  /** From the failure, or from its end, until the last state call that failed began; `undefined` if none failed. */
+  /** From the failure, or from its end, until the last state call began that was answered with 503, or not at all. */
   readonly healedMs: number | undefined;
   readonly isHealed: boolean;
   readonly lost: readonly string[];
@@ -55,10 +56,10 @@ export interface Rates {
 export const RATES: Rates = { getsPerSecond: 150, createsPerSecond: 20, mintsPerSecond: 5, publicationsPerSecond: 0.2 };
 
 const HEAL_MAX_MS = 150_000;
-const EXIT_POLL_MS = 50;
 
 export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOptions): Promise<RowResult> {
   await untilWell(rig);
+  const victim = await ownerOfMost(rig);
   const before = await rig.origins.call("report");
   const { getsPerSecond, createsPerSecond, mintsPerSecond, publicationsPerSecond } = rates;
   const texts = (["us", "eu"] as const).map((region) => [region, rig.tableText(region)] as const);
@@ -72,21 +73,17 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   await delay(isShort ? 1_000 : 5_000);
   const failedAtMs = Date.now();
   const notes: string[] = [];
-  const watching = new AbortController();
   let healsFromMs = failedAtMs;
   await row.fail({
     rig,
+    victim,
     waitMs: (ms, shortMs) => delay(isShort ? shortMs : ms),
     markHealing: () => {
       healsFromMs = Date.now();
     },
     note: (text) => notes.push(text),
-    watchExits: (at) => {
-      for (const each of at) void noteExit(rig, each, failedAtMs, watching.signal, notes);
-    },
   });
   const isHealed = await untilQuiet(rig, isShort ? 2_000 : 5_000);
-  watching.abort();
   await rig.load.call("stop");
   const load = await rig.load.call("report");
   const entities = await rig.origins.call("entities", await rig.load.call("acknowledgedKeys"));
@@ -116,7 +113,7 @@ async function untilQuiet({ load }: Rig, quietMs: number): Promise<boolean> {
   const fromMs = Date.now();
   while (Date.now() < untilMs) {
     const { creates, mints } = await load.call("report");
-    const last = Math.max(creates?.lastFailedAtMs ?? 0, mints?.lastFailedAtMs ?? 0, fromMs);
+    const last = Math.max(creates?.lastRefusedAtMs ?? 0, mints?.lastRefusedAtMs ?? 0, fromMs);
     if (Date.now() - last >= quietMs) return true;
     await delay(100);
   }
@@ -136,15 +133,15 @@ async function untilWell({ states, edges, targets, load }: Rig): Promise<void> {
   }
 }
 
-async function noteExit(rig: Rig, at: number, fromMs: number, signal: AbortSignal, notes: string[]): Promise<void> {
-  const node = rig.states[at];
-  const before = node?.printed().length ?? 0;
-  while (!signal.aborted) {
-    const said = (node?.printed() ?? "").slice(before);
-    if (/\bended\b|\bexited\b/.test(said)) {
-      notes.push(`${node?.host.name} ended after ${((Date.now() - fromMs) / 1_000).toFixed(1)} s`);
-      return;
-    }
-    await delay(EXIT_POLL_MS);
-  }
+/** By the records of workerd in the bucket: who leases an address, and who owns an object. */
+async function ownerOfMost({ bucket, states }: Rig): Promise<Served> {
+  const parsed = async <Record>(suffix: string) =>
+    (await bucket.call("texts", suffix)).map((text) => JSON.parse(text) as Record);
+  const owners = await parsed<{ readonly node: string }>("/own.json");
+  const leases = await parsed<{ readonly node: string; readonly address?: string }>(".json");
+  const owned = (state: Served): number => {
+    const nodes = leases.flatMap(({ node, address }) => (address?.startsWith(`${state.host.address}:`) ? [node] : []));
+    return owners.filter(({ node }) => nodes.includes(node)).length;
+  };
+  return states.reduce((most, state) => (owned(state) > owned(most) ? state : most));
 }

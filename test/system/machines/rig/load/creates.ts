@@ -116,11 +116,15 @@ export class Creates {
     return { lost, keysWithTwo };
   }
 
+  /** A key whose answer was not written down is held for a while: then it gives its entity all the same. */
   async #again(at: number, key: string, country: string): Promise<Answered> {
+    const untilMs = Date.now() + PATIENCE_MS;
     for (let turn = 0; ; turn++) {
       const answer = await this.#ask(at + turn, key, country);
-      if (answer.status !== 503 || turn === 20) return answer;
+      if (!isPassing(answer.status) || Date.now() > untilMs) return answer;
       await delay(RETRY_MS);
     }
   }
 }
+
+const isPassing = (status: number): boolean => status === 0 || status === 409 || status === 503;

@@ -1,27 +1,29 @@
-/** Outcomes of one kind of request, with the time at which the last that failed began. */
+/** Outcomes of one kind of request, and when it failed. */
 export interface Tally {
   readonly asked: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Unix time; `undefined` if none failed. */
+  /** Unix time of the last that was not had at all: without an answer, or 503. `undefined` if there was none. */
   readonly lastFailedAtMs: number | undefined;
-  readonly firstFailedAtMs: number | undefined;
+  /** The last of all that failed, in whatever way. */
+  readonly lastRefusedAtMs: number | undefined;
 }
 
 export class Counting {
   #outcomes = new Map<string, number>();
   #asked = 0;
   #failed = 0;
-  #first: number | undefined;
   #last: number | undefined;
+  #lastRefused: number | undefined;
 
   add(outcome: string, isGood: boolean, startedAtMs: number): void {
     this.#asked += 1;
     this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
     if (isGood) return;
     this.#failed += 1;
-    this.#first = Math.min(this.#first ?? startedAtMs, startedAtMs);
-    this.#last = Math.max(this.#last ?? 0, startedAtMs);
+    this.#lastRefused = Math.max(this.#lastRefused ?? 0, startedAtMs);
+    // A 4xx is an answer by the state.
+    if (!outcome.startsWith("4")) this.#last = Math.max(this.#last ?? 0, startedAtMs);
   }
 
   tally(): Tally {
@@ -29,8 +31,8 @@ export class Counting {
       asked: this.#asked,
       failed: this.#failed,
       outcomes: Object.fromEntries(this.#outcomes),
-      firstFailedAtMs: this.#first,
       lastFailedAtMs: this.#last,
+      lastRefusedAtMs: this.#lastRefused,
     };
   }
 }
