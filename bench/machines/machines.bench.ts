@@ -3,14 +3,12 @@ import { whyNoNamespaces } from "../../test/system/machines/hosts/namespaces.ts"
 import type { CreatesReport } from "../../test/system/machines/rig/load/creates.ts";
 import { type Rig, startRig } from "../../test/system/machines/rig/rig.ts";
 import { ROWS, rowsOf } from "../../test/system/machines/rows/rows.ts";
-import { RATES, type Row, type RowResult, runRow } from "../../test/system/machines/rows/trial.ts";
+import { RATES, type Row, type RowResult, runRow, SHORT } from "../../test/system/machines/rows/trial.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
 import { publishSection } from "./publish.ts";
 
 const STATE_NODES = 3;
 const EDGES = 2;
-/** Leases of 2 s in place of 20 s. */
-const SHORT_DIVISOR = 10;
 
 const COLUMNS = [
   "failure",
@@ -42,7 +40,7 @@ export const machinesBench: Bench = {
     const rig = await startRig({
       states: STATE_NODES,
       edges: EDGES,
-      timeDivisor: options.isShort === true ? SHORT_DIVISOR : 1,
+      ...(options.isShort === true ? SHORT : { timeDivisor: 1 }),
       needsCuts: whyNot === undefined,
       progress: (line) => options.progress(`Machines: ${line}`),
     });

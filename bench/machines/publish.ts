@@ -13,7 +13,7 @@ interface Kind {
   readonly keys: number;
   readonly isPack: boolean;
   readonly perSecond: number;
-  /** Of the slowest edge, at the 99th percentile. */
+  /** The slowest edges, at the 99th percentile, must not take longer. */
   readonly p99MaxMs?: number;
 }
 

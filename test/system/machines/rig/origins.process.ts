@@ -48,7 +48,7 @@ async function start(host: string): Promise<Record<Region, string>> {
 const calls = {
   start,
   report: () => ({ requests, misrouted: misrouted.slice(0, 20), misroutes: misrouted.length }),
-  /** Of these keys, those that have not exactly one entity, and the entity of the others. */
+  /** The entities of each key. */
   entities: (keys: readonly string[]) => keys.map((key) => [...(entitiesByKey.get(key) ?? [])]),
 };
 

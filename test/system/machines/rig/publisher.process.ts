@@ -18,7 +18,7 @@ export interface PublishOptions {
 }
 
 export interface Published {
-  /** Of a pack, to the gateway. */
+  /** The pack, to the gateway. */
   readonly uploadMs: number | undefined;
   readonly textBytes: number;
   /** From the PUT of the table until its answer. */

@@ -45,7 +45,9 @@ export interface Rig {
 export interface RigOptions {
   readonly states: number;
   readonly edges: number;
+  /** Divides the leases of state nodes, and what else a takeover waits out. */
   readonly timeDivisor: number;
+  readonly leaseSeconds?: number | undefined;
   /** Without it hosts are addresses of loopback. */
   readonly needsCuts: boolean;
   readonly members?: Readonly<Record<string, unknown>>;
@@ -78,7 +80,7 @@ async function started(
   folder: string,
   stateNames: readonly string[],
   edgeNames: readonly string[],
-  { timeDivisor, members, routes, progress = () => undefined }: RigOptions,
+  { timeDivisor, leaseSeconds, members, routes, progress = () => undefined }: RigOptions,
 ): Promise<Rig> {
   const bucket = startAgent<BucketCalls>(hosts.at("bucket"), fileOf("bucket.process.ts"));
   const origins = startAgent<OriginCalls>(hosts.at("origins"), fileOf("origins.process.ts"));
@@ -87,7 +89,7 @@ async function started(
   const endpoint = await bucket.call("start", { host: hosts.at("bucket").address });
   const urls = await origins.call("start", hosts.at("origins").address);
   const tableText = (probeTo: Region) =>
-    JSON.stringify(trialTable({ origins: urls, probeTo, more: members, moreRoutes: routes }));
+    JSON.stringify(trialTable({ origins: urls, probeTo, leaseSeconds, more: members, moreRoutes: routes }));
   const builds = buildsOf(folder, tableText("eu"));
   const tls = join(folder, "tls");
   waybill(["cluster", "certificates", "--out", tls]);

@@ -21,6 +21,8 @@ export interface TableOptions {
   readonly origins: Readonly<Record<Region, string>>;
   /** Where the probe goes. */
   readonly probeTo: Region;
+  /** How long a key is held by an attempt of which nothing was heard. */
+  readonly leaseSeconds?: number | undefined;
   /** More routes, and members of the table: for its size. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
   readonly moreRoutes?: readonly unknown[] | undefined;
@@ -30,7 +32,7 @@ export interface TableOptions {
     | undefined;
 }
 
-export function trialTable({ origins, probeTo, more = {}, moreRoutes = [], parcels }: TableOptions) {
+export function trialTable({ origins, probeTo, leaseSeconds = 60, more = {}, moreRoutes = [], parcels }: TableOptions) {
   const codesOf = (region: Region) => COUNTRY_CODES.filter((code) => COUNTRIES[code]?.[1] === region);
   return {
     ...more,
@@ -40,7 +42,7 @@ export function trialTable({ origins, probeTo, more = {}, moreRoutes = [], parce
       order: {
         path: "/orders/:id",
         ids: [{ layout: "iuid", service: 1 }],
-        create: { key: { country: { header: "x-country" } }, idempotency: { keepAnswer: {} } },
+        create: { key: { country: { header: "x-country" } }, idempotency: { leaseSeconds, keepAnswer: {} } },
       },
       probe: { path: "/probes/:id", ids: [{ layout: "iuid", service: PROBE_SERVICE }] },
       person: { path: "/person/:id", ids: [{ layout: "luuid", class: "com.example.Person" }] },

@@ -19,6 +19,7 @@ export interface Trial {
   readonly rig: Rig;
   /** The state node that owns most objects: its loss is felt. */
   readonly victim: Served;
+  readonly isShort: boolean;
   /** A real time, or the shortened one. */
   readonly waitMs: (ms: number, shortMs: number) => Promise<void>;
   /** Healing is measured from the last of these on; by default from the failure. */
@@ -55,6 +56,9 @@ export interface Rates {
 
 export const RATES: Rates = { getsPerSecond: 150, createsPerSecond: 20, mintsPerSecond: 5, publicationsPerSecond: 0.2 };
 
+/** Shortened times: leases of 4 s in place of 20 s, and keys that are held for 5 s in place of a minute. */
+export const SHORT = { timeDivisor: 5, leaseSeconds: 5 } as const;
+
 const HEAL_MAX_MS = 150_000;
 
 export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOptions): Promise<RowResult> {
@@ -77,13 +81,14 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   await row.fail({
     rig,
     victim,
+    isShort,
     waitMs: (ms, shortMs) => delay(isShort ? shortMs : ms),
     markHealing: () => {
       healsFromMs = Date.now();
     },
     note: (text) => notes.push(text),
   });
-  const isHealed = await untilQuiet(rig, isShort ? 2_000 : 5_000);
+  const isHealed = await untilQuiet(rig, isShort ? 1_500 : 5_000);
   await rig.load.call("stop");
   const load = await rig.load.call("report");
   const entities = await rig.origins.call("entities", await rig.load.call("acknowledgedKeys"));
