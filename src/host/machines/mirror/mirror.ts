@@ -8,7 +8,7 @@ import { type Disk, type MirrorClock, nodeDisk, systemClock } from "./platform.t
 import { type EdgeName, type MirrorState, MirrorStatus } from "./status.ts";
 import { MirroredTables, type TablesOptions } from "./tables.ts";
 import { deleteUnreferenced } from "./unreferenced.ts";
-import { watchNode } from "./watch.ts";
+import { type WatchOptions, watchNode } from "./watch.ts";
 
 export interface MirrorOptions {
   /** Addresses of state nodes, `host:port`; IPv6 in brackets. */
@@ -29,8 +29,8 @@ export interface MirrorOptions {
 
 export interface Mirror {
   /**
-   * `mirrored`: the folder is as a state node has it. `kept`: no node has said so, and the folder has a whole table of before.
-   * `none`: the folder has no whole table; the Worker serves the bundled one.
+   * `kept`: the folder has a table of before, which is served at once. `mirrored`: it had none, and has one now. `none`: it has
+   * none after 5 s; the Worker serves the bundled one.
    */
   readonly first: Promise<"mirrored" | "kept" | "none">;
   status(): MirrorState;
@@ -40,7 +40,7 @@ export interface Mirror {
 /** An edge without a table waits so long for its first one. */
 const FIRST_MS = 5_000;
 
-/** An edge with a table waits only for a node that answers at once. */
+/** An edge with a table waits no longer than this until its values are verified. */
 const KEPT_MS = 100;
 
 /** Between two looks at the directories' copies. */
@@ -86,6 +86,7 @@ class MirrorRun {
   readonly #ask: ReturnType<typeof httpsAsk>;
   readonly #tables: MirroredTables;
   readonly #copies: MirroredCopies;
+  #isVerified = false;
   #settle: (first: "mirrored" | "kept" | "none") => void = () => undefined;
   #works: readonly Promise<void>[] = [];
   /** Ends the pause of the upkeep. */
@@ -129,7 +130,7 @@ class MirrorRun {
     const confirmed = (node: string): void => {
       if (this.status.confirmed(node)) this.#wake.abort();
     };
-    const watch = {
+    const watch: WatchOptions = {
       ask: this.#ask.ask,
       nodes: this.#nodes,
       tables: this.#tables,
@@ -139,11 +140,7 @@ class MirrorRun {
       edgeReport: () => this.status.edgeReport(),
       confirmed,
     };
-    this.#works = [
-      ...this.#options.nodes.map((node) => watchNode(node, watch)),
-      this.#upkeep(),
-      this.#settleAfter(this.#tables.isWhole ? KEPT_MS : FIRST_MS),
-    ];
+    this.#works = [this.#verifyAndWatch(watch), this.#upkeep(), this.#settleLate()];
   }
 
   async stop(): Promise<void> {
@@ -154,9 +151,21 @@ class MirrorRun {
     this.#ask.close();
   }
 
-  /** Without a word of the nodes. */
-  async #settleAfter(ms: number): Promise<void> {
-    await this.#clock.pause(ms, this.#stop.signal);
+  async #verifyAndWatch(watch: WatchOptions): Promise<void> {
+    await this.#tables.verify();
+    this.#isVerified = true;
+    if (this.#tables.isWhole) this.#settle("kept");
+    await Promise.all(this.#options.nodes.map((node) => watchNode(node, watch)));
+  }
+
+  async #settleLate(): Promise<void> {
+    const { signal: stopped } = this.#stop;
+    if (this.#tables.held !== undefined) {
+      await this.#clock.pause(KEPT_MS, stopped);
+      // The Worker verifies what it reads too.
+      if (!this.#isVerified) this.#settle("kept");
+    }
+    await this.#clock.pause(FIRST_MS, stopped);
     const isKept = this.status.isConfirmed ? "mirrored" : "kept";
     this.#settle(this.#tables.isWhole ? isKept : "none");
   }
@@ -179,7 +188,7 @@ class MirrorRun {
       const { gathered } = this.#tables;
       await this.status.write();
       if (isConfirmed && gathered !== undefined) await this.#copies.renew(gathered.directories);
-      const isDue = this.#clock.nowMs() >= this.#tidyDueMs;
+      const isDue = gathered !== undefined && this.#clock.nowMs() >= this.#tidyDueMs;
       if (isDue && !stopped.aborted && (await this.#tables.whileNoneRuns(() => this.#tidy()))) {
         this.#tidyDueMs = this.#clock.nowMs() + TIDY_MS;
       }

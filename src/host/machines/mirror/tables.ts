@@ -51,7 +51,6 @@ export class MirroredTables {
     const read = readPublication(bytes);
     if (!read.ok) return faults.failed(SOURCE, `the ${POINTER_KEY} of this edge cannot be read: ${read.error}`);
     this.held = read.value;
-    await this.verify();
   }
 
   /** Reads every value again that is not known to be sound. */

@@ -100,7 +100,7 @@ class World {
   readonly disk = new SimulatedDisk();
   readonly nodes = new FakeNodes();
   readonly packs: readonly EncodedPack[];
-  /** What readers could see, in order; each with whether power was lost before. */
+  /** The folder as readers saw it, in order; each with whether power was lost before. */
   readonly seen: { readonly read: (key: string) => Uint8Array | undefined; readonly isNewLife: boolean }[] = [];
   mirror: Mirror | undefined;
   isNewLife = false;
