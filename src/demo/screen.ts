@@ -23,8 +23,9 @@ export interface Screen {
   readonly paint: Paint;
 }
 
-/** Rows of a list on the one screen that a start prints. With three regions it has 24 lines. */
+/** Rows of a list on the one screen that a start prints: with three regions it fits 24 lines of 80 columns. */
 const ROWS_SHOWN = 4;
+const COLUMNS = 80;
 
 const cut = (rows: readonly (readonly string[])[], what: string, isWhole: boolean): string[] => {
   const shown = columns(isWhole ? rows : rows.slice(0, ROWS_SHOWN));
@@ -46,7 +47,6 @@ export function formatScreen(screen: Screen): string {
   const others = withoutId.map(({ entity }) => entity);
   return [
     `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
-    "",
     ...columns([
       ["gateway", url],
       ["table", tableName],
@@ -60,7 +60,7 @@ export function formatScreen(screen: Screen): string {
     "",
     "Each request prints a line below. Ctrl-C stops everything.",
     `ready ${url}`,
-    `${paint("bold", "Console")} ${consoleUrl} for a browser: look IDs up, watch, change the table.`,
+    `${paint("bold", "Console")} ${consoleUrl} (browser): look IDs up, change the table`,
   ].join("\n");
 }
 
@@ -76,7 +76,7 @@ function sampleLines(screen: Screen, samples: readonly Sample[]): readonly strin
       ...columns(rows.slice(0, ROWS_SHOWN)),
       "",
       paint("bold", "Try it"),
-      ...commandLines(screen, samples).slice(0, COMMAND_LINES_SHOWN),
+      ...shortCommands(commandLines(screen, samples)),
     ];
   }
   const lines = columns(
@@ -93,8 +93,15 @@ function sampleLines(screen: Screen, samples: readonly Sample[]): readonly strin
   ];
 }
 
-/** Two commands, each below what it shows. */
-const COMMAND_LINES_SHOWN = 4;
+const COMMANDS_SHOWN = 2;
+
+/** The first commands that fit one line of a terminal, each below what it shows. */
+function shortCommands(lines: readonly string[]): readonly string[] {
+  const fits = lines.flatMap((line, at) => (line.startsWith("  curl") && line.length <= COLUMNS ? [at] : []));
+  return fits.length === 0
+    ? lines.slice(0, 2)
+    : fits.slice(0, COMMANDS_SHOWN).flatMap((at) => lines.slice(at - 1, at + 1));
+}
 
 /** The demo's table has all these entities; another table's first sample stands in. */
 function commandLines({ url, isOpen, creates }: Screen, samples: readonly Sample[]): string[] {

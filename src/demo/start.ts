@@ -1,5 +1,5 @@
-import { existsSync, renameSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { parsePublicKeys } from "../features/public-ids/table/codec.ts";
@@ -16,7 +16,7 @@ import { runningOn } from "../host/workerd/workerd.ts";
 import { REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { claimShops, SHOPS } from "./reach.ts";
 import { startReloading } from "./reload.ts";
-import { formatScreen } from "./screen.ts";
+import { formatScreen, type Screen } from "./screen.ts";
 import {
   checkPortsFree,
   isDemoTable,
@@ -35,17 +35,15 @@ import { isOfTraffic, outages, startTraffic } from "./traffic.ts";
 
 const STATES = fileURLToPath(new URL("../../.waybill", import.meta.url));
 
-const OPEN_NOTE =
-  "For trials on this machine: the gateway's own pages are open to everyone who reaches it (docs/operate/deploy.md).";
+const OPEN_NOTE = "The gateway's pages are open to everyone who reaches it: docs/operate/deploy.md";
 
-const CLOSED_NOTE =
-  "The gateway's own pages, such as /-/ids, need a credential of ADMIN_TOKENS or Cloudflare Access (docs/operate/deploy.md).";
+const CLOSED_NOTE = "The gateway's pages, such as /-/ids, need a credential: docs/operate/deploy.md";
 
 const HELP = `npm start [-- table.json]: serves the published table on this machine. A new state publishes the given one
 (default: routing-table.json).
 npm run dev [-- table.json]: the same, and reloads the source and publishes the table when they change.
   --state FOLDER            tables, history and sequences (default: WAYBILL_STATE, or .waybill/default)
-  --samples                 print all sample IDs and commands to try
+  --samples                 print all sample IDs and commands to try: those of the demo that runs already, if one does
   PORT                      the gateway's port (default: 8787); the demo's origins use the next three
   ADMIN_TOKENS, ACCESS_…    access to the gateway's own pages (default: everyone who reaches it)
   DEMO_TRAFFIC              off: no requests of the demo's own, which are not printed
@@ -73,9 +71,16 @@ async function main(): Promise<void> {
   // From here on, so that a signal during the start stops what has started.
   const signals = stopSignals();
   const port = portFrom(process.env["PORT"]);
+  const given = values.state ?? process.env["WAYBILL_STATE"];
+  const running = runningDemo(given, port);
+  if (running !== undefined && values.samples) {
+    print(running.screen);
+    return;
+  }
+  if (running !== undefined) throw new Error(runsAlready(running));
   const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
   await checkPortsFree(port, false);
-  const stateFolder = stateFolderOf(values.state ?? process.env["WAYBILL_STATE"], port);
+  const stateFolder = stateFolderOf(given, port);
   const published = publishedTable(join(stateFolder, "kv"), file);
   const inForce = published ?? file;
   const isDemo = isDemoTable(inForce.declared);
@@ -124,10 +129,10 @@ async function serve(demo: Demo, { first, atOnce }: ReturnType<typeof stopSignal
   }
   print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
   const { entities, creates, withoutId } = inForce.table;
-  const screen = formatScreen({
+  const screen: Screen = {
     url,
     consoleUrl: consoleUrlOf(url, process.env),
-    folder: stateFolder,
+    folder: shorter(stateFolder),
     tableName: inForce.name,
     regions: (isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared).regions,
     entities,
@@ -138,8 +143,9 @@ async function serve(demo: Demo, { first, atOnce }: ReturnType<typeof stopSignal
     isWhole,
     paint,
     switchUrl: isDemo ? await regionSwitch.start() : undefined,
-  });
-  print(screen);
+  };
+  print(formatScreen(screen));
+  writeFileSync(join(stateFolder, SCREEN_FILE), formatScreen({ ...screen, isWhole: true, paint: (_, text) => text }));
   log.flush();
   const stopTraffic = process.env["DEMO_TRAFFIC"] === "off" ? undefined : startTraffic(url, samples ?? []);
   process.exitCode = (await endedByItself(gateway.exited, first).finally(stopTraffic)) ? 1 : 0;
@@ -164,6 +170,30 @@ function storeDocuments(origins: readonly RunningOrigin[], samples: ReturnType<t
     documentsIn(region)?.set(`/shops/${shop}`, { id: shop, kind: "shop", region });
   }
 }
+
+/** In a state: all that its gateway could print, for `--samples` beside it. */
+const SCREEN_FILE = "screen.txt";
+
+/** The demo that has a port, with its whole screen. */
+function runningDemo(given: string | undefined, port: number) {
+  const folders = given ? [resolve(given)] : [join(STATES, "default"), join(STATES, String(port))];
+  for (const folder of folders) {
+    const pid = existsSync(folder) ? runningOn(folder) : undefined;
+    const file = join(folder, SCREEN_FILE);
+    const screen = pid !== undefined && existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (screen.includes(`\nready http://127.0.0.1:${port}\n`)) return { pid, port, screen };
+  }
+  return undefined;
+}
+
+const runsAlready = ({ pid, port }: { readonly pid: number | undefined; readonly port: number }): string =>
+  `The demo runs already, on port ${port} (process ${pid}). npm start -- --samples prints its IDs, and PORT=${port + 1_000} npm start starts another.`;
+
+/** A path as it is typed here, where that is shorter. */
+const shorter = (path: string): string => {
+  const here = relative(process.cwd(), path);
+  return here !== "" && here.length < path.length ? here : path;
+};
 
 /** Two gateways cannot share a state: while one has the default, another has one of its own. Earlier versions named all by port. */
 function stateFolderOf(given: string | undefined, port: number): string {

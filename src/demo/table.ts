@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { DEMO_PORTS, isDemoOrigin, isLoopback, originUrls } from "../host/self-hosting.ts";
+import { portTaken } from "../host/workerd/gateway.ts";
 import type { DeclaredTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";
 
@@ -56,7 +57,7 @@ export async function checkPortsFree(first: number, withOrigins: boolean): Promi
   for (let port = first; port <= last; port += 1) {
     if (await isFree(port)) continue;
     const needed = withOrigins ? `The demo needs ports ${first} to ${last}. ` : "";
-    throw new Error(`Port ${port} is taken. ${needed}Choose the first one with PORT, for example PORT=9000 npm start.`);
+    throw new Error(portTaken(port, `${needed}Choose the first one with PORT, for example PORT=9000 npm start.`));
   }
 }
 

@@ -28,9 +28,9 @@ export interface StartScreen {
   readonly paint: Paint;
 }
 
-/** With them the screen fits a terminal of 24 lines. */
-export const ENTITIES_MAX = 5;
-const ORIGINS_MAX = 8;
+/** With them the screen fits a terminal of 24 lines of 80 columns. */
+export const ENTITIES_MAX = 4;
+const ORIGINS_MAX = 5;
 
 /** Where everything is, and a request to try for each entity. */
 export function formatStart(screen: StartScreen): string {
@@ -79,7 +79,7 @@ function consoleLines({ consoleUrl, token, isOpen, paint }: StartScreen): readon
   const access = isOpen
     ? "It is open on this machine, without signing in."
     : token === undefined
-      ? "Sign in there with a token of ADMIN_TOKENS; `waybill token new --name NAME --scope operator` makes one."
+      ? "Sign in there with a token: `waybill token new --name NAME --scope operator`"
       : `Sign in there with the token of this run: ${token}`;
   const where = consoleUrl ?? "has no address: set CONSOLE_HOST to a name that leads here (docs/operate/console.md)";
   return [access, `${paint("bold", "console")} ${where}`];

@@ -7,12 +7,14 @@ import { type Exchange, handleDocument, listenOnLoopback, refuse, SERVER_OPTIONS
 export interface StandInOptions {
   /** Regions of the table that name an origin by `URL.origin`. */
   readonly regionsOf: (origin: string) => readonly string[];
-  /** Told when an origin gets a stand-in after the start, and when it answers itself. */
+  /** Told when an origin gets a stand-in after the start, when it answers itself, and when it does no more. */
   readonly onLine: (line: string) => void;
 }
 
 /** Either the origin was there once in this run, or a server of this run answers for it. */
-type Place = { readonly isReal: true } | { readonly isReal: false; readonly port: number; stop(): Promise<void> };
+type Place =
+  | { readonly isReal: true; isGone: boolean }
+  | { readonly isReal: false; readonly port: number; stop(): Promise<void> };
 
 /** A table may name any number of origins. */
 const STAND_INS_MAX = 256;
@@ -24,11 +26,16 @@ const STAND_INS_MAX = 256;
 export async function startStandIns({ regionsOf, onLine }: StandInOptions) {
   const places = new Map<string, Promise<Place>>();
   const place = async (origin: string, before: Place | undefined): Promise<Place> => {
-    if (before?.isReal) return before;
+    if (before?.isReal && !before.isGone) return before;
     if (await isListening(new URL(origin))) {
+      if (before?.isReal) {
+        before.isGone = false;
+        onLine(`${origin} answers again`);
+        return before;
+      }
       if (before !== undefined) onLine(`${origin} answers now: its stand-in is gone`);
       await before?.stop();
-      return { isReal: true };
+      return { isReal: true, isGone: false };
     }
     return before ?? { isReal: false, ...(await startStandIn(origin, regionsOf)) };
   };
@@ -47,12 +54,25 @@ export async function startStandIns({ regionsOf, onLine }: StandInOptions) {
     const found = await placeOf(origin);
     return found.isReal ? undefined : found.port;
   };
+  /** A request to it failed: was it stopped? */
+  const lookAt = async (origin: string): Promise<void> => {
+    const found = await places.get(origin);
+    if (!found?.isReal || found.isGone || (await isListening(new URL(origin)))) return;
+    found.isGone = true;
+    onLine(`nothing listens at ${origin} any more: it has no stand-in until the next start, so requests get 502`);
+  };
   // Only the gateway of this run knows the path.
   const secret = `/${randomBytes(16).toString("hex")}/`;
   const control = createServer(SERVER_OPTIONS, (request, response) => {
     const { url = "" } = request;
     if (!url.startsWith(secret)) return void response.writeHead(404).end();
-    const origin = decodeURIComponent(url.slice(secret.length));
+    const [, encoded = "", failed] = /^([^?]*)(\?failed)?$/.exec(url.slice(secret.length)) ?? [];
+    const origin = decodeURIComponent(encoded);
+    if (failed !== undefined) {
+      const answered = () => response.end();
+      lookAt(origin).then(answered, answered);
+      return;
+    }
     const isNew = !places.has(origin);
     portOf(origin)
       .then((port) => {

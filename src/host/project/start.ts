@@ -23,6 +23,8 @@ export interface ProjectStart {
   readonly stateFolder: string;
   readonly host: string;
   readonly port: number;
+  /** A sentence for a port that is taken: how another is chosen. */
+  readonly ifTaken: string;
   /** Whether the file is published whenever it is saved. */
   readonly reload: boolean;
   /** Whether origins on loopback where nothing listens get stand-ins. */
@@ -133,6 +135,7 @@ async function serve(start: ProjectStart, run: Run, standIns: StandIns | undefin
   const options: ServeOptions = {
     host: start.host,
     port: start.port,
+    ifTaken: start.ifTaken,
     stateFolder,
     vars: run.vars,
     tableText: file.text,

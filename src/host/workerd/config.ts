@@ -47,7 +47,7 @@ export default {
 export const LOOPBACK =
   /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
 
-/** Asks the host for each request whether the origin is there: it may be started or stopped at any moment. */
+/** Asks the host for each request whether the origin is there: it may be started or stopped at any moment. Tells it of one that fails. */
 const standInsWorker = (standInsUrl: string): string => `
 const standIns = ${JSON.stringify(standInsUrl)};
 const loopback = ${LOOPBACK};
@@ -55,9 +55,17 @@ export default {
   async fetch(request) {
     const url = new URL(request.url);
     if (!loopback.test(url.hostname)) return fetch(request);
-    const answer = await fetch(standIns + encodeURIComponent(url.origin));
+    const place = standIns + encodeURIComponent(url.origin);
+    const answer = await fetch(place);
     const port = await answer.text();
-    if (!/^\\d+$/.test(port)) return fetch(request);
+    if (!/^\\d+$/.test(port)) {
+      try {
+        return await fetch(request);
+      } catch (error) {
+        await fetch(place + "?failed").catch(() => undefined);
+        throw error;
+      }
+    }
     url.protocol = "http:";
     url.hostname = "127.0.0.1";
     url.port = port;

@@ -36,6 +36,8 @@ export interface ServeOptions
   readonly vars?: Readonly<Record<string, string>> | undefined;
   /** Interface to listen on. Default: loopback. */
   readonly host?: string | undefined;
+  /** A sentence for a port that is taken: how another is chosen. */
+  readonly ifTaken?: string | undefined;
   /** Writes the configuration. Default: of one machine. */
   readonly configOf?: ((settings: WorkerdSettings) => string) | undefined;
 }
@@ -47,6 +49,13 @@ export interface RunningGateway extends RunningWorkerd {
 
 /** Defaults that differ from the edge's: no proxy in front reports the client's address. */
 export const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
+
+export const portTaken = (port: number, remedy = "Choose another address with --listen."): string =>
+  `Port ${port} is taken. ${remedy}`;
+
+/** workerd's own words for it name no option. */
+const withPort = (error: unknown, { port, ifTaken }: ServeOptions): unknown =>
+  error instanceof Error && /already in use/.test(error.message) ? new Error(portTaken(port, ifTaken)) : error;
 
 /** Serves this version's Worker with the table as its fallback. */
 export const startGateway = async (options: ServeOptions): Promise<RunningGateway> =>
@@ -80,9 +89,11 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
   };
   const { configOf = workerdConfig, sockets } = options;
   const workerd = { configPath: join(folder, CONFIG_FILE), onLogLine, openPages, sockets, configOf };
-  const gateway = await (handed === undefined
-    ? startConfigured(settings, workerd)
-    : startWithTable(handed, settings, workerd, host));
+  const started =
+    handed === undefined ? startConfigured(settings, workerd) : startWithTable(handed, settings, workerd, host);
+  const gateway = await started.catch((error: unknown) => {
+    throw withPort(error, options);
+  });
   return { ...gateway, kvFolder };
 }
 

@@ -82,10 +82,34 @@ describe("the demo", () => {
     const demo = startDemo(String(await findFreePorts()));
     await untilPrinted(demo, /^Console http\S+ .*\n/m);
     const lines = demo.output().trimEnd().split("\n");
-    expect(lines.length).toBeLessThanOrEqual(26);
-    expect(lines.at(-1)).toMatch(/^Console http:\/\/console\.localhost:\d+ for a browser/);
+    const rows = lines.map((line) => Math.max(1, Math.ceil(line.length / 80)));
+    // The state of the test has a path of any length.
+    const state = lines.findIndex((line) => line.startsWith("  state "));
+    rows[state] = 1;
+    expect(rows.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(24);
+    expect(Math.max(...rows)).toBe(1);
+    expect(lines.at(-1)).toMatch(/^Console http:\/\/console\.localhost:\d+ \(browser\)/);
     for (const region of ["eu", "us", "ap"])
       expect(demo.output()).toMatch(new RegExp(`^ {2}${region} +(?!http)\\w+`, "m"));
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
+  });
+
+  it("prints its samples beside the running one, and says that it runs already", async () => {
+    const port = String(await findFreePorts());
+    const demo = startDemo(port);
+    await untilPrinted(demo, /^Console http\S+ .*\n/m);
+    const beside = startDemo(port, "--samples");
+    expect(await beside.ended).toBe(0);
+    const [, id = ""] = /curl -i http\S+\/any\/(\S+)$/m.exec(demo.output()) ?? [];
+    expect(beside.output()).toContain(id);
+    expect(beside.output().split("\n").length).toBeGreaterThan(30);
+    expect(beside.output()).toMatch(/curl -X POST http\S+\/down$/m);
+    const again = startDemo(port);
+    expect(await again.ended).toBe(1);
+    expect(again.output()).toMatch(
+      new RegExp(`^The demo runs already, on port ${port} \\(process \\d+\\)\\. npm start -- --samples prints its IDs`),
+    );
     demo.child.kill("SIGTERM");
     expect(await demo.ended).toBe(0);
   });

@@ -127,6 +127,11 @@ describe("an origin where nothing listens", () => {
   });
 });
 
+/** The gateway tries an origin that failed again after a while. */
+async function untilReal(): Promise<void> {
+  while ((await ask(EU)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
 describe("an origin that is there", () => {
   it("is never replaced", async () => {
     expect((await ask(US)).json).toEqual({ real: "us", path: US });
@@ -141,6 +146,16 @@ describe("an origin that is there", () => {
     late.closeAllConnections();
     await new Promise((resolve) => late.close(resolve));
     expect((await ask(EU)).status).toBeGreaterThanOrEqual(502);
+    const words = "it has no stand-in until the next start, so requests get 502";
+    await project.printed(new RegExp(`nothing listens at http://localhost:${eu} any more: ${words}`));
+    expect((await ask(EU)).status).toBeGreaterThanOrEqual(502);
+    const again = originOf("eu");
+    await once(again.listen(eu, "localhost"), "listening");
+    await untilReal();
+    await project.printed(new RegExp(`http://localhost:${eu} answers again`));
+    expect(project.output().match(/any more/g)).toHaveLength(1);
+    again.closeAllConnections();
+    await new Promise((resolve) => again.close(resolve));
   });
 });
 
@@ -224,4 +239,21 @@ it.each([
 ])("does not start with %s", async (_, args, words) => {
   writeFileSync(join(folder, "broken.json"), "{");
   await expect(start(folder, [...args, "--port", "0"])).rejects.toThrow(words);
+});
+
+it.each([
+  [["--port"], "--port, for example `waybill start --port 9000`"],
+  [["--listen"], "--listen, for example `waybill start --listen 0.0.0.0:9000`"],
+])("names a port that is taken, and the option for another: %j", ([option = ""], words) => {
+  const { port } = us.address() as AddressInfo;
+  const own = scratch();
+  writeFileSync(join(own, "routing-table.json"), tableOf(urls));
+  const value = option === "--port" ? String(port) : `127.0.0.1:${port}`;
+  const env = { ...process.env, npm_command: undefined };
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, "start", option, value], {
+    cwd: own,
+    env,
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([1, `Port ${port} is taken. Choose another one with ${words}.\n`]);
 });

@@ -15,6 +15,9 @@ const portNumber = (text: string): number => {
 const HOST = "127.0.0.1";
 const PORT = 8787;
 
+const OTHER_PORT = "Choose another one with --port, for example `waybill start --port 9000`.";
+const OTHER_ADDRESS = "Choose another one with --listen, for example `waybill start --listen 0.0.0.0:9000`.";
+
 export const start = command({
   name: "start",
   description: "serve a routing table on this machine while you work on it",
@@ -29,7 +32,7 @@ export const start = command({
   help: `
 The file is in force at the start, and again whenever it is saved. A faulty one is not published; its faults are printed.
 An origin on this machine where nothing listens gets a stand-in: it answers with JSON, and remembers what is PUT. Once such an
-origin listens itself, its stand-in is gone for good.
+origin listens itself, its stand-in is gone until the next start. A line says so, and another when the origin is stopped again.
 The gateway's own pages are open to this machine. With --listen for others they need a token, which is printed.
 Settings and secrets come from the environment (docs/operate/deploy.md). REQUEST_LOG=json prints the log as it is.
 
@@ -48,6 +51,7 @@ Exit code: 0 after Ctrl-C or SIGTERM, 1 if the table has faults or the gateway c
         tableFile,
         stateFolder: state ?? (runtime.env("WAYBILL_STATE") || ".waybill/default"),
         ...address,
+        ifTaken: listen === undefined ? OTHER_PORT : OTHER_ADDRESS,
         reload,
         standIns,
         print: (text) => void runtime.print(`${asCalled(text, runtime.env)}\n`),
