@@ -2,17 +2,28 @@ import { parseEnv } from "node:util";
 import { HOST_SETTINGS, readConfig, readTraceSettings } from "../../edge/config.ts";
 import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
 import type { Lack } from "../../host/deploy/requirements.ts";
+import type { Members } from "../../host/machines/members.ts";
+import { parseJson, plainJson } from "../../routing/index.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
-import { EXIT, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, misuse, type Runtime } from "../runtime.ts";
 
 export const config = group("config", "check a gateway's settings", [
   command({
     name: "check",
     description: "name every invalid setting, and what wrangler's configuration lacks; values are never printed",
-    args: [["[file]", "wrangler's configuration, or a file of NAME=value lines; by default the environment"]],
+    args: [
+      [
+        "[file]",
+        "wrangler's configuration, a file of NAME=value lines, or of serve --config; by default the environment",
+      ],
+    ],
     options: [
+      option(
+        "--role <role>",
+        "the file is one of serve --config, for an edge or a state node: a file with a role needs none",
+      ),
       option("--env <name>", "an environment of wrangler's configuration"),
       option("--json", "one JSON object on stdout"),
     ],
@@ -21,9 +32,13 @@ Examples:
   $ waybill config check wrangler.toml
   $ waybill config check settings.env
   $ ADMIN_TOKENS="$(cat tokens.json)" waybill config check
+  $ waybill config check /etc/waybill/edge.json
+
+Of a machine of several it checks the certificates, keys and other files that the file names, its ports and its addresses.
 
 Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
-    run: async (runtime, [path], { env, json }) => {
+    run: async (runtime, [path], { env, json, role }) => {
+      if (isOfMachine(path, role, runtime)) return checkMachineFile(path, { role }, json === true, runtime);
       const checked = await checkSettings(path, env, runtime);
       const { faults, unknown, lacks } = checked;
       if (json)
@@ -38,6 +53,35 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
     },
   }),
 ]);
+
+/** `role` is a member of no configuration of wrangler. */
+function isOfMachine(path: string | undefined, role: string | undefined, runtime: Runtime): path is string {
+  if (path === undefined)
+    return role === undefined ? false : misuse("--role needs a file: config check FILE --role edge\n");
+  if (role !== undefined) return true;
+  if (!/\.jsonc?$/.test(path)) return false;
+  const file = runtime.readFile(path);
+  const value = file.ok ? parseJson(plainJson(new TextDecoder().decode(file.value))) : undefined;
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "role");
+}
+
+async function checkMachineFile(path: string, flags: Members, isJson: boolean, runtime: Runtime): Promise<ExitCode> {
+  const [{ readMachine, machineFile }, { checkMachine }] = await Promise.all([
+    import("./cluster/machine.ts"),
+    import("../../host/machines/files.ts"),
+  ]);
+  const options = await readMachine(flags, machineFile(path, runtime));
+  const { faults, notes } = options.ok
+    ? checkMachine(options.value, runtime.nowMs())
+    : { faults: options.error, notes: [] };
+  if (isJson) await runtime.print(jsonText({ faults: faults.map((why) => ({ why })), notes }));
+  else {
+    for (const fault of faults) runtime.report(`error: ${escapeControls(fault)}\n`);
+    for (const note of notes) runtime.report(`note: ${escapeControls(note)}\n`);
+    if (faults.length === 0) await runtime.print(`${escapeControls(path)}: no faults\n`);
+  }
+  return faults.length === 0 ? EXIT.ok : EXIT.failed;
+}
 
 type Checked = Awaited<ReturnType<typeof checkSettings>>;
 

@@ -23,6 +23,20 @@ export interface FileCheck {
   readonly clusterKey?: string | undefined;
 }
 
+/** `waybill config check` of a machine: all that can be known before it starts. Asks no other machine. */
+export function checkMachine(options: MachineOptions, nowMs: number): Pick<FileCheck, "faults" | "notes"> {
+  const { faults, notes } = checkFiles(options, nowMs);
+  if (options.role === "edge" || options.cluster === undefined) return { faults, notes };
+  const isWatched = options.cluster.peers.length > 0;
+  return { faults, notes: [...notes, NTP, ...(isWatched ? [] : [NO_WATCHDOG])] };
+}
+
+const NTP =
+  "a node serves only while its clock is within 2 seconds or so of the bucket's: run NTP (timedatectl shows whether it is on)";
+
+const NO_WATCHDOG =
+  "without peers there is no watchdog: a node that is cut off from the others, but not from the bucket, keeps its objects";
+
 /** A renewal by hand is planned within a month. */
 const SOON_DAYS = 30;
 const DAY_MS = 86_400_000;

@@ -78,7 +78,7 @@ export async function readMachine(flags: Members, file: MachineFile | undefined)
   return given.ok ? readOptions(given.value) : err(given.error);
 }
 
-function machineFile(path: string, runtime: Runtime): MachineFile {
+export function machineFile(path: string, runtime: Runtime): MachineFile {
   const file = runtime.readFile(path);
   if (!file.ok) return unreadable(path, file.error);
   const folder = dirname(resolve(path));
