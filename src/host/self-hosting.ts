@@ -4,6 +4,7 @@ import { readTraceSettings } from "../edge/config.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
+import { foreignState } from "./machines/folder.ts";
 import { copyConsole } from "./parts.ts";
 import {
   packsFolderOf,
@@ -147,6 +148,8 @@ async function startBuild(
 ) {
   const worker = readWorker(build);
   if (worker.length === 0) throw new Error(noBuild(build));
+  const foreign = foreignState(stateFolder, "machine");
+  if (foreign !== undefined) throw new Error(foreign);
   const text = tableFile === undefined ? undefined : await readTableText(tableFile);
   if (text?.ok === false) throw new Error(`${text.error}\nNothing was started or published.`);
   const { settings, faults } = readSettings(process.env);
