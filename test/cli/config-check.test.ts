@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKENS_FAULT } from "../../src/edge/auth/settings.ts";
 import { SETTING_NAMES } from "../../src/edge/settings.ts";
 import { waybill } from "./fake-runtime.ts";
@@ -100,4 +100,38 @@ it("says why a file cannot be read", async () => {
     stderr: "error: nothing.env cannot be read: no such file or directory (/home/ada/project/nothing.env)\n",
   });
   expect((await check("[vars\n")).stderr).toContain("cannot be read");
+});
+
+describe("a file of serve --config", () => {
+  const checkFile = (text: string, ...args: readonly string[]) =>
+    waybill(["config", "check", "m.json", ...args], { files: MemoryFiles.of({ "m.json": text }) });
+
+  it("is known by its role, and each fault is named", async () => {
+    const text = '{ "role": "edge", "stateNode": ["s1:8443"], "processes": "2" }';
+    expect(await checkFile(text)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "error: stateNode in m.json is no option of serve --role; write stateNodes\n" +
+        "error: processes in m.json must be a whole number\n",
+    });
+  });
+
+  it("may get its role from the command line", async () => {
+    const { code, stderr } = await checkFile('{ "stateNodes": ["s1:8443"] }', "--role", "edge");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: stateTls in m\.json is missing/)]);
+    expect(await waybill(["config", "check", "--role", "edge"])).toMatchObject({ code: 64 });
+  });
+
+  it("is checked with the files that it names", async () => {
+    const text = JSON.stringify({ role: "edge", stateNodes: ["s1:8443"], stateTls: "/nonexistent/tls" });
+    const { code, stdout } = await checkFile(text, "--json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      faults: ["ca.pem", "cert.pem", "key.pem"].map((name) => ({
+        why: `/nonexistent/tls/${name} cannot be read: no such file or directory`,
+      })),
+      notes: [],
+    });
+  });
 });

@@ -26,11 +26,7 @@ const NAMED: ReadonlySet<string> = new Set([
   "src/features/packs/table/schema.ts: table pack",
   "src/routing/schema/parts.ts: move finish",
   "src/routing/schema/table.ts: move",
-  // Several machines are being built: these need their arguments, and `state export` its command.
-  "src/cli/commands/cluster/machine.ts: cluster certificates",
-  "src/host/machines/files.ts: cluster certificates",
-  "src/host/machines/options.ts: cluster certificates",
-  "src/host/machines/options.ts: table publish",
+  // Its command is being built.
   "src/host/machines/folder.ts: state export",
 ]);
 

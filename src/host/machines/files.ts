@@ -83,7 +83,7 @@ function checkTls(folder: string, role: Role, nowMs: number, { faults, notes }: 
   }
   if (!isTrusted(chain, authorities))
     faults.push(
-      `${certificatePath} comes from another authority than ${caPath}: make both by one \`waybill cluster certificates\``,
+      `${certificatePath} comes from another authority than ${caPath}: make both by one \`waybill cluster certificates --out FOLDER\``,
     );
   if (role === "state" && own.checkHost(STATE_NAME) === undefined)
     faults.push(`${certificatePath} is not for the name ${STATE_NAME}: an edge refuses it`);

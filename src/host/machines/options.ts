@@ -63,7 +63,7 @@ export function readOptions(given: Given): Result<MachineOptions, readonly strin
   const reader = optionReader(given);
   const common: Common = {
     stateFolder: given.members.state ?? `.waybill/${given.role}`,
-    tlsFolder: reader.need("stateTls", "the folder of `waybill cluster certificates`"),
+    tlsFolder: reader.need("stateTls", "the state or edge folder of `waybill cluster certificates --out FOLDER`"),
     stopMs:
       1_000 *
       reader.within("stopTimeout", 0, STOP_SECONDS_MAX, given.role === "edge" ? EDGE_STOP_SECONDS : STATE_STOP_SECONDS),
@@ -159,7 +159,7 @@ function stateOptions(common: Common, reader: Reader): StateOptions {
   ];
   reader.faults.push(...portClashes(listeners));
   if (cluster !== undefined && members.table !== undefined)
-    fault("table", "nodes of a cluster publish no table at their start: use `waybill table publish`");
+    fault("table", "nodes of a cluster publish no table at their start: use `waybill table publish FILE`");
   return { ...common, role: "state", listen, stateListen, cluster, tableFile: members.table };
 }
 

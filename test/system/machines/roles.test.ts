@@ -65,7 +65,7 @@ describe("an edge and a state node", () => {
     expect(edge.urls).toHaveLength(2);
     expect(edge.said()).toMatch(/^ready .*, edge e1, 2 processes, .*, revision 1$/m);
     for (const url of edge.urls) expect(await get(url)).toEqual([200, `GET /orders/${ORDER}`]);
-    // Of both processes, and of one key one entity.
+    // Both processes create one entity for one key.
     const [first, second] = [await create(edge.urls[0], "a-key"), await create(edge.urls[1], "a-key")];
     expect(first).toMatchObject({ status: 201, body: expect.stringMatching(/^POST \/orders [0-9a-f-]{36}$/) });
     expect(second).toEqual(first);

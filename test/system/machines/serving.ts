@@ -12,7 +12,7 @@ const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url))
 const READY_DEADLINE_MS = 45_000;
 
 export interface Serving {
-  /** Of clients, or of operators' pages. */
+  /** Where clients connect, or operators. */
   readonly urls: readonly string[];
   readonly statePort: number;
   /** The Worker's log. */
@@ -127,5 +127,5 @@ export function writeTable(folder: string, originUrl: string, note = "orders"): 
   return path;
 }
 
-/** Of the workerd that `config` names in a state folder. */
+/** The process of a workerd in a state folder. */
 export const pidIn = (folder: string, name = "workerd.pid"): number => Number(readFileSync(join(folder, name), "utf8"));

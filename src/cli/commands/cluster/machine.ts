@@ -28,7 +28,7 @@ export const MACHINE_FLAGS = [
   option("--config <file>", "a JSON file with these options by their names in camelCase; the command line wins"),
   option(
     "--state-tls <folder>",
-    "both roles: ca.pem, cert.pem and key.pem, as `waybill cluster certificates` makes them",
+    "both roles: ca.pem, cert.pem and key.pem, as `waybill cluster certificates --out FOLDER` makes them",
   ),
   option(
     "--state-nodes <addresses>",
