@@ -9,7 +9,7 @@ export interface Runtime {
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
-  /** Of Node, such as `24.9.0`. */
+  /** The version of Node, such as `24.9.0`. */
   readonly nodeVersion: string;
   /** The error is the system's message: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;

@@ -25,7 +25,7 @@ export interface RuntimeOptions {
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
   /** Ctrl-C, when this is aborted. */
   readonly interrupt?: AbortSignal;
-  /** Of Node. */
+  /** The version of Node. */
   readonly nodeVersion?: string;
   /** By default `waybill`. */
   readonly program?: typeof run;

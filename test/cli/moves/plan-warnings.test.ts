@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { countChanges, formatChanges } from "../../src/cli/lib/diff.ts";
-import { formatWarning, undoesMoves, warningsOf } from "../../src/cli/lib/warnings.ts";
-import type { DeclaredTable } from "../../src/routing/schema/table.ts";
-import { NOW_MS, sampleTable } from "../routing/tables.ts";
+import { countChanges, formatChanges } from "../../../src/cli/lib/diff.ts";
+import { formatWarning, undoesMoves, warningsOf } from "../../../src/cli/lib/warnings.ts";
+import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
+import { NOW_MS, sampleTable } from "../../routing/tables.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
 const disk = {

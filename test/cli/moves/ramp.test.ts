@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type RampStep, type RouteTarget, rampRoute, rewriteRoute } from "../../src/cli/commands/canary.ts";
-import { examplesOf, projectText, shownBy } from "./console-examples.ts";
-import { waybill } from "./fake-runtime.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { type RampStep, type RouteTarget, rampRoute, rewriteRoute } from "../../../src/cli/commands/canary.ts";
+import { examplesOf, projectText, shownBy } from "../console-examples.ts";
+import { waybill } from "../fake-runtime.ts";
+import { MemoryFiles } from "../memory-files.ts";
 
 const own = projectText("routing-table.json");
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { type Inputs, MILLION, PRICES } from "../../bench/scale/inputs.ts";
-import { dollars } from "../../bench/scale/model.ts";
-import { scalePage } from "../../bench/scale/page.ts";
-import { comparisons, isWithin, simulate, THINNED } from "../../bench/scale/simulation.ts";
+import { type Inputs, MILLION, PRICES } from "../../../bench/scale/inputs.ts";
+import { dollars } from "../../../bench/scale/model.ts";
+import { scalePage } from "../../../bench/scale/page.ts";
+import { comparisons, isWithin, simulate, THINNED } from "../../../bench/scale/simulation.ts";
 
-const fileAt = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const fileAt = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 
 it("docs/design/scale.md is what npm run generate writes", () => {
   expect(fileAt("docs/design/scale.md")).toBe(scalePage());

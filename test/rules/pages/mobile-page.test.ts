@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { sendAgain } from "../../docs/examples/send-again.ts";
-import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug } from "../../src/problems/catalogue.ts";
+import { sendAgain } from "../../../docs/examples/send-again.ts";
+import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug } from "../../../src/problems/catalogue.ts";
 
-const fileAt = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const fileAt = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const page = fileAt("docs/guides/mobile-apps.md");
 
 describe("docs/guides/mobile-apps.md", () => {

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { KINDS } from "../../bench/databases/kinds.ts";
-import { idsPerCollision } from "../../bench/distributed-id/collisions.ts";
+import { KINDS } from "../../../bench/databases/kinds.ts";
+import { idsPerCollision } from "../../../bench/distributed-id/collisions.ts";
 import {
   capacityOf,
   compareSqlServer,
@@ -16,12 +16,12 @@ import {
   periodRange,
   splitLongs,
   type Words,
-} from "../../src/ids/index.ts";
-import { SQL_ORDER } from "../../src/ids/layout/words.ts";
-import { storeColumn } from "../../src/ids/stores/column.ts";
-import { rises } from "../../src/ids/stores/order.ts";
-import { mintable, mintedIds } from "../engines/minted.ts";
-import { blocks, namesIn, page, rowsOf, section, statementsOf } from "../engines/page.ts";
+} from "../../../src/ids/index.ts";
+import { SQL_ORDER } from "../../../src/ids/layout/words.ts";
+import { storeColumn } from "../../../src/ids/stores/column.ts";
+import { rises } from "../../../src/ids/stores/order.ts";
+import { mintable, mintedIds } from "../../engines/minted.ts";
+import { blocks, namesIn, page, rowsOf, section, statementsOf } from "../../engines/page.ts";
 
 /** Statements of `docs/guides/databases.md`, on PostgreSQL (PGlite) and SQLite. Other engines: `test/engines`. */
 
