@@ -101,7 +101,7 @@ function run(node, args) {
   const path = [dirname(node), join(root, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
   const child = spawn(node, args, {
     env: { ...QUIET, ...process.env, PATH: path, ...nodeOptions(node) },
-    stdio: "inherit",
+    stdio: ["inherit", "inherit", "inherit", ...socketsOfSystemd()],
     windowsHide: true,
     // npm sets INIT_CWD; without npm the working folder is the caller's.
     cwd: (given.has(IN_CALLERS_FOLDER) && process.env["INIT_CWD"]) || process.cwd(),
@@ -117,6 +117,13 @@ function run(node, args) {
     process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
     process.exit();
   });
+}
+
+/** Descriptors of sockets that systemd opened, from 3 on (sd_listen_fds(3)). */
+function socketsOfSystemd() {
+  const { LISTEN_FDS = "", LISTEN_PID } = process.env;
+  const count = LISTEN_PID === String(process.pid) && /^\d{1,2}$/.test(LISTEN_FDS) ? Number(LISTEN_FDS) : 0;
+  return Array.from({ length: count }, (_, at) => at + 3);
 }
 
 /** Options for every Node that is started, if it needs them to read TypeScript. @param {string} node */

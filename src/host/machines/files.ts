@@ -3,8 +3,8 @@ import { constants, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { STATE_NAME, TLS_FILES } from "../workerd/tls-text.ts";
-import type { Role } from "./members.ts";
-import { CREDENTIALS_FILE, type MachineOptions } from "./options.ts";
+import { CREDENTIALS_FILE, type Role } from "./members.ts";
+import type { MachineOptions } from "./options.ts";
 
 /** Texts of `--state-tls`, as workerd gets them. */
 export interface TlsFiles {

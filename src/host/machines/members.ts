@@ -124,9 +124,23 @@ function membersOf(file: MachineFile): Result<Members, readonly string[]> {
     if (name === "$schema") continue;
     const fault = isMember(name) ? kindFault(MEMBERS[name].kind, given) : unknownName(name);
     if (fault !== undefined) faults.push(`${name} in ${file.path} ${fault}`);
-    else members[name] = isMember(name) && "isPath" in MEMBERS[name] ? file.resolve(given) : given;
+    else members[name] = isMember(name) ? resolved(name, given, file.resolve) : given;
   }
   return faults.length > 0 ? err(faults) : ok(members);
+}
+
+/** Paths of a file start at its folder. */
+function resolved(name: MemberName, given: unknown, resolve: MachineFile["resolve"]): unknown {
+  if (name === "bucketOptions") return (given as readonly string[]).map((text) => resolveOption(text, resolve));
+  return "isPath" in MEMBERS[name] ? resolve(given as string) : given;
+}
+
+/** The option of a bucket that is a path. */
+export const CREDENTIALS_FILE = "aws_credentials_file";
+
+export function resolveOption(text: string, resolve: MachineFile["resolve"]): string {
+  const prefix = `${CREDENTIALS_FILE}=`;
+  return text.startsWith(prefix) ? prefix + resolve(text.slice(prefix.length)) : text;
 }
 
 function unknownName(name: string): string {

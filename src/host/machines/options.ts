@@ -1,9 +1,10 @@
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { nearest } from "../../routing/index.ts";
 import { STATE_NODES_MAX } from "../workerd/edge-config.ts";
 import { type Address, isPublic, isWildcard, parseAddress, parseDescriptor, portClashes } from "./addresses.ts";
-import type { Given, MemberName } from "./members.ts";
+import { CREDENTIALS_FILE, type Given, type MemberName, resolveOption } from "./members.ts";
 
 /** `waybill serve` runs it on a machine of several. */
 export type MachineOptions = EdgeOptions | StateOptions;
@@ -229,7 +230,6 @@ function peersOf(own: Address, reader: Reader): readonly Address[] {
 }
 
 /** Those of workerd (`ClusterConfig.bucketOptions`) that are no secret. */
-export const CREDENTIALS_FILE = "aws_credentials_file";
 const BUCKET_OPTIONS = ["aws_endpoint", "aws_region", CREDENTIALS_FILE];
 const SECRET_OPTIONS = ["aws_access_key_id", "aws_secret_access_key", "aws_token"];
 
@@ -246,7 +246,7 @@ function bucketOptions(bucket: string, { members, fault }: Reader): readonly str
     if (why !== undefined) fault("bucketOptions", why);
     seen.add(name);
   }
-  return given;
+  return given.map((text) => resolveOption(text, (path) => resolve(path)));
 }
 
 function optionFault(name: string, value: string, isTwice: boolean): string | undefined {
@@ -257,7 +257,6 @@ function optionFault(name: string, value: string, isTwice: boolean): string | un
     return `${name} is unknown; ${near === undefined ? `there are ${BUCKET_OPTIONS.join(", ")}` : `write ${near}`}`;
   }
   if (isTwice) return `${name} is there twice`;
-  if (name === CREDENTIALS_FILE && !value.startsWith("/")) return `${name} must be an absolute path`;
   if (name === "aws_endpoint" && !/^https?:\/\/[^/?#\s@]+(?:\/[^?#\s]*)?$/.test(value))
     return `${name} must be a URL, such as https://s3.eu-central-1.amazonaws.com`;
   return undefined;

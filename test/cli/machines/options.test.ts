@@ -64,6 +64,16 @@ describe("options of a machine", () => {
     });
   });
 
+  it("finds the bucket's credentials from the folder of the file, or from where it runs", () => {
+    const bucketOptions = ["aws_credentials_file=s3"];
+    expect(read({}, { ...NODE, bucketOptions })).toMatchObject({
+      value: { cluster: { bucketOptions: ["aws_credentials_file=/etc/s3"] } },
+    });
+    expect(read({ ...NODE, bucketOptions })).toMatchObject({
+      value: { cluster: { bucketOptions: [`aws_credentials_file=${process.cwd()}/s3`] } },
+    });
+  });
+
   it("of an unclustered state node: 15 s to stop, and no cluster", () => {
     expect(read(ALONE)).toMatchObject({ value: { stopMs: 15_000, cluster: undefined } });
   });
@@ -260,12 +270,6 @@ describe("options of a machine", () => {
       { ...NODE, bucketOptions: ["hush"] },
       undefined,
       [/an option is NAME=VALUE/],
-    ],
-    [
-      "a relative path",
-      { ...NODE, bucketOptions: ["aws_credentials_file=s3"] },
-      undefined,
-      [/must be an absolute path/],
     ],
     [
       "an endpoint without a scheme",
