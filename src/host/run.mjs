@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { alone, runNpm } from "./checkout/install.mjs";
 import { chooseNode, readsTypeScript, whyNotPackaged } from "./checkout/node.mjs";
 import { announce, npmArguments, npmCommand, packagesOf, planInstall, toolScript } from "./checkout/packages.mjs";
 
@@ -30,7 +31,13 @@ const TOOL = "--tool";
 /** Node prints one about type stripping and SQLite at each start. */
 const NO_WARNING = "--disable-warning=ExperimentalWarning";
 
+/** What npm says does not always say what helps. */
+const FAILED =
+  "The first install needs the npm registry, or npm's cache. Where files were in its way (ENOTEMPTY, EBUSY), another program changes node_modules: end it, and try again.";
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Held while npm installs, in whichever of the folders. */
+const LOCK = join(root, ".node", "installing");
 const args = process.argv.slice(2);
 const given = new Set();
 while ([PRODUCT, IN_CALLERS_FOLDER, TOOL].includes(args[0] ?? "")) given.add(args.shift());
@@ -43,20 +50,31 @@ if (file === undefined) {
 const needs = given.has(PRODUCT) ? "product" : "tools";
 const wanted =
   packagesOf(join(root, "package-lock.json")) ?? stop("package-lock.json is missing or damaged: restore it from git");
-const node = findNode();
+const node = await findNode();
 const script = given.has(TOOL) ? toolScript(wanted, file) : file;
 if (script === undefined) stop(`No package has a command ${file}.`);
-install();
+await install();
 run(node, [...(given.has(TOOL) ? [] : [NO_WARNING]), join(root, script), ...rest]);
 
 /** Installs what is missing, after it was said. */
-function install() {
-  const plan = findMissing();
-  if (plan === undefined) return;
-  process.stderr.write(`${announce(plan)}\n`);
-  npm(root, npmArguments(plan));
-  // npm corrects a package.json that differs from the lock file without a word; `ci` refuses it.
-  if (!plan.isFresh && findMissing() !== undefined) npm(root, npmArguments({ ...plan, isFresh: true }));
+async function install() {
+  if (findMissing() === undefined) return;
+  await alone(LOCK, sayWaiting, async () => {
+    // The install that was waited for may be all that is needed.
+    const plan = findMissing();
+    if (plan === undefined) return;
+    process.stderr.write(`${announce(plan)}\n`);
+    await npm(root, npmArguments(plan));
+    // npm corrects a package.json that differs from the lock file without a word; `ci` refuses it.
+    if (!plan.isFresh && findMissing() !== undefined) await npm(root, npmArguments({ ...plan, isFresh: true }));
+  });
+}
+
+/** @param {number} pid */
+function sayWaiting(pid) {
+  process.stderr.write(
+    `Another start installs packages here (process ${pid}): waiting until it is done. Ctrl-C ends this one.\n`,
+  );
 }
 
 function findMissing() {
@@ -64,16 +82,20 @@ function findMissing() {
 }
 
 /** @param {string} folder @param {readonly string[]} args */
-function npm(folder, args) {
+async function npm(folder, args) {
   const { platform, execPath } = process;
   const [program, ...first] = npmCommand({ platform, execPath, npmPath: process.env["npm_execpath"] });
-  const result = spawnSync(program, [...first, ...args], { cwd: folder, stdio: ["ignore", 2, 2], windowsHide: true });
-  if (result.error) stop(`npm cannot be started (${result.error.message}): install Node with its npm`);
-  if (result.status !== 0) stop(`npm ${args[0]} failed, see above; it needs the npm registry, or npm's cache, once`);
+  const result = await runNpm(folder, [program, ...first, ...args]);
+  if ("error" in result) return stop(`npm cannot be started (${result.error.message}): install Node with its npm`);
+  if ("signal" in result) {
+    process.stderr.write("The installation is stopped. The next start begins it again.\n");
+    process.exit(128 + constants.signals[result.signal]);
+  }
+  if (result.code !== 0) stop(`npm ${args[0]} failed with exit code ${result.code}, see above. ${FAILED}`);
 }
 
 /** The machine's Node if it is new enough, else the one of a package, which has a lock file and a folder of its own. */
-function findNode() {
+async function findNode() {
   const { versions, platform, arch, execPath } = process;
   const chosen = chooseNode(needs, { version: versions.node, platform, arch });
   if ("refusal" in chosen) return stop(chosen.refusal);
@@ -83,11 +105,24 @@ function findNode() {
   }
   const name = chosen.packaged;
   const folder = join(root, ".node");
-  const locked = packagesOf(join(folder, "package-lock.json"))?.[`node_modules/${name}`];
-  const found = packagesOf(join(folder, "node_modules", ".package-lock.json"))?.[`node_modules/${name}`];
-  if (locked === undefined || locked.integrity !== found?.integrity) {
-    process.stderr.write(`${announce({ reason: `this is ${versions.node}`, parts: ["node"], changed: 0 })}\n`);
-    npm(folder, ["ci", "--include=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const isMissing = () => {
+    const locked = packagesOf(join(folder, "package-lock.json"))?.[`node_modules/${name}`];
+    const found = packagesOf(join(folder, "node_modules", ".package-lock.json"))?.[`node_modules/${name}`];
+    return locked === undefined || locked.integrity !== found?.integrity;
+  };
+  if (isMissing()) {
+    await alone(LOCK, sayWaiting, async () => {
+      if (!isMissing()) return;
+      process.stderr.write(`${announce({ reason: `this is ${versions.node}`, parts: ["node"], changed: 0 })}\n`);
+      await npm(folder, [
+        "ci",
+        "--include=optional",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+      ]);
+    });
   }
   const packaged = join(folder, "node_modules", name, "bin", "node");
   const { status, error, stderr } = spawnSync(packaged, ["--version"], { encoding: "utf8" });

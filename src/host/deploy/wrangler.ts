@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { endWithParent } from "../child.ts";
 import type { Lack } from "./requirements.ts";
 import { lacksOf } from "./requirements.ts";
 
@@ -68,8 +69,19 @@ function isOlder(version: string, needed: string): boolean {
 /** Keeps wrangler quiet. The caller's environment overrides these. */
 const QUIET = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
 
-export const startWrangler = ({ program }: Wrangler, args: readonly string[], stdio: "inherit" | "pipe") =>
-  spawn(process.execPath, [program, ...args], { env: { ...QUIET, ...process.env }, stdio, windowsHide: true });
+/** It gets the signals of this process, and ends with it. */
+export function startWrangler({ program }: Wrangler, args: readonly string[], stdio: "inherit" | "pipe"): ChildProcess {
+  const options = { env: { ...QUIET, ...process.env }, stdio, windowsHide: true };
+  const child = spawn(process.execPath, [program, ...args], options);
+  endWithParent(child);
+  const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, pass);
+  child.once("close", () => {
+    for (const signal of signals) process.off(signal, pass);
+  });
+  return child;
+}
 
 export interface ReadConfig {
   readonly vars: Readonly<Record<string, unknown>>;

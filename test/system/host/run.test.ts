@@ -133,12 +133,109 @@ describe("missing packages", () => {
     writeNpm("exit 1");
     const { status, stderr, stdout } = run("hello.ts");
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("npm ci failed");
+    expect(stderr).toContain("npm ci failed with exit code 1, see above. The first install needs the npm registry");
+    expect(stderr).toContain("(ENOTEMPTY, EBUSY), another program changes node_modules");
   });
 
   it("cannot be known without a lock file", () => {
     rmSync(join(house, "package-lock.json"));
     expect(run("hello.ts").stderr).toContain("package-lock.json is missing or damaged");
+  });
+});
+
+/** Ends as soon as a file is there, or a process is not. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    // A process that nobody has waited for yet is dead all the same.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+
+describe.skipIf(process.platform !== "linux")("an installation", () => {
+  const start = () => {
+    const child = spawn(process.execPath, [join(house, "src/host/run.mjs"), "hello.ts"], {
+      env: env(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const ended = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) =>
+      child.once("close", (code, signal) => resolve([code, signal])),
+    );
+    return { child, stderr: () => stderr, ended };
+  };
+  const pids = () => ["npm-pid", "helper-pid"].map((name) => Number(readFileSync(join(house, name), "utf8")));
+  /** npm with a process of its own, as it has for packages, that takes its time. */
+  const slowNpm = (trap: string) =>
+    writeNpm(
+      `${trap}\nsleep 60 &\necho $! > "${house}/helper-pid"\necho $$ > "${house}/npm-pid.new"\n` +
+        `mv "${house}/npm-pid.new" "${house}/npm-pid"\nwait\nwait`,
+    );
+
+  it.each([
+    ["SIGINT", 130, ""],
+    ["SIGTERM", 143, ""],
+    ["SIGHUP", 129, ""],
+    // npm goes on with what it has begun, and is killed after a while.
+    ["SIGTERM", 143, "trap '' TERM"],
+  ] as const)("ends whole on %s with %s, and the next start begins anew %s", async (signal, code, trap) => {
+    write("node_modules/.package-lock.json", { packages: {} });
+    slowNpm(trap);
+    const { child, stderr, ended } = start();
+    await until(() => existsSync(join(house, "npm-pid")));
+    child.kill(signal);
+    expect(await ended).toEqual([code, null]);
+    expect(stderr()).toContain("The installation is stopped. The next start begins it again.\n");
+    await until(() => !pids().some(isAlive));
+    expect(existsSync(join(house, ".node/installing"))).toBe(false);
+    npmInstalls(INSTALLED.packages);
+    expect(run("hello.ts").stderr).toContain("nothing is installed yet");
+  });
+
+  it("ends with a start that is killed", async () => {
+    slowNpm("");
+    const { child, ended } = start();
+    await until(() => existsSync(join(house, "npm-pid")));
+    child.kill("SIGKILL");
+    await ended;
+    await until(() => !pids().some(isAlive));
+    // What the killed one has left locks nobody out.
+    npmInstalls(INSTALLED.packages);
+    expect(run("hello.ts").status).toBe(7);
+  });
+
+  it("is waited for by a second start, which then needs none", async () => {
+    write("record.json", INSTALLED);
+    writeNpm(
+      `: > "${house}/begun"\nwhile [ ! -e "${house}/go-on" ]; do sleep 0.05; done\n` +
+        `mkdir -p node_modules; cp "${house}/record.json" node_modules/.package-lock.json`,
+    );
+    const first = start();
+    await until(() => existsSync(join(house, "begun")));
+    const second = start();
+    await until(() => second.stderr().includes("\n"));
+    expect(second.stderr()).toBe(
+      `Another start installs packages here (process ${first.child.pid}): waiting until it is done. Ctrl-C ends this one.\n`,
+    );
+    const third = start();
+    await until(() => third.stderr().includes("\n"));
+    third.child.kill("SIGINT");
+    expect(await third.ended).toEqual([null, "SIGINT"]);
+    writeFileSync(join(house, "go-on"), "");
+    expect([await first.ended, await second.ended]).toEqual([
+      [7, null],
+      [7, null],
+    ]);
+    expect(npmCalls().split("\n")).toHaveLength(2);
   });
 });
 
