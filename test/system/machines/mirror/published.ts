@@ -48,12 +48,19 @@ export function tableText({ region = "rest", pack, directories = [], origins = {
 export interface PackOptions {
   readonly ranges: number;
   readonly rangesPerPage?: number;
-  /** The region of the range in the middle. */
+  /** The region of one range; the others never change. */
   readonly region?: string;
+  /** By default the one in the middle. */
+  readonly flipped?: number;
 }
 
-export async function makePack({ ranges, rangesPerPage, region = "first" }: PackOptions): Promise<EncodedPack> {
-  const regionOf = (at: number) => (at === ranges >> 1 ? region : at % 2 === 0 ? "first" : "second");
+export async function makePack({
+  ranges,
+  rangesPerPage,
+  region = "first",
+  flipped = ranges >> 1,
+}: PackOptions): Promise<EncodedPack> {
+  const regionOf = (at: number) => (at === flipped ? region : at % 2 === 0 ? "first" : "second");
   const all = Array.from({ length: ranges }, (_, at) => ({ from: at * 50, to: at * 50 + 9, region: regionOf(at) }));
   const options = { fieldBits: 32, sha256, ...(rangesPerPage && { rangesPerPage }) };
   const encoded = await encodePack(all, options);
