@@ -32,7 +32,7 @@ it("a mirror that is killed at any file operation leaves a whole table, and the 
   for (let after = 0; ; after += STEP) {
     published.publish({ pack: packs[(after / STEP + 1) % 2], region: after % 8 === 0 ? "first" : "second" });
     const target = String(published.pointer?.revision);
-    const child = spawn(process.execPath, [PROCESS, folder, tls, node.address, String(after), target]);
+    const child = spawn(process.execPath, [PROCESS, folder, join(tls, "edge"), node.address, String(after), target]);
     const [printed, [code, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);
     const [revision = 0] = (await wholeTable(read)) ?? [];
     expect(revision).toBeGreaterThanOrEqual(last);

@@ -407,12 +407,12 @@ describe("state nodes", () => {
     const published = new Published();
     published.publish({});
     const node = await begin(context, startStateNode(published, tls));
-    const own = newCertificates();
+    const own = join(newCertificates(), "edge");
     const mirror = await begin(context, mirrorOf([node], newFolder(), { tls: own }));
     await until(() => mirror.status().lastError !== undefined, "a refusal");
     expect(mirror.status().revision).toBeUndefined();
     for (const name of ["ca.pem", "cert.pem", "key.pem"]) {
-      cpSync(join(tls, name), join(own, `new-${name}`));
+      cpSync(join(tls, "edge", name), join(own, `new-${name}`));
       renameSync(join(own, `new-${name}`), join(own, name));
     }
     await untilRevision(mirror, 1);

@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { join } from "node:path";
@@ -60,7 +59,7 @@ const FAULTS = {
 } satisfies Record<string, (response: ServerResponse, bytes: Uint8Array) => unknown>;
 
 export async function startStateNode(published: Published, tls: string): Promise<StateNode> {
-  const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) => readFileSync(join(tls, name)));
+  const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) => readFileSync(join(tls, "state", name)));
   const asked: string[] = [];
   const reports = new Map<string, unknown>();
   const server = createServer({ ca, cert, key, requestCert: true, rejectUnauthorized: true });
@@ -123,16 +122,4 @@ export async function startStateNode(published: Published, tls: string): Promise
     },
   };
   return node;
-}
-
-/** A folder with one certificate for both sides, and its authority. */
-export function makeCertificates(folder: string): string {
-  const run = (...args: readonly string[]) => execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
-  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-  run("req", "-x509", ...newKey, "-days", "2", "-subj", "/CN=ca", "-keyout", "ca-key.pem", "-out", "ca.pem");
-  run("req", ...newKey, "-subj", "/CN=node", "-keyout", "key.pem", "-out", "node.csr");
-  writeFileSync(join(folder, "san"), "subjectAltName=DNS:state.waybill\n");
-  const signing = ["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-days", "2", "-extfile", "san"];
-  run("x509", "-req", "-in", "node.csr", ...signing, "-out", "cert.pem");
-  return folder;
 }

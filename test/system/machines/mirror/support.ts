@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, type TestContext } from "vitest";
+import { makeCertificates } from "../../../../src/host/machines/certificates.ts";
 import type { MirrorLine } from "../../../../src/host/machines/mirror/lines.ts";
 import { type Mirror, type MirrorOptions, startMirror } from "../../../../src/host/machines/mirror/mirror.ts";
 import type { MirrorClock } from "../../../../src/host/machines/mirror/platform.ts";
 import { CODE_VERSION } from "./published.ts";
-import { makeCertificates, type StateNode } from "./state-node.ts";
+import type { StateNode } from "./state-node.ts";
 
 /** Folders of a test file, and its mirrors. */
 export function scratch() {
@@ -15,7 +16,13 @@ export function scratch() {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   let count = 0;
   const newFolder = () => join(root, `kv-${count++}`);
-  const tls = makeCertificates(mkdtempSync(join(root, "tls-")));
+  const newCertificates = (): string => {
+    const folder = mkdtempSync(join(root, "tls-"));
+    const made = makeCertificates(folder, 2);
+    if (!made.ok) throw new Error(made.error);
+    return folder;
+  };
+  const tls = newCertificates();
   const mirrorOf = (
     nodes: readonly (StateNode | string)[],
     kvFolder: string,
@@ -23,14 +30,14 @@ export function scratch() {
   ) =>
     startMirror({
       nodes: nodes.map((node) => (typeof node === "string" ? node : node.address)),
-      tls,
+      tls: join(tls, "edge"),
       kvFolder,
       edge: { name: "edge-1", version: "1.0.0", processes: 2 },
       codeVersion: CODE_VERSION,
       report: (line) => more.lines?.push(line),
       ...more,
     });
-  return { root, tls, newFolder, mirrorOf, newCertificates: () => makeCertificates(mkdtempSync(join(root, "tls-"))) };
+  return { root, tls, newFolder, mirrorOf, newCertificates };
 }
 
 /** Ends with its test. Tests run at the same time, so that each says which one it is. */
