@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { Gateway } from "../src/ports/gateway.ts";
+import type { MovedPart, MovedValues } from "../src/ports/moving.ts";
 import type { CompiledTable } from "../src/routing/index.ts";
 import type { Paths } from "./openapi/paths.ts";
 
@@ -9,6 +10,8 @@ export interface PageFeature {
   /** URL families, each a router of its own. */
   readonly pages?: readonly ((gateway: Gateway) => Pick<Hono, "routes">)[];
   readonly openapi?: OpenApiPart;
+  /** Its objects, and its values in KV, in an export of the state. */
+  readonly moved?: { readonly part?: MovedPart; readonly values?: MovedValues };
 }
 
 export interface OpenApiPart {

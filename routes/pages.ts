@@ -9,6 +9,8 @@ import { answerUnchanged, newPages, type PageEnv, respondUnhandled } from "./lib
 import { metrics, regions } from "./metrics.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
+import { stateOpenApi } from "./state/openapi.ts";
+import { state } from "./state/state.ts";
 import { table, tableRevisions } from "./table/table.ts";
 
 /** The gateway's own pages. */
@@ -17,10 +19,21 @@ export function createPages(gateway: Gateway): Hono<PageEnv> {
   pages.use(guardConsole(gateway));
   pages.use(answerUnchanged);
   const features: readonly PageFeature[] = PAGE_FEATURES;
-  const families = [ids, health, metrics, regions, consolePage, consoleData, table, tableRevisions, problems];
+  const families = [
+    ids,
+    health,
+    metrics,
+    regions,
+    consolePage,
+    consoleData,
+    table,
+    tableRevisions,
+    state(features),
+    problems,
+  ];
   for (const family of [...features.flatMap(({ pages = [] }) => pages), ...families])
     pages.route("/", family(gateway) as Hono);
-  const parts = features.flatMap(({ openapi }) => openapi ?? []);
+  const parts = [...features.flatMap(({ openapi }) => openapi ?? []), stateOpenApi];
   pages.route("/", openapi(gateway, parts));
   pages.all("*", respondUnhandled(pages));
   return pages;

@@ -53,6 +53,26 @@ export const processRuntime: Runtime = {
       writeWhole(path, content);
       return undefined;
     }),
+  createFile: async (path) => {
+    const unfinished = `${path}.unfinished-${process.pid}`;
+    try {
+      const file = await open(unfinished, "wx", 0o600);
+      return ok({
+        write: async (text) => void (await file.appendFile(text)),
+        async finish() {
+          await file.sync();
+          await file.close();
+          renameSync(unfinished, path);
+        },
+        async discard() {
+          await file.close();
+          rmSync(unfinished, { force: true });
+        },
+      });
+    } catch (error) {
+      return err(reasonAt(path, error));
+    }
+  },
   stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
   print: (text) =>
     new Promise((resolve) => {

@@ -80,6 +80,15 @@ export const COMMANDS: readonly Entry[] = [
     ],
   },
   { name: "idempotency", load: async () => (await import("./commands/idempotency.ts")).idempotency },
+  {
+    name: "state",
+    description: "export a gateway's whole state, and import it on another machine",
+    commands: [
+      { name: "export", load: async () => (await import("./commands/state/export.ts")).stateExport },
+      { name: "import", load: async () => (await import("./commands/state/import.ts")).stateImport },
+      { name: "verify", load: async () => (await import("./commands/state/verify.ts")).stateVerify },
+    ],
+  },
   { name: "luuid", load: async () => (await import("./commands/luuid/verify.ts")).luuidKeys },
   { name: "token", load: async () => (await import("./commands/token.ts")).token },
   { name: "layout", load: async () => (await import("./commands/layout.ts")).layout },

@@ -20,6 +20,8 @@ export interface Runtime {
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
   /** Writes or overwrites a file, and creates missing folders. The error is the system's message. */
   readonly writeFile: (path: string, content: string | Uint8Array) => Result<undefined, string>;
+  /** Writes a file for its owner alone, bit by bit; it has its name once it is whole. The error is the system's message. */
+  readonly createFile: (path: string) => Promise<Result<NewFile, string>>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Data, to stdout. Waits while the reader is slow. */
   readonly print: (text: string) => Promise<void>;
@@ -59,6 +61,13 @@ export type SimpleFetch = (
 
 /** There is `no-terminal`, the input `ended` (Ctrl-D), or the question was `interrupted` (Ctrl-C). */
 export type NoAnswer = "no-terminal" | "ended" | "interrupted";
+
+export interface NewFile {
+  readonly write: (text: string) => Promise<void>;
+  /** It is on the disk, and replaces a file of its name. */
+  readonly finish: () => Promise<void>;
+  readonly discard: () => Promise<void>;
+}
 
 export interface OpenFile {
   /** 0 for a pipe. */

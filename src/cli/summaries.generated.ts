@@ -186,6 +186,18 @@ export const SUMMARIES: Readonly<Record<string, Summary>> = {
     "idempotency",
     "show what a gateway knows of an idempotency key"
   ],
+  "state export": [
+    "export [options]",
+    "write all that a gateway knows into one file: history, audit, sequences, idempotency keys, directories, figures"
+  ],
+  "state import": [
+    "import [options] <file>",
+    "write an export into a gateway that is empty; an import that was interrupted goes on"
+  ],
+  "state verify": [
+    "verify [options] <file>",
+    "check that an export is whole, and with a gateway that it has the same rows"
+  ],
   "luuid": [
     "luuid",
     "verify the primary keys of LUUIDs over regions"

@@ -2,10 +2,11 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
 import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
-import { sha256, tableText } from "../edge/table/kv.ts";
+import { readPointer, sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
 import type { Pointer } from "../formats/kv.ts";
 import type { HeardEdge } from "../formats/machines.ts";
+import { START_AUTHOR } from "../formats/start-table.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type {
@@ -28,7 +29,9 @@ import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
 import { readStartTable, type StartTable } from "./start-table.ts";
 import { type StoredForms, storedForms } from "./stored-forms.ts";
 
-const START_AUTHOR = "start";
+/** Only an import waits for it. */
+const OUTRANK_READ_MS = 10_000;
+
 const START_NOTE = "The table that the gateway was started with.";
 
 export interface ControlPlaneDeps {
@@ -206,6 +209,12 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
       if (lastError !== undefined) return err({ reason: "control-plane-unavailable", why: lastError });
       await this.#pause(Math.max(0, (atMs ?? 0) - this.#clock.nowMs()));
     }
+  }
+
+  /** The history was imported. KV may have the table of the start before. */
+  async imported(): Promise<void> {
+    const read = await readPointer(this.env.TABLE_KV, OUTRANK_READ_MS);
+    if (read.ok) this.#log.outrank(read.value);
   }
 
   /** An isolate found no form of this version for the table of a digest. */

@@ -158,6 +158,15 @@ export class RevisionLog extends RevisionStore {
     });
   }
 
+  /** An imported history gets a change above that of a pointer which KV had before, if that has its revision with another table. */
+  outrank({ revision, digest, change }: Pointer): void {
+    const state = this.state();
+    const { pointer } = state.publication ?? {};
+    if (pointer === undefined || pointer.revision !== revision || pointer.digest === digest) return;
+    this.save({ ...state, change: Math.max(state.change, change) });
+    this.#putIntoForce(this.current(), this.canary());
+  }
+
   /** From now on numbers are above those that KV has. */
   #numberAbove(revision: number, change: number): void {
     const state = this.state();

@@ -26,6 +26,8 @@ export interface Env extends Settings {
   readonly ANALYTICS?: AnalyticsEngineDataset;
   /** Bound by a self-hosted start that hands a table over. */
   readonly START_TABLE?: Fetcher;
+  /** `on`: no request is served, and objects only move their state (host/moving.ts). */
+  readonly STATE_MOVES?: string;
   /** The console's files, where they were built. */
   readonly CONSOLE?: Fetcher;
 }

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import type { MoveCall, MovedRows } from "../ports/moving.ts";
 import { loadable } from "../problems/loadable.ts";
 import type { Env } from "./env.ts";
 import { reportDefect } from "./log.ts";
@@ -50,6 +51,7 @@ export function thinObject<Api extends object>(
       super(context, env);
       void context.blockConcurrencyWhile(async () => {
         try {
+          if (await isMoved(context, env)) return;
           const make = implementation.loaded ?? (await implementation.load());
           this.object = make(context, env);
         } catch (error) {
@@ -58,14 +60,30 @@ export function thinObject<Api extends object>(
         }
       });
     }
+
+    /** For exports and imports of the whole state. No edge may call it. */
+    async moveState(rows: MovedRows, call: MoveCall): Promise<unknown> {
+      const make = async () => (await implementation.load())(this.ctx, this.env);
+      return (await moving.load()).moveObject({ context: this.ctx, env: this.env, holder: this, rows, make }, call);
+    }
   }
   for (const method of Object.keys(methods)) {
     Object.defineProperty(ThinObject.prototype, method, {
       value(this: ThinObject, ...values: readonly unknown[]): unknown {
-        const object = this.object as Readonly<Record<string, Method>> & Api;
-        return (object[method] as Method)(...values);
+        const object = this.object as (Readonly<Record<string, Method>> & Api) | undefined;
+        return object === undefined
+          ? moving.run(({ held }) => held(this.ctx, method))
+          : (object[method] as Method)(...values);
       },
     });
   }
   return ThinObject as unknown as ThinClass & (new (context: DurableObjectState, env: Env) => DurableObject<Env> & Api);
 }
+
+const moving = loadable("moving", () => import("./moving/object.ts"));
+
+/** Whether its implementation must not run: see `moving/object.ts`. */
+const isMoved = async (context: DurableObjectState, { STATE_MOVES }: Env): Promise<boolean> =>
+  STATE_MOVES !== undefined ||
+  (!context.storage.sql.exec("SELECT 1 FROM sqlite_schema WHERE name = 'waybill_import'").next().done &&
+    (await moving.load()).isClaimed(context));

@@ -2,6 +2,9 @@
 export const START_FILE = "start.json";
 export const TABLE_FILE = "table.json";
 
+/** The author of the revision that a start publishes. */
+export const START_AUTHOR = "start";
+
 export interface StartFile {
   /** Names the start: its later calls publish nothing. */
   readonly id: string;

@@ -4,6 +4,7 @@ import type { ReadPorts } from "../routing/resolve/reading.ts";
 import type { Authenticate, ControlPlaneApi, Tables } from "./admin.ts";
 import type { ConsolePort } from "./console.ts";
 import type { Counters, Metrics, RequestLine, Span } from "./metrics.ts";
+import type { Moving } from "./moving.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "./origins.ts";
 import type {
   Client,
@@ -60,6 +61,8 @@ export interface Gateway extends ProxyPorts, ReadPorts, LoadPorts {
   readonly earlyAnswers: { readonly bytesMax: number; readonly holdMs: number };
   readonly tables: Tables;
   readonly controlPlane: ControlPlaneApi;
+  /** `undefined`: this is an edge, and the state is at the state nodes. */
+  readonly moving: () => Promise<Moving | undefined>;
   readonly subtle: Pick<SubtleCrypto, "digest" | "importKey" | "encrypt" | "decrypt">;
   readonly hashOf: (name: "SHA-256" | "SHA-512") => RunningHash;
   readonly clientOf: (request: Request) => Client;

@@ -21,6 +21,7 @@ const CORE = {
   "ambiguous-id": problem(409, "Ambiguous ID"),
   "canary-running": problem(409, "A canary of the table is running"),
   "no-canary": problem(409, "No canary of the table is running"),
+  "state-refused": problem(409, "Not imported"),
   "unknown-revision": problem(404, "Revision not available"),
   "stale-revision": problem(412, "The table was changed by someone else"),
   "precondition-required": problem(428, "Missing `if-match`"),

@@ -52,6 +52,9 @@ export type TableHistoryError = {
   readonly outcome?: "unknown" | "none" | undefined;
 };
 
+/** Why the gateway's state is neither exported nor imported here. `why`: a sentence without its end. */
+export type StateError = { readonly reason: "state-refused"; readonly why: string } | TableHistoryError;
+
 /** Why a table change was not made, or a revision is not available. */
 export type TableChangeError =
   | TableHistoryError
@@ -66,4 +69,4 @@ export type TableChangeError =
   | { readonly reason: "unknown-revision"; readonly revision: number; readonly why: string }
   | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
 
-export type PortError = TableError | TableChangeError | AuthError;
+export type PortError = TableError | TableChangeError | AuthError | StateError;

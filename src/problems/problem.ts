@@ -117,6 +117,7 @@ const DETAILS: { readonly [Reason in CoreSlug]: string | ((error: ErrorOf<Reason
   "canary-running": ({ canary }) =>
     `Revision ${canary} is running as a canary; to replace it, name it in \`if-match\`.`,
   "no-canary": "No canary is running.",
+  "state-refused": ({ why }) => `${why}.`,
   "unknown-revision": ({ revision, why }) => `Revision ${revision} is not available: ${why}.`,
   "invalid-table": ({ faults: { length } }) =>
     `The table has ${length < FAULTS_COUNTED_MAX ? length : "at least 1,000"} fault${length === 1 ? "" : "s"}.`,

@@ -71,6 +71,12 @@ const CORE_TEXTS: Readonly<Record<CoreSlug, Texts>> = {
     meaning: "There is nothing to promote or to abort.",
     remedy: "Check `GET /-/table/status`: another operator may have ended it.",
   },
+  "state-refused": {
+    meaning:
+      "The rows do not fit, the object that they are for has contents of its own, or the gateway is an edge, which keeps no state. An object that is being imported changes as a whole or not at all.",
+    remedy:
+      "Import the whole file into a gateway that is empty; of several machines, into a state node. docs/operate/moving.md has each reason.",
+  },
   "unknown-revision": {
     meaning: "The revision does not exist, or its text is no longer stored: the last 1,000 revisions are.",
     remedy: "Check `GET /-/table/revisions`. For older texts, check the version control of their publisher.",

@@ -124,7 +124,8 @@ function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
     const truth = calls.controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
     return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause }) };
   });
-  return { tables, controlPlane };
+  const moving = async () => (await import("../edge/moving/calls.ts")).movingCalls(env);
+  return { tables, controlPlane, moving };
 }
 
 /** An edge calls the objects of state nodes. */

@@ -96,6 +96,16 @@ export const fakeRuntime = (
       return content.ok ? ok({ bytes: content.value.length, chunks: chunksOf(content.value) }) : content;
     },
     writeFile: (path, content) => ok(files.write(path, content)),
+    createFile: async (path) => {
+      let text = "";
+      return ok({
+        write: async (more) => {
+          text += more;
+        },
+        finish: async () => files.write(path, text),
+        discard: async () => undefined,
+      });
+    },
     stdin: {
       isTerminal: answer !== undefined,
       chunks: chunksOf(typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin),

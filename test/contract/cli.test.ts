@@ -29,6 +29,8 @@ it("keeps the exit codes", async () => {
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
   "waybill table show": "prints the text of a table, which is JSON",
   "waybill directory export": "prints NDJSON",
+  "waybill state export": "writes a file of NDJSON, and counts it",
+  "waybill state import": "writes into a gateway, and counts it",
   "waybill completion": "prints a script for a shell",
   "waybill export": "writes files, and names them",
   "waybill build": "writes files, and names their folder",

@@ -4,6 +4,7 @@ import { fakeDirectory } from "../cli/directory/fake-directory.ts";
 import { fakeControlPlane, type Override } from "../cli/fake-control-plane.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { MemoryFiles } from "../cli/memory-files.ts";
+import { exportText, SEQUENCE } from "../cli/state/export-file.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 /** Runs of every command with `--json`: together they print every member. */
@@ -156,6 +157,7 @@ export async function* commandRuns() {
     [`packs/${sha256}.pack`]: file,
     "faulty.json": jsonOf({ ...TABLE, default: "mars" }),
     "moving.json": jsonOf(NEXT),
+    "waybill.state": exportText([SEQUENCE]),
     "examples.json": jsonOf({ examples: EXAMPLES }),
     "api.json": jsonOf(DOCUMENT),
     "requests.ndjson": LOG,
@@ -189,6 +191,7 @@ export async function* commandRuns() {
     ["id capacity", "uuid-v7", "--rate", "1e6"],
     ["id capacity", "luuid", "--rate", "1e6"],
     ["id capacity", "hotguid", "--rate", "1e6"],
+    ["state verify", "waybill.state"],
     ["table check", "routing-table.json"],
     ["table check", "faulty.json"],
     ["init", "my-gateway"],

@@ -5,6 +5,7 @@ import { createPages } from "../../routes/pages.ts";
 import { controlPlane } from "../../src/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
+import { movingCalls } from "../../src/edge/moving/calls.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { clientReader, pooledEntropy, runningHash, systemPause } from "../../src/edge/platform.ts";
 import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
@@ -128,6 +129,7 @@ export function setUp(options: Options = {}) {
       waitUntil: () => undefined,
     }),
     controlPlane: controlPlane(TABLE_TRUTH, (refused) => defects.push(refused)),
+    moving: async () => movingCalls(env as Env),
     packs: kvPacks({
       kv: TABLE_KV,
       cache: undefined,

@@ -9,7 +9,10 @@ import { escapeControls, jsonText } from "./output.ts";
 const LINE_LENGTH_MAX = 65_536;
 
 /** The lines of a stream without their ends (LF or CRLF). A line that is too long is skipped, and gives its number. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, number>> {
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  lengthMax = LINE_LENGTH_MAX,
+): AsyncGenerator<Result<string, number>> {
   const decoder = new TextDecoder();
   let rest = "";
   let isSkipping = false;
@@ -20,9 +23,9 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     for (const line of lines) {
       count += 1;
       if (isSkipping) isSkipping = false;
-      else yield line.length > LINE_LENGTH_MAX ? err(count) : ok(line.replace(/\r$/, ""));
+      else yield line.length > lengthMax ? err(count) : ok(line.replace(/\r$/, ""));
     }
-    if (!isSkipping && rest.length > LINE_LENGTH_MAX) {
+    if (!isSkipping && rest.length > lengthMax) {
       isSkipping = true;
       yield err(count + 1);
     }

@@ -34,4 +34,18 @@ function showEntry({ scope, state, record, startedAtMs, untilMs, attempts, finge
   return { scope, state, ...record, attempts, ...times, fingerprint, ...(answer === undefined ? {} : { answer }) };
 }
 
-export const idempotencyPages: PageFeature = { name: "idempotency", pages: [idempotency], openapi };
+export const idempotencyPages: PageFeature = {
+  name: "idempotency",
+  pages: [idempotency],
+  openapi,
+  moved: {
+    part: {
+      part: "idempotency",
+      binding: "IDEMPOTENCY",
+      order: 2,
+      rows: { derived: ["totals"] },
+      // As `edge/keys.ts` names them.
+      objects: Array.from({ length: 64 }, (_, shard) => `keys-${shard}`),
+    },
+  },
+};

@@ -120,4 +120,19 @@ const requestHint = (ambiguous: Ambiguous | undefined, { canary }: ServedTable):
 const ambiguousField = ({ count, path, idLayout }: Ambiguous): string =>
   `count=${count}; path="${path}"${idLayout === undefined ? "" : `; id-layout=${idLayout}`}`;
 
-export const mintPages: PageFeature = { name: "mint", pages: [mint], openapi };
+export const mintPages: PageFeature = {
+  name: "mint",
+  pages: [mint],
+  openapi,
+  moved: {
+    part: {
+      part: "sequences",
+      binding: "SEQUENCES",
+      // Last: a number that an answer of before holds is never given again.
+      order: 5,
+      rows: { derived: ["listed", "names"] },
+      // As `edge/sequences.ts` names the list.
+      objects: { listedBy: "sequences" },
+    },
+  },
+};

@@ -4,8 +4,11 @@ import { callerOf, requireOperator, requireScope } from "../../../routes/lib/aut
 import { contextOf, jsonResponse, readBytes, respond } from "../../../routes/lib/http.ts";
 import { wholeNumber } from "../../../routes/table/request.ts";
 import type { Gateway } from "../../ports/gateway.ts";
+import type { MovedValues } from "../../ports/moving.ts";
 import { openapi } from "./openapi.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "./table/format.ts";
+import { packKey, pageKey, readHeader } from "./table/pack.ts";
+import { declaredPacks } from "./table/schema.ts";
 
 /** `/-/table/packs`: the upload of packs, before the table that names them. */
 export function tablePacks(gateway: Gateway) {
@@ -36,4 +39,35 @@ function packOf(c: Context): string | undefined {
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
 
-export const packPages: PageFeature = { name: "packs", pages: [tablePacks], openapi };
+const PART = /^pack\.([0-9a-f]{64})(?:\.(?:0|[1-9][0-9]{0,5}))?$/;
+
+/** Packs in an export of the state. A pack that KV lacks is left out: its table could not be published here either. */
+const movedPacks: MovedValues = {
+  async keysOf(text, { read, sha256 }) {
+    const keys: string[] = [];
+    for (const [, declared] of declaredPacks(text)) {
+      const bytes = await read(packKey(declared.sha256));
+      const header = bytes && (await readHeader(bytes, sha256, declared.sha256));
+      if (!header?.ok) continue;
+      // A reader of the header finds every page.
+      for (const { number } of header.value.pages) keys.push(pageKey(declared.sha256, number));
+      keys.push(packKey(declared.sha256));
+    }
+    return keys;
+  },
+  async faultOf(key, bytes, { sha256 }) {
+    const digest = PART.exec(key)?.[1];
+    if (digest === undefined) return false;
+    // Isolates verify a page by the digest in its header.
+    if (key !== packKey(digest)) return bytes.length > PAGE_BYTES_MAX ? "it is no page of a pack" : undefined;
+    const header = bytes.length > HEADER_BYTES_MAX ? undefined : await readHeader(bytes, sha256, digest);
+    return header?.ok ? undefined : "it is no header of that pack";
+  },
+};
+
+export const packPages: PageFeature = {
+  name: "packs",
+  pages: [tablePacks],
+  openapi,
+  moved: { values: movedPacks },
+};

@@ -19,6 +19,9 @@ import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd, type Wor
 /** In a state: where tables are published. */
 export const KV_FOLDER = "kv";
 
+/** In a state: the files of Durable Objects. */
+export const OBJECTS_FOLDER = "durable-objects";
+
 export interface ServeOptions
   extends Omit<WorkerdOptions, "configPath" | "flags" | "descriptor">,
     Pick<WorkerdSettings, "loopbackPorts" | "standInsUrl" | "consoleFolder"> {
@@ -72,7 +75,7 @@ export async function serveWorker(worker: readonly ModuleFile[], options: ServeO
   const folder = realpathSync(options.stateFolder);
   refuseRunning(folder);
   const kvFolder = join(folder, KV_FOLDER);
-  const durableObjectsFolder = join(folder, "durable-objects");
+  const durableObjectsFolder = join(folder, OBJECTS_FOLDER);
   for (const own of [kvFolder, durableObjectsFolder]) mkdirSync(own, { recursive: true });
   const handed = await handedTable(options, kvFolder);
   writeWorker(folder, worker);

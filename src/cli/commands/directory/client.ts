@@ -11,15 +11,12 @@ import {
   type GatewayRequest,
   type GatewayResponse,
   gatewayAddress,
-  mayBeDone,
   readObject,
   sendRequest,
 } from "../../client/http.ts";
+import { repeated } from "../../client/repeat.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { fail, misuse, type Runtime } from "../../runtime.ts";
-
-/** Between two attempts. Every request of this family may be repeated. */
-const PAUSES_MS = [1_000, 4_000, 15_000, 30_000];
 
 /** A later gateway may send more. */
 const DIRECTORIES = v.object({
@@ -68,26 +65,11 @@ const connect = (name: string, address: GatewayAddress, runtime: Runtime): Direc
       return read?.success ? read.output.directories.find((one) => one.name === name)?.key : undefined;
     },
     async insist(request, hint = () => "") {
-      for (let attempt = 0; ; attempt++) {
-        const answer = await send(request);
-        if (answer.ok) return answer.value;
-        const pauseMs = PAUSES_MS[attempt];
-        if (pauseMs === undefined || !mayPass(answer.error)) fail(formatFailure(address.url, answer.error) + hint());
-        await runtime.pause(waitMsOf(answer.error) ?? pauseMs);
-      }
+      const answer = await repeated(() => send(request), runtime);
+      return answer.ok ? answer.value : fail(formatFailure(address.url, answer.error) + hint());
     },
   };
 };
-
-const mayPass = (failure: GatewayFailure): boolean =>
-  failure.reason === "unreachable" ||
-  mayBeDone(failure) ||
-  (failure.reason === "problem" && (failure.problem.status >= 500 || failure.problem.status === 429));
-
-const waitMsOf = (failure: GatewayFailure): number | undefined =>
-  failure.reason === "problem" && failure.problem.retryAfterSeconds !== undefined
-    ? Math.min(failure.problem.retryAfterSeconds, 60) * 1000
-    : undefined;
 
 /** Each line of an answer by a schema. The error is a failure of the answer. */
 export const linesIn = <Schema extends v.GenericSchema>(

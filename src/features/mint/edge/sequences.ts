@@ -13,8 +13,31 @@ declare module "../../../edge/env.ts" {
 
 /** The Durable Object of one sequence, as those who call it know it. */
 export interface SequenceRpc extends Rpc.DurableObjectBranded {
-  reserve(count: number, max: number, least?: number, interleaved?: Interleaved): Reservation;
+  reserve(
+    count: number,
+    max: number,
+    least?: number,
+    interleaved?: Interleaved,
+    use?: SequenceWords,
+  ): Promise<Reservation>;
+  /** Only the object that lists all sequences is called. */
+  list(id: string, name: string | undefined): Promise<void>;
+  /** In the order of their IDs; empty behind the last. */
+  listed(after: string): Promise<readonly ListedSequence[]>;
 }
+
+/** For the list of all sequences, and for exports. `isTimed`: its numbers are never below that of the time. */
+export type SequenceWords = Readonly<{ name?: string; isTimed?: boolean }>;
+
+/** A sequence that was used before names were listed may have none. */
+export type ListedSequence = Readonly<{ id: string; name: string | undefined }>;
+
+/** The object that lists all sequences. Names of sequences have another beginning. */
+export const LIST_NAME = "sequences";
+
+/** Plain data crosses without the types of RPC. */
+export const listOf = (namespace: DurableObjectNamespace<SequenceRpc>) =>
+  namespace.get(namespace.idFromName(LIST_NAME)) as unknown as Pick<SequenceRpc, "list" | "listed">;
 
 export interface Reservation {
   readonly first: number;
@@ -68,6 +91,7 @@ export function durableSequences(
   const reserve = async (name: string, sizes: readonly number[], bounds: SequenceBounds) => {
     const { max, first = 1, least, interleaved } = bounds;
     const step = interleaved?.parts ?? 1;
+    const use = { name, isTimed: least !== undefined };
     try {
       let error: SequenceError | undefined;
       for (const size of sizes) {
@@ -75,7 +99,7 @@ export function durableSequences(
         if (error !== undefined) continue;
         // A stub is broken after a failure, so each call makes its own.
         const stub = namespace.get(namespace.idFromName(name));
-        const given = await stub.reserve(size, limitOf(bounds), least ?? first, interleaved);
+        const given = await stub.reserve(size, limitOf(bounds), least ?? first, interleaved, use);
         if (given.isOther === true) return err({ reason: "sequence-range-refused", name, least: given.first } as const);
         // An object of a former version would count through what other gateways give.
         if ((given.step ?? 1) !== step) break;
