@@ -38,6 +38,7 @@ interface Ran {
   readonly missed: number;
   readonly asked: number;
   readonly errors: number;
+  readonly outcomes: Readonly<Record<string, number>>;
   readonly misroutes: number;
   readonly p99Ms: number;
   readonly load1: number;
@@ -52,13 +53,17 @@ export async function publishSection({
   const publications = count ?? (isShort ? PUBLICATIONS_SHORT : PUBLICATIONS);
   const results: Ran[] = [];
   for (const edges of new Set(KINDS.map((kind) => kind.edges))) {
-    const rig = await startRig({ states: STATE_NODES, edges, timeDivisor: 1, needsCuts, progress });
+    const rig = await startRig({
+      states: STATE_NODES,
+      edges,
+      timeDivisor: 1,
+      needsCuts,
+      progress: (line) => progress(`Machines: ${line}`),
+    });
     try {
       for (const kind of KINDS.filter((each) => each.edges === edges)) {
         const ran = await runKind(rig, kind, publications);
-        progress(
-          `Machines: ${titleOf(kind)}: in force p50 ${Math.round(quantile(ran.inForceMs, 0.5))} ms, p99 ${Math.round(quantile(ran.inForceMs, 0.99))} ms, ${ran.errors} errors of ${ran.asked}, ${ran.misroutes} misroutes`,
-        );
+        progress(`Machines: ${wordsOf(ran)}`);
         results.push(ran);
       }
     } finally {
@@ -66,6 +71,12 @@ export async function publishSection({
     }
   }
   return sectionOf(results, publications);
+}
+
+function wordsOf({ kind, inForceMs, putMs, errors, asked, misroutes, outcomes }: Ran): string {
+  const [put, p50, p99] = [quantile(putMs, 0.5), quantile(inForceMs, 0.5), quantile(inForceMs, 0.99)].map(Math.round);
+  const counted = `${errors} errors of ${asked}, ${misroutes} misroutes ${JSON.stringify(outcomes)}`;
+  return `${titleOf(kind)}: PUT p50 ${put} ms, in force p50 ${p50} ms, p99 ${p99} ms; ${counted}`;
 }
 
 const titleOf = ({ edges, keys, isPack }: Kind): string =>
@@ -93,6 +104,7 @@ async function runKind(rig: Rig, kind: Kind, publications: number): Promise<Ran>
     missed: inForce.filter((ms) => ms === undefined).length,
     asked: gets.asked,
     errors: gets.failed,
+    outcomes: gets.outcomes,
     misroutes: gets.misroutes + after.misroutes - before.misroutes,
     p99Ms: gets.p99Ms,
     load1: loadavg()[0] ?? 0,

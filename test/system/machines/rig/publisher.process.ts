@@ -1,6 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { answerCalls } from "./agent.ts";
 import type { Target } from "./load/ask.ts";
-import { putTable, untilInForce } from "./load/publications.ts";
+import { putTable, revisionOf, untilInForce } from "./load/publications.ts";
 import { packOfKeys, uploadPack } from "./packs.ts";
 import { type Region, regionOfKey, type TableOptions, trialTable } from "./table.ts";
 
@@ -20,12 +21,17 @@ export interface PublishOptions {
 export interface Published {
   /** The pack, to the gateway. */
   readonly uploadMs: number | undefined;
+  /** 503 before it was taken. */
+  readonly refused: number;
   readonly textBytes: number;
   /** From the PUT of the table until its answer. */
   readonly putMs: number;
   /** From the PUT until each edge decides by it; `undefined`: not within a minute. */
   readonly inForceMs: readonly (number | undefined)[];
 }
+
+const REFUSALS_MAX = 10;
+const REFUSED_MS = 1_000;
 
 async function publish({ targets, token, origins, round, keys, isPack }: PublishOptions): Promise<Published> {
   const probeTo: Region = round % 2 === 0 ? "eu" : "us";
@@ -43,11 +49,17 @@ async function publish({ targets, token, origins, round, keys, isPack }: Publish
         }
       : { packs: { shards: pack.declared }, routes: [{ when: { layout: "hotguid" }, pack: "shards" }] };
   const text = JSON.stringify(trialTable({ origins, probeTo, parcels }));
-  const { answer, startMs } = await putTable(targets, round, text, token);
+  let { answer, startMs } = await putTable(targets, round, text, token);
+  let refused = 0;
+  // A large table may take longer to check than the gateway waits on a busy machine.
+  for (; answer.status === 503 && refused < REFUSALS_MAX; refused++) {
+    await delay(REFUSED_MS);
+    ({ answer, startMs } = await putTable(targets, round, text, token));
+  }
   if (answer.status !== 201) throw new Error(`PUT /-/table: ${answer.outcome} ${answer.body}`);
-  const watched = { region: probeTo, token, startMs };
+  const watched = { revision: revisionOf(answer), region: probeTo, token, startMs };
   const inForceMs = await Promise.all(targets.map((target) => untilInForce(target, watched)));
-  return { uploadMs, textBytes: text.length, putMs: answer.ms, inForceMs };
+  return { uploadMs, refused, textBytes: text.length, putMs: answer.ms, inForceMs };
 }
 
 const calls = { publish };

@@ -68,12 +68,14 @@ export function iuid(country: string, service: number, timeMs: number, random: n
   return `${time.slice(0, 8)}-${time.slice(8)}-80${number.toString(16).padStart(2, "0")}-${last}-${tail}`;
 }
 
-/** A HotGuid: its last 8 digits are the shard key. */
+/** A HotGuid: its last 4 bytes are the shard key, the least first. */
 export function hotguidOf(shardKey: number, random: number): string {
   const digits = Math.floor(random).toString(16).padStart(16, "0").slice(-16);
-  const key = shardKey.toString(16).padStart(8, "0");
+  const key = swapped(shardKey.toString(16).padStart(8, "0"));
   return `6955b900-${digits.slice(0, 4)}-${digits.slice(4, 8)}-${digits.slice(8, 12)}-${digits.slice(12)}${key}`;
 }
+
+const swapped = (digits: string): string => (digits.match(/../g) ?? []).toReversed().join("");
 
 /** Every hundredth shard key moves with each publication; the others never do. */
 export const isFixedKey = (shardKey: number): boolean => shardKey % 100 !== 0;
@@ -84,7 +86,7 @@ export const regionOfKey = (shardKey: number, round = 0): Region =>
 
 /** Region of a parcel whose key never moves; `undefined` for another's. */
 export function regionOfParcel(id: string): Region | undefined {
-  const key = Number.parseInt(/^[0-9a-f-]{28}([0-9a-f]{8})$/.exec(id)?.[1] ?? "", 16);
+  const key = Number.parseInt(swapped(/^[0-9a-f-]{28}([0-9a-f]{8})$/.exec(id)?.[1] ?? ""), 16);
   return isFixedKey(key) ? regionOfKey(key) : undefined;
 }
 

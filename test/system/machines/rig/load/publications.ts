@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { PROBE_ID } from "../table.ts";
-import { ask, askOneOf, type Target } from "./ask.ts";
+import { type Answered, ask, askOneOf, type Target } from "./ask.ts";
 import { Paced } from "./paced.ts";
 import { Counting, quantileOf, type Tally } from "./tally.ts";
 
@@ -59,11 +59,12 @@ export class Publications {
 
   async publish(at: number, region: string, text: string, token: string): Promise<void> {
     const { answer, startMs } = await putTable(this.#targets, at, text, token);
-    this.#counting.add(`PUT ${answer.outcome}`, answer.status === 201, answer.startedAtMs);
+    this.#counting.add(answer.outcome, answer.status === 201, answer.startedAtMs);
     if (answer.status !== 201) return;
     const watch = { isOver: () => this.#paced.isOver, seen: (target: Target, rev: number) => this.#watch(target, rev) };
+    const revision = revisionOf(answer);
     const all = await Promise.all(
-      this.#targets.map((target) => untilInForce(target, { region, token, startMs, ...watch })),
+      this.#targets.map((target) => untilInForce(target, { revision, region, token, startMs, ...watch })),
     );
     this.#inForceMs.push(...all.filter((ms) => ms !== undefined));
   }
@@ -80,12 +81,17 @@ export async function putTable(targets: readonly Target[], at: number, text: str
   const authorization = `Bearer ${token}`;
   const page = { path: "/-/table", deadlineMs: DEADLINE_MS };
   const now = await askOneOf(targets, at, { ...page, method: "GET", headers: { authorization } });
+  if (now.status !== 200) return { answer: now, startMs: performance.now() };
   const headers = { authorization, "if-match": String(now.headers["etag"]) };
   const startMs = performance.now();
   return { answer: await askOneOf(targets, at, { ...page, method: "PUT", headers, body: text }), startMs };
 }
 
+/** The revision that a publication became. */
+export const revisionOf = ({ body }: Answered): number => (JSON.parse(body) as { readonly revision: number }).revision;
+
 interface Watched {
+  readonly revision: number;
   /** Where the table sends the probe. */
   readonly region: string;
   readonly token: string;
@@ -102,7 +108,8 @@ export async function untilInForce(target: Target, watched: Watched): Promise<nu
     const answer = await ask(target, { method: "GET", path: `/probes/${PROBE_ID}`, headers, deadlineMs: 2_000 });
     const revision = Number(/\brev=(\d+)/.exec(String(answer.headers["waybill-table"] ?? ""))?.[1] ?? Number.NaN);
     if (!Number.isNaN(revision)) seen?.(target, revision);
-    if (answer.status === 200 && (JSON.parse(answer.body) as { region?: string }).region === region) {
+    const isDecided = answer.status === 200 && (JSON.parse(answer.body) as { region?: string }).region === region;
+    if (isDecided && revision >= watched.revision) {
       return performance.now() - startMs;
     }
     await delay(PROBE_MS);
