@@ -62,7 +62,8 @@ export const network: Network = {
         socket.destroy();
         resolve(isReached);
       };
-      socket.setTimeout(deadlineMs, () => end(false));
+      // After a pause of this process its timers come before the answers that arrived meanwhile.
+      socket.setTimeout(deadlineMs, () => setImmediate(end, false));
       socket.once("connect", () => end(true));
       socket.once("error", ({ code }: NodeJS.ErrnoException) => end(code === "ECONNREFUSED" || code === "ECONNRESET"));
     }),
