@@ -26,8 +26,6 @@ const NAMED: ReadonlySet<string> = new Set([
   "src/features/packs/table/schema.ts: table pack",
   "src/routing/schema/parts.ts: move finish",
   "src/routing/schema/table.ts: move",
-  // Its command is being built.
-  "src/host/machines/folder.ts: state export",
 ]);
 
 const isComment = (line: string): boolean => /^\s*(?:\/\/|\/?\*)/.test(line);

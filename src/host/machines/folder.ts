@@ -27,7 +27,7 @@ export function foreignState(folder: string, owner: Owner | "machine"): string |
   if (found === undefined || found === owner) return undefined;
   const remedy =
     found === "machine"
-      ? "Name an empty folder with --state; `waybill state export` and `import` move what is in it"
+      ? `Name an empty folder with --state; \`waybill state export --state ${folder} --out FILE\` writes what is in it into a file, and \`waybill state import FILE\` reads it`
       : "Name another folder with --state";
   return `${folder} is ${NAMES[found]}. ${remedy}.`;
 }
