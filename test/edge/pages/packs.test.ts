@@ -2,11 +2,13 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
+import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { TableGate } from "../../../src/edge/table/table-gate.ts";
 import { packHeaders } from "../../../src/features/packs/edge/index.ts";
 import { kvPacks, type PackFailure } from "../../../src/features/packs/edge/packs.ts";
 import type { Packs } from "../../../src/features/packs/port.ts";
-import { packKey, pageKey } from "../../../src/features/packs/table/pack.ts";
+import { encodePack } from "../../../src/features/packs/table/format.ts";
+import { LoadedPack, packKey, pageKey, readHeader } from "../../../src/features/packs/table/pack.ts";
 import type { DeclaredPack } from "../../../src/features/packs/table/schema.ts";
 import { slotsOf } from "../../../src/features/packs/table/slots.ts";
 import { ok } from "../../../src/ids/result.ts";
@@ -86,6 +88,52 @@ describe("packs in KV", () => {
     await packs.open(next);
     expect(slotOf(next).find(10)).toBe(0);
     expect(state.reads).toHaveLength(2);
+  });
+
+  const MOVED = RANGES.map((range) => (range.from === 0 ? range : { ...range, to: 6999 }));
+
+  it("take the pages that a former pack has", async () => {
+    const { packs, state } = setUp();
+    const before = tableWith(await storePack(TABLE_KV, RANGES));
+    await packs.open(before);
+    for (const page of [0, 1]) await packs.load(before, { pack: "shards", page });
+    const pack = await storePack(TABLE_KV, MOVED);
+    const after = tableWith(pack, 2);
+    state.reads.length = 0;
+    await packs.open(after);
+    expect([slotOf(after).find(10), slotOf(after).find(6500)]).toEqual([0, -2]);
+    await packs.load(after, { pack: "shards", page: 1 });
+    expect([slotOf(after).find(6500), slotOf(before).find(6500), slotOf(before).find(10)]).toEqual([1, -1, 0]);
+    expect(state.reads).toEqual([packKey(pack.sha256), pageKey(pack.sha256, 1)]);
+  });
+
+  it("drop a page of several packs from all of them", async () => {
+    const { packs } = setUp({ chunkBytesMax: 20 });
+    const before = tableWith(await storePack(TABLE_KV, RANGES));
+    await packs.open(before);
+    await packs.load(before, { pack: "shards", page: 0 });
+    const after = tableWith(await storePack(TABLE_KV, MOVED), 2);
+    await packs.open(after);
+    expect(slotOf(after).content?.pages[0]).toBeDefined();
+    await packs.load(after, { pack: "shards", page: 1 });
+    expect([slotOf(after).find(6500), slotOf(after).find(10), slotOf(before).find(10)]).toEqual([1, -2, -2]);
+  });
+
+  it.each([
+    ["another number of regions", [...RANGES, { from: 7000, to: 7999, region: "ap" }], 32],
+    ["a wider field", RANGES, 40],
+  ])("take no page of a pack with %s", async (_, ranges, bits) => {
+    const { packs } = setUp();
+    const before = tableWith(await storePack(TABLE_KV, RANGES));
+    await packs.open(before);
+    await packs.load(before, { pack: "shards", page: 0 });
+    const encoded = await encodePack(ranges, { fieldBits: bits, sha256: subtleSha256, rangesPerPage: 1 });
+    if (!encoded.ok) throw new Error(encoded.error.reason);
+    const header = await readHeader(encoded.value.header, subtleSha256);
+    if (!header.ok) throw new Error(header.error.reason);
+    const other = new LoadedPack(header.value);
+    other.adoptPages(slotOf(before).content as LoadedPack);
+    expect(other.pages.every((page) => page === undefined)).toBe(true);
   });
 
   it("load the header on demand, too, where a table came without", async () => {

@@ -39,6 +39,7 @@ export function kvPacks(options: PacksOptions): Packs {
       const header = await readHeader(new Uint8Array(bytes), subtleSha256, sha256);
       if (!header.ok) return err(formatPackFault(header.error));
       const pack = new LoadedPack(header.value);
+      for (const former of packs.values()) pack.adoptPages(former);
       setLast(packs, sha256, pack, HEADERS_MAX);
       return ok(pack);
     },
@@ -52,7 +53,7 @@ export function kvPacks(options: PacksOptions): Packs {
       if (!page.ok) return err(formatPackFault(page.error));
       if (pack.pages[info.number] === undefined) {
         store.keep(page.value, () => {
-          pack.pages[info.number] = undefined;
+          for (const each of [pack, ...packs.values()]) each.drop(page.value);
         });
         pack.pages[info.number] = page.value;
       }
@@ -63,6 +64,8 @@ export function kvPacks(options: PacksOptions): Packs {
   const attach = async (slot: PackSlot, waitMs?: number): Promise<Result<LoadedPack, TableError>> => {
     const { sha256 } = slot.declared;
     const known = slot.content ?? packs.get(sha256);
+    // Packs in force stay among the last: their pages are dropped there too.
+    if (known !== undefined) setLast(packs, sha256, known, HEADERS_MAX);
     const pack = known === undefined ? await store.load(headerOf(sha256), waitMs) : ok(known);
     if (!pack.ok) return fail(slot.name, undefined, pack.error);
     const attached = slot.content === pack.value ? pack : slot.attach(pack.value);

@@ -40,6 +40,25 @@ export class LoadedPack {
     return number;
   }
 
+  /**
+   * Takes the pages of another pack that are the same bytes, and are decoded to the same: most pages stay as they are from one
+   * publication to the next.
+   */
+  adoptPages({ header: { fieldBits, regions, pages }, pages: loaded }: LoadedPack): void {
+    if (fieldBits !== this.header.fieldBits || regions.length !== this.header.regions.length) return;
+    const byDigest = new Map(pages.map((info) => [info.sha256, info]));
+    for (const own of this.header.pages) {
+      const same = byDigest.get(own.sha256);
+      const isSame = same?.first === own.first && same.last === own.last && same.ranges === own.ranges;
+      if (isSame) this.pages[own.number] ??= loaded[same.number];
+    }
+  }
+
+  drop(page: PackPage): void {
+    const number = this.pages.indexOf(page);
+    if (number >= 0) this.pages[number] = undefined;
+  }
+
   get bytes(): number {
     return this.pages.reduce((sum, page) => sum + (page?.bytes ?? 0), 0);
   }
