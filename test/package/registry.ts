@@ -46,8 +46,9 @@ export async function openRegistry(): Promise<Registry> {
       }
     },
     async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed;
     },
   };
 }

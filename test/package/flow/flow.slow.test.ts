@@ -33,10 +33,11 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await registry[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
   console.log(tableOf(steps));
-});
+  await registry[Symbol.asyncDispose]();
+  // Gigabytes in some hundred thousand files.
+  rmSync(folder, { recursive: true, force: true });
+}, 300_000);
 
 const tableOf = (rows: typeof steps): string =>
   [
