@@ -59,6 +59,8 @@ function runVitest(args: readonly string[]): Promise<number> {
 }
 
 async function runPlan(stages: readonly Stage[]): Promise<number> {
+  if (stages === PLANS["--all"])
+    process.stdout.write("About ten minutes on two cores. Each step prints a line when it begins and when it ends.\n");
   const counts = { passed: 0, failed: 0, skipped: 0 };
   let code = 0;
   for (const stage of stages) {
@@ -83,6 +85,7 @@ async function runLane(lane: Lane, counts: Counts): Promise<number> {
 /** Shows a step's output where it fails. */
 async function runStep({ name, command }: Step, counts: Counts): Promise<number> {
   const startedMs = performance.now();
+  process.stdout.write(`${name.padEnd(11)} begins\n`);
   const [program, ...args] = command;
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   const [code, output, errors] = await Promise.all([exitOf(child), text(child.stdout), text(child.stderr)]);

@@ -1,4 +1,7 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { create } from "../../../src/cli/create.ts";
@@ -126,7 +129,12 @@ describe("waybill init", () => {
     expect(manifest).toMatchObject({
       name: "p",
       private: true,
-      scripts: { start: "waybill start", test: "node --test" },
+      scripts: {
+        prestart: "node installed.js",
+        start: "waybill start",
+        pretest: "node installed.js",
+        test: "node --test",
+      },
     });
     expect([manifest.scripts.deploy, manifest.devDependencies?.wrangler !== undefined]).toEqual(
       onCloudflare ? ["waybill deploy", true] : [undefined, false],
@@ -211,6 +219,26 @@ describe("the folder", () => {
     expect(files.text("p/LICENSE")).toBe("MIT");
     expect(files.text("p/README.md")).toMatch(/^# Orders\n\n# p\n/);
     expect(files.text("p/.gitignore")).toMatch(/^node_modules\/\n\*\.log\n\.waybill\/\n/);
+  });
+
+  it("has scripts that ask for npm install where that is missing", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "waybill-installed-"));
+    const { files } = await written([]);
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "installed.js"), files.text("p/installed.js"));
+    const look = () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, ["installed.js"], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      return { status, stdout, stderr };
+    };
+    const stderr = "Nothing is installed here yet. Run this first: npm install\n";
+    expect(look()).toEqual({ status: 1, stdout: "", stderr });
+    mkdirSync(join(folder, "node_modules/waybill"), { recursive: true });
+    writeFileSync(join(folder, "node_modules/waybill/package.json"), "{}");
+    expect(look()).toEqual({ status: 0, stdout: "", stderr: "" });
+    rmSync(folder, { recursive: true });
   });
 
   it.each([

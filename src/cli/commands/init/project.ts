@@ -73,9 +73,11 @@ function packageOf({ name, platform }: Answers, version: string): object {
     type: "module",
     engines: { node: `>=${platform === CLOUDFLARE ? NODE_OF_CLOUDFLARE : NODE_OF_PROJECTS}` },
     scripts: {
+      prestart: INSTALLED,
       start: "waybill start",
+      pretest: INSTALLED,
       test: "node --test",
-      ...(onCloudflare && { deploy: "waybill deploy" }),
+      ...(onCloudflare && { predeploy: INSTALLED, deploy: "waybill deploy" }),
     },
     dependencies: { waybill: `^${version}` },
     ...(onCloudflare && { devDependencies: { wrangler: WRANGLER } }),
@@ -83,6 +85,9 @@ function packageOf({ name, platform }: Answers, version: string): object {
     allowScripts: { workerd: false, ...(onCloudflare && { esbuild: false, sharp: false }) },
   };
 }
+
+/** Tells those who have not run it of `npm install`. */
+const INSTALLED = "node installed.js";
 
 /** For `npm start`, tests and self-hosting, and for wrangler, which deploys. */
 export const NODE_OF_PROJECTS = "20.18";
