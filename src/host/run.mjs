@@ -31,7 +31,7 @@ const TOOL = "--tool";
 /** Node prints one about type stripping and SQLite at each start. */
 const NO_WARNING = "--disable-warning=ExperimentalWarning";
 
-/** What npm says does not always say what helps. */
+/** npm itself does not always say what helps. */
 const FAILED =
   "The first install needs the npm registry, or npm's cache. Where files were in its way (ENOTEMPTY, EBUSY), another program changes node_modules: end it, and try again.";
 

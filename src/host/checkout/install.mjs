@@ -128,7 +128,7 @@ export async function runNpm(folder, [program, ...args]) {
     if (got !== undefined) {
       // npm itself may have left others of its group.
       kill("SIGKILL");
-      // Nobody knows how far it got: the next start installs all anew.
+      // How far it got is unknown: the next start installs all anew.
       rmSync(join(folder, "node_modules", ".package-lock.json"), { force: true });
     }
     guard?.kill("SIGKILL");

@@ -208,7 +208,7 @@ describe.skipIf(process.platform !== "linux")("an installation", () => {
     child.kill("SIGKILL");
     await ended;
     await until(() => !pids().some(isAlive));
-    // What the killed one has left locks nobody out.
+    // The lock that the killed one has left keeps no start out.
     npmInstalls(INSTALLED.packages);
     expect(run("hello.ts").status).toBe(7);
   });
