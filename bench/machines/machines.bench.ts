@@ -74,9 +74,9 @@ async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progres
   return results;
 }
 
-function whyLeftOut({ cuts, clocks }: Rig, { needs }: Row): string | undefined {
+function whyLeftOut({ cuts, whyNoClocks }: Rig, { needs }: Row): string | undefined {
   if (needs === "cuts" && cuts === undefined) return "hosts cannot be cut apart here";
-  return needs === "clocks" && typeof clocks === "string" ? clocks : undefined;
+  return needs === "clocks" ? whyNoClocks : undefined;
 }
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? "none" : (ms / 1_000).toFixed(1));
@@ -135,6 +135,7 @@ function sectionOf(results: readonly Ran[], isShort: boolean): Section {
   const faults = [
     ...(errors + lost + duplicates + misroutes === 0 ? [] : ["not all of it was 0"]),
     ...(backwards === 0 ? [] : [`${backwards} answers by an older table after a newer one`]),
+    ...results.flatMap((row) => row.faults),
     ...(ill.length === 0 ? [] : [`not healed: ${ill.join(", ")}`]),
   ];
   return faults.length === 0 ? section : { ...section, failure: faults.join("; ") };

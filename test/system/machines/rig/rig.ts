@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BucketAccess } from "../bucket/client.ts";
 import { buildClock, type ShiftedClock } from "../hosts/clock.ts";
 import type { Cuts, Hosts } from "../hosts/host.ts";
 import { loopbackHosts } from "../hosts/loopback.ts";
@@ -31,8 +32,9 @@ export interface Rig {
   readonly publisher: Agent<PublisherCalls>;
   readonly originUrls: Readonly<Record<Region, string>>;
   readonly cuts: Cuts | undefined;
-  /** Clocks of the state nodes; why there are none. */
-  readonly clocks: readonly ShiftedClock[] | string;
+  /** The clock of a node; `undefined` where clocks cannot be moved. */
+  readonly clockOf: (name: string) => ShiftedClock | undefined;
+  readonly whyNoClocks: string | undefined;
   /** Builds of the same table: an upgrade goes from one to the other. */
   readonly builds: readonly [string, string];
   readonly token: string;
@@ -50,8 +52,8 @@ export interface RigOptions {
   readonly leaseSeconds?: number | undefined;
   /** Without it hosts are addresses of loopback. */
   readonly needsCuts: boolean;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly routes?: readonly unknown[];
+  /** A store in place of the stand-in. */
+  readonly store?: BucketAccess | undefined;
   readonly progress?: (line: string) => void;
 }
 
@@ -80,74 +82,38 @@ async function started(
   folder: string,
   stateNames: readonly string[],
   edgeNames: readonly string[],
-  { timeDivisor, leaseSeconds, members, routes, progress = () => undefined }: RigOptions,
+  options: RigOptions,
 ): Promise<Rig> {
+  const { leaseSeconds, store, progress = () => undefined } = options;
   const bucket = startAgent<BucketCalls>(hosts.at("bucket"), fileOf("bucket.process.ts"));
   const origins = startAgent<OriginCalls>(hosts.at("origins"), fileOf("origins.process.ts"));
   const load = startAgent<LoadCalls>(hosts.at("clients"), fileOf("load.process.ts"));
   const publisher = startAgent<PublisherCalls>(hosts.at("clients"), fileOf("publisher.process.ts"));
-  const endpoint = await bucket.call("start", { host: hosts.at("bucket").address });
-  const urls = await origins.call("start", hosts.at("origins").address);
-  const tableText = (probeTo: Region) =>
-    JSON.stringify(trialTable({ origins: urls, probeTo, leaseSeconds, more: members, moreRoutes: routes }));
+  const standIn = await bucket.call("start", { host: hosts.at("bucket").address });
+  const originUrls = await origins.call("start", hosts.at("origins").address);
+  const tableText = (probeTo: Region) => JSON.stringify(trialTable({ origins: originUrls, probeTo, leaseSeconds }));
   const builds = buildsOf(folder, tableText("eu"));
-  const tls = join(folder, "tls");
-  waybill(["cluster", "certificates", "--out", tls]);
-  const keyFile = join(folder, "cluster.key");
-  writeFileSync(keyFile, randomBytes(32).toString("hex"), { mode: 0o600 });
+  waybill(["cluster", "certificates", "--out", join(folder, "tls")]);
+  writeFileSync(join(folder, "cluster.key"), randomBytes(32).toString("hex"), { mode: 0o600 });
   const token = randomBytes(24).toString("hex");
-  const sha256 = createHash("sha256").update(token).digest("hex");
-  const vars = {
-    REQUEST_LOG: "off",
-    ADMIN_TOKENS: JSON.stringify([{ name: "trial", scope: "operator", sha256 }]),
-  };
   const addressOf = (name: string) => hosts.at(name).address;
   const ports = await freePorts([...stateNames, ...edgeNames].map(addressOf));
   const built = buildClock(folder);
-  const clocks = "why" in built ? built.why : stateNames.map(built.clock);
-  const peers = stateNames.map((name) => `${addressOf(name)}:${ports.cluster}`);
-  const stateFolderOf = (name: string) => join(folder, name);
-  const states = stateNames.map((name, at) =>
-    servedOn(hosts.at(name), {
-      build: builds[0],
-      folder,
-      config: {
-        role: "state",
-        state: stateFolderOf(name),
-        listen: `${addressOf(name)}:${ports.listen}`,
-        stateListen: `${addressOf(name)}:${ports.state}`,
-        stateTls: join(tls, "state"),
-        bucket: "s3://acme/waybill",
-        bucketOptions: [`aws_endpoint=${endpoint}`, "aws_region=auto"],
-        clusterAddr: peers[at],
-        clusterKeyFile: keyFile,
-        ...(peers.length > 2 ? { peers: peers.filter((_, peer) => peer !== at) } : {}),
-        ...(timeDivisor === 1 ? {} : { unsafeTimeDivisor: timeDivisor }),
-      },
-      env: {
-        ...vars,
-        // Faults of the bucket choose by it.
-        AWS_ACCESS_KEY_ID: name,
-        AWS_SECRET_ACCESS_KEY: "secret",
-        ...(typeof clocks === "string" ? {} : clocks[at]?.env),
-      },
+  const clocks = new Map(
+    [...stateNames, ...edgeNames].flatMap((name) => ("why" in built ? [] : [[name, built.clock(name)]])),
+  );
+  const ground: Ground = { folder, ports, addressOf, stateNames, endpoint: store?.url ?? standIn };
+  const envOf = (name: string) => ({ ...settingsOf(token), ...clocks.get(name)?.env });
+  const serve = (name: string, config: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}) =>
+    servedOn(hosts.at(name), { build: builds[0], folder, config, env: { ...envOf(name), ...env } });
+  const states = stateNames.map((name) =>
+    serve(name, stateConfig(name, ground, options), {
+      // Faults of the bucket choose by it.
+      AWS_ACCESS_KEY_ID: store?.accessKey ?? name,
+      AWS_SECRET_ACCESS_KEY: store?.secretKey ?? "secret",
     }),
   );
-  const edges = edgeNames.map((name) =>
-    servedOn(hosts.at(name), {
-      build: builds[0],
-      folder,
-      config: {
-        role: "edge",
-        name,
-        state: stateFolderOf(name),
-        listen: `${addressOf(name)}:${ports.listen}`,
-        stateNodes: stateNames.map((state) => `${addressOf(state)}:${ports.state}`),
-        stateTls: join(tls, "edge"),
-      },
-      env: vars,
-    }),
-  );
+  const edges = edgeNames.map((name) => serve(name, edgeConfig(name, ground)));
   const targetOf = (name: string): Target => ({ name, host: addressOf(name), port: ports.listen });
   progress(`starting ${states.length} state nodes`);
   await Promise.all(states.map((state) => state.start()));
@@ -162,19 +128,63 @@ async function started(
     origins,
     load,
     publisher,
-    originUrls: urls,
+    originUrls,
     cuts: hosts.cuts,
-    clocks,
+    clockOf: (name) => clocks.get(name),
+    whyNoClocks: "why" in built ? built.why : undefined,
     builds,
     token,
     tableText,
-    stateFolderOf,
+    stateFolderOf: (name) => join(folder, name),
     stop: async () => {
       await hosts.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
+
+function settingsOf(token: string): Readonly<Record<string, string>> {
+  const sha256 = createHash("sha256").update(token).digest("hex");
+  const tokens = [{ name: "trial", scope: "operator", sha256 }];
+  return { REQUEST_LOG: "off", ADMIN_TOKENS: JSON.stringify(tokens) };
+}
+
+/** Where the nodes of a rig find each other. */
+interface Ground {
+  readonly folder: string;
+  readonly ports: Ports;
+  readonly addressOf: (name: string) => string;
+  readonly stateNames: readonly string[];
+  readonly endpoint: string;
+}
+
+function stateConfig(name: string, { folder, ports, addressOf, stateNames, endpoint }: Ground, options: RigOptions) {
+  const { timeDivisor, store } = options;
+  const clusterAddressOf = (node: string) => `${addressOf(node)}:${ports.cluster}`;
+  const peers = stateNames.filter((node) => node !== name).map(clusterAddressOf);
+  return {
+    role: "state",
+    state: join(folder, name),
+    listen: `${addressOf(name)}:${ports.listen}`,
+    stateListen: `${addressOf(name)}:${ports.state}`,
+    stateTls: join(folder, "tls", "state"),
+    bucket: `s3://${store?.name ?? "acme"}/waybill`,
+    bucketOptions: [`aws_endpoint=${endpoint}`, "aws_region=us-east-1"],
+    clusterAddr: clusterAddressOf(name),
+    clusterKeyFile: join(folder, "cluster.key"),
+    ...(peers.length > 1 ? { peers } : {}),
+    ...(timeDivisor === 1 ? {} : { unsafeTimeDivisor: timeDivisor }),
+  };
+}
+
+const edgeConfig = (name: string, { folder, ports, addressOf, stateNames }: Ground) => ({
+  role: "edge",
+  name,
+  state: join(folder, name),
+  listen: `${addressOf(name)}:${ports.listen}`,
+  stateNodes: stateNames.map((node) => `${addressOf(node)}:${ports.state}`),
+  stateTls: join(folder, "tls", "edge"),
+});
 
 /** Two builds, of which the second says that its code for tables is another, as a new version does. */
 function buildsOf(folder: string, tableText: string): readonly [string, string] {

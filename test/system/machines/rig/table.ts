@@ -23,19 +23,15 @@ export interface TableOptions {
   readonly probeTo: Region;
   /** How long a key is held by an attempt of which nothing was heard. */
   readonly leaseSeconds?: number | undefined;
-  /** More routes, and members of the table: for its size. */
-  readonly more?: Readonly<Record<string, unknown>> | undefined;
-  readonly moreRoutes?: readonly unknown[] | undefined;
   /** Parcels go by these packs or routes. */
   readonly parcels?:
     | { readonly packs?: Readonly<Record<string, unknown>>; readonly routes: readonly unknown[] }
     | undefined;
 }
 
-export function trialTable({ origins, probeTo, leaseSeconds = 60, more = {}, moreRoutes = [], parcels }: TableOptions) {
+export function trialTable({ origins, probeTo, leaseSeconds = 60, parcels }: TableOptions) {
   const codesOf = (region: Region) => COUNTRY_CODES.filter((code) => COUNTRIES[code]?.[1] === region);
   return {
-    ...more,
     regions: Object.fromEntries(REGIONS.map((region) => [region, { origins: [{ url: origins[region] }] }])),
     countries: Object.fromEntries(Object.entries(COUNTRIES).map(([code, [number]]) => [code, number])),
     entities: {
@@ -54,7 +50,6 @@ export function trialTable({ origins, probeTo, leaseSeconds = 60, more = {}, mor
       ...REGIONS.map((region) => ({ when: { layout: "iuid", country: codesOf(region), service: 1 }, region })),
       { when: { entity: "person" }, region: "eu" },
       ...(parcels?.routes ?? []),
-      ...moreRoutes,
     ],
   };
 }

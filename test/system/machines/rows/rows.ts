@@ -6,6 +6,9 @@ import type { Served } from "../rig/served.ts";
 import { PROBE_ID } from "../rig/table.ts";
 import type { Row, Trial } from "./trial.ts";
 
+const COLD_MAX_MS = 300;
+const HOUR_MS = 3_600_000;
+
 /** Faults of the whole bucket for a while: all nodes end, and come back with it. */
 const bucketFault = (name: string, title: string, fault: Fault, ms: number, shortMs: number): Row => ({
   name,
@@ -37,9 +40,9 @@ async function rollOver({ rig, isShort, note, markHealing }: Trial, nodes: "stat
   markHealing();
 }
 
-const clockOf = ({ clocks, states }: Rig, node: Served): ShiftedClock => {
-  const clock = clocks[states.indexOf(node)];
-  if (typeof clock !== "object") throw new RangeError(String(clocks));
+const clockOf = (rig: Rig, { host }: Served): ShiftedClock => {
+  const clock = rig.clockOf(host.name);
+  if (clock === undefined) throw new RangeError(rig.whyNoClocks);
   return clock;
 };
 
@@ -152,7 +155,7 @@ export const ROWS: readonly Row[] = [
     title: "an edge stopped, and started while it is cut off",
     needs: "cuts",
     isBalanced: true,
-    fail: async ({ rig, note, waitMs, markHealing }) => {
+    fail: async ({ rig, note, fault, waitMs, markHealing }) => {
       const [edge] = rig.edges;
       const [target] = rig.targets;
       if (edge === undefined || target === undefined) throw new RangeError("there is no edge");
@@ -167,8 +170,36 @@ export const ROWS: readonly Row[] = [
       const first = await rig.load.call("ask", target, `/probes/${PROBE_ID}`);
       note(`ready after ${Math.round(readyMs)} ms; the first answer ${first.status} took ${Math.round(first.ms)} ms`);
       if (first.status !== 200) throw new Error(`a cold edge that is cut off answers ${first.outcome}`);
+      if (first.ms > COLD_MAX_MS) fault(`the first answer of a cold edge took ${Math.round(first.ms)} ms`);
       await waitMs(5_000, 1_000);
       rig.cuts?.mend();
+      markHealing();
+    },
+  },
+  {
+    name: "day-without-state",
+    title: "all state nodes away for a day, by the clocks of the edges; an edge starts anew in it",
+    needs: "clocks",
+    isBalanced: true,
+    fail: async ({ rig, isShort, waitMs, markHealing }) => {
+      await Promise.all(rig.states.map((state) => state.stop()));
+      const shiftAll = (ms: number) => {
+        for (const edge of rig.edges) clockOf(rig, edge).shift(ms);
+      };
+      for (let hour = 1; hour <= 24; hour += isShort ? 6 : 1) {
+        shiftAll(hour * HOUR_MS);
+        await waitMs(5_000, 500);
+      }
+      await rig.edges[0]?.stop();
+      await rig.edges[0]?.start();
+      await waitMs(10_000, 1_000);
+      // A clock that goes back a day is another failure: each edge starts anew with the time of all others.
+      for (const edge of rig.edges) {
+        await edge.stop();
+        clockOf(rig, edge).shift(0);
+        await edge.start();
+      }
+      await Promise.all(rig.states.map((state) => state.start()));
       markHealing();
     },
   },

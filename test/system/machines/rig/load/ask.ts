@@ -31,10 +31,9 @@ export interface Answered {
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const UNREACHED = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
 
-export function ask(
-  { host, port }: Target,
-  { method, path, headers = {}, body, deadlineMs }: Asking,
-): Promise<Answered> {
+export function ask(target: Target, asking: Asking, isFirst = true): Promise<Answered> {
+  const { host, port } = target;
+  const { method, path, headers = {}, body, deadlineMs } = asking;
   const startedAtMs = Date.now();
   const startMs = performance.now();
   return new Promise((resolve) => {
@@ -45,22 +44,31 @@ export function ask(
     };
     const content =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const sent = request({ host, port, method, path, agent, headers: { ...content, ...headers } }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", () => end(0, "cut"));
-      answer.on("end", () => {
-        const read = Buffer.concat(chunks).toString();
-        const status = answer.statusCode ?? 0;
-        end(status, outcomeOf(status, answer.headers["content-type"], read), { headers: answer.headers, body: read });
-      });
-    });
+    const sent = request(
+      { host, port, method, path, agent: isFirst && agent, headers: { ...content, ...headers } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", () => end(0, "cut"));
+        answer.on("end", () => {
+          const read = Buffer.concat(chunks).toString();
+          const status = answer.statusCode ?? 0;
+          end(status, outcomeOf(status, answer.headers["content-type"], read), { headers: answer.headers, body: read });
+        });
+      },
+    );
     const deadline = setTimeout(() => {
       end(0, "deadline");
       sent.destroy();
     }, deadlineMs);
     sent.on("error", (error: NodeJS.ErrnoException) => {
       const code = error.code ?? error.message;
+      // workerd closes an idle connection after 5 s, and a request may cross that (RFC 9112 §9.3.1): every client sends it again.
+      if (sent.reusedSocket && UNREACHED.includes(code) && isFirst) {
+        clearTimeout(deadline);
+        resolve(ask(target, asking, false));
+        return;
+      }
       end(0, code, { isUnreached: UNREACHED.includes(code) });
     });
     sent.end(body);
