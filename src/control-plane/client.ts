@@ -1,5 +1,5 @@
 import type { ControlPlaneRpc } from "../edge/env.ts";
-import { callObject } from "../edge/platform.ts";
+import { callObject, systemClock } from "../edge/platform.ts";
 import { PART_CALLS } from "../features/stored-parts.ts";
 import { err, type Result } from "../ids/result.ts";
 import type { ControlPlaneApi, RejectedChange } from "../ports/admin.ts";
@@ -39,12 +39,16 @@ export function controlPlane(
   namespace: DurableObjectNamespace<ControlPlaneRpc>,
   reportLost: (rejected: RejectedChange, why: string) => void,
   deadlines = CALL_DEADLINES,
+  clock = systemClock,
 ): ControlPlaneApi {
   const stub = () => namespace.get(namespace.idFromName(TABLE_OBJECT)) as unknown as Record<string, Call>;
-  const methods = Object.entries(CALLS).map(([name, { deadline, isIdempotent }]) => {
+  const methods = Object.entries(CALLS).map(([name, rule]) => {
+    const { deadline, isIdempotent } = rule;
     const method: Call = (...values) =>
       call(() => (stub()[name] as Call)(...values), isIdempotent, deadlines[deadline]);
-    return [name, method];
+    const timed: Call = (request: unknown, ...values) =>
+      method({ ...Object(request), notAfterMs: clock.nowMs() + deadlines[deadline] }, ...values);
+    return [name, rule === CHANGE ? timed : method];
   });
   const api = Object.fromEntries(methods) as unknown as ControlPlaneApi;
   return {

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
+import { isLate } from "../edge/machines/late.ts";
 import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
 import { readPointer, sha256, tableText } from "../edge/table/kv.ts";
@@ -278,6 +279,15 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   }
 
   #changed(action: TableAction, request: ChangeRequest, change: () => Result<TableRevision, TableChangeError>) {
-    return this.#reconciled(change, (error) => this.#log.reject(action, request, { ...error, outcome: "none" }));
+    const refuse = (error: TableHistoryError) => this.#log.reject(action, request, { ...error, outcome: "none" });
+    // Operators may have decided otherwise since.
+    const inTime = () =>
+      isLate(request.notAfterMs, this.#clock.nowMs())
+        ? refuse({
+            reason: "control-plane-unavailable",
+            why: "the change came after its caller had given up, or their clocks differ",
+          })
+        : change();
+    return this.#reconciled(inTime, refuse);
   }
 }

@@ -43,7 +43,13 @@ export interface Tables {
 export type RunningCanary = PointerCanary;
 
 /** A change. `expectedRevision`: the current revision as the author knows it, or that of a running canary. */
-export type ChangeRequest = Readonly<{ expectedRevision: number; author: string; note: string }>;
+export type ChangeRequest = Readonly<{
+  expectedRevision: number;
+  author: string;
+  note: string;
+  /** When its caller no longer waits, Unix ms: a change that is later is not made. Absent from callers of former versions. */
+  notAfterMs?: number;
+}>;
 
 export interface TableStatus {
   readonly truth: TableRevision;

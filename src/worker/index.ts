@@ -86,7 +86,22 @@ function composeOrigins(env: Env, config: Config, namespace: string) {
   };
 }
 
+type TablesOf = Parameters<typeof tableReporter>[3];
 type IsolateMetrics = ReturnType<typeof isolateMetrics>;
+
+function composeMetrics(env: Env, config: Config, entropy: ReturnType<typeof pooledEntropy>, tables: TablesOf) {
+  const { reportMs } = config;
+  return isolateMetrics({
+    store: reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
+    reportMs,
+    table: tableReporter(entropy, systemClock, reportMs, tables),
+    clock: systemClock,
+    entropy,
+    pause: systemPause,
+    onBreaker: log.reportBreaker,
+    onReportFailure: log.reportMetricsFailure,
+  });
+}
 
 /** Metrics, and the log that tells of the same requests. */
 function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
@@ -142,15 +157,7 @@ function compose(env: Env) {
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
-  const metrics = isolateMetrics({
-    store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
-    reportMs: config.reportMs,
-    table: tableReporter(entropy, clock, config.reportMs, () => tables),
-    clock,
-    pause: systemPause,
-    onBreaker: log.reportBreaker,
-    onReportFailure: log.reportMetricsFailure,
-  });
+  const metrics = composeMetrics(env, config, entropy, () => tables);
   const access = composeAccess(env, config);
   const { authenticate } = access;
   const { counters } = metrics;

@@ -31,7 +31,7 @@ export function stateAnswers(classes: readonly ThinClass[]) {
     classes.map(({ namespace, kinds }) => [namespace, callsIn(kinds)]),
   );
   return {
-    call(env: Env, ...[namespace, name, method, values]: Parameters<StateRpc["call"]>): Promise<unknown> {
+    async call(env: Env, ...[namespace, name, method, values]: Parameters<StateRpc["call"]>): Promise<unknown> {
       if (methods.get(namespace)?.has(method) !== true) throw new TypeError("no such method of an object");
       if (typeof name !== "string" || name.length === 0 || name.length > NAME_LENGTH_MAX)
         throw new TypeError("not a name of an object");
@@ -40,7 +40,11 @@ export function stateAnswers(classes: readonly ThinClass[]) {
       const objects = env[namespace as keyof Env] as DurableObjectNamespace | undefined;
       if (objects === undefined) throw new Error("this machine has no objects: it is an edge");
       const object = objects.get(objects.idFromName(name)) as unknown as Readonly<Record<string, Method>>;
-      return (object[method] as Method)(...values);
+      const result = await (object[method] as Method)(...values);
+      // Handed on, it would bring its disposer: the object would keep the answer until the edge had called that.
+      const data: unknown = structuredClone(result);
+      Object(result)[Symbol.dispose]?.();
+      return data;
     },
     kvGet(env: Env, key: string): Promise<ArrayBuffer | null> {
       if (!isOfCopies(key)) throw new TypeError("not a key that edges read here");

@@ -87,6 +87,7 @@ export function setUp(options: Options = {}) {
     store: undefined,
     reportMs: 0,
     table: () => undefined,
+    entropy: pooledEntropy(),
     clock,
     pause: () => new Promise(() => undefined),
     onBreaker: () => undefined,

@@ -5,6 +5,7 @@ import { formatMetrics } from "../../routes/metrics.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type MetricsStore } from "../../src/edge/metrics/store.ts";
+import { pooledEntropy } from "../../src/edge/platform.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Family, readExposition } from "./exposition.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
@@ -35,6 +36,7 @@ function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Paramet
     store,
     reportMs: 3_600_000,
     table: () => undefined,
+    entropy: pooledEntropy(),
     clock: { nowMs: Date.now },
     pause: () => {
       onPause();

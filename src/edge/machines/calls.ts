@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { Clock } from "../../ports/gateway.ts";
 import { systemClock, withTimeout } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
-import type { StateRpc } from "./rpc.ts";
+import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
 const SILENCE_MS = 800;
@@ -13,9 +13,6 @@ const DOWN_MS = 2_000;
 
 /** When no node answered, calls fail unasked for this long. */
 const UNASKED_MS = 1_000;
-
-/** Clients wait for these calls. */
-export const STATE_DEADLINE_MS = 2_000;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;

@@ -1,3 +1,6 @@
+/** Calls that a client waits for end so soon on an edge. */
+export const STATE_DEADLINE_MS = 2_000;
+
 /** A state node as edges know it: its entrypoint `State`. Methods are only added, since edges and nodes are upgraded one by one. */
 export interface StateRpc {
   /** Whether the node answers at all. */

@@ -1,10 +1,10 @@
 import { classOf } from "../../formats/canary-verdict.ts";
-import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
+import type { Clock, Counters, Entropy, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
 import { loadable } from "../../problems/loadable.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, OWN, SeriesTotals, seriesKey } from "./catalogue.ts";
-import type { MetricsReport, MetricsStore } from "./store.ts";
+import type { MetricsReport, MetricsStore, OriginHint } from "./store.ts";
 
 /** Pages alone show figures. */
 const historyModule = loadable("metrics-history", () => import("./history.ts"));
@@ -16,6 +16,7 @@ export interface MetricsOptions {
   readonly reportMs: number;
   readonly table: () => MetricsReport["table"];
   readonly clock: Clock;
+  readonly entropy: Entropy;
   readonly pause: (ms: number) => Promise<void>;
   readonly onBreaker: HealthWatch["onStateChange"];
   readonly onReportFailure: (why: string) => void;
@@ -41,14 +42,14 @@ const FLUSH_MS_MAX = 20_000;
 
 /**
  * Counts in this isolate and reports them to the Durable Object, beside requests and one report at a time. A failed report is
- * sent again at its time. A report whose request was cut off is lost; one whose response was lost is counted twice.
+ * sent again as it was, at the time of the next, so that one whose response was lost is counted once.
  */
 export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const { store, reportMs, clock, onReportFailure } = options;
   const startedAtMs = clock.nowMs();
   const cells = new IsolateCounters();
-  /** Drained and not reported yet. */
-  let pending = new SeriesTotals(ISOLATE_SERIES_MAX);
+  /** Drained, where nothing is reported. */
+  const own = new SeriesTotals(ISOLATE_SERIES_MAX);
   let dueMs = 0;
   let isUrgent = false;
   /** No second report starts before this time while one is running. */
@@ -68,18 +69,19 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const failed = (error: unknown): undefined =>
     void onReportFailure(error instanceof Error ? error.message : String(error));
 
+  const sendNext = numberedReports(options, () => {
+    const sums = new SeriesTotals(ISOLATE_SERIES_MAX);
+    sums.addAll(cells.drain());
+    return { sums: new Map(sums), origins: health.drainUpdates(), table: options.table() };
+  });
+
   const send = async (to: MetricsStore): Promise<boolean> => {
-    pending.addAll(cells.drain());
-    const report = { sums: new Map(pending), origins: health.drainUpdates(), table: options.table() };
-    pending = new SeriesTotals(ISOLATE_SERIES_MAX);
     isUrgent = false;
     dueMs = clock.nowMs() + reportMs;
     try {
-      health.learn(await to.report(report));
+      health.learn(await sendNext(to));
       return true;
     } catch (error) {
-      pending.addAll(report.sums);
-      health.restoreUpdates(report.origins);
       failed(error);
       return false;
     }
@@ -122,8 +124,8 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       const { snapshotOf } = await snapshotModule.load();
       const context = { served, nowMs: clock.nowMs(), own: health };
       if (store === undefined) {
-        pending.addAll(cells.drain());
-        const totals = { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
+        own.addAll(cells.drain());
+        const totals = { sinceMs: startedAtMs, sums: new Map(own), origins: new Map() };
         return snapshotOf({ ...context, source: "isolate", totals });
       }
       // Not the running report of another request: what belongs to that cannot be waited for here.
@@ -136,6 +138,31 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
         store !== undefined && (await send(store)) ? await store.history(span, from).catch(failed) : undefined;
       return read ?? (await historyModule.load()).noHistory(span);
     },
+  };
+}
+
+/** Sends what was counted since. A report that failed is sent before it, as it was and by its number. */
+function numberedReports({ entropy }: Pick<MetricsOptions, "entropy">, drain: () => MetricsReport) {
+  const isolate = [entropy.word(), entropy.word()].map((word) => word.toString(16)).join("-");
+  let number = 0;
+  /** The last report, until the object is known to have it. */
+  let unheard: MetricsReport | undefined;
+
+  const send = async (to: MetricsStore, report: MetricsReport): Promise<readonly OriginHint[]> => {
+    const hints = await to.report(report);
+    if (unheard === report) unheard = undefined;
+    return hints;
+  };
+
+  return async (to: MetricsStore): Promise<readonly OriginHint[]> => {
+    let hints: readonly OriginHint[] | undefined;
+    // The next number comes after the one before it was heard.
+    while (unheard !== undefined) hints = await send(to, unheard);
+    const next = drain();
+    if (hints !== undefined && next.sums.size + next.origins.length === 0) return hints;
+    number++;
+    unheard = { ...next, from: { isolate, number } };
+    return send(to, unheard);
   };
 }
 

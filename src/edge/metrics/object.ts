@@ -9,7 +9,7 @@ import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure, reportPushFailure } from "../log.ts";
-import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
+import { originFetch, pooledEntropy, setLast, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
@@ -24,6 +24,9 @@ const PUSH_DUE = "pushDueMs";
 
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 const SERIES_MAX = 20_000;
+
+/** Limit of isolates whose last report is known. */
+const ISOLATES_HEARD_MAX = 10_000;
 
 /** Limit of origins, and how long they are retained after their last update. */
 const ORIGINS_MAX = 4_096;
@@ -67,9 +70,11 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #config: Config;
   readonly #tables: Tables;
   readonly #entropy: Entropy = pooledEntropy();
+  /** The last report of each isolate. In memory, as the sums that were not written are: both are lost together. */
+  readonly #heard = new Map<string, number>();
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
-  #hasChecks = true;
+  #hasChecks: boolean;
   #pushDueMs: number;
   #isPushFailing = false;
 
@@ -86,7 +91,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const origins = sql.exec("SELECT url, state FROM origins").raw<[string, string]>();
     this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
     this.#history = new TrafficHistory(sql.exec<HistoryRow>("SELECT span, at, step FROM history"));
-    this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
+    this.#hasChecks = this.#config.checkMs > 0;
+    this.#checksDueMs = this.#hasChecks ? nowMs + FIRST_CHECKS_MS : Number.POSITIVE_INFINITY;
     const isPushed = this.#config.metricsPush !== undefined;
     this.#pushDueMs = isPushed ? (context.storage.kv.get<number>(PUSH_DUE) ?? nowMs) : Number.POSITIVE_INFINITY;
     this.#tables = edgeTables({
@@ -100,18 +106,24 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     });
     void context.blockConcurrencyWhile(async () => {
       this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
-      this.#checksDueMs = this.#alarmAtMs ?? this.#checksDueMs;
+      if (this.#hasChecks) this.#checksDueMs = this.#alarmAtMs ?? this.#checksDueMs;
     });
   }
 
-  async report({ sums, origins, table }: MetricsReport): Promise<readonly OriginHint[]> {
+  async report({ from, ...report }: MetricsReport): Promise<readonly OriginHint[]> {
+    const isNew = from === undefined || from.number > (this.#heard.get(from.isolate) ?? 0);
+    if (isNew && from !== undefined) setLast(this.#heard, from.isolate, from.number, ISOLATES_HEARD_MAX);
+    if (isNew) await this.#add(report);
+    return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
+  }
+
+  async #add({ sums, origins, table }: MetricsReport): Promise<void> {
     const nowMs = systemClock.nowMs();
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
     this.#history.add(sums, nowMs, table);
     for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
-    return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
   }
 
   /** Writes them before they are shown, so a shown counter never decreases. */
@@ -127,7 +139,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   }
 
   async scheduleChecks(): Promise<void> {
-    await this.#wakeBy(this.#checksDueMs);
+    if (this.#checksDueMs < Number.POSITIVE_INFINITY) await this.#wakeBy(this.#checksDueMs);
   }
 
   override async alarm(): Promise<void> {

@@ -27,6 +27,8 @@ export type OriginHint = Readonly<{ url: string; seenAtMs: number }>;
 /** An isolate's counts by series, and its observations, since its last report. */
 export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origins: readonly OriginUpdate[] }> & {
   readonly table?: ReportedTable | undefined;
+  /** Reports of an isolate are counted up; one that is sent again keeps its number. Absent from former versions. */
+  readonly from?: { readonly isolate: string; readonly number: number };
 };
 
 /** The sums of all isolates since the Durable Object was created. */

@@ -50,7 +50,6 @@ export interface HealthWatch {
 export interface IsolateHealth extends OriginHealth {
   /** The changes found since the last call. */
   drainUpdates(): readonly OriginUpdate[];
-  restoreUpdates(news: readonly OriginUpdate[]): void;
   /** Takes hints from other isolates. */
   learn(hints: readonly OriginHint[]): void;
   stateOf(url: string): OriginUpdate | undefined;
@@ -150,13 +149,6 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       const news = [...origins].filter(([, { isNew }]) => isNew);
       for (const [, known] of news) known.isNew = false;
       return news.map(([url, known]) => updateOf(url, known));
-    },
-
-    restoreUpdates(news) {
-      for (const { url } of news) {
-        const known = origins.get(url);
-        if (known !== undefined) known.isNew = true;
-      }
     },
 
     learn(hints) {

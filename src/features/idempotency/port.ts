@@ -57,6 +57,8 @@ export interface FinishCall {
   readonly answer?: KeptAnswer;
   /** Whether the request was none: a key that this attempt began is free again. */
   readonly isVoid?: boolean;
+  /** The end of the attempt's lease, Unix ms, until which a call that is lost is made again. */
+  readonly leaseUntilMs?: number;
 }
 
 /** One key of one caller, for support. */

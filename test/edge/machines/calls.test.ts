@@ -1,35 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rankedFor, type StateCallsOptions, StateUnavailable, stateCalls } from "../../../src/edge/machines/calls.ts";
 import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
-
-/** A time of its own: it goes on when nothing else happens. */
-function virtualTime() {
-  let nowMs = 1_000_000;
-  const due: { readonly atMs: number; readonly wake: () => void }[] = [];
-  const pause = (ms: number) => new Promise<void>((wake) => void due.push({ atMs: nowMs + ms, wake }));
-  return {
-    clock: { nowMs: () => nowMs },
-    pause,
-    within: <Value>(work: Promise<Value>, ms: number) => Promise.race([work, pause(ms).then(() => undefined)]),
-    /** Until the work has ended. */
-    async run<Value>(work: Promise<Value>): Promise<Value> {
-      let isOver = false;
-      const ended = work.finally(() => {
-        isOver = true;
-      });
-      ended.catch(() => undefined);
-      for (;;) {
-        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-        if (isOver) return ended;
-        const next = due.toSorted((a, b) => a.atMs - b.atMs)[0];
-        if (next === undefined) throw new Error("nothing is left to happen");
-        due.splice(due.indexOf(next), 1);
-        nowMs = Math.max(nowMs, next.atMs);
-        next.wake();
-      }
-    },
-  };
-}
+import { virtualTime } from "./virtual-time.ts";
 
 /** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. */
 type Behaviour = "well" | "frozen" | "refused" | "orphan" | "slow" | "tardy" | "stuck" | "dies";

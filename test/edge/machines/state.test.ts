@@ -27,6 +27,8 @@ describe("calls of edges", () => {
   it("reach the object of a name, by the methods of its class", async () => {
     const first = await state().call("SEQUENCES", "luuid-7", "reserve", [64, 1_000_000]);
     expect(first).toEqual({ first: 1, isReserved: true, step: 1 });
+    // An edge would have to call it.
+    expect(Symbol.dispose in (first as object)).toBe(false);
     const second = await state().call("SEQUENCES", "luuid-7", "reserve", [64, 1_000_000]);
     expect(second).toMatchObject({ first: 65 });
     expect(await state().call("SEQUENCES", "luuid-8", "reserve", [64, 1_000_000])).toMatchObject({ first: 1 });

@@ -7,6 +7,7 @@ import { BUCKETS_MS, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "../../../src/edge/metrics/history.ts";
 import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type MetricsReport } from "../../../src/edge/metrics/store.ts";
+import { pooledEntropy } from "../../../src/edge/platform.ts";
 import type { RequestLine } from "../../../src/ports/gateway.ts";
 
 const { TRAFFIC } = env as Env;
@@ -256,6 +257,7 @@ describe("the history of all isolates", () => {
     const isolate = isolateMetrics({
       store,
       reportMs: 3_600_000,
+      entropy: pooledEntropy(),
       clock: { nowMs: Date.now },
       pause: () => new Promise(() => undefined),
       onBreaker: () => undefined,

@@ -3,6 +3,7 @@ import { keyParts } from "../../../src/edge/metrics/catalogue.ts";
 import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import type { ReportedTable } from "../../../src/edge/metrics/isolates.ts";
 import type { MetricsReport, OriginHint } from "../../../src/edge/metrics/store.ts";
+import { pooledEntropy } from "../../../src/edge/platform.ts";
 import type { RequestLine } from "../../../src/ports/gateway.ts";
 import type { Region } from "../../../src/routing/table.ts";
 import { REQUEST_LINE } from "../../fixtures/request-line.ts";
@@ -43,6 +44,7 @@ function setUp({ isOff = false } = {}) {
     store: isOff ? undefined : store,
     reportMs: 10_000,
     table: () => state.table,
+    entropy: pooledEntropy(),
     clock: { nowMs: () => state.nowMs },
     pause: (ms) => {
       const endMs = state.nowMs + ms;
@@ -166,7 +168,7 @@ describe("the reports of an isolate", () => {
     expect(reports.length).toBe(2);
   });
 
-  it("that fail are tried again at their time only, with all that they had carried", async () => {
+  it("that fail are sent again as they were, at their time only, and then what came since", async () => {
     const { state, reports, failures, traffic, observe, settle, sumOf } = setUp();
     state.fault = "throws";
     traffic.originHealth.report(REGION, ORIGIN, undefined, state.nowMs);
@@ -179,7 +181,12 @@ describe("the reports of an isolate", () => {
     state.fault = "none";
     observe();
     await settle();
-    expect([sumOf(reports[1], ...OK), reports[1]?.origins.length]).toEqual([6, 1]);
+    expect(reports[1]).toBe(reports[0]);
+    expect(reports.map((report) => [report.from?.number, sumOf(report, ...OK), report.origins.length])).toEqual([
+      [1, 1, 1],
+      [1, 1, 1],
+      [2, 5, 0],
+    ]);
   });
 
   it("that fail are tried again although no request comes after them", async () => {

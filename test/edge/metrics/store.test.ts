@@ -5,6 +5,7 @@ import type { Env } from "../../../src/edge/env.ts";
 import { OTHER, seriesKey } from "../../../src/edge/metrics/catalogue.ts";
 import { isolateMetrics } from "../../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type OriginUpdate, scheduleChecks } from "../../../src/edge/metrics/store.ts";
+import { pooledEntropy } from "../../../src/edge/platform.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/formats/kv.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -72,6 +73,16 @@ describe("the sums of all isolates", () => {
     expect(Date.parse(reportedAt) - Date.parse(confirmedAt)).toBe(2_000);
   });
 
+  it("have each report once, however often it comes", async () => {
+    const from = (isolate: string, number: number) => ({ isolate, number });
+    const report = (of: { readonly isolate: string; readonly number: number } | undefined) =>
+      store.report({ sums: new Map([[OK, 1]]), origins: [], ...(of && { from: of }) });
+    const sent = [from("a", 1), from("a", 1), from("b", 1), from("a", 2), from("a", 1), from("a", 2)];
+    // The last two are of a former version.
+    for (const of of [...sent, undefined, undefined]) await report(of);
+    expect((await store.totals()).sums.get(OK)).toBe(5);
+  });
+
   it("that nobody has seen are written by the alarm, within seconds", async () => {
     await counted(5);
     expect(await alarmAt()).toBeLessThanOrEqual(Date.now() + 10_000);
@@ -123,6 +134,7 @@ describe("what isolates have found of origins", () => {
       pause: () => new Promise<void>(() => undefined),
       onBreaker: () => undefined,
       table: () => undefined,
+      entropy: pooledEntropy(),
     };
     const failed: string[] = [];
     const isolate = () => isolateMetrics({ ...options, onReportFailure: (why) => failed.push(why) });

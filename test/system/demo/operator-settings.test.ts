@@ -34,7 +34,7 @@ describe("the environment of npm start", () => {
   it.each([
     ...Object.keys(GOOD).map((name) => [name, "hunter2"] as const),
     ["CLIENT_RATE_LIMIT", "600"],
-    ["CHECK_SECONDS", "0"],
+    ["CHECK_SECONDS", "3601"],
     ["ADMIN_TOKENS", "hunter2"],
     ["ADMIN_TOKENS", ""],
     ["ACCESS_TEAM_DOMAIN", ""],

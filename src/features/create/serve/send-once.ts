@@ -64,10 +64,11 @@ async function sendKeyed(
   chosen: Chosen,
 ): Promise<Response> {
   const { scope, key, check } = keyed;
-  const { idempotency, entropy } = context.gateway;
+  const { idempotency, entropy, clock } = context.gateway;
   const { ttlMs, leaseMs } = creation.create.idempotency;
   const proposed = chosen.ok ? chosen.value : [];
   const call = { scope, key, attempt: attemptToken(entropy) };
+  const leaseUntilMs = clock.nowMs() + leaseMs;
   const begun = await begin(idempotency, keyed, {
     ...call,
     proposal: proposalOf(creation, proposed),
@@ -89,7 +90,7 @@ async function sendKeyed(
   }
   const finish: Finish = (answer) => {
     const isVoid = check?.isFalse === true;
-    return idempotency.finish({ ...call, isVoid, ...(answer && !isVoid ? { answer } : {}) });
+    return idempotency.finish({ ...call, isVoid, leaseUntilMs, ...(answer && !isVoid ? { answer } : {}) });
   };
   try {
     // A retry has the ID and the region of its first attempt, whatever the table says by now.

@@ -47,7 +47,7 @@ export const directory = {
   name: "directory",
   ports({ env, config, clock, entropy, namespace, counters }) {
     const truth = methodsOf<DirectoryTruth>("directory-keys", async () =>
-      (await import("./keys.ts")).durableDirectory(env.DIRECTORY, reportFailure),
+      (await import("./keys.ts")).directoryOf(env, reportFailure),
     );
     let made: Directory | undefined;
     let layer: CopyLayer | undefined;

@@ -1,5 +1,9 @@
-import { callObject } from "../../../edge/platform.ts";
+import type { Env } from "../../../edge/env.ts";
+import { LateWork } from "../../../edge/machines/late.ts";
+import { STATE_DEADLINE_MS } from "../../../edge/machines/rpc.ts";
+import { callObject, systemClock } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
+import type { Clock } from "../../../ports/platform.ts";
 import type {
   BulkRow,
   ChangeOutcome,
@@ -37,18 +41,30 @@ const RETRY_AFTER_SECONDS = 2;
 export interface ShardOf {
   readonly shard: number;
   readonly shards: number;
+  /** When the caller of a change no longer waits, Unix ms; callers of former versions do not say. */
+  readonly notAfterMs?: number;
+}
+
+/** The caller of a change does not wait any more, or its clock differs: nothing was changed. */
+export const LATE = { state: "late" } as const;
+
+/** A late answer that is heard is a failure: the caller waits, and cannot be told more. */
+async function inTime<Outcome extends { readonly state: string }>(answer: Promise<Outcome | typeof LATE>) {
+  const outcome = await answer;
+  if (outcome.state === LATE.state) throw new Error("the object called a change late: clocks differ");
+  return outcome as Outcome;
 }
 
 /** One of the Durable Objects, as those who call it know it. Each call is one transaction. */
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   get(of: ShardOf, at: DirectoryKey): Promise<DirectoryEntry | undefined>;
-  reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome>;
+  reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome | typeof LATE>;
   confirm(of: ShardOf, claim: Claim): Promise<ClaimOutcome>;
   release(of: ShardOf, claim: Claim): Promise<"done" | "taken">;
   register(of: ShardOf, claim: Omit<Reservation, "leaseMs">): Promise<ClaimOutcome>;
-  move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome>;
-  remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome>;
-  reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome>;
+  move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome | typeof LATE>;
+  remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome | typeof LATE>;
+  reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome | typeof LATE>;
   learn(of: ShardOf, at: DirectoryKey, from: string, region: string): Promise<void>;
   orphans(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
   scan(of: ShardOf, directory: string, after: string, limit: number): Promise<Rows>;
@@ -67,12 +83,21 @@ export const objectName = (shard: number): string => `keys-${shard}`;
 const stubOf = (namespace: DurableObjectNamespace<DirectoryRpc>, shard: number) =>
   namespace.get(namespace.idFromName(objectName(shard))) as unknown as DirectoryRpc;
 
+interface DirectoryTimes {
+  /** For how long a client waits for a reservation. */
+  readonly promptMs?: number;
+  readonly late?: LateWork;
+  readonly clock?: Clock;
+}
+
 /** The truth out of Durable Objects. A stub is broken after a failure, so each call makes its own. `report`: what failed, for the log. */
 export function durableDirectory(
   namespace: DurableObjectNamespace<DirectoryRpc>,
   report: (error: unknown) => void = () => undefined,
   deadlineMs = DEADLINE_MS,
+  { promptMs = deadlineMs, late = new LateWork(), clock = systemClock }: DirectoryTimes = {},
 ): DirectoryTruth {
+  const shards = DIRECTORY_SHARDS;
   const callShard = async <Value>(
     directory: string,
     shard: number,
@@ -80,11 +105,11 @@ export function durableDirectory(
     isIdempotent = true,
   ): Promise<Result<Value, DirectoryFailure>> => {
     try {
-      const of = { shard, shards: DIRECTORY_SHARDS };
+      const of = { shard, shards, ...(isIdempotent ? {} : { notAfterMs: clock.nowMs() + deadlineMs }) };
       return ok(await callObject(() => send(stubOf(namespace, shard), of), deadlineMs, isIdempotent));
     } catch (error) {
       report(error);
-      return err({ reason: "directory-unavailable", directory, retryAfterSeconds: RETRY_AFTER_SECONDS, why: "failed" });
+      return unavailable(directory);
     }
   };
   const call = <Value>(at: DirectoryKey, send: (object: DirectoryRpc, of: ShardOf) => Promise<Value>) =>
@@ -97,15 +122,25 @@ export function durableDirectory(
     const note = await callShard(at.directory, CHANGES_SHARD, (object, of) => object.noteChange(of, at));
     return note.ok ? change() : note;
   };
+  const release = (claim: Claim) => call(claim, (object, of) => object.release(of, claim));
+  const taking = { namespace, deadlineMs: promptMs, late, release };
   return {
     get: (at) => call(at, (object, of) => object.get(of, at)),
-    reserve: (claim) => call(claim, (object, of) => object.reserve(of, claim)),
+    async reserve(claim) {
+      try {
+        return ok(await reserved(taking, claim));
+      } catch (error) {
+        report(error);
+        return unavailable(claim.directory);
+      }
+    },
     confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
-    release: (claim) => call(claim, (object, of) => object.release(of, claim)),
+    release,
     register: (claim) => call(claim, (object, of) => object.register(of, claim)),
-    move: (at, region, version) => noted(at, () => callOnce(at, (object, of) => object.move(of, at, region, version))),
-    remove: (at, version) => noted(at, () => callOnce(at, (object, of) => object.remove(of, at, version))),
-    reportMissing: (at, version) => call(at, (object, of) => object.reportMissing(of, at, version)),
+    move: (at, region, version) =>
+      noted(at, () => callOnce(at, (object, of) => inTime(object.move(of, at, region, version)))),
+    remove: (at, version) => noted(at, () => callOnce(at, (object, of) => inTime(object.remove(of, at, version)))),
+    reportMissing: (at, version) => call(at, (object, of) => inTime(object.reportMissing(of, at, version))),
     async learn(at, from, region) {
       const learned = await noted(at, () => call(at, (object, of) => object.learn(of, at, from, region)));
       return learned.ok ? ok(undefined) : learned;
@@ -126,3 +161,30 @@ export function durableDirectory(
     },
   };
 }
+
+interface Reserving {
+  readonly namespace: DurableObjectNamespace<DirectoryRpc>;
+  readonly deadlineMs: number;
+  readonly late: LateWork;
+  readonly release: DirectoryTruth["release"];
+}
+
+/** A reservation that its caller did not hear of would hold off all others until its lease ends: it is released. */
+function reserved({ namespace, deadlineMs, late, release }: Reserving, claim: Reservation): Promise<ClaimOutcome> {
+  const of = { shard: shardOf(claim), shards: DIRECTORY_SHARDS };
+  const { directory, key, owner, operation, leaseMs } = claim;
+  return late.take({
+    deadlineMs,
+    leaseMs,
+    send: (notAfterMs) => inTime<ClaimOutcome>(stubOf(namespace, of.shard).reserve({ ...of, notAfterMs }, claim)),
+    hasTaken: ({ state }) => state === "done",
+    release: async () => (await release({ directory, key, owner, operation })).ok,
+  });
+}
+
+const unavailable = (directory: string) =>
+  err({ reason: "directory-unavailable", directory, retryAfterSeconds: RETRY_AFTER_SECONDS, why: "failed" } as const);
+
+/** The truth of a deployment. An edge gives up sooner than a machine that has the objects. */
+export const directoryOf = ({ DIRECTORY, STATE_1 }: Env, report: (error: unknown) => void): DirectoryTruth =>
+  durableDirectory(DIRECTORY, report, DEADLINE_MS, STATE_1 === undefined ? {} : { promptMs: STATE_DEADLINE_MS });

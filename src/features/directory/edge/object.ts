@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../../edge/env.ts";
+import { isLate } from "../../../edge/machines/late.ts";
 import { systemClock } from "../../../edge/platform.ts";
 import { SweepAlarm } from "../../../edge/sweep-alarm.ts";
 import type {
@@ -14,7 +15,7 @@ import type {
   Reservation,
   Rows,
 } from "../port.ts";
-import { type DirectoryRpc, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
+import { type DirectoryRpc, LATE, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
 import { CONFLICTS_SHOWN, NOTHING_PUT, sumOf, undone, withoutRepeats } from "./put-many.ts";
 import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
 
@@ -45,7 +46,8 @@ type Page = Readonly<{ from: string; directory: string; after: string; limit: nu
  * | expired   | lease over          | → reserved              | → reserved, its own     | → confirmed              | → absent                 |
  * | confirmed | no lease            | done                    | taken                   | done                     | taken                    |
  *
- * Each call is one transaction, and nothing in it waits. A reservation is extended for its owner under another operation too: after
+ * A reservation, move or removal that comes after its caller gave up changes nothing, and is `late`. Each call is one
+ * transaction, and nothing in it waits. A reservation is extended for its owner under another operation too: after
  * a crash it goes on at once, and what the first operation still sends is lost.
  */
 export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
@@ -65,8 +67,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     return row === undefined ? undefined : entryOf(row, systemClock.nowMs());
   }
 
-  async reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome> {
+  async reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome | typeof LATE> {
     const nowMs = systemClock.nowMs();
+    if (isLate(of.notAfterMs, nowMs)) return LATE;
     const outcome = this.#transact(of, () => this.#reserve(claim, nowMs));
     if (outcome.state === "done") await this.#alarm.wakeAfter(nowMs + claim.leaseMs + ORPHAN_MS, nowMs);
     return outcome;
@@ -105,7 +108,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     });
   }
 
-  async move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome> {
+  async move(of: ShardOf, at: DirectoryKey, region: string, version: number): Promise<ChangeOutcome | typeof LATE> {
     return this.#change(
       of,
       at,
@@ -114,11 +117,11 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     );
   }
 
-  async remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome> {
+  async remove(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome | typeof LATE> {
     return this.#change(of, at, version, () => void this.#delete(at));
   }
 
-  async reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome> {
+  async reportMissing(of: ShardOf, at: DirectoryKey, version: number): Promise<ChangeOutcome | typeof LATE> {
     return this.#change(of, at, version, (row, nowMs) =>
       row.lease_until_ms === null && row.missing_ms === null
         ? this.#write(at, { ...row, missing_ms: nowMs }, nowMs).entry
@@ -318,8 +321,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     at: DirectoryKey,
     version: number,
     apply: (row: Row, nowMs: number) => DirectoryEntry | undefined,
-  ): ChangeOutcome {
+  ): ChangeOutcome | typeof LATE {
     const nowMs = systemClock.nowMs();
+    if (isLate(of.notAfterMs, nowMs)) return LATE;
     return this.#transact(of, (): ChangeOutcome => {
       const row = this.#row(at);
       if (row === undefined) return { state: "absent" };

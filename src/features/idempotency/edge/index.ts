@@ -17,8 +17,6 @@ export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
 export const idempotency = {
   name: "idempotency",
   ports: ({ env }) => ({
-    idempotency: methodsOf<Keys>("idempotency-keys", async () =>
-      (await import("./keys.ts")).durableIdempotency(env.IDEMPOTENCY),
-    ),
+    idempotency: methodsOf<Keys>("idempotency-keys", async () => (await import("./keys.ts")).idempotencyOf(env)),
   }),
 } satisfies PlatformFeature;

@@ -1,4 +1,7 @@
-import { callObject } from "../../../edge/platform.ts";
+import type { Env } from "../../../edge/env.ts";
+import { LateWork } from "../../../edge/machines/late.ts";
+import { STATE_DEADLINE_MS } from "../../../edge/machines/rpc.ts";
+import { callObject, systemClock } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
 import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../port.ts";
 import type { IdempotencyError } from "../problems.ts";
@@ -9,9 +12,17 @@ declare module "../../../edge/env.ts" {
   }
 }
 
+/** `notAfterMs`: when its caller no longer waits, Unix ms; callers of former versions do not say. */
+export interface TimedBegin extends BeginCall {
+  readonly notAfterMs?: number;
+}
+
+/** `late`: the caller does not wait any more, so the key was left as it was. `nowMs`: by the object's clock. */
+export type BegunInTime = Begun | { readonly state: "late"; readonly nowMs: number };
+
 /** One of the Durable Objects, as those who call it know it. */
 export interface IdempotencyRpc extends Rpc.DurableObjectBranded {
-  begin(call: BeginCall): Promise<Begun>;
+  begin(call: TimedBegin): Promise<BegunInTime>;
   finish(call: FinishCall): Promise<void>;
   show(key: string): Promise<readonly KeyEntry[]>;
 }
@@ -44,7 +55,12 @@ const stubOf = (namespace: DurableObjectNamespace<IdempotencyRpc>, name: string)
 export function durableIdempotency(
   namespace: DurableObjectNamespace<IdempotencyRpc>,
   deadlineMs = DEADLINE_MS,
+  late = new LateWork(),
+  clock = systemClock,
 ): IdempotencyKeys {
+  /** How far the objects' clocks are ahead, if that is too far for a begin in time. */
+  let aheadMs = 0;
+
   const call = async <Value>(
     key: string,
     send: (object: IdempotencyRpc) => Promise<Value>,
@@ -53,20 +69,54 @@ export function durableIdempotency(
       const name = await shardOf(key);
       return ok(await callObject(() => send(stubOf(namespace, name)), deadlineMs, true));
     } catch (error) {
-      return err({ reason: "idempotency-unavailable", why: error instanceof Error ? error.message : String(error) });
+      return unavailable(error);
     }
   };
+
+  const beginIn = (name: string, what: BeginCall): Promise<BegunInTime> => {
+    const { scope, key, attempt, leaseMs } = what;
+    return late.take<BegunInTime>({
+      deadlineMs,
+      leaseMs,
+      send: (notAfterMs) => stubOf(namespace, name).begin({ ...what, notAfterMs: notAfterMs + aheadMs }),
+      hasTaken: ({ state }) => state === "started",
+      release: async () => (await call(key, (object) => object.finish({ scope, key, attempt, isVoid: true }))).ok,
+    });
+  };
+
+  const begin = async (what: BeginCall): Promise<Result<Begun, IdempotencyError>> => {
+    try {
+      const name = await shardOf(what.key);
+      const first = await beginIn(name, what);
+      if (first.state !== "late") return ok(first);
+      // The answer came in time: the clocks differ.
+      aheadMs = first.nowMs - clock.nowMs();
+      const second = await beginIn(name, what);
+      return second.state === "late" ? unavailable("the object's clock goes wrong") : ok(second);
+    } catch (error) {
+      return unavailable(error);
+    }
+  };
+
   return {
-    begin: async (what) =>
-      isTooLarge(what.answer)
-        ? err({ reason: "idempotency-unavailable", why: "the answer is too large to keep" })
-        : call(what.key, (object) => object.begin(what)),
-    async finish({ answer, ...what }) {
+    begin: async (what) => (isTooLarge(what.answer) ? unavailable("the answer is too large to keep") : begin(what)),
+    async finish({ answer, leaseUntilMs, ...what }) {
       // Without its answer the key stays open.
       const kept = answer === undefined || isTooLarge(answer) ? what : { ...what, answer };
-      const finished = await call(what.key, (object) => object.finish(kept));
-      return finished.ok ? ok(undefined) : finished;
+      const send = () => call(what.key, (object) => object.finish(kept));
+      const finished = await send();
+      if (finished.ok) return ok(undefined);
+      // A key that is not finished refuses its client's retries until its lease ends.
+      if (leaseUntilMs !== undefined) late.repeat(async () => (await send()).ok, leaseUntilMs);
+      return finished;
     },
     show: (key) => call(key, (object) => object.show(key)),
   };
 }
+
+const unavailable = (error: unknown) =>
+  err({ reason: "idempotency-unavailable", why: error instanceof Error ? error.message : String(error) } as const);
+
+/** The keys of a deployment. An edge gives up sooner than a machine that has the objects. */
+export const idempotencyOf = ({ IDEMPOTENCY, STATE_1 }: Env): IdempotencyKeys =>
+  durableIdempotency(IDEMPOTENCY, STATE_1 === undefined ? DEADLINE_MS : STATE_DEADLINE_MS);

@@ -1,9 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../../edge/env.ts";
+import { isLate } from "../../../edge/machines/late.ts";
 import { systemClock } from "../../../edge/platform.ts";
 import { SweepAlarm } from "../../../edge/sweep-alarm.ts";
 import type { BeginCall, Begun, CreateRecord, FinishCall, KeptAnswer, KeyEntry } from "../port.ts";
-import { type IdempotencyRpc, sizeOf } from "./keys.ts";
+import { type BegunInTime, type IdempotencyRpc, sizeOf, type TimedBegin } from "./keys.ts";
 
 /**
  * Keys of one object. A key takes 0.45 kB on disk with its indexes. 64 objects hold the keys of 740 creates a second, all day.
@@ -86,7 +87,7 @@ const COLUMNS = `scope, fingerprint, entity, id, region, revision, started_ms, u
  * | open    | no attempt, or lease over   | → running, with the old ID | mismatch               | -                     | → absent  |
  * | done    | status, fields, body        | gives the answer           | mismatch               | -                     | → absent  |
  *
- * A `finish` that is void makes a running key absent, unless an earlier attempt may have reached its origin: then it is open.
+ * A `begin` that comes after its caller gave up changes nothing in any state. A `finish` that is void makes a running key absent, unless an earlier attempt may have reached its origin: then it is open.
  *
  * Each call is one transaction, and nothing in it waits. A crash leaves one of these states, and each leads on by a retry.
  */
@@ -101,8 +102,9 @@ export class IdempotencyKeys extends DurableObject<Env> implements IdempotencyRp
     this.#alarm = new SweepAlarm(context, SWEEP_MS);
   }
 
-  async begin(call: BeginCall): Promise<Begun> {
+  async begin({ notAfterMs, ...call }: TimedBegin): Promise<BegunInTime> {
     const nowMs = systemClock.nowMs();
+    if (isLate(notAfterMs, nowMs)) return { state: "late", nowMs };
     const begun = this.ctx.storage.transactionSync(() => this.#begin(call, nowMs));
     if (begun.state === "started") await this.#alarm.wakeAfter(begun.untilMs, nowMs);
     return begun;

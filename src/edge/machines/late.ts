@@ -1,0 +1,120 @@
+import { waitUntil } from "cloudflare:workers";
+import type { Clock } from "../../ports/gateway.ts";
+import { callObject, systemClock, systemPause } from "../platform.ts";
+
+/** Clocks of machines may differ by this: a state node that is further from its bucket's leaves the cluster. */
+export const CLOCKS_MS = 2_000;
+
+/**
+ * Whether a call comes so long after the end of its caller's wait, Unix ms, that it came after it by every clock. A call that is
+ * sooner may be late too: callers release what such a call took. Former versions name no end.
+ */
+export const isLate = (notAfterMs: number | undefined, nowMs: number): boolean =>
+  notAfterMs !== undefined && nowMs > notAfterMs + CLOCKS_MS;
+
+/** A call that takes something, which others cannot have until it is released. */
+export interface Taking<Value> {
+  readonly deadlineMs: number;
+  readonly send: (notAfterMs: number) => Promise<Value>;
+  /** Whether an answer says that it was taken. */
+  readonly hasTaken: (value: Value) => boolean;
+  /** May be called again, and when nothing was taken. Whether the object heard of it. */
+  readonly release: () => Promise<boolean>;
+  /** For how long it is kept from others. */
+  readonly leaseMs: number;
+}
+
+export interface LateOptions {
+  readonly clock: Clock;
+  readonly pause: (ms: number) => Promise<void>;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+const PLATFORM: LateOptions = { clock: systemClock, pause: systemPause, waitUntil };
+
+/** Works of an isolate at once. Beyond, leases end what was taken. */
+export const LATE_WORKS_MAX = 1_000;
+
+const REPEAT_MS = 500;
+const REPEAT_MS_MAX = 4_000;
+
+/** Work after the answer: of calls whose callers have given up. */
+export class LateWork {
+  readonly #options: LateOptions;
+  #running = 0;
+
+  constructor(options: LateOptions = PLATFORM) {
+    this.#options = options;
+  }
+
+  /** Calls in time. A call that fails may have taken something, or still take it: that is released. */
+  async take<Value>(taking: Taking<Value>): Promise<Value> {
+    const { clock } = this.#options;
+    let last: Promise<Value> | undefined;
+    let notAfterMs = 0;
+    const send = (): Promise<Value> => {
+      notAfterMs = clock.nowMs() + taking.deadlineMs;
+      last = taking.send(notAfterMs);
+      return last;
+    };
+    try {
+      return await callObject(send, taking.deadlineMs, true);
+    } catch (error) {
+      const sent = isUnsent(error) ? undefined : last;
+      if (sent !== undefined && taking.leaseMs > 0) this.#start(() => this.#release(taking, sent, notAfterMs));
+      throw error;
+    }
+  }
+
+  /** Sends again, at growing intervals, until it arrives or the time comes. */
+  repeat(send: () => Promise<boolean>, untilMs: number): void {
+    this.#start(() => this.#repeat(send, untilMs));
+  }
+
+  async #release<Value>(taking: Taking<Value>, sent: Promise<Value>, notAfterMs: number): Promise<void> {
+    const { clock, pause } = this.#options;
+    // By a clock that is behind, the object takes it so much later.
+    const settled = pause(Math.max(0, notAfterMs + 2 * CLOCKS_MS - clock.nowMs())).then(() => undefined);
+    const answer = await Promise.race([lateAnswer(sent), settled]);
+    if (answer !== undefined && !taking.hasTaken(answer)) return;
+    const untilMs = clock.nowMs() + taking.leaseMs;
+    if (!(await taking.release())) await this.#repeat(taking.release, untilMs);
+  }
+
+  async #repeat(send: () => Promise<boolean>, untilMs: number): Promise<void> {
+    const { clock, pause } = this.#options;
+    for (let waitMs = REPEAT_MS; clock.nowMs() + waitMs < untilMs; waitMs = Math.min(2 * waitMs, REPEAT_MS_MAX)) {
+      await pause(waitMs);
+      if (await send()) return;
+    }
+  }
+
+  #start(work: () => Promise<void>): void {
+    if (this.#running >= LATE_WORKS_MAX) return;
+    this.#running++;
+    const end = (): void => {
+      this.#running--;
+    };
+    this.#options.waitUntil(work().then(end, end));
+  }
+}
+
+/** `StateUnavailable` of an edge's calls, without its module: one machine never loads that. */
+interface Unavailable<Value> {
+  readonly late: Promise<Value> | undefined;
+}
+
+const isUnavailable = (error: unknown): error is Unavailable<never> => error instanceof Error && "late" in error;
+
+const isUnsent = (error: unknown): boolean => isUnavailable(error) && error.late === undefined;
+
+/** The answer that comes after all; it waits for ever where none does. */
+const lateAnswer = <Value>(sent: Promise<Value>): Promise<Value> =>
+  sent
+    .catch((error: unknown) => (isUnavailable(error) ? error.late : undefined))
+    .then(
+      (answer) => answer ?? NEVER,
+      () => NEVER,
+    );
+
+const NEVER = new Promise<never>(() => undefined);
