@@ -35,6 +35,8 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
     start,
   });
   const ended = new AbortController();
+  // A node that cannot be started is watched no longer, so that the command ends.
+  supervisor.first.catch(() => ended.abort());
   if (isWatched) watchOver(cluster, supervisor, machine, ended.signal);
   return {
     first: supervisor.first,

@@ -152,3 +152,16 @@ it("starts by the page's commands alone, and routes with all state nodes gone", 
   expect((await fetch(`${edge}/orders/0192f0c1-7a30-8005-8240-8f3b2a1c9d78`)).status).toBe(200);
   expect((await create("two"))[0]).toBe(503);
 });
+
+it("ends a node whose own port is taken, although it has peers", { timeout: 120_000 }, async () => {
+  const args = ["serve", "build", "--config", "s1.json", "--listen", new URL(bucket.url).host];
+  const child = spawn(join(programs, "waybill"), args, { cwd: folder, env: environment(), detached: true });
+  served.push({ child, said: "" });
+  let said = "";
+  child.stderr?.on("data", (chunk) => {
+    said += chunk;
+  });
+  child.stdout?.resume();
+  expect(await exitOf(child)).toBe(1);
+  expect(said).toMatch(/already in use[\s\S]*Choose another address with --listen/i);
+});
