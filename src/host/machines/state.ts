@@ -15,6 +15,9 @@ import { supervise } from "./supervise.ts";
 import { network, watchPeers } from "./watch-peers.ts";
 import { WATCHDOG_TIMES } from "./watchdog.ts";
 
+/** Edges reach the origins; a state node may not, and would call each of them dead. */
+const STATE_VARS = { CHECK_SECONDS: "0" };
+
 const SOCKETS = [SOCKET_NAME, STATE_SOCKET];
 
 /** Starts a state node, which runs until `stop`. */
@@ -81,7 +84,7 @@ async function aloneStarter(options: StateOptions, machine: Machine): Promise<St
       // A later table stays in force when workerd starts again.
       published:
         isFirst && text ? { text: text.value, packsFolder: packsFolderOf(resolve(tableFile ?? "")) } : undefined,
-      vars: machine.vars,
+      vars: { ...STATE_VARS, ...machine.vars },
       consoleFolder: machine.consoleFolder,
       openPages: machine.openPages,
       onLogLine: (line) => machine.onLogLine(line),
@@ -131,7 +134,7 @@ async function nodeStarter(options: StateOptions, cluster: ClusterOptions, machi
       startFolder,
       workerFolder: WORKER_FOLDER,
       modules: machine.worker.map(({ name }) => name),
-      vars: { ...SELF_HOSTED_VARS, ...machine.vars },
+      vars: { ...SELF_HOSTED_VARS, ...STATE_VARS, ...machine.vars },
       consoleFolder: machine.consoleFolder,
       store: {
         bucket: cluster.bucket,
