@@ -16,7 +16,7 @@ const TABLE = "^src/features/[^/]+/(table|document)(/|\\.ts$)";
 /** Those of the features that tables have. */
 const TABLE_LISTS = "^src/features/((checking|comparing|compiling|members)\\.ts|needs\\.json|table-types\\.d\\.ts)$";
 /** Errors of a feature, and the problem of each. */
-const PROBLEMS = "^src/features/[^/]+/problems\\.ts$";
+const PROBLEMS = "^src/features/[^/]+/problem(s|-texts)\\.ts$";
 /** Handlers of a feature: they answer requests, or change them. */
 const SERVE = "^src/features/[^/]+/(serve|load|log-lines)(/|\\.ts$)";
 /** The lists of features. The files that compose read them. */
@@ -52,7 +52,7 @@ const ZONES = [
   {
     name: "feature-problems",
     from: PROBLEMS,
-    may: ["^src/(problems|routing|ids)/", TABLE],
+    may: ["^src/(problems|routing|ids)/", PROBLEMS, TABLE],
     why: "errors and their texts are data",
   },
   {
@@ -143,7 +143,7 @@ const ZONES = [
   {
     name: "problems",
     from: "^src/problems/",
-    may: ["^src/(problems|ids|routing|proxy)/", "^src/features/problems\\.ts$"],
+    may: ["^src/(problems|ids|routing|proxy)/", "^src/features/problem(s|-texts)\\.ts$"],
     why: "problems are made of the core's errors",
   },
   {
@@ -283,7 +283,7 @@ const CORE =
 
 /** The files of the core that read the lists of features. */
 const COMPOSERS = [
-  "^src/worker/(index|objects)\\.ts$",
+  "^src/worker/(index|objects|table)\\.ts$",
   "^routes/(app|pages|table/table)\\.ts$",
   "^src/control-plane/(client|object)\\.ts$",
   "^src/edge/(config|table/restored)\\.ts$",
@@ -344,7 +344,7 @@ module.exports = {
       from: { path: ["^src/problems/", ...PORTS] },
       to: {
         path: "^src/",
-        pathNot: ["^src/problems/", "^src/features/problems\\.ts$"],
+        pathNot: ["^src/problems/", "^src/features/problem(s|-texts)\\.ts$"],
         dependencyTypesNot: ["type-only"],
       },
     },

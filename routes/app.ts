@@ -1,10 +1,11 @@
-import { FRONT_FEATURES } from "../src/features/front.ts";
+import { FRONT_FEATURES } from "../src/features/serving.ts";
 import type { FrontFeature } from "../src/gateway/front.ts";
-import { serve } from "../src/gateway/handle.ts";
+import { serve, UNVERIFIED_HOP } from "../src/gateway/handle.ts";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { hostError, RequestContext } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
 import { errorOf, loadable } from "../src/problems/loadable.ts";
+import { HOP_FIELD } from "../src/proxy/headers.ts";
 import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import type { createProbes } from "./health.ts";
 import { holdEarlyAnswer } from "./lib/early-answer.ts";
@@ -27,10 +28,12 @@ const FINISHES = FEATURES.flatMap(({ finish }) => finish ?? []);
 export function createApp(gateway: Gateway): App {
   let own: ReturnType<typeof createPages> | undefined;
   let probed: ReturnType<typeof createProbes> | undefined;
+  const [first] = FEATURES.flatMap((feature) => feature.first?.(gateway) ?? []);
 
   /** A path of the gateway's own. Nothing but the console's pages is at its host. */
   async function answerOwn(context: RequestContext, execution: ExecutionContext): Promise<Response> {
     context.watchClientIfSlow();
+    if (context.request.headers.has(HOP_FIELD)) return context.fail(UNVERIFIED_HOP);
     const answer = context.isAtConsole ? undefined : answerOf(context);
     if (answer !== undefined) return answer;
     if (!context.isAtConsole && PROBE.test(context.path)) {
@@ -45,15 +48,19 @@ export function createApp(gateway: Gateway): App {
     async fetch(request, _env, execution) {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
+      let isOurs = false;
       try {
-        const malformed = hostError(context);
-        if (malformed !== undefined) response = context.fail(malformed);
+        const taken = first?.(context);
+        const malformed = taken === undefined ? hostError(context) : undefined;
+        if (taken !== undefined) response = await taken;
+        else if (malformed !== undefined) response = context.fail(malformed);
         else if (context.isAtConsole || GATEWAY_PATH.test(context.path)) response = await answerOwn(context, execution);
         else response = await serve(context);
+        isOurs = taken === undefined && (context.outcome !== "answered" || context.isMerged);
       } catch (error) {
         response = failedBy(error, context);
+        isOurs = true;
       }
-      const isOurs = context.outcome !== "answered" || context.isMerged;
       if (isOurs && !context.isAtConsole) response = await finished(context, response);
       // The runtime adds none; an origin's answer keeps its own (RFC 9110 §6.6.1).
       if (context.outcome !== "answered" && response.status !== 101)

@@ -26,7 +26,7 @@ export const health = (gateway: Gateway) =>
       const context = contextOf(c);
       const served = await openRequest(context);
       if (served instanceof Response) return served;
-      const { invalidSettings } = gateway;
+      const invalidSettings = [...gateway.invalidSettings, ...(gateway.misfits?.(served.table) ?? [])];
       const ready = { status: "ready", ...(invalidSettings.length > 0 && { invalidSettings }) };
       if (!(await isKnown(gateway, context))) return jsonResponse(ready);
       const { arrivedAtMs } = context;

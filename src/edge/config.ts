@@ -1,4 +1,4 @@
-import { FEATURE_SETTINGS } from "../features/settings.ts";
+import { FEATURE_SETTINGS, SETTING_RULES } from "../features/settings.ts";
 import { ok, type Result } from "../ids/index.ts";
 import { KEY_PARTS_MAX, type KeyRange, parseKeyRange } from "../ids/tools/key-range.ts";
 import { DEFAULT_NAME } from "../proxy/origin-request.ts";
@@ -125,6 +125,7 @@ export function readConfig(env: Settings) {
     const why = "OTLP_METRICS_URL needs REPORT_SECONDS above 0";
     faults.push({ setting: "OTLP_METRICS_URL", why });
   }
+  for (const rule of SETTING_RULES) faults.push(...rule(env, texts, faults));
   const rateLimits = readRateSettings(env, faults);
   const auth = readAuthSettings(env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);

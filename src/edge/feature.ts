@@ -3,6 +3,7 @@ import type { Clock, Counters, Entropy, Gateway } from "../ports/gateway.ts";
 import type { KeyOptions } from "./auth/access.ts";
 import type { Config } from "./config.ts";
 import type { Env } from "./env.ts";
+import type { FitTable } from "./table/restored.ts";
 import type { TableOpener } from "./table/table-gate.ts";
 
 /** The core's part of the platform, of which each feature composes its own ports. */
@@ -24,6 +25,8 @@ export interface PlatformFeature<Ports extends Partial<Gateway> = Partial<Gatewa
   readonly name: string;
   /** Composed once per isolate. */
   ports(platform: Platform): Ports;
+  /** Fits tables to the deployment, in each isolate and object that asks origins; `undefined`: they are served as they are. */
+  fit?(config: Config): FitTable | undefined;
   /** Loads parts of a table before it is served. */
   opener?(ports: Ports): TableOpener;
 }

@@ -245,7 +245,7 @@ export function bindingWatch(bindings: object, report: (missing: MissingBindings
     for (const each of canary === undefined ? [table] : [table, canary.table]) {
       if (watched.has(each)) continue;
       watched.add(each);
-      const origins = [...each.regions.values()].flatMap((region) => region.origins);
+      const origins = [...each.regions.values()].flatMap((region) => region.servers);
       const named = new Set(origins.flatMap(({ binding }) => binding ?? []));
       const missing = [...named].filter((name) => senderIn(bindings, name) === undefined);
       if (missing.length > 0) report({ revision: each.revision, bindings: missing });

@@ -146,6 +146,7 @@ export const SETTING_NAMES = [
   // Secrets, not variables: `wrangler secret put PUBLIC_ID_KEYS`. `ADMIN_TOKENS` is one though it has digests alone.
   "PUBLIC_ID_KEYS",
   "ORIGIN_SIGNING_KEYS",
+  "PEER_KEYS",
   "ADMIN_TOKENS",
   "OTLP_METRICS_HEADERS",
   ...ACCESS,
@@ -155,6 +156,7 @@ export const SETTING_NAMES = [
   "MINT",
   "CLIENT_JWT",
   "SEQUENCE_RANGE",
+  "SELF_REGIONS",
   // A rate limit binding, or text such as `100/60`.
   "CLIENT_RATE_LIMIT",
   "ENTITY_RATE_LIMIT",
@@ -166,7 +168,7 @@ export const SETTING_NAMES = [
 export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unknown };
 
 /** Unset means open, or the whole range, so an empty value there is an error. */
-const NEVER_EMPTY: readonly string[] = [...ACCESS, "ADMIN_TOKENS", "SEQUENCE_RANGE"];
+const NEVER_EMPTY: readonly string[] = [...ACCESS, "ADMIN_TOKENS", "SEQUENCE_RANGE", "SELF_REGIONS"];
 
 export const isUnset = (name: string, value: unknown): boolean =>
   value === undefined || (value === "" && !NEVER_EMPTY.includes(name));

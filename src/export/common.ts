@@ -15,6 +15,8 @@ export interface ExportOptions {
   readonly waybill: string | undefined;
   /** How the engine names itself in `cdn-loop` and `via`. */
   readonly gatewayName: string;
+  /** In a mesh, the regions whose origins the deployment asks; others have a gateway, which Waybill asks. Absent: in none. */
+  readonly selfRegions?: readonly string[] | undefined;
   /** The deployment's own deadlines, in milliseconds; 0 for none. */
   readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number };
   /** Certificates that origins' ones are verified by. */

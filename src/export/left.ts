@@ -11,8 +11,16 @@ export interface Forwarded {
   readonly why: string;
 }
 
-export const unreachableWhy = ({ origins }: Region): string | undefined =>
-  origins.some(({ binding, weight }) => binding !== undefined && weight > 0) ? "an origin behind a binding" : undefined;
+export const unreachableWhy = (
+  { name, origins, gateway }: Region,
+  selfRegions: readonly string[] | undefined,
+): string | undefined => {
+  // An engine cannot sign what a gateway believes.
+  if (gateway !== undefined && selfRegions?.includes(name) === false) return "a gateway of the mesh";
+  return origins.some(({ binding, weight }) => binding !== undefined && weight > 0)
+    ? "an origin behind a binding"
+    : undefined;
+};
 
 export const entityWhy = ({
   public: kind,

@@ -113,15 +113,16 @@ export interface Bound {
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}
 
-export const planExport = (declared: DeclaredTable): ExportPlan => planOf(planChecked(declared));
+export const planExport = (declared: DeclaredTable, selfRegions?: readonly string[]): ExportPlan =>
+  planOf(planChecked(declared), selfRegions);
 
-export const planOf = (planned: Planned): ExportPlan => {
+export const planOf = (planned: Planned, selfRegions?: readonly string[]): ExportPlan => {
   const table = assemble(planned, 0);
   const own = ownPatternsOf(table);
   const { draft, routes } = planned;
   const forwarded: Forwarded[] = [];
   const regions = [...table.regions.values()].filter((region) => {
-    const why = unreachableWhy(region);
+    const why = unreachableWhy(region, selfRegions);
     if (why !== undefined) forwarded.push({ what: `region ${region.name}`, why });
     return why === undefined;
   });

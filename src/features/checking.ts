@@ -8,6 +8,7 @@ import { graphqlChecks } from "./graphql/table/check.ts";
 import { graphqlRefusal } from "./graphql/table/compile.ts";
 import { listsChecks } from "./lists/table/check.ts";
 import { listsRefusal } from "./lists/table/query.ts";
+import { meshChecks } from "./mesh/table/check.ts";
 import { packsChecks } from "./packs/table/check.ts";
 import { placesChecks } from "./places/table/check.ts";
 import { publicIdsChecks } from "./public-ids/table/check.ts";
@@ -23,6 +24,7 @@ export const TABLE_CHECKS: readonly TableChecks[] = [
   listsChecks,
   graphqlChecks,
   packsChecks,
+  meshChecks,
 ];
 
 /** The features that check a request on their own paths, where it is only explained. */

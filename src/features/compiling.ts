@@ -5,6 +5,7 @@ import { createTable } from "./create/table/compile.ts";
 import { directoryTable } from "./directory/table/compile.ts";
 import { graphqlTable } from "./graphql/table/compile.ts";
 import { listsTable } from "./lists/table/compile.ts";
+import { meshTable } from "./mesh/table/compile.ts";
 import { packsTable } from "./packs/table/route.ts";
 import { placesTable } from "./places/table/compile.ts";
 import { publicIdsTable } from "./public-ids/table/compile.ts";
@@ -23,4 +24,5 @@ export const TABLE_FEATURES: readonly TableFeature[] = [
   placesTable,
   corsTable,
   publicIdsTable,
+  meshTable,
 ];

@@ -11,6 +11,9 @@ export const MEMBERS: MemberOwners = {
     packs: { feature: "packs", before: "routes" },
     directory: { feature: "directory", before: "routes" },
   },
+  region: {
+    gateway: { feature: "mesh", before: "failover" },
+  },
   entity: {
     directory: { feature: "directory", before: "any" },
     regionsInstead: { feature: "directory", before: "any" },

@@ -13,4 +13,5 @@ export const RESTORED_FEATURES: readonly (readonly [name: string, load: () => Pr
   ["places", async () => (await import("./places/table/compile.ts")).placesTable],
   ["cors", async () => (await import("./cors/table/compile.ts")).corsTable],
   ["public-ids", async () => (await import("./public-ids/table/compile.ts")).publicIdsTable],
+  ["mesh", async () => (await import("./mesh/table/compile.ts")).meshTable],
 ];

@@ -17,6 +17,8 @@ import "./graphql/table/schema.ts";
 import "./graphql/table/types.ts";
 import "./lists/table/schema.ts";
 import "./lists/table/types.ts";
+import "./mesh/table/compile.ts";
+import "./mesh/table/schema.ts";
 import "./packs/table/check.ts";
 import "./packs/table/diff.ts";
 import "./packs/table/route.ts";

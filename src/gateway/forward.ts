@@ -149,6 +149,7 @@ function passOn(
   const { decision } = proxied;
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
+  if (proxied.hop !== undefined) context.doubt = { ...context.doubt, hop: proxied.hop };
   if (!delivered.ok) return context.fail(delivered.error, decision);
   if (decision.target.shadow !== undefined) {
     (context.line as Line).mirror(proxied, delivered.value, context.gateway);

@@ -1,6 +1,7 @@
 import { SERVE_FEATURES } from "../features/serving.ts";
 import type { ServedTable } from "../ports/gateway.ts";
 import type { GatewayError } from "../problems/index.ts";
+import { HOP_FIELD } from "../proxy/headers.ts";
 import type { IdDecision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { admitDebug, DEBUG_FIELD, forbidStoring } from "./debug.ts";
@@ -24,6 +25,12 @@ export function serve(context: RequestContext): Response | Promise<Response> {
   return opened instanceof Response ? opened : serveBy(context, opened);
 }
 
+/**
+ * A hop that came to a gateway which knows no keys. It would be handled like a client's request: a second gateway would mint, merge and
+ * translate once more. Hops have their name in `waybill-debug` too, the one field that every request is asked for.
+ */
+export const UNVERIFIED_HOP = { reason: "hop-refused", why: "no-keys" } as const;
+
 /** The first requests wait for a table, and some for the count of a limit. */
 async function serveLater(
   context: RequestContext,
@@ -39,6 +46,7 @@ async function serveLater(
     (client && (await limitRate(context, client, "client"))) ??
     (isLookup && lookup ? await limitRate(context, lookup, "lookup") : undefined);
   if (limited !== undefined) return limited;
+  if (debug === HOP_FIELD && context.request.headers.has(HOP_FIELD)) return context.fail(UNVERIFIED_HOP);
   const denied = debug === null ? undefined : await admitDebug(context, debug);
   if (denied !== undefined) return context.fail(denied);
   const response = await serveBy(context, served);

@@ -294,7 +294,7 @@ export class RequestContext {
     if ("entity" in error && error.entity !== undefined) this.entity = error.entity;
     if ("region" in error) this.region = error.region;
     this.outcome = error.reason;
-    return problemResponse(error, this.tableLabel, this.keyUntilMs);
+    return problemResponse(error, this.tableLabel, this.keyUntilMs, this.gateway.pseudonym.name);
   }
 }
 

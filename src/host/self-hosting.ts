@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTraceSettings } from "../edge/config.ts";
+import { parseSelfRegions, unknownRegions } from "../features/mesh/table/self-regions.ts";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
@@ -172,9 +173,17 @@ async function startBuild(
       traces?.onLine(line);
     },
   });
-  for (const fault of faults) report(`warning: ${fault}`);
+  const served = publishedText(gateway.kvFolder) ?? readFileSync(join(build, BUILT_TABLE), "utf8");
+  for (const fault of [...faults, ...regionFaults(vars, served)]) report(`warning: ${fault}`);
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
   return gateway;
+}
+
+/** Sentences on regions that the settings name, and the table in force has not. */
+function regionFaults({ SELF_REGIONS: text }: Readonly<Record<string, string>>, tableText: string): readonly string[] {
+  const named = text === undefined ? undefined : parseSelfRegions(text);
+  const { regions = {} } = (parseJson(tableText) ?? {}) as Partial<DeclaredTable>;
+  return named?.ok ? unknownRegions(named.value, Object.keys(regions)).map(({ why }) => why) : [];
 }
 
 /** Why a path is no build, with the command that helps. */

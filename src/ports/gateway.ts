@@ -1,6 +1,7 @@
 import type { Result } from "../ids/result.ts";
 import type { AuthError } from "../problems/errors.ts";
 import type { ReadPorts } from "../routing/resolve/reading.ts";
+import type { CompiledTable } from "../routing/table.ts";
 import type { Authenticate, ControlPlaneApi, Tables } from "./admin.ts";
 import type { ConsolePort } from "./console.ts";
 import type { Counters, Metrics, RequestLine, Span } from "./metrics.ts";
@@ -70,6 +71,8 @@ export interface Gateway extends ProxyPorts, ReadPorts, LoadPorts {
   readonly mustSign: boolean;
   /** Names of the deployment's invalid settings, for which safe values are taken. */
   readonly invalidSettings: readonly string[];
+  /** Names of those that the table contradicts. */
+  readonly misfits?: ((table: CompiledTable) => readonly string[]) | undefined;
   readonly rateLimits: RateLimits;
   readonly authenticate: Authenticate;
   /** Absent: the deployment has no console. */

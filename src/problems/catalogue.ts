@@ -1,9 +1,7 @@
 import { FEATURE_PROBLEMS } from "../features/problems.ts";
-import type { ProblemType } from "./feature.ts";
+import type { ProblemForm } from "./feature.ts";
 
-type Form = Pick<ProblemType, "status" | "title">;
-
-const problem = (status: number, title: string): Form => ({ status, title });
+const problem = (status: number, title: string): ProblemForm => ({ status, title });
 
 /** The problem types of the core. Slugs are stable: clients switch on them. `texts.ts` has their pages. */
 const CORE = {
@@ -34,6 +32,9 @@ const CORE = {
   "unknown-name": problem(422, "Name not in the routing table"),
   "key-out-of-range": problem(422, "Key out of range"),
   "too-many-fields": problem(431, "Too many header fields"),
+  "hop-refused": problem(403, "Request of another gateway refused"),
+  "hop-misdirected": problem(421, "Not a region of this gateway"),
+  "peers-disagree": problem(503, "Gateways disagree about a region"),
   "loop-detected": problem(508, "Routing loop detected"),
   "digest-mismatch": problem(400, "Content digest mismatch"),
   "rate-limited": problem(429, "Too many requests"),
@@ -60,13 +61,13 @@ export type CoreSlug = keyof typeof CORE;
 
 export type ProblemSlug = CoreSlug | keyof typeof FEATURE_PROBLEMS;
 
-const formOf = ({ status, title }: ProblemType): Form => ({ status, title });
+const formOf = ({ status, title }: ProblemForm): ProblemForm => ({ status, title });
 
 /** Every problem type (RFC 9457): those of the core, then those of each feature. */
 export const CATALOGUE = {
   ...CORE,
   ...Object.fromEntries(Object.entries(FEATURE_PROBLEMS).map(([slug, problem]) => [slug, formOf(problem)])),
-} as Readonly<Record<ProblemSlug, Form>>;
+} as Readonly<Record<ProblemSlug, ProblemForm>>;
 
 export const PROBLEM_SLUGS = Object.keys(CATALOGUE) as readonly ProblemSlug[];
 

@@ -1,7 +1,11 @@
-/** A problem type (RFC 9457), as its page shows it. */
-export interface ProblemType {
+/** A problem type (RFC 9457). */
+export interface ProblemForm {
   readonly status: number;
   readonly title: string;
+}
+
+/** The rest of its page. */
+export interface ProblemTexts {
   readonly meaning: string;
   readonly remedy: string;
 }
@@ -12,7 +16,7 @@ export type Members<Error> =
   | ((error: Error) => Readonly<Record<string, unknown>>);
 
 /** The problem of one error, all in one place. `members`: the extensions, in this order; the rest of an error stays inside. */
-export interface FeatureProblem<Error> extends ProblemType {
+export interface FeatureProblem<Error> extends ProblemForm {
   readonly detail: string | ((error: Error) => string);
   readonly members?: Members<Error>;
   /** Whether only a request with another idempotency key could be done. */
@@ -23,6 +27,9 @@ export interface FeatureProblem<Error> extends ProblemType {
 export type ProblemsOf<Error extends { readonly reason: string }> = {
   readonly [Reason in Error["reason"]]: FeatureProblem<Extract<Error, { readonly reason: Reason }>>;
 };
+
+/** The texts of each, apart from what a start loads. */
+export type TextsOf<Error extends { readonly reason: string }> = Readonly<Record<Error["reason"], ProblemTexts>>;
 
 const ECHO_CHARACTERS_MAX = 128;
 

@@ -44,7 +44,7 @@ function formOf(reason: ProblemSlug) {
   const form = isCore(reason)
     ? { ...CATALOGUE[reason], detail: DETAILS[reason], members: MEMBERS[reason] }
     : FEATURE_PROBLEMS[reason];
-  return form as Omit<FeatureProblem<GatewayError>, "meaning" | "remedy">;
+  return form as FeatureProblem<GatewayError>;
 }
 
 const isCore = (reason: ProblemSlug): reason is CoreSlug => Object.hasOwn(DETAILS, reason);
@@ -73,8 +73,13 @@ const DETAILS: { readonly [Reason in CoreSlug]: string | ((error: ErrorOf<Reason
   "answer-withheld": ({ why }) => `The origin's response was withheld: ${why}.`,
   "table-unavailable": "No verified copy of the routing table is available.",
   "too-many-fields": "At most 256 header fields of a client are sent on.",
-  "loop-detected":
-    "The request's cdn-loop header already names this gateway. If it came from another one, give each deployment a name of its own by the setting GATEWAY_NAME.",
+  "loop-detected": ({ isLong }) =>
+    isLong === true
+      ? "The request has passed three gateways of a mesh already."
+      : "The request's cdn-loop header already names this gateway. If it came from another one, give each deployment a name of its own by the setting GATEWAY_NAME.",
+  "hop-refused": "This gateway does not believe the field waybill-hop.",
+  "hop-misdirected": ({ region }) => `This gateway does not serve the request in region "${region}".`,
+  "peers-disagree": ({ region, why }) => `The gateway of region "${region}" ${why}.`,
   "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
   "entity-moving": "The entity is moving to another region and takes no writes until then.",
   "region-unknown": ({ unlisted = [] }) => {
@@ -161,6 +166,9 @@ const MEMBERS: { readonly [Reason in CoreSlug]?: Members<ErrorOf<Reason>> } = {
   "request-timeout": ["idleMs"],
   "rate-limited": ["limit"],
   forbidden: ["needs", "host"],
+  "hop-refused": ["why"],
+  "hop-misdirected": ["region"],
+  "peers-disagree": ["region"],
   "origin-open-circuit": ["region"],
   "origins-disagree": ["region"],
   "body-too-large-to-replay": ["region", "bytesMax"],

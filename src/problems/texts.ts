@@ -1,11 +1,9 @@
-import { FEATURE_PROBLEMS } from "../features/problems.ts";
+import { FEATURE_TEXTS } from "../features/problem-texts.ts";
 import { CATALOGUE, type CoreSlug, type ProblemSlug } from "./catalogue.ts";
-import type { ProblemType } from "./feature.ts";
-
-type Texts = Pick<ProblemType, "meaning" | "remedy">;
+import type { ProblemForm, ProblemTexts } from "./feature.ts";
 
 /** The page of each problem type of the core. Pages and documents alone load it: a problem has its own `detail`. */
-const CORE_TEXTS: Readonly<Record<CoreSlug, Texts>> = {
+const CORE_TEXTS: Readonly<Record<CoreSlug, ProblemTexts>> = {
   "malformed-request": {
     meaning: "The request's host, target, body or a header does not have the form that this endpoint requires.",
     remedy: "Fix the field named in `detail`. Sending the same request again gives the same response.",
@@ -19,6 +17,23 @@ const CORE_TEXTS: Readonly<Record<CoreSlug, Texts>> = {
     meaning:
       "The path carries no ID, and no source that the routing table declares for such requests (a header, a token's claim, a cookie, the client's country or continent) names a region. `unlisted` has the values that were read and that the table does not list.",
     remedy: "Send what one of the `sources` reads.",
+  },
+  "hop-refused": {
+    meaning:
+      "The request says by `waybill-hop` that a gateway of the mesh sent it, and this gateway does not believe that: `why` is `no-keys` (it has no valid `PEER_KEYS`), `form`, `unknown-key`, `changed` (another request was signed, or with another key) or `late` (more than 60 s from its clock). No origin was contacted.",
+    remedy:
+      "Clients leave the field out. Operators give all gateways of the mesh the same `PEER_KEYS`, keep their clocks right, and let no proxy between them change paths.",
+  },
+  "hop-misdirected": {
+    meaning:
+      "A gateway of the mesh was asked for a region that its `SELF_REGIONS` does not name, or for an entity of which its table knows a newer move. The gateway that asked decides anew, once; clients never see this.",
+    remedy: "Give all gateways the same table, and each its `SELF_REGIONS`.",
+  },
+  "peers-disagree": {
+    meaning:
+      "The region is served by another gateway of the mesh, which does not accept this gateway's request: they have different tables, `SELF_REGIONS`, `PEER_KEYS` or clocks. `detail` says which.",
+    remedy:
+      "Send the request again: tables differ for seconds while one is published. If it lasts, the operator compares the settings of both gateways.",
   },
   unauthenticated: {
     meaning:
@@ -228,9 +243,9 @@ const CORE_TEXTS: Readonly<Record<CoreSlug, Texts>> = {
 };
 
 /** A problem type as its page shows it. */
-export function describeProblem(slug: ProblemSlug): ProblemType {
+export function describeProblem(slug: ProblemSlug): ProblemForm & ProblemTexts {
   const { status, title } = CATALOGUE[slug];
-  const { meaning, remedy } = isCore(slug) ? CORE_TEXTS[slug] : FEATURE_PROBLEMS[slug];
+  const { meaning, remedy } = isCore(slug) ? CORE_TEXTS[slug] : FEATURE_TEXTS[slug];
   return { status, title, meaning, remedy };
 }
 

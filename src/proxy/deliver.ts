@@ -40,6 +40,8 @@ export function repeatability({ method, body, request, isRead: reads }: ProxyReq
 
 export type Delivery = Result<OriginResponse, ProxyError>;
 
+type Failed = Extract<Delivery, { readonly ok: false }>;
+
 /** The possible second attempts, worked out when the first gave no answer. */
 interface Retries {
   /** All attempts in turn, the first included. */
@@ -70,7 +72,7 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   if (!retryBudget.isFull) retryBudget.earn(region.name);
   const { arrivedAtMs, passesBody, decision } = proxyRequest;
   // However its ID is written, an entity keeps to one origin.
-  const origin = region.origins.length === 1 ? region.origins[0] : chooseOrigin(region, decision.identity);
+  const origin = region.servers.length === 1 ? region.servers[0] : chooseOrigin(region, decision.identity);
   const first = origin && { region, origin };
   let turns: Turns | undefined;
   const more = (): Turns => (turns ??= new Turns(proxyRequest, region, first, deps));
@@ -88,7 +90,8 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     }
     if (turns !== undefined && turns.sent > 0 && !(await turns.payRepeat(attempt, admission.state))) break;
     proxyRequest.attempts += 1;
-    const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
+    const ask = attempt.origin.isPeer === true ? askPeer : attemptOnce;
+    const outcome = await ask(proxyRequest, attempt, limits, deps);
     if (outcome.ok) {
       originHealth.report(attempt.region, attempt.origin, undefined, clock.nowMs(), admission.state);
       return outcome;
@@ -97,6 +100,29 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   }
   return err(more().error);
 }
+
+/** Gateways that serve regions which are not this one's. */
+export interface Peers {
+  /** One attempt, of which the gateway makes as many as its origins need. */
+  readonly ask: typeof attemptOnce;
+  /** Follows what a gateway said of an entity, once; `undefined` where it said nothing that helps. */
+  readonly decideAnew: (
+    proxyRequest: ProxyRequest,
+    refused: ProxyError,
+    deps: ProxyPorts,
+  ) => Promise<Delivery> | undefined;
+}
+
+declare module "../ports/gateway.ts" {
+  interface ProxyPorts {
+    /** Absent: no other gateway serves a region. */
+    readonly peers?: Peers | undefined;
+  }
+}
+
+/** Another gateway has origins of its own to ask in turn. */
+const askPeer: Peers["ask"] = (proxyRequest, attempt, limits, deps) =>
+  (deps.peers as Peers).ask(proxyRequest, attempt, limits, deps);
 
 /** The turns of a region's origins, once the first one gave no answer. */
 class Turns {
@@ -110,7 +136,8 @@ class Turns {
   #retries: Retries | undefined;
   #last: AttemptError | undefined;
   #retryAfterMs = Infinity;
-  #slow: Origin | undefined;
+  /** Not asked again. */
+  #left: Origin | undefined;
   #failed: Origin | undefined;
   #isLast = false;
 
@@ -135,8 +162,7 @@ class Turns {
 
   isOver({ origin }: Attempt, { total }: AttemptLimits, nowMs: number): boolean {
     if (this.#retries === undefined) return false;
-    // One that took too long is not waited for again.
-    if (origin === this.#slow || this.sent >= this.#retries.sendsMax) return true;
+    if (origin === this.#left || this.sent >= this.#retries.sendsMax) return true;
     return total !== undefined && nowMs >= total.untilMs && this.#last !== undefined;
   }
 
@@ -181,8 +207,9 @@ class Turns {
     reportFailure(this.#proxyRequest, attempt, error, origin === this.#failed ? "again" : admitted, this.#deps);
     this.#failed = origin;
     const { reason } = error.error;
-    if (reason === "origin-timeout") this.#slow = origin;
-    return reason !== "origin-timeout" && reason !== "origin-unreachable";
+    // One that took too long is not waited for again. A gateway that answered has asked its origins.
+    if (reason === "origin-timeout" || error.isAnswer === true) this.#left = origin;
+    return reason !== "origin-timeout" && reason !== "origin-unreachable" && reason !== "origin-open-circuit";
   }
 
   get error(): ProxyError {
@@ -269,15 +296,20 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const known = name === undefined ? undefined : proxyRequest.regions.get(name);
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
-  if (!answer.ok || answer.value.response.status !== 421) return answer;
+  if (!answer.ok) return orAnew(proxyRequest, answer, deps);
+  if (answer.value.response.status !== 421) return answer;
   if (known !== undefined && key !== undefined && regionNamedBy(answer.value.response) !== undefined) {
     movedMemory?.forget(key);
   }
   return misdirected(proxyRequest, answer.value, first, isSettled, deps);
 }
 
+/** By what another gateway, whose table is newer, says of the entity. */
+const orAnew = (proxyRequest: ProxyRequest, failed: Failed, deps: ProxyPorts): Promise<Delivery> | Delivery =>
+  (failed.error.reason === "peers-disagree" && deps.peers?.decideAnew(proxyRequest, failed.error, deps)) || failed;
+
 /** After a 421 of an origin in the region `first`, or in one that it failed over to. */
-async function misdirected(
+export async function misdirected(
   proxyRequest: ProxyRequest,
   answer: OriginResponse,
   first: Region,
@@ -327,7 +359,7 @@ async function follow(
     return err({ reason: "body-too-large-to-replay", region: disowner.name, bytesMax: entity.replayBytesMax });
   }
   const answer = await sendToRegion(proxyRequest, region, deps);
-  if (!answer.ok) return answer;
+  if (!answer.ok) return orAnew(proxyRequest, answer, deps);
   const { response, region: sent } = answer.value;
   if (regionNamedBy(response) === undefined) {
     // One that is in trouble confirms nothing. A 404 does: the entity would be there.

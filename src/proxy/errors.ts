@@ -1,3 +1,5 @@
+import type { Move } from "../routing/table.ts";
+
 /**
  * The fault between the gateway and an origin, in the terms of RFC 9209 §2.3, for `proxy-status`, metrics and logs.
  * workerd tells little apart: a refused or reset connection and an answer that is no HTTP are all a connection that was lost.
@@ -17,9 +19,13 @@ export type OriginFault =
   | "tls_certificate_error"
   | "tls_protocol_error";
 
+/** Why a hop is refused: no valid keys here, not of its form, another key, changed on the way, or too old or too new. */
+export type HopFault = "no-keys" | "form" | "unknown-key" | "changed" | "late";
+
 /** Why a request did not get an answer from an origin. `region` is the last one tried. */
 export type ProxyError =
-  | { readonly reason: "loop-detected" }
+  /** `isLong`: through too many gateways of a mesh. */
+  | { readonly reason: "loop-detected"; readonly isLong?: boolean }
   | { readonly reason: "too-many-fields" }
   /** The client broke its body off, or framed it wrongly. */
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
@@ -48,5 +54,23 @@ export type ProxyError =
   | { readonly reason: "body-too-large-to-replay"; readonly region: string; readonly bytesMax: number }
   /** An origin says that the entity is elsewhere, and that cannot be followed. */
   | { readonly reason: "origins-disagree"; readonly region: string; readonly why: string }
+  /** A request that says it comes from a gateway of the mesh, and is not believed. */
+  | { readonly reason: "hop-refused"; readonly why: HopFault }
+  /** A gateway of the mesh does not serve what another one asks it for. `named`: where its own table says that the entity is. */
+  | {
+      readonly reason: "hop-misdirected";
+      readonly region: string;
+      readonly why: "not-served" | "moved" | "gone";
+      readonly named?: string | undefined;
+      readonly move?: Move | undefined;
+    }
+  /** Seen from where the request came in. `by`: what the other gateway said, if that can be followed. */
+  | {
+      readonly reason: "peers-disagree";
+      readonly region: string;
+      readonly why: string;
+      readonly retryAfterMs: number;
+      readonly by?: Extract<ProxyError, { readonly reason: "hop-misdirected" }>;
+    }
   /** A write to an entity whose move has come to its last step. */
   | { readonly reason: "entity-moving"; readonly retryAfterMs: number };

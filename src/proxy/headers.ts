@@ -95,6 +95,9 @@ export const fieldRules = ({ passesOverride = false, hidesServer = false } = {})
   hidden: new Set(hidesServer ? SERVER_FIELDS : []),
 });
 
+/** The word of a gateway of a mesh for a request that it sends to another one, and for the answer. */
+export const HOP_FIELD = "waybill-hop";
+
 /** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
 const GATEWAY_PREFIX = "waybill-";
 

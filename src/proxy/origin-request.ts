@@ -62,6 +62,10 @@ export interface ProxyRequest {
   readonly decision: Decision;
   /** IDs of all entities that it creates, where they are several. */
   readonly ids?: string | undefined;
+  /** The region that owns the entity, where a copy of it is read. */
+  readonly copyOf?: string;
+  /** Fields of a feature for origins. */
+  readonly more?: Readonly<Record<string, string>> | undefined;
   /** Revision of the table that decided. */
   readonly revision: number;
   readonly client: Client;
@@ -84,6 +88,8 @@ export interface ProxyRequest {
   readonly watchClient: () => void;
   /** Requests sent to origins so far. */
   attempts: number;
+  /** Host of another gateway that was asked last. */
+  hop?: string;
   /** The trace context that origins get: of the gateway's own span, or the client's once it was found valid. */
   traceparent: string | undefined;
 }
@@ -175,7 +181,7 @@ export function originRequest(
 
 /** The fields that the gateway writes, before those of the client join them. */
 function ownFields(
-  { decision, ids, client, host, scheme, revision }: ProxyRequest,
+  { decision, ids, more, client, host, scheme, revision }: ProxyRequest,
   region: string,
   pseudonym: Pseudonym,
   signature: string | undefined,
@@ -215,7 +221,7 @@ function ownFields(
     fields["waybill-region"] = region;
   }
   if (client.country !== undefined && !isMinimal) fields["waybill-client-country"] = client.country;
-  return fields;
+  return Object.assign(fields, more);
 }
 
 /** One sweep over a client's fields: what goes on of them, and what was seen on the way. */
@@ -345,7 +351,7 @@ const forwardedElement = (address: string, host: string, scheme: string): string
 
 /** The facts that a signature can tell an origin. */
 export const signableOf = (
-  { method, target, decision, revision, client }: ProxyRequest,
+  { method, target, decision, copyOf, revision, client }: ProxyRequest,
   { region, origin }: Attempt,
 ): Signable => ({
   method,
@@ -355,6 +361,7 @@ export const signableOf = (
   revision,
   epoch: decision.target.move?.epoch ?? 0,
   clientAddress: client.address ?? UNKNOWN_ADDRESS,
+  copyOf,
 });
 
 /** Stands in a text for bytes that are not UTF-8. */

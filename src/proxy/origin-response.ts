@@ -1,5 +1,5 @@
 import type { OriginCheck, ProxyPorts, Pseudonym } from "../ports/gateway.ts";
-import type { CompiledTable, HealthCheck, Origin } from "../routing/table.ts";
+import type { CompiledTable, HealthCheck, Origin, Region } from "../routing/table.ts";
 import type { OriginFault } from "./errors.ts";
 
 /** Why `fetch` gave no answer, as far as it can be known, and a sentence's end for people that names no address. */
@@ -77,6 +77,12 @@ export async function checkOrigin(
   }
 }
 
+/** A gateway is asked whether it has a table: how its origins are it knows itself. */
+export const healthCheckOf = ({ health }: Region, { isPeer }: Origin): HealthCheck | undefined =>
+  isPeer === true ? { path: "/-/ready", timeoutMs: health?.timeoutMs ?? PEER_TIMEOUT_MS } : health;
+
+const PEER_TIMEOUT_MS = 2_000;
+
 export type Checked = Readonly<{ url: string; path: string; check: OriginCheck }>;
 
 /** Limit of answers whose headers a Worker waits for at once; others queue while their time-outs run. */
@@ -87,9 +93,11 @@ type Target = Readonly<{ origin: Origin; health: HealthCheck }>;
 /** Every origin and path that the table wants checked, each once, however many regions share it. */
 export function checkTargets(table: CompiledTable): readonly Target[] {
   const targets = new Map<string, Target>();
-  for (const { health, origins } of table.regions.values()) {
-    if (health === undefined) continue;
-    for (const origin of origins) targets.set(`${origin.url} ${health.path}`, { origin, health });
+  for (const region of table.regions.values()) {
+    for (const origin of region.servers) {
+      const health = healthCheckOf(region, origin);
+      if (health !== undefined) targets.set(`${origin.url} ${health.path}`, { origin, health });
+    }
   }
   return [...targets.values()];
 }

@@ -10,13 +10,13 @@ export type Attempt = Readonly<{ region: Region; origin: Origin }>;
  * an origin's caches stay useful. A checked table has at least one origin of weight above 0 in every region.
  */
 export function chooseOrigin(region: Region, words: Words): Origin {
-  const [only, ...others] = region.origins;
+  const [only, ...others] = region.servers;
   if (only === undefined) throw new Error(`region ${region.name} has no origin: the table was not checked`);
   if (others.length === 0) return only;
   let total = 0;
-  for (const origin of region.origins) total += origin.weight;
+  for (const origin of region.servers) total += origin.weight;
   let rest = (mixWords(words) / 2 ** 32) * total;
-  for (const origin of region.origins) {
+  for (const origin of region.servers) {
     rest -= origin.weight;
     if (rest < 0) return origin;
   }
@@ -44,7 +44,7 @@ export function candidatesFor(
 function originsOf(region: Region, words: Words): Attempt[] {
   const first = chooseOrigin(region, words);
   const candidates = [{ region, origin: first }];
-  for (const origin of region.origins) {
+  for (const origin of region.servers) {
     if (origin !== first && origin.weight > 0) candidates.push({ region, origin });
   }
   return candidates;

@@ -4,7 +4,7 @@ import type { IdPlan, LayoutPlan, LayoutPlans } from "./layouts/plan.ts";
 import type { Searched } from "./lookup/searched.ts";
 import type { EntityReading } from "./resolve/reading.ts";
 import type { Draft, DraftRoute } from "./schema/draft.ts";
-import type { DeclaredEntity, DeclaredRoute, DeclaredTable } from "./schema/table.ts";
+import type { DeclaredEntity, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema/table.ts";
 import type { DeclaredWithoutId } from "./schema/without-id.ts";
 import type {
   CompiledTable,
@@ -13,6 +13,7 @@ import type {
   IdDecision,
   OwnPaths,
   PlainDecision,
+  Region,
   Regions,
   Rule,
   Target,
@@ -42,6 +43,8 @@ export interface TableFeature {
   readonly readsRoutes?: (declared: DeclaredTable) => boolean;
   /** Routes of its own that no index can hold. */
   readonly search?: RouteSearch;
+  /** Members of a region. */
+  readonly region?: (declared: DeclaredRegion) => Partial<Region>;
   /** Its part of a decision as people read it. */
   readonly plain?: (decision: IdDecision) => Partial<PlainDecision>;
   readonly compile?: (context: CompileContext) => TableParts;

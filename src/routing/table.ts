@@ -14,6 +14,7 @@ export interface Origin {
   readonly weight: number;
   /** The deployment's binding that requests go through; `undefined`: the network. */
   readonly binding: string | undefined;
+  readonly isPeer?: true;
 }
 
 /** Timeouts for an origin, in milliseconds. `undefined`: not set here; 0: no limit. */
@@ -27,6 +28,8 @@ export type HealthCheck = Readonly<Required<DeclaredHealth>>;
 export interface Region {
   readonly name: string;
   readonly origins: readonly Origin[];
+  /** Those that this deployment asks: the origins, or its gateway, a peer. One list for all copies of the region. */
+  readonly servers: readonly Origin[];
   /** Failover regions for reads when no origin of this one is available, in order. */
   readonly failover: readonly string[];
   /** Whether they may also take writes that are safe to repeat. */
@@ -355,9 +358,7 @@ export interface IdDecision extends Placing {
   readonly canonical: string;
 }
 
-export interface RegionDecision extends Placing {
-  readonly by: "region";
-}
+export type RegionDecision = Placing & { readonly by: "region" };
 
 interface Placing {
   readonly entity: Entity;

@@ -168,7 +168,7 @@ function compose(env: Env) {
     namespace,
     clock,
     entropy,
-    ...vouchedTables(env),
+    ...vouchedTables(env, config),
     requestForm: formRequests(env.TABLE_TRUTH, systemPause),
     refreshMs: config.tableRefreshMs,
     report: log.reportLoadFailure,

@@ -23,7 +23,7 @@ export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
   { namespace: "TRAFFIC", module: "traffic-object" },
   async () => {
     const module = await import("../edge/metrics/object.ts");
-    return (context, env) => new module.TrafficReports(context, env, vouchedTables(env));
+    return (context, env) => new module.TrafficReports(context, env, vouchedTables(env, readConfig(env)));
   },
   { report: "long", totals: "long", history: "long", scheduleChecks: "long", alarm: "platform" },
 ) {}

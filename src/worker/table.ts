@@ -1,8 +1,11 @@
+import type { Config } from "../edge/config.ts";
 import type { Env } from "../edge/env.ts";
+import type { PlatformFeature } from "../edge/feature.ts";
 import { signingKeysOf } from "../edge/origins/signer.ts";
 import { readVoucher } from "../edge/table/built.ts";
 import { formSeal } from "../edge/table/form-seal.ts";
-import type { VouchedTables } from "../edge/table/restored.ts";
+import type { FitTable, VouchedTables } from "../edge/table/restored.ts";
+import { PLATFORM_FEATURES } from "../features/platform.ts";
 
 type Voucher = Parameters<typeof readVoucher>[0];
 
@@ -24,7 +27,13 @@ export function deployTable(table: object | string, voucher: Voucher): void {
   deployed = { bundled, built: readVoucher(voucher, version) };
 }
 
-export function vouchedTables(env: Env): VouchedTables {
+/** `config`: of those who ask origins by the table. */
+export function vouchedTables(env: Env, config?: Config): VouchedTables {
   if (deployed === undefined) throw new Error("the Worker has no routing table: its default export is gateway(table)");
-  return { ...deployed, seal: formSeal(version, signingKeysOf(env), crypto.subtle) };
+  const all: readonly PlatformFeature[] = PLATFORM_FEATURES;
+  const fits = config === undefined ? [] : all.flatMap((feature) => feature.fit?.(config) ?? []);
+  const fit: FitTable = async (table) => {
+    for (const each of fits) await each(table);
+  };
+  return { ...deployed, ...(fits.length > 0 && { fit }), seal: formSeal(version, signingKeysOf(env), crypto.subtle) };
 }

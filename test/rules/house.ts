@@ -62,7 +62,7 @@ export const fullFolders = (files: readonly File[]): readonly string[] =>
 
 /** Small files that may have one importer: interfaces, schemas, Durable Objects, entry points, lists of exports, URL families, the check of one part of the table, the lists of features, and the parts of one. */
 const MAY_BE_LONE =
-  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\/|^src\/features\/[a-z-]+\.ts$|^src\/features\/[a-z-]+\/(?:table|serve|load|edge|front|pages|openapi|port|problems|table\/(?:check|compile|diff))\.ts$/;
+  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\/|^src\/features\/[a-z-]+\.ts$|^src\/features\/[a-z-]+\/(?:table|serve|load|edge|front|pages|openapi|port|problems|problem-texts|table\/(?:check|compile|diff))\.ts$/;
 
 export function loneFiles(files: readonly File[]): readonly string[] {
   const importers = new Map<string, string[]>();

@@ -1,12 +1,14 @@
 import { parseEnv } from "node:util";
 import { HOST_SETTINGS, readConfig, readTraceSettings } from "../../edge/config.ts";
 import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
+import { unknownRegions } from "../../features/mesh/table/self-regions.ts";
 import type { Lack } from "../../host/deploy/requirements.ts";
 import type { Members } from "../../host/machines/members.ts";
-import { parseJson, plainJson } from "../../routing/index.ts";
+import { checkTable, parseJson, plainJson } from "../../routing/index.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
+import { readTableFile } from "../lib/table-file.ts";
 import { EXIT, type ExitCode, misuse, type Runtime } from "../runtime.ts";
 
 export const config = group("config", "check a gateway's settings", [
@@ -24,6 +26,7 @@ export const config = group("config", "check a gateway's settings", [
         "--role <role>",
         "the file is one of serve --config, for an edge or a state node: a file with a role needs none",
       ),
+      option("--table <file>", "the routing table whose regions SELF_REGIONS must name"),
       option("--env <name>", "an environment of wrangler's configuration"),
       option("--json", "one JSON object on stdout"),
     ],
@@ -31,15 +34,17 @@ export const config = group("config", "check a gateway's settings", [
 Examples:
   $ waybill config check wrangler.toml
   $ waybill config check settings.env
+  $ waybill config check settings.env --table routing-table.json
   $ ADMIN_TOKENS="$(cat tokens.json)" waybill config check
   $ waybill config check /etc/waybill/edge.json
 
 Of a machine of several it checks the certificates, keys and other files that the file names, its ports and its addresses.
 
 Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
-    run: async (runtime, [path], { env, json, role }) => {
+    run: async (runtime, [path], { env, json, role, table }) => {
       if (isOfMachine(path, role, runtime)) return checkMachineFile(path, { role }, json === true, runtime);
-      const checked = await checkSettings(path, env, runtime);
+      const regions = table === undefined ? undefined : await regionsIn(table, runtime);
+      const checked = await checkSettings(path, env, runtime, regions);
       const { faults, unknown, lacks } = checked;
       if (json)
         await runtime.print(
@@ -86,16 +91,25 @@ async function checkMachineFile(path: string, flags: Members, isJson: boolean, r
 type Checked = Awaited<ReturnType<typeof checkSettings>>;
 
 /** Invalid settings, and what a configuration of wrangler lacks against this version. */
-export async function checkSettings(path: string | undefined, env: string | undefined, runtime: Runtime) {
+export async function checkSettings(
+  path: string | undefined,
+  env: string | undefined,
+  runtime: Runtime,
+  regions?: readonly string[],
+) {
   const { settings, lacks } =
     path === undefined ? { settings: fromEnvironment(runtime), lacks: [] } : await readSettings(path, env, runtime);
   const names = Object.keys(settings).filter((name) => settings[name] !== undefined);
-  const ofWorker = readConfig(settings as Settings).faults;
+  const { faults: ofSettings, selfRegions } = readConfig(settings as Settings);
+  const ofWorker = [...ofSettings, ...unknownRegions(selfRegions, regions)];
   const named = new Set(ofWorker.map(({ setting }) => setting));
   const faults = [...ofWorker, ...readTraceSettings(settings).faults.filter(({ setting }) => !named.has(setting))];
   const unknown = names.filter((name) => ![...SETTING_NAMES, ...HOST_SETTINGS].includes(name));
   return { names, faults, unknown, lacks };
 }
+
+const regionsIn = async (file: string, runtime: Runtime): Promise<readonly string[]> =>
+  Object.keys((await readTableFile(file, runtime, checkTable)).table.regions);
 
 export const isGood = ({ faults, lacks }: Checked): boolean =>
   faults.length === 0 && lacks.every(({ isFault }) => !isFault);

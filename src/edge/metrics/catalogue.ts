@@ -21,6 +21,8 @@ export const METRICS = {
   answers_elsewhere_total: counter(["decided", "answered"]),
   mirrored_reads_total: counter(["region", "outcome"]),
   copy_reads_total: counter(["region", "outcome"]),
+  hops_sent_total: counter(["region", "outcome"]),
+  hops_taken_total: counter(["entry", "outcome"]),
   unlisted_values_total: counter(["entity", "source"]),
   canary_requests_total: counter(["table", "result"]),
   canary_responses_total: counter(["table", "class"]),

@@ -1,4 +1,5 @@
 import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports/gateway.ts";
+import { healthCheckOf } from "../../proxy/origin-response.ts";
 import { groupBy } from "../../routing/layouts/plan.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
@@ -95,8 +96,11 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
 }
 
 const originsOf = ({ table }: ServedTable, stateOf: (url: string) => Partial<OriginState> | undefined, nowMs: number) =>
-  [...table.regions.values()].flatMap(({ name, health, breaker: policy, origins }) =>
-    origins.map(({ url, weight }, index) => {
+  [...table.regions.values()].flatMap((region) =>
+    region.servers.map((origin, index) => {
+      const { name, breaker: policy } = region;
+      const { url, weight } = origin;
+      const health = healthCheckOf(region, origin);
       const state = stateOf(url) ?? {};
       const breaker = policy === undefined ? "closed" : breakerState(state, nowMs);
       return {
@@ -147,6 +151,10 @@ export const HELP: Readonly<Record<MetricName, string>> = {
     "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
   copy_reads_total:
     "Reads sent to a copy, by its region; missing (404), refused (421 or 5xx) and failed ones were sent to the owner too.",
+  hops_sent_total:
+    "Requests that another gateway of the mesh was asked for: answered by an origin, failed there, refused (tables, settings or clocks differ) or unreachable.",
+  hops_taken_total:
+    "Requests of other gateways of the mesh, by the gateway that the client asked: answered by an origin, or the slug of a problem.",
   unlisted_values_total:
     "Values of requests without an ID that are not listed, by the source with unlisted: next that let them go on.",
   canary_requests_total:

@@ -15,7 +15,11 @@ export interface VouchedTables {
   readonly built?: BuiltTable | undefined;
   /** The control plane's seal; `undefined`: only the build vouches for a table. */
   readonly seal?: FormSeal | undefined;
+  /** Fits a table to the deployment before it is served. */
+  readonly fit?: FitTable | undefined;
 }
+
+export type FitTable = (table: CompiledTable) => void | Promise<void>;
 
 const layouts = loadable("table-layouts", () => import("../../routing/layouts/declared.ts"));
 

@@ -1,7 +1,7 @@
 import type { Respond, Send, ServeFeature } from "../../gateway/feature.ts";
 import type { RequestContext } from "../../gateway/request.ts";
 import { changeable } from "../../gateway/respond.ts";
-import type { Fetch, Gateway } from "../../ports/gateway.ts";
+import type { Gateway } from "../../ports/gateway.ts";
 import type { OriginResponse } from "../../proxy/attempt.ts";
 import { discard, isRemembered, movedKeyOf, SAFE, sendToRegion } from "../../proxy/deliver.ts";
 import { asksUpgrade, type ProxyRequest } from "../../proxy/origin-request.ts";
@@ -108,16 +108,11 @@ const copied = (decision: Decision, region: Region): Decision => ({
  * old the ID is: an ID can be made long before its entity, and what is below an entity later than it.
  */
 async function readCopy(proxied: ProxyRequest, region: Region, gateway: Gateway): Promise<OriginResponse | undefined> {
-  const { counters, fetch, sign } = gateway;
-  const copyOf = proxied.decision.target.region.name;
-  const toCopy: Fetch = (target, init, binding) => {
-    const headers = new Headers(init?.headers);
-    headers.set(COPY_OF_FIELD, copyOf);
-    return fetch(target, { ...init, headers }, binding);
-  };
-  const asked = { ...proxied, decision: copied(proxied.decision, region) };
-  const ports = { ...gateway, fetch: toCopy, sign: sign && ((what) => sign({ ...what, copyOf })) } satisfies Gateway;
-  const answer = await sendToRegion(asked, region, ports);
+  const { counters } = gateway;
+  const { decision } = proxied;
+  const copyOf = decision.target.region.name;
+  const asked = { ...proxied, decision: copied(decision, region), copyOf, more: { [COPY_OF_FIELD]: copyOf } };
+  const answer = await sendToRegion(asked, region, gateway);
   proxied.attempts = asked.attempts;
   proxied.traceparent = asked.traceparent;
   if (answer.ok && isOfUse(answer.value)) {

@@ -25,18 +25,12 @@ export const createProblems: ProblemsOf<CreateError> = {
   "create-key-missing": {
     status: 400,
     title: "No key for the new ID",
-    meaning:
-      "None of the sources that the routing table declares for a field of the new ID's key says anything. Nothing was created.",
-    remedy: "Send what one of the `sources` reads.",
     detail: ({ entity, field }) => `Nothing says the ${field} of the new "${entity}".`,
     members: ["field", "sources"],
   },
   "create-key-invalid": {
     status: 400,
     title: "Invalid key for the new ID",
-    meaning:
-      "A source of the new ID's key says something that is no value of the field: a country that the routing table does not have, or no decimal number. Nothing was created.",
-    remedy: "Correct what `source` names.",
     detail: ({ field, source, value }) =>
       `"${shorten(value)}" of ${source} is no ${field}${field === "country" ? " of the routing table" : ""}.`,
     members: ["field", "source"],
@@ -44,9 +38,6 @@ export const createProblems: ProblemsOf<CreateError> = {
   "create-count": {
     status: 400,
     title: "Not so many entities at once",
-    meaning:
-      "The body is a list where the collection creates one entity, or the list that it declares is absent, empty or too long. Nothing was created.",
-    remedy: "Send one entity a request, or as many as `max` says.",
     detail: ({ entity, count, max }) =>
       max === undefined
         ? `A request creates one "${entity}".`
@@ -56,18 +47,12 @@ export const createProblems: ProblemsOf<CreateError> = {
   "create-regions": {
     status: 409,
     title: "The new entity would be in several regions",
-    meaning:
-      "The IDs of one request belong to several regions, or the entity above the collection is in another region than the key of the new ID. Nothing was created.",
-    remedy: "Send a request for each region; below a moved entity, create with a key of its region.",
     detail: ({ entity, regions }) => `The new "${entity}" would be in ${regions.join(" and ")}.`,
     members: ["regions"],
   },
   "stale-client-id": {
     status: 422,
     title: "Stale client ID",
-    meaning:
-      "The client made the ID too long before or after the clock. Both ends of `expected` are inclusive. For the `why` `clock-too-far` they are for the client's clock.",
-    remedy: "Correct the client's clock and make a new ID.",
     detail: ({ id, stale, isPublic }) => staleDetail(shorten(id), stale, isPublic),
     members: ({ id, entity, stale, isPublic }) => ({
       id: shorten(id),

@@ -14,26 +14,18 @@ export const listProblems: ProblemsOf<ListError> = {
   "list-cursor-invalid": {
     status: 400,
     title: "Invalid cursor",
-    meaning:
-      "The cursor is not one of this gateway, has expired, or belongs to another list, other filters or another caller. `why` says which.",
-    remedy: "Start again without a cursor.",
     detail: ({ why }) => `${CURSOR_SENTENCES[why]} Start again without a cursor.`,
     members: ["why"],
   },
   "list-incomplete": {
     status: 503,
     title: "List incomplete",
-    meaning:
-      "Regions of the list gave no page that can be used, and the table wants all or nothing, or no region gave one. `regions` says what each lacked.",
-    remedy: "Retry with the same cursor.",
     detail: ({ regions }) => `The list lacks the items of ${Object.keys(regions).join(", ")}.`,
     members: ["regions"],
   },
   "cursors-unavailable": {
     status: 503,
     title: "No key for cursors",
-    meaning: "Cursors of lists are sealed with a key of the deployment, and it has none that all its instances share.",
-    remedy: "Give the deployment `ORIGIN_SIGNING_KEYS` or `PUBLIC_ID_KEYS`.",
     detail: "This deployment has no key to seal cursors with.",
   },
 };

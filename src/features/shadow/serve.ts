@@ -1,9 +1,9 @@
 import type { ServeFeature } from "../../gateway/feature.ts";
 import type { ProxyPorts } from "../../ports/gateway.ts";
-import type { OriginResponse } from "../../proxy/attempt.ts";
+import { limitsFor, type OriginResponse } from "../../proxy/attempt.ts";
 import { asksUpgrade, originRequest, type ProxyRequest, signableOf } from "../../proxy/origin-request.ts";
 import { edgeFailure } from "../../proxy/origin-response.ts";
-import { chooseOrigin } from "../../proxy/origins.ts";
+import { type Attempt, chooseOrigin } from "../../proxy/origins.ts";
 import type { Region } from "../../routing/table.ts";
 
 /** The shape in which two regions' answers to one request must agree: the status, and parts of some fields. */
@@ -109,6 +109,21 @@ export function mirrorToShadow(
   proxyRequest.waitUntil(work());
 }
 
+const lateAt = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+/** Tells the origin that its response is not read. */
+const SHADOW_FIELDS = { "waybill-shadow": "1" } as const;
+
+/** The shadow stands behind another gateway. */
+async function askPeer(proxyRequest: ProxyRequest, at: Attempt, deps: ProxyPorts): Promise<Response> {
+  const { decision, arrivedAtMs } = proxyRequest;
+  const limits = limitsFor(decision.entity, at.region, deps.deadlines, arrivedAtMs, true);
+  const outcome = await deps.peers?.ask(proxyRequest, at, limits, deps);
+  if (outcome?.ok !== true) throw new Error("the shadow cannot be reached");
+  return outcome.value.response;
+}
+
 /** Rejects where there is no answer in time, or none of the origin's own. */
 async function sendToShadow(
   proxyRequest: ProxyRequest,
@@ -118,16 +133,18 @@ async function sendToShadow(
 ): Promise<ResponseShape> {
   const at = { region, origin: chooseOrigin(region, proxyRequest.decision.identity) };
   const { fetch, isOnEdge } = deps;
-  const signature = deps.sign && (await deps.sign(signableOf(proxyRequest, at)));
-  const outgoing = originRequest(proxyRequest, at, deps, signature);
+  const mirrored = { ...proxyRequest, more: SHADOW_FIELDS };
+  if (at.origin.isPeer === true) {
+    const answer = await Promise.race([askPeer(mirrored, at, deps), lateAt(AbortSignal.timeout(deadlineMs))]);
+    void answer.body?.cancel().catch(() => undefined);
+    return shapeOf(answer);
+  }
+  const signature = deps.sign && (await deps.sign(signableOf(mirrored, at)));
+  const outgoing = originRequest(mirrored, at, deps, signature);
   if (typeof outgoing === "string") throw new Error(outgoing);
-  const headers = new Headers(outgoing.init.headers);
-  // Tells the origin that its response is not read.
-  headers.set("waybill-shadow", "1");
   const signal = AbortSignal.timeout(deadlineMs);
-  const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  const sent = fetch(outgoing.url, { ...outgoing.init, headers, signal }, at.origin.binding);
-  const response = await Promise.race([sent, late]);
+  const sent = fetch(outgoing.url, { ...outgoing.init, signal }, at.origin.binding);
+  const response = await Promise.race([sent, lateAt(signal)]);
   void response.body?.cancel().catch(() => undefined);
   if (isOnEdge && edgeFailure(response.status) !== undefined) throw new Error("the shadow cannot be reached");
   return shapeOf(response);

@@ -37,7 +37,17 @@ export type Planned = Assembly & { readonly placed: Placed };
 
 export const assemble = (assembly: Assembly, revision: number): CompiledTable => {
   const { draft, overrides, routes } = assembly;
-  const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
+  const ofFeatures = assembly.features.flatMap(({ region }) => region ?? []);
+  const regions = new Map(
+    [...draft.regions].map(([name, declared]) => [
+      name,
+      regionOf(
+        name,
+        declared,
+        ofFeatures.map((of) => of(declared)),
+      ),
+    ]),
+  );
   const features = new Map<string, TableParts>();
   const parts = () => [...features.values()];
   const context: CompileContext = {

@@ -34,9 +34,10 @@ const namesOtherLayouts = (declared: DeclaredTable, { entities, known }: Draft):
 };
 
 /** Names of the features whose members the table has. */
-const featuresIn = ({ entities = {}, withoutId = {}, routes, ...table }: DeclaredTable): readonly string[] => {
+const featuresIn = ({ regions, entities = {}, withoutId = {}, routes, ...table }: DeclaredTable): readonly string[] => {
   const parts = {
     table: [table],
+    region: Object.values(regions),
     entity: Object.values(entities),
     withoutId: Object.values(withoutId),
     route: routes,

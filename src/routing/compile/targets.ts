@@ -103,19 +103,23 @@ const BREAKER_OPEN_MS = 10_000;
 
 const HEALTH_TIMEOUT_MS = 2_000;
 
-export const regionOf = (name: string, declared: DeclaredRegion): Region => {
+/** `own`: members of features. */
+export const regionOf = (name: string, declared: DeclaredRegion, own: readonly Partial<Region>[]): Region => {
   const { origins, failover = [], failoverWrites = false, deadlines, wholeAnswers, breaker, health } = declared;
+  const all = origins.map(({ url, weight = 1, binding }) =>
+    Object.freeze({ url: url.replace(/\/$/, ""), weight, binding }),
+  );
   return Object.freeze({
     name,
-    origins: origins.map(({ url, weight = 1, binding }) =>
-      Object.freeze({ url: url.replace(/\/$/, ""), weight, binding }),
-    ),
+    origins: all,
+    servers: [...all],
     failover,
     failoverWrites,
     deadlines: deadlinesOf(deadlines),
     wholeAnswers,
     breaker: breakerOf(breaker),
     health: health && Object.freeze({ path: health.path, timeoutMs: health.timeoutMs ?? HEALTH_TIMEOUT_MS }),
+    ...Object.assign({}, ...own),
   });
 };
 

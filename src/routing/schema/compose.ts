@@ -2,7 +2,14 @@ import * as v from "valibot";
 import * as limits from "../limits.ts";
 import { layoutSchema } from "./layout.ts";
 import { goneSchema, movedSchema, moveSchema } from "./parts.ts";
-import { countrySchema, type DeclaredRoute, entityMembers, regionSchema, routeMembers, tableMembers } from "./table.ts";
+import {
+  countrySchema,
+  type DeclaredRoute,
+  entityMembers,
+  regionMembers,
+  routeMembers,
+  tableMembers,
+} from "./table.ts";
 import { withoutIdMembers } from "./without-id.ts";
 
 /** The schema of a declared table: the core's members and those of features. */
@@ -12,6 +19,7 @@ type Members = Readonly<Record<string, v.GenericSchema>>;
 /** Members that a feature adds. */
 export interface FeatureSchema {
   readonly table?: Members;
+  readonly region?: Members;
   readonly entity?: Members;
   readonly withoutId?: Members;
   readonly route?: Members;
@@ -21,7 +29,7 @@ export interface FeatureSchema {
   readonly destination?: readonly [member: string, place: number];
 }
 
-export const FEATURE_LEVELS = ["table", "entity", "withoutId", "route"] as const;
+export const FEATURE_LEVELS = ["table", "region", "entity", "withoutId", "route"] as const;
 
 /** `max`: most entries. `standIn`: a valid value that stands in for the part. */
 export interface Part {
@@ -56,11 +64,12 @@ export const composeSchemas = (features: readonly FeatureSchema[], owners: Membe
     const entries = Object.entries(core).flatMap(([key, schema]) => [...before(key), [key, schema]]);
     return Object.fromEntries([...entries, ...before(undefined)]);
   };
+  const region = v.strictObject(withOwn("region", regionMembers));
   const entity = v.strictObject(withOwn("entity", entityMembers));
   const withoutId = v.strictObject(withOwn("withoutId", withoutIdMembers));
   const route = v.strictObject(withOwn("route", routeMembers));
   const parts: Readonly<Record<string, Part>> = {
-    regions: { max: limits.REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
+    regions: { max: limits.REGIONS_MAX, entry: region, standIn: { a: { origins: [{ url: "a" }] } } },
     countries: { max: Number.POSITIVE_INFINITY, entry: countrySchema, standIn: {} },
     entities: {
       max: limits.ENTITIES_MAX,
@@ -79,7 +88,7 @@ export const composeSchemas = (features: readonly FeatureSchema[], owners: Membe
     withoutId,
     route,
     parts,
-    table: v.strictObject(withOwn("table", tableMembers(entity, withoutId, route))),
+    table: v.strictObject(withOwn("table", tableMembers(region, entity, withoutId, route))),
     /** Members of features that are read as a whole. */
     whole: Object.keys(own("table")).filter((member) => !Object.hasOwn(parts, member)),
     destinations: [CORE_DESTINATIONS, features.flatMap(({ destination }) => (destination ? [destination] : []))]

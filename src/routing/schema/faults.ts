@@ -15,7 +15,7 @@ export type FaultKind =
   | ("key-range" | "time-range" | "slice-range")
   | ("layout-declaration" | "indistinguishable-layouts" | "public-ids")
   | ("path-collision" | "path-layout" | "reserved-path")
-  | ("origin-url" | "origin-is-gateway" | "no-origin-weight" | "region-cycle" | "same-region")
+  | ("origin-url" | "gateway-url" | "origin-is-gateway" | "no-origin-weight" | "region-cycle" | "same-region")
   | ("unreachable-route" | "unreachable-source" | "split-parts" | "pack" | "moved-id");
 
 /** Place of a value in the declared table: keys and indexes from the top. */

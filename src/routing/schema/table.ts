@@ -49,7 +49,7 @@ const origin = v.strictObject({
   ),
 });
 
-export const regionSchema = v.strictObject({
+export const regionMembers = {
   origins: described(
     list(origin, limits.ORIGINS_PER_REGION_MAX, "A region needs at least one origin."),
     "The servers of the region.",
@@ -66,7 +66,7 @@ export const regionSchema = v.strictObject({
   wholeAnswers: v.exactOptional(wholeAnswersSchema),
   breaker: v.exactOptional(breakerSchema),
   health: v.exactOptional(healthSchema),
-});
+};
 
 export const countrySchema = integer(0, 255);
 
@@ -123,12 +123,14 @@ const gatewaySchema = v.strictObject({
 const overridesOf = <const Entry extends v.GenericSchema>(entry: Entry, description: string) =>
   optional(v.pipe(v.record(v.string(), entry), v.maxEntries(limits.MOVED_MAX)), description);
 
-/** `entity`, `withoutId`, `route`: with the members of features. */
+/** `region`, `entity`, `withoutId`, `route`: with the members of features. */
 export const tableMembers = <
+  const Region extends v.GenericSchema,
   const Entity extends v.GenericSchema,
   const WithoutId extends v.GenericSchema,
   const Route extends v.GenericSchema,
 >(
+  region: Region,
   entity: Entity,
   withoutId: WithoutId,
   route: Route,
@@ -137,7 +139,7 @@ export const tableMembers = <
   gateway: optional(gatewaySchema, "The gateway itself."),
   regions: described(
     v.pipe(
-      v.record(name, regionSchema),
+      v.record(name, region),
       v.minEntries(1, "A table needs at least one region."),
       v.maxEntries(limits.REGIONS_MAX),
     ),
@@ -166,12 +168,13 @@ export const tableMembers = <
 type Core = MembersOutput<ReturnType<typeof tableMembers>>;
 
 /** The table as it is in `routing-table.json`. Features add their members to this interface and to those of its parts. */
-export interface DeclaredTable extends Omit<Core, "entities" | "withoutId" | "routes"> {
+export interface DeclaredTable extends Omit<Core, "regions" | "entities" | "withoutId" | "routes"> {
+  regions: Record<string, DeclaredRegion>;
   entities?: Record<string, DeclaredEntity>;
   withoutId?: Record<string, DeclaredWithoutId>;
   routes: DeclaredRoute[];
 }
-export type DeclaredRegion = v.InferOutput<typeof regionSchema>;
+export interface DeclaredRegion extends MembersOutput<typeof regionMembers> {}
 export interface DeclaredEntity extends MembersOutput<typeof entityMembers> {}
 export type DeclaredEntityId = v.InferOutput<typeof entityId>;
 export type { DeclaredLayout, DeclaredRow, DeclaredSlice } from "./layout.ts";

@@ -158,7 +158,8 @@ const leftOut =
     );
   };
 
-const LEVELS: Readonly<Record<string, "entity" | "withoutId" | "route">> = {
+const LEVELS: Readonly<Record<string, "region" | "entity" | "withoutId" | "route">> = {
+  regions: "region",
   entities: "entity",
   withoutId: "withoutId",
   routes: "route",

@@ -106,13 +106,20 @@ type Decision = NonNullable<Explained["decision"]>;
 
 /** First `iuid → order → /routes/3 → eu`. */
 const decisionLines = ({ declared, learned }: Explained, decision: Decision, paint: Runtime["paint"]) => {
-  const { entity, layout, rule, region, path, shadow, readCopies } = decision;
+  const { entity, layout, rule, region, path, shadow, readCopies, gateway, byGateway } = decision;
   const pointer = `${declared?.pointer ?? rule.kind}${ruleAddition(rule)}`;
   const where = learned && `an origin said with a 421 that it is in ${learned.region}; requests go there first`;
   return [
     `${[layout, entity, pointer, paint(["bold", "green"], region)].join(" → ")}   ${paint("dim", path)}`,
     ...(declared === undefined ? [] : [ruleLine(declared)]),
     ...(where === undefined ? [] : [`learned: ${where}`]),
+    ...(gateway === undefined
+      ? []
+      : [
+          byGateway
+            ? `gateway: ${region} is asked by its gateway, ${gateway}`
+            : `gateway: ${gateway} is asked, unless SELF_REGIONS names ${region}`,
+        ]),
     ...(shadow === undefined ? [] : [`shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`]),
     ...(readCopies === undefined
       ? []

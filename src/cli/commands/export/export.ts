@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "../../../edge/config.ts";
 import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
+import { parseSelfRegions } from "../../../features/mesh/table/self-regions.ts";
 import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
 import { checkTable } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
@@ -103,14 +104,21 @@ Exit code: 0, or 1 if nothing was written.`,
 });
 
 /** Settings of the gateway that the engine stands in for. */
-const deploymentSettings = (runtime: Runtime): Pick<ExportOptions, "deadlines" | "gatewayName"> => {
+const deploymentSettings = (runtime: Runtime): Pick<ExportOptions, "deadlines" | "gatewayName" | "selfRegions"> => {
+  const regions = runtime.env("SELF_REGIONS") || undefined;
+  const selfRegions = regions === undefined ? undefined : readSelfRegions(regions);
   const { deadlines, gatewayName, faults } = readConfig({
     GATEWAY_NAME: runtime.env("GATEWAY_NAME") || undefined,
     FIRST_BYTE_DEADLINE_MS: runtime.env("FIRST_BYTE_DEADLINE_MS"),
     IDLE_DEADLINE_MS: runtime.env("IDLE_DEADLINE_MS"),
   });
   if (faults.length > 0) return fail(`error: ${faults.map(({ why }) => why).join("; ")}. Nothing was written.\n`);
-  return { deadlines, gatewayName };
+  return { deadlines, gatewayName, selfRegions };
+};
+
+const readSelfRegions = (text: string): readonly string[] => {
+  const read = parseSelfRegions(text);
+  return read.ok ? read.value : fail(`error: ${read.error}. Nothing was written.\n`);
 };
 
 /** Files of every engine's export: a folder with others is not replaced. */
