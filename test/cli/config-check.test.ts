@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKENS_FAULT } from "../../src/edge/auth/settings.ts";
 import { SETTING_NAMES } from "../../src/edge/settings.ts";
+import { sampleTable } from "../routing/tables.ts";
 import { waybill } from "./fake-runtime.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
@@ -133,5 +134,20 @@ describe("a file of serve --config", () => {
       })),
       notes: [],
     });
+  });
+});
+
+it("holds SELF_REGIONS against the regions of a table", async () => {
+  const { regions } = sampleTable();
+  const key = Buffer.alloc(32, 3).toString("base64");
+  const env = { GATEWAY_NAME: "eu-gw", PEER_KEYS: JSON.stringify([{ id: "a", key }]) };
+  const files = () => MemoryFiles.of({ "table.json": JSON.stringify(sampleTable()) });
+  const checkWith = (SELF_REGIONS: string) =>
+    waybill(["config", "check", "--table", "table.json"], { env: { ...env, SELF_REGIONS }, files: files() });
+  expect(await checkWith("eu,us")).toMatchObject({ code: 0, stderr: "" });
+  expect(await checkWith("none")).toMatchObject({ code: 0, stderr: "" });
+  expect(await checkWith("eu,mars")).toMatchObject({
+    code: 1,
+    stderr: `error: SELF_REGIONS names mars, and the table has ${Object.keys(regions).join(", ")}\n`,
   });
 });

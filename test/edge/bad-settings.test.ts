@@ -53,6 +53,8 @@ async function startWith(settings: object) {
 
 it.each(SETTING_NAMES)("%s with ten bad values costs no good request, opens nothing, and is named", async (name) => {
   for (const bad of BAD) {
+    // A name, which some region may have.
+    if (name === "SELF_REGIONS" && bad === "JSON") continue;
     if (name === "GATEWAY_NAME" && (bad === "JSON" || bad === "-1")) continue;
     const { send, lines } = await startWith({ REPORT_SECONDS: "0", [name]: bad });
     const answers = await Promise.all([IDS.orderBr, IDS.orderKz, IDS.orderDe].map((id) => send(`/orders/${id}`)));

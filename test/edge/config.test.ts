@@ -23,6 +23,8 @@ describe("the Worker's settings", () => {
       checkMs: 15_000,
       deadlines: { firstByteMs: 30_000, idleMs: 60_000, totalMs: 0 },
       publicKeys: { sealed: [], compatible: [] },
+      selfRegions: undefined,
+      peerKeys: [],
       signingKeys: [],
       secrets: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
@@ -64,6 +66,8 @@ describe("the Worker's settings", () => {
       checkMs: 1_000,
       deadlines: { firstByteMs: 0, idleMs: 7_000, totalMs: 86_400_000 },
       publicKeys: { sealed: [], compatible: [] },
+      selfRegions: undefined,
+      peerKeys: [],
       signingKeys: [],
       secrets: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
@@ -235,5 +239,42 @@ describe("the Worker's settings", () => {
   it("names every setting at fault at once", () => {
     const set = { REQUEST_LOG: "yes", CLIENT_ADDRESS: "no" };
     expect(readConfig({ ...bindings, ...set }).faults.map(({ setting }) => setting)).toEqual(Object.keys(set));
+  });
+});
+
+describe("a gateway of a mesh", () => {
+  const key = (byte: number) => btoa(String.fromCharCode(byte).repeat(32));
+  const keysOf = (...bytes: readonly number[]) =>
+    JSON.stringify(bytes.map((byte) => ({ id: `k${byte}`, key: key(byte) })));
+  const WHOLE = { SELF_REGIONS: "eu, us", PEER_KEYS: keysOf(1), GATEWAY_NAME: "eu-gw" };
+
+  it("has regions, keys and a name", () => {
+    const { selfRegions, peerKeys, faults } = readConfig(WHOLE);
+    expect([selfRegions, peerKeys.map(({ id }) => id), faults]).toEqual([["eu", "us"], ["k1"], []]);
+    expect(readConfig({ ...WHOLE, SELF_REGIONS: "none", PEER_KEYS: keysOf(1, 2) })).toMatchObject({
+      selfRegions: [],
+      faults: [],
+    });
+  });
+
+  it.each<readonly [what: string, settings: object, faulty: readonly string[]]>([
+    ["no keys", { PEER_KEYS: undefined }, ["PEER_KEYS"]],
+    ["no regions", { SELF_REGIONS: undefined }, ["PEER_KEYS"]],
+    ["no name", { GATEWAY_NAME: undefined }, ["GATEWAY_NAME"]],
+    ["the name that all have", { GATEWAY_NAME: "waybill" }, ["GATEWAY_NAME"]],
+    ["an empty list", { SELF_REGIONS: "" }, ["SELF_REGIONS"]],
+    ["a region twice", { SELF_REGIONS: "eu,us,eu" }, ["SELF_REGIONS"]],
+    ["a text that is no name", { SELF_REGIONS: "eu;us" }, ["SELF_REGIONS"]],
+    ["three keys", { PEER_KEYS: keysOf(1, 2, 3) }, ["PEER_KEYS"]],
+    ["a short key", { PEER_KEYS: JSON.stringify([{ id: "a", key: btoa("short") }]) }, ["PEER_KEYS"]],
+    ["a key that origins know", { ORIGIN_SIGNING_KEYS: keysOf(7, 1) }, ["PEER_KEYS"]],
+  ])("is told of %s", (_, settings, faulty) => {
+    const { faults } = readConfig({ ...WHOLE, ...settings });
+    expect(faults.map(({ setting }) => setting)).toEqual(faulty);
+    for (const { why } of faults) expect(why).not.toContain(key(1));
+  });
+
+  it("seals nothing else with its keys", () => {
+    expect(readConfig(WHOLE).secrets).toEqual([]);
   });
 });

@@ -381,3 +381,17 @@ describe("the file for Envoy", () => {
     expect(text).toContain('{"name":"waybill_refuse","type":"STATIC","connect_timeout":"1s"}');
   });
 });
+
+describe("a table of a mesh", () => {
+  const table = structuredClone(rich.value);
+  const { eu } = table.regions;
+  if (eu !== undefined) eu.gateway = "https://eu.gateway.example.com";
+  const whyOf = (selfRegions?: readonly string[]) =>
+    planExport(table, selfRegions).forwarded.find(({ what }) => what === "region eu")?.why;
+
+  it("leaves regions of other gateways to Waybill, as it asks them", () => {
+    expect(whyOf([])).toBe("a gateway of the mesh");
+    expect(whyOf(["eu"])).toBe(whyOf());
+    expect(whyOf()).not.toBe("a gateway of the mesh");
+  });
+});

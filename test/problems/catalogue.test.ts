@@ -6,7 +6,7 @@ import { problemsPage } from "../rules/generators/problems-page.ts";
 
 /** Statuses defined by RFC 9110 §15 for the gateway's own responses. */
 const STATUSES = [
-  400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 422, 428, 429, 431, 500, 501, 502, 503, 504, 507, 508,
+  400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 421, 422, 428, 429, 431, 500, 501, 502, 503, 504, 507, 508,
 ];
 
 describe("the catalogue of problems", () => {

@@ -3,16 +3,20 @@ import type { Words } from "../../src/ids/layout/layout.ts";
 import { candidatesFor, chooseOrigin } from "../../src/proxy/origins.ts";
 import type { Region } from "../../src/routing/table.ts";
 
-const region = (name: string, weights: readonly number[], failover: readonly string[] = []): Region => ({
-  name,
-  failover,
-  failoverWrites: false,
-  deadlines: { firstByteMs: undefined, idleMs: undefined, totalMs: undefined },
-  wholeAnswers: undefined,
-  breaker: undefined,
-  health: undefined,
-  origins: weights.map((weight, index) => ({ url: `http://${name}-${index}.test`, weight, binding: undefined })),
-});
+const region = (name: string, weights: readonly number[], failover: readonly string[] = []): Region => {
+  const origins = weights.map((weight, index) => ({ url: `http://${name}-${index}.test`, weight, binding: undefined }));
+  return {
+    name,
+    failover,
+    failoverWrites: false,
+    deadlines: { firstByteMs: undefined, idleMs: undefined, totalMs: undefined },
+    wholeAnswers: undefined,
+    breaker: undefined,
+    health: undefined,
+    origins,
+    servers: origins,
+  };
+};
 
 /** Neighbouring IDs, as one minter makes them. */
 const id = (index: number): Words => [0x0192f0c1, 0x7a308005, 0x80408f3b, index >>> 0];

@@ -9,6 +9,7 @@ import { movingCalls } from "../../src/edge/moving/calls.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { clientReader, pooledEntropy, runningHash, systemPause } from "../../src/edge/platform.ts";
 import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
+import type { FitTable } from "../../src/edge/table/restored.ts";
 import { copyStore, kvCopies } from "../../src/features/directory/edge/copies.ts";
 import { durableDirectory } from "../../src/features/directory/edge/keys.ts";
 import { isolateDirectory } from "../../src/features/directory/edge/lookup.ts";
@@ -58,6 +59,7 @@ interface Options {
   readonly nowMs?: number;
   readonly deadlines?: Partial<Gateway["deadlines"]>;
   readonly gateway?: Partial<Gateway>;
+  readonly fit?: FitTable | undefined;
   readonly publicKeys?: PublicKeys;
 }
 
@@ -127,6 +129,7 @@ export function setUp(options: Options = {}) {
       entropy,
       refreshMs: 30_000,
       report: () => undefined,
+      fit: options.fit,
       waitUntil: () => undefined,
     }),
     controlPlane: controlPlane(TABLE_TRUTH, (refused) => defects.push(refused)),
@@ -186,10 +189,10 @@ export function setUp(options: Options = {}) {
     ...options.gateway,
   };
   const app = createApp(gateway);
-  const request = (path: string, init?: RequestInit): Promise<Response> =>
-    Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
+  const take = (asked: Request): Promise<Response> => Promise.resolve(app.fetch(asked, env, createExecutionContext()));
+  const request = (path: string, init?: RequestInit) => take(new Request(`http://gw.test${path}`, init));
   const { routes } = createPages(gateway);
-  return { app: { ...app, routes }, gateway, request, seen, lines, defects, broken, mirrored, compared };
+  return { app: { ...app, routes }, gateway, request, take, seen, lines, defects, broken, mirrored, compared };
 }
 
 /** The problem document of an answer, after checking that it is one. */

@@ -33,6 +33,10 @@ const tableUsing = (level: Level, member: string): readonly [table: object, poin
   if (level === "table") return [{ ...table, [member]: value }, `/${member}`];
   if (level === "route")
     return [{ ...table, routes: [{ ...route, [member]: value }, ...routes] }, `/routes/0/${member}`];
+  if (level === "region") {
+    const regions = { ...table.regions, eu: { ...table.regions["eu"], [member]: value } };
+    return [{ ...table, regions }, `/regions/eu/${member}`];
+  }
   if (level === "entity") {
     const entities = { ...table.entities, order: { ...order, [member]: value } };
     return [{ ...table, entities }, `/entities/order/${member}`];
@@ -102,9 +106,10 @@ const TABLES: readonly (readonly [name: string, table: object])[] = [
 ];
 
 const membersAt = (table: object, level: Level): readonly object[] => {
-  const { entities = {}, withoutId = {}, routes = [] } = table as Record<string, object>;
+  const { regions = {}, entities = {}, withoutId = {}, routes = [] } = table as Record<string, object>;
   return {
     table: [table],
+    region: Object.values(regions),
     entity: Object.values(entities),
     withoutId: Object.values(withoutId),
     route: Object.values(routes),

@@ -27,6 +27,10 @@ const tablesWith = (feature: string, table: object): readonly object[] => {
   const { parcel } = TABLE.entities;
   return [
     ...own("table").map((member) => ({ ...table, [member]: {} })),
+    ...own("region").map((member) => {
+      const [[name, region] = ["", {}], ...others] = Object.entries((table as { regions: object }).regions);
+      return { ...table, regions: { ...Object.fromEntries(others), [name]: { ...region, [member]: {} } } };
+    }),
     ...own("entity").map((member) => ({ ...table, entities: { parcel: { ...parcel, [member]: {} } } })),
     ...own("withoutId").map((member) => ({
       ...table,

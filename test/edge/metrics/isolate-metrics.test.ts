@@ -12,6 +12,7 @@ const ORIGIN = { url: "http://eu.test", weight: 1, binding: undefined };
 const REGION: Region = {
   name: "eu",
   origins: [ORIGIN],
+  servers: [ORIGIN],
   failover: [],
   failoverWrites: false,
   deadlines: { firstByteMs: undefined, idleMs: undefined, totalMs: undefined },

@@ -11,6 +11,7 @@ const NO_DEADLINES = { firstByteMs: undefined, idleMs: undefined, totalMs: undef
 const regionWith = (breaker: Region["breaker"]): Region => ({
   name: "eu",
   origins: [ORIGIN],
+  servers: [ORIGIN],
   failover: [],
   failoverWrites: false,
   deadlines: NO_DEADLINES,

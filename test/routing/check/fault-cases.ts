@@ -18,6 +18,11 @@ const withShares = (when: object, shares: object) => ({ ...route(when), ...share
 const HOTGUID = "6347eb00-bbaa-01cc-0201-0203d0000070";
 const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
 
+const withGateway = (t: Table, gateway: string) => ({
+  ...t,
+  regions: { ...t.regions, eu: { origins: [{ url: "https://eu.internal.example.com" }], gateway } },
+});
+
 /** A text that is no JSON never becomes a table, so whoever reads the text reports that fault. */
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
   "layout-declaration": LAYOUT_CASES,
@@ -685,6 +690,55 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     [
       "its host with another port is another",
       (t) => ({ ...withOrigin(t, "http://127.0.0.1:8788"), gateway: { hosts: ["127.0.0.1:8787"] } }),
+      [],
+    ],
+  ],
+  "gateway-url": [
+    ...[
+      "eu.gateway.example.com",
+      "ftp://eu.gateway.example.com",
+      "https://user@eu.gateway.example.com",
+      "https://eu.gateway.example.com/base",
+      "https://eu.gateway.example.com?a",
+      "https://169.254.169.254",
+      "http://eu.gateway.example.com",
+      "http://192.0.2.7",
+      "http://172.32.0.1",
+      "http://100.128.0.1",
+      "http://[2001:db8::1]",
+      "http://example.internal.com",
+    ].map((url): FaultCase => [url, (t) => withGateway(t, url), ["gateway-url /regions/eu/gateway"]]),
+    ...[
+      "https://eu.gateway.example.com",
+      "https://eu.gateway.example.com:8443/",
+      "https://[2001:db8::1]",
+      "http://127.0.0.1:8787",
+      "http://10.1.2.3",
+      "http://172.16.0.1:80",
+      "http://192.168.1.1",
+      "http://100.64.0.7",
+      "http://[::1]:8787",
+      "http://[fd12:3456::1]",
+      "http://localhost:8787",
+      "http://waybill-eu:8787",
+      "http://waybill.eu.svc.cluster.local",
+      "http://eu.corp.internal",
+    ].map((url): FaultCase => [url, (t) => withGateway(t, url), []]),
+    [
+      "an origin that is another region's gateway",
+      (t) => {
+        const { regions } = withGateway(t, "http://10.0.0.9:8787");
+        return { ...t, regions: { ...regions, us: { origins: [{ url: "http://[::ffff:a00:9]:8787" }] } } };
+      },
+      ["origin-is-gateway /regions/us/origins/0/url"],
+    ],
+    [
+      "two regions of one gateway",
+      (t) => {
+        const gateway = "https://west.gateway.example.com";
+        const regions = withGateway(t, gateway).regions;
+        return { ...t, regions: { ...regions, us: { origins: [{ url: "https://us.example.com" }], gateway } } };
+      },
       [],
     ],
   ],
