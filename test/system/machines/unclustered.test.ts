@@ -14,7 +14,7 @@ beforeAll(async () => {
   const origin = { origins: [{ url: orders.url }] };
   const create = { key: { country: { header: "x-country" } }, idempotency: { keepAnswer: {}, leaseSeconds: 5 } };
   table = {
-    regions: { eu: origin, us: origin },
+    regions: { eu: { ...origin, health: { path: "/healthz" } }, us: origin },
     countries: { KZ: 5 },
     entities: {
       order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], create },
@@ -182,4 +182,36 @@ describe("while the state node is gone", () => {
       expect(sent).toBeGreaterThan(20);
     },
   );
+
+  it("stopped and continued: a create that its client gave up holds no key", { timeout: 60_000 }, async () => {
+    await untilCreated("warm");
+    machines.signalState("SIGSTOP");
+    try {
+      const refused = await create(0, "given-up");
+      expect([refused.status, refused.json["type"]]).toEqual([503, "/-/problems/idempotency-unavailable"]);
+      expect(refused.ms).toBeLessThan(2_500);
+      // The node reads the call when its caller has not waited for longer than clocks may differ.
+      await delay(2_500);
+    } finally {
+      machines.signalState("SIGCONT");
+    }
+    const seen: unknown[] = [];
+    await expect
+      .poll(
+        async () => {
+          const { status, json } = await create(1, "given-up");
+          seen.push(json["type"] ?? status);
+          return status;
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+      .toBe(201);
+    expect(seen).not.toContain("/-/problems/idempotency-key-in-use");
+  });
+});
+
+it("a state node with CHECK_SECONDS=0 asks no origin whether it is well", async () => {
+  // Each request of an order brings its ID; a check brings none.
+  await delay(1_500);
+  expect(orders.posts).not.toContain("undefined");
 });

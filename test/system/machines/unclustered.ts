@@ -155,6 +155,10 @@ export async function startMachines(table: object, edgeCount: number) {
     async killState() {
       await state.kill();
     },
+    /** SIGSTOP: what comes meanwhile is read when it goes on. */
+    signalState(signal: NodeJS.Signals) {
+      state.child.kill(signal);
+    },
     async startState() {
       state = await startState();
     },
