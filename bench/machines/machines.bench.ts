@@ -10,6 +10,9 @@ import { publishSection } from "./publish.ts";
 const STATE_NODES = 3;
 const EDGES = 2;
 
+/** A node's last words, where a row did not heal. */
+const LOG_CHARACTERS = 2_000;
+
 const COLUMNS = [
   "failure",
   "proxied GETs",
@@ -69,6 +72,8 @@ async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progres
     progress(`Machines: ${wordsOf(result)}`);
     for (const line of [...result.lost, ...result.keysWithTwo, ...(result.load.mints?.duplicates ?? [])])
       progress(`  ${line}`);
+    if (!result.isHealed || (result.load.creates?.givenUp ?? 0) > 0)
+      for (const node of rig.states) progress(node.printed().slice(-LOG_CHARACTERS));
     results.push(result);
   }
   return results;
@@ -81,11 +86,11 @@ function whyLeftOut({ cuts, whyNoClocks }: Rig, { needs }: Row): string | undefi
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? "none" : (ms / 1_000).toFixed(1));
 
-function wordsOf({ load, healedMs, lost, misroutes, notes }: Ran): string {
+function wordsOf({ load, healedMs, isHealed, lost, misroutes, notes }: Ran): string {
   const { gets, creates, mints } = load;
   const counted = `${gets.asked} GETs, ${gets.failed} errors; ${creates?.acknowledged} creates, ${lost.length} lost`;
   const outcomes = JSON.stringify([gets.outcomes, creates?.outcomes, mints?.outcomes]);
-  return `${counted}; ${misroutes} misroutes; healed: ${seconds(healedMs)} s; ${outcomes}; ${notes.join("; ")}`;
+  return `${counted}; ${misroutes} misroutes; ${isHealed ? "healed" : "NOT HEALED"}: ${seconds(healedMs)} s, ${creates?.givenUp} given up; ${outcomes}; ${notes.join("; ")}`;
 }
 
 const inUse = (creates: CreatesReport | undefined): number =>

@@ -47,7 +47,7 @@ const calls = {
     return {
       gets: gets.report(),
       creates: creates?.report(),
-      openCreates: creates?.open() ?? 0,
+      oldestOpenMs: creates?.oldestOpenMs() ?? 0,
       mints: mints?.report(),
       publications: publications?.report(),
     };

@@ -118,14 +118,14 @@ function healedMs({ creates, mints }: LoadReport, fromMs: number): number | unde
   return last.length === 0 ? undefined : Math.max(...last) - fromMs;
 }
 
-/** No state call has failed for so long, and no create is open that began before. */
+/** No state call has failed for so long, and no create has been open for so long. */
 async function untilQuiet({ load }: Rig, quietMs: number): Promise<boolean> {
   const untilMs = Date.now() + HEAL_MAX_MS;
   const fromMs = Date.now();
   while (Date.now() < untilMs) {
-    const { creates, mints } = await load.call("report");
+    const { creates, mints, oldestOpenMs } = await load.call("report");
     const last = Math.max(creates?.lastRefusedAtMs ?? 0, mints?.lastRefusedAtMs ?? 0, fromMs);
-    if (Date.now() - last >= quietMs) return true;
+    if (Date.now() - last >= quietMs && oldestOpenMs < quietMs) return true;
     await delay(100);
   }
   return false;

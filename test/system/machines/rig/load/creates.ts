@@ -26,7 +26,9 @@ interface Acknowledged {
 }
 
 const DEADLINE_MS = 10_000;
+/** A client waits longer each time. */
 const RETRY_MS = 500;
+const RETRY_MAX_MS = 2_000;
 /** A client gives up after this. */
 const PATIENCE_MS = 150_000;
 const VERIFIERS = 8;
@@ -39,15 +41,13 @@ export class Creates {
   readonly #acknowledged: Acknowledged[] = [];
   readonly #ms: number[] = [];
   #givenUp = 0;
-  #open = 0;
+  readonly #openSinceMs = new Map<number, number>();
 
   constructor(targets: readonly Target[], perSecond: number) {
     this.#targets = targets;
     this.#paced = new Paced(perSecond, async (at) => {
-      this.#open += 1;
-      await this.#create(at).finally(() => {
-        this.#open -= 1;
-      });
+      this.#openSinceMs.set(at, Date.now());
+      await this.#create(at).finally(() => this.#openSinceMs.delete(at));
     });
     this.#paced.start();
   }
@@ -63,14 +63,14 @@ export class Creates {
     };
   }
 
-  /** Creates that are not acknowledged yet. */
-  open = (): number => this.#open;
+  /** Age of the oldest create that is not acknowledged yet. */
+  oldestOpenMs = (): number => Date.now() - Math.min(Date.now(), ...this.#openSinceMs.values());
 
   async #create(at: number): Promise<void> {
     const key = randomUUID();
     const country = COUNTRY_CODES[at % COUNTRY_CODES.length] as string;
     const untilMs = Date.now() + PATIENCE_MS;
-    for (let turn = at; Date.now() < untilMs; turn++) {
+    for (let turn = at, waitMs = RETRY_MS; Date.now() < untilMs; turn++) {
       const answer = await this.#ask(turn, key, country);
       this.#counting.add(answer.outcome, answer.status === 201, answer.startedAtMs);
       if (answer.status === 201) {
@@ -78,7 +78,8 @@ export class Creates {
         this.#acknowledged.push({ key, country, entity: String(answer.headers["waybill-entity-id"]) });
         return;
       }
-      await delay(RETRY_MS * (0.75 + Math.random() / 2));
+      await delay(waitMs * (0.75 + Math.random() / 2));
+      waitMs = Math.min(waitMs * 1.5, RETRY_MAX_MS);
     }
     this.#givenUp += 1;
   }
