@@ -26,7 +26,7 @@ const othersThan = ({ rig, victim }: Trial): string[] =>
 const edgesOf = ({ rig }: Trial): string[] => rig.edges.map(({ host }) => host.name);
 
 /** One after the other, each to the other build and back. */
-async function rollOver({ rig, isShort, note, markHealing }: Trial, nodes: "states" | "edges"): Promise<void> {
+async function rollOver({ rig, isShort, note, waitMs, markHealing }: Trial, nodes: "states" | "edges"): Promise<void> {
   const codes: number[] = [];
   const [one, other] = rig.builds;
   for (const build of [other, one]) {
@@ -34,6 +34,8 @@ async function rollOver({ rig, isShort, note, markHealing }: Trial, nodes: "stat
     for (const node of isShort ? rig[nodes].slice(0, rig[nodes].length / 2) : rig[nodes]) {
       codes.push(await node.stop());
       await node.start(build);
+      // A proxy's health check has to see it before the next one stops.
+      await waitMs(5_000, 1_000);
     }
   }
   if (codes.some((code) => code !== 0)) note(`exit codes ${codes.join()}`);
