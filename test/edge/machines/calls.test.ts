@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rankedFor, type StateCallsOptions, StateUnavailable, stateCalls } from "../../../src/edge/machines/calls.ts";
 import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
+import { describeTransport } from "./transport-contract.ts";
 import { virtualTime } from "./virtual-time.ts";
 
 /** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. */
@@ -13,42 +14,78 @@ const KINDS: StateCallsOptions["kinds"] = new Map([
   ["TABLE_TRUTH", { publish: "once", text: "long" }],
 ]);
 
+interface Asked {
+  readonly at: number;
+  readonly what: "call" | "ping";
+  readonly method: string;
+  readonly own: Behaviour[];
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** The fake of a state node. */
+async function answerOf({ at, what, method, own, pause }: Asked): Promise<unknown> {
+  const isCall = what === "call";
+  switch (own[at]) {
+    case "refused":
+      throw new Error("connection refused");
+    case "frozen":
+      return new Promise(() => undefined);
+    case "orphan":
+      await pause(5);
+      if (isCall) throw new Error("no owner");
+      return undefined;
+    case "slow":
+    case "tardy":
+      await pause(!isCall ? 5 : own[at] === "slow" ? 1_500 : 3_000);
+      return `from ${at}`;
+    case "stuck":
+      if (isCall) return new Promise(() => undefined);
+      await pause(5);
+      return undefined;
+    case "dies":
+      await pause(100);
+      own[at] = "refused";
+      throw new Error("connection lost");
+    default:
+      await pause(isCall ? 30 : 5);
+      if (method === "nothing") throw new TypeError("no such method of an object");
+      return method === "reserve" ? { first: 1, isReserved: true, step: 1 } : `from ${at}`;
+  }
+}
+
+const NODE_STATES = { well: "well", gone: "refused", frozen: "frozen" } as const;
+
+describeTransport("the fake", async () => {
+  const time = virtualTime();
+  const own: Behaviour[] = ["well"];
+  const ask = (what: "call" | "ping", method: string) => answerOf({ at: 0, what, method, own, pause: time.pause });
+  return {
+    rpc: { ping: async () => void (await ask("ping", "")), call: (_space, _name, method) => ask("call", method) },
+    async become(state) {
+      own[0] = NODE_STATES[state];
+    },
+    settled: (work, ms) => {
+      const done = work.then(
+        (value) => value ?? "done",
+        (error: unknown) => error,
+      );
+      return time.run(time.within(done, ms));
+    },
+  };
+});
+
 /** Nodes by their rank for the key, and their behaviour, which a test changes. */
 function setUp(behaviours: readonly Behaviour[]) {
   const time = virtualTime();
-  const never = new Promise<never>(() => undefined);
   const own = [...behaviours];
   const log: string[] = [];
   const rank = rankedFor(
     KEY,
     NAMES.slice(0, own.length).map((name) => ({ name })),
   ).map(({ name }) => name);
-  const answer = async (at: number, what: "call" | "ping"): Promise<unknown> => {
+  const answer = (at: number, what: "call" | "ping", method = "begin"): Promise<unknown> => {
     log.push(`${what} ${at}`);
-    switch (own[at]) {
-      case "refused":
-        throw new Error("connection refused");
-      case "frozen":
-        return never;
-      case "orphan":
-        await time.pause(5);
-        if (what === "call") throw new Error("no owner");
-        return undefined;
-      case "slow":
-      case "tardy":
-        await time.pause(what === "ping" ? 5 : own[at] === "slow" ? 1_500 : 3_000);
-        return `from ${at}`;
-      case "stuck":
-        await (what === "call" ? never : time.pause(5));
-        return undefined;
-      case "dies":
-        await time.pause(100);
-        own[at] = "refused";
-        throw new Error("connection lost");
-      default:
-        await time.pause(what === "call" ? 30 : 5);
-        return `from ${at}`;
-    }
+    return answerOf({ at, what, method, own, pause: time.pause });
   };
   const rpcOf = (name: string): StateRpc => {
     const at = rank.indexOf(name);

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeTransport } from "../../edge/machines/transport-contract.ts";
 import { startOrders } from "../orders-origin.ts";
-import { startMachines } from "./unclustered.ts";
+import { type Process, startMachines } from "./unclustered.ts";
 
 /** Two edges and one state node without a cluster: the objects of the node are all that the edges share. */
 
 let orders: Awaited<ReturnType<typeof startOrders>>;
 let machines: Awaited<ReturnType<typeof startMachines>>;
 let table: object;
+let asker: Process;
 
 beforeAll(async () => {
   orders = await startOrders();
@@ -27,9 +29,11 @@ beforeAll(async () => {
     default: "eu",
   };
   machines = await startMachines(table, 2);
+  asker = await machines.startAsker();
 }, 60_000);
 
 afterAll(async () => {
+  await asker?.kill();
   await machines?.stop();
   await orders?.stop();
 });
@@ -214,4 +218,28 @@ it("a state node with CHECK_SECONDS=0 asks no origin whether it is well", async 
   // Each request of an order brings its ID; a check brings none.
   await delay(1_500);
   expect(orders.posts).not.toContain("undefined");
+});
+
+const NETWORK = { well: "up", gone: "down", frozen: "silent" } as const;
+
+describeTransport("two workerds", async () => {
+  const call = async (method: string, values: readonly unknown[]): Promise<unknown> => {
+    const { json } = await ask(`http://127.0.0.1:${asker.ports["http"]}`, "POST", { method, values });
+    if (json["error"] !== undefined) throw new Error(String(json["error"]));
+    return json["value"];
+  };
+  return {
+    rpc: { ping: async () => void (await call("ping", [])), call: (...values) => call("call", values) },
+    async become(state) {
+      machines.network.become(NETWORK[state]);
+    },
+    settled: (work, ms) =>
+      Promise.race([
+        work.then(
+          (value) => value ?? "done",
+          (error: unknown) => error,
+        ),
+        delay(ms).then(() => undefined),
+      ]),
+  };
 });

@@ -93,6 +93,18 @@ async function startNetwork() {
   };
 }
 
+/** The binding of an edge, for a test: a call as JSON, and its answer or its error. */
+const ASKER = `export default {
+  async fetch(request, { STATE_1 }) {
+    const { method, values } = await request.json();
+    try {
+      return Response.json({ value: (await STATE_1[method](...values)) ?? "done" });
+    } catch (error) {
+      return Response.json({ error: error.message });
+    }
+  },
+};`;
+
 const VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "off", TABLE_REFRESH_SECONDS: "0.2", REPORT_SECONDS: "1" };
 
 export async function startMachines(table: object, edgeCount: number) {
@@ -142,6 +154,22 @@ export async function startMachines(table: object, edgeCount: number) {
       hasObjects: false,
     }),
   );
+  const askerConfig = join(folder, "asker.capnp");
+  mkdirSync(join(folder, "asker"));
+  writeFileSync(join(folder, "asker", "asker.js"), ASKER);
+  writeFileSync(
+    askerConfig,
+    configText({
+      workerFolder: "asker",
+      modules: ["asker.js"],
+      vars: {},
+      storage: [`(name = "kv", disk = (path = ${quoted(join(folder, "kv"))}))`],
+      services: [`(name = "state1", external = (address = "127.0.0.1:${network.port}", ${RPC}))`],
+      sockets: [socketOf("http", 'http = (), service = "waybill"')],
+      bindings: ['(name = "STATE_1", service = "state1")'],
+      hasObjects: false,
+    }),
+  );
   const edges: Process[] = [];
   for (let at = 0; at < edgeCount; at++) edges.push(await startProcess(edgeConfig, ["http"]));
   const urlOf = ({ ports }: Process, socket = "http") => `http://127.0.0.1:${ports[socket]}`;
@@ -149,6 +177,7 @@ export async function startMachines(table: object, edgeCount: number) {
     folder,
     network,
     edges: edges.map((edge) => urlOf(edge)),
+    startAsker: () => startProcess(askerConfig, ["http"]),
     lines: () => edges.flatMap(({ lines }) => lines),
     state: () => urlOf(state),
     stateSocket: () => urlOf(state, "state"),
