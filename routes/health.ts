@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { startPage } from "../src/gateway/handle.ts";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports/gateway.ts";
+import type { MirrorState } from "../src/ports/machines.ts";
 import { isKnown } from "./lib/auth.ts";
 import { canaryInIsolate } from "./lib/canary-status.ts";
 import { contextOf, jsonResponse, newPages, type PageEnv, respondUnhandled } from "./lib/http.ts";
@@ -13,6 +14,16 @@ export function createProbes(gateway: Gateway): Hono<PageEnv> {
   pages.all("*", respondUnhandled(pages));
   return pages;
 }
+
+/** Members without a value are null. */
+const shownMirror = ({ revision, change, ageSeconds, node, silent, lastError }: MirrorState) => ({
+  revision: revision ?? null,
+  change: change ?? null,
+  ageSeconds: ageSeconds ?? null,
+  node: node ?? null,
+  silent,
+  lastError: lastError ?? null,
+});
 
 /**
  * `/-/`: what this is. `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials.
@@ -30,6 +41,7 @@ export const health = (gateway: Gateway) =>
       const ready = { status: "ready", ...(invalidSettings.length > 0 && { invalidSettings }) };
       if (!(await isKnown(gateway, context))) return jsonResponse(ready);
       const { arrivedAtMs } = context;
+      const mirror = await gateway.machines?.mirror();
       return jsonResponse(
         {
           ...ready,
@@ -37,6 +49,7 @@ export const health = (gateway: Gateway) =>
           source: served.source,
           canary: canaryInIsolate(served),
           ageSeconds: Math.max(0, Math.floor((arrivedAtMs - served.confirmedAtMs) / 1000)),
+          ...(mirror && { mirror: shownMirror(mirror) }),
           regions: [...served.table.regions.keys()],
           entities: [...served.table.entities.keys()],
           routes: served.table.routeCount,

@@ -34,7 +34,11 @@ const VARIED = { vary: "accept" };
 /** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */
 export const metrics = (gateway: Gateway) =>
   new Hono().use("/-/metrics", requireScope(gateway, "viewer")).get("/-/metrics", async (c) => {
-    const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
+    const [{ source, sinceMs, metrics: own }, ofMachines] = await Promise.all([
+      snapshotFor(gateway, c),
+      gateway.machines?.metrics() ?? [],
+    ]);
+    const metrics = [...own, ...ofMachines];
     if (
       chooseType(c.req.raw.headers.get("accept"), ["text/plain;version=0.0.4", "application/json"]) ===
       "application/json"

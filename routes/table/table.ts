@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import { STORED_PARTS } from "../../src/features/stored-parts.ts";
+import { shownMachines } from "../../src/formats/machines.ts";
 import {
   canarySelectorSchema,
   endCanarySchema,
@@ -93,8 +94,10 @@ export const table = (gateway: Gateway) => {
       const served = await openRequest(context);
       if (served instanceof Response) return served;
       const isolate = isolateStatus(served, context.arrivedAtMs);
-      return respond(c, await controlPlane.status(), (status) =>
-        jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
+      const [status, seen] = await Promise.all([controlPlane.status(), gateway.machines?.seen()]);
+      const machines = seen && shownMachines(seen);
+      return respond(c, status, (known) =>
+        jsonResponse({ ...describe(known), isolate, machines }, { "waybill-table": served.label }),
       );
     });
 };

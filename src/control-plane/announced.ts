@@ -1,6 +1,6 @@
 import { setLast, withTimeout } from "../edge/platform.ts";
 import { formatPointer, type Pointer } from "../formats/kv.ts";
-import { type EdgeReport, type HeardEdge, pointerTag } from "../formats/machines.ts";
+import { type EdgeReport, type HeardEdge, type HeardNode, type Machines, pointerTag } from "../formats/machines.ts";
 
 /** A mirror asks for the pointer: for the first one, or for another one than it has. */
 export interface PointerCall {
@@ -8,6 +8,8 @@ export interface PointerCall {
   readonly tag?: string | undefined;
   readonly waitMs: number;
   readonly edge?: EdgeReport | undefined;
+  /** The version of the state node that hands the call on. */
+  readonly nodeVersion?: string | undefined;
 }
 
 /** `text`: as in KV. `busy`: too many are waiting. */
@@ -27,6 +29,10 @@ export class AnnouncedPointer {
   /** Whether KV was read, or written. */
   get isKnown(): boolean {
     return this.#isKnown;
+  }
+
+  get pointer(): Pointer | undefined {
+    return this.#pointer;
   }
 
   /** Everything that the pointer names must be in KV. */
@@ -58,19 +64,34 @@ export class AnnouncedPointer {
   }
 }
 
-const EDGES_MAX = 1_000;
-const EDGE_MS = 600_000;
+const MACHINES_MAX = 1_000;
+const MACHINE_MS = 600_000;
 
-/** The edges that have asked lately. In memory alone: each asks again within half a minute. */
-export class HeardEdges {
+/** The machines that have asked lately. In memory alone: each asks again within half a minute. */
+export class HeardMachines {
   readonly #edges = new Map<string, HeardEdge>();
+  readonly #nodes = new Map<string, HeardNode>();
 
-  add(edge: EdgeReport, nowMs: number): void {
-    setLast(this.#edges, edge.name, { ...edge, heardAtMs: nowMs }, EDGES_MAX);
+  add({ edge, nodeVersion }: Pick<PointerCall, "edge" | "nodeVersion">, heardAtMs: number): void {
+    if (edge === undefined) return;
+    const { node, ...report } = edge;
+    setLast(this.#edges, edge.name, { ...report, heardAtMs }, MACHINES_MAX);
+    if (node !== undefined && nodeVersion !== undefined)
+      setLast(this.#nodes, node, { address: node, version: nodeVersion, heardAtMs }, MACHINES_MAX);
   }
 
-  read(nowMs: number): readonly HeardEdge[] {
-    for (const [name, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs >= EDGE_MS) this.#edges.delete(name);
-    return [...this.#edges.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  read(nowMs: number): Pick<Machines, "edges" | "nodes"> {
+    return {
+      edges: lately(this.#edges, nowMs).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      nodes: lately(this.#nodes, nowMs).toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+    };
   }
+}
+
+function lately<Heard extends { readonly heardAtMs: number }>(
+  heard: Map<string, Heard>,
+  nowMs: number,
+): readonly Heard[] {
+  for (const [name, { heardAtMs }] of heard) if (nowMs - heardAtMs >= MACHINE_MS) heard.delete(name);
+  return [...heard.values()];
 }

@@ -6,7 +6,7 @@ import type { FormSeal } from "../edge/table/form-seal.ts";
 import { readPointer, sha256, tableText } from "../edge/table/kv.ts";
 import { PART_STORES } from "../features/part-stores.ts";
 import type { Pointer } from "../formats/kv.ts";
-import type { HeardEdge } from "../formats/machines.ts";
+import type { Machines } from "../formats/machines.ts";
 import { START_AUTHOR } from "../formats/start-table.ts";
 import type { TableRevision } from "../formats/table-api.ts";
 import { err, ok, type Result } from "../ids/result.ts";
@@ -22,7 +22,7 @@ import type {
 import type { Clock } from "../ports/gateway.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
 import type { CanarySelector, Fault } from "../routing/index.ts";
-import { AnnouncedPointer, HeardEdges, type PointerAnswer, type PointerCall } from "./announced.ts";
+import { AnnouncedPointer, HeardMachines, type PointerAnswer, type PointerCall } from "./announced.ts";
 import type { PartStore } from "./feature.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
@@ -62,7 +62,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #clock: Clock;
   readonly #pause: (ms: number) => Promise<void>;
   readonly #announced = new AnnouncedPointer();
-  readonly #edges = new HeardEdges();
+  readonly #machines = new HeardMachines();
   #beginning: Promise<Result<undefined, TableChangeError>> | undefined;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
@@ -226,26 +226,32 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   }
 
   /** For the mirrors of edges: KV is read for the first of them alone. */
-  async pointer({ tag, waitMs, edge }: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>> {
-    if (edge !== undefined) this.#edges.add(edge, this.#clock.nowMs());
-    if (!this.#announced.isKnown) {
-      const known = await this.#reconciled<undefined, TableHistoryError>(({ pointer, failure }) => {
-        const { publication } = this.#log.state();
-        const held = failure !== undefined && publication?.isHeld ? publication.pointer : pointer;
-        if (failure !== undefined && held === undefined)
-          return err({ reason: "control-plane-unavailable", why: failure });
-        // A change may have come into force meanwhile.
-        if (!this.#announced.isKnown) this.#announced.set(held);
-        return ok(undefined);
-      });
-      if (!known.ok) return known;
-    }
-    return ok(await this.#announced.next(tag, waitMs));
+  async pointer({ tag, waitMs, ...machines }: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>> {
+    this.#machines.add(machines, this.#clock.nowMs());
+    const known = await this.#announcedPointer();
+    return known.ok ? ok(await this.#announced.next(tag, waitMs)) : known;
   }
 
-  /** The edges that were heard of lately. */
-  async machines(): Promise<readonly HeardEdge[]> {
-    return this.#edges.read(this.#clock.nowMs());
+  /** The machines that were heard of lately. */
+  async machines(): Promise<Machines> {
+    const known = await this.#announcedPointer();
+    const { revision, change } = (known.ok ? this.#announced.pointer : undefined) ?? {};
+    const published = revision === undefined || change === undefined ? undefined : { revision, change };
+    return { ...this.#machines.read(this.#clock.nowMs()), published };
+  }
+
+  /** Reads KV if the pointer in it is not known yet. */
+  async #announcedPointer(): Promise<Result<undefined, TableHistoryError>> {
+    if (this.#announced.isKnown) return ok(undefined);
+    return this.#reconciled<undefined, TableHistoryError>(({ pointer, failure }) => {
+      const { publication } = this.#log.state();
+      const held = failure !== undefined && publication?.isHeld ? publication.pointer : pointer;
+      if (failure !== undefined && held === undefined)
+        return err({ reason: "control-plane-unavailable", why: failure });
+      // A change may have come into force meanwhile.
+      if (!this.#announced.isKnown) this.#announced.set(held);
+      return ok(undefined);
+    });
   }
 
   async #partFaults(bytes: Uint8Array): Promise<readonly Fault[]> {

@@ -1,5 +1,5 @@
 import type { PointerAnswer, PointerCall } from "../control-plane/announced.ts";
-import type { HeardEdge } from "../formats/machines.ts";
+import type { Machines } from "../formats/machines.ts";
 import type { Result } from "../ids/result.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
@@ -14,7 +14,7 @@ export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBrand
   begin(): Promise<Result<undefined, TableChangeError>>;
   /** For mirrors, by a state node: the pointer in KV, once it is another one than theirs. */
   pointer(call: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>>;
-  machines(): Promise<readonly HeardEdge[]>;
+  machines(): Promise<Machines>;
 }
 
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */
@@ -30,4 +30,6 @@ export interface Env extends Settings {
   readonly STATE_MOVES?: string;
   /** The console's files, where they were built. */
   readonly CONSOLE?: Fetcher;
+  /** On a state node: the version of Waybill. */
+  readonly NODE_VERSION?: string;
 }

@@ -21,6 +21,10 @@ export interface EdgeReport {
   readonly processes: number;
   /** Since the mirror was last found to be what is published. */
   readonly ageMs: number;
+  /** The address of the state node that it asks. */
+  readonly node?: string | undefined;
+  /** Addresses of the state nodes that do not answer it. */
+  readonly silent?: readonly string[] | undefined;
 }
 
 export interface HeardEdge extends EdgeReport {
@@ -28,7 +32,32 @@ export interface HeardEdge extends EdgeReport {
   readonly heardAtMs: number;
 }
 
-const REPORT_LENGTH_MAX = 1_024;
+/** A state node by the address at which edges ask it. */
+export interface HeardNode {
+  readonly address: string;
+  /** The version of Waybill. */
+  readonly version: string;
+  readonly heardAtMs: number;
+}
+
+type MirroredChange = Pick<Pointer, "revision" | "change">;
+
+/** The machines that were heard of lately, at the control plane. */
+export interface Machines {
+  readonly edges: readonly HeardEdge[];
+  readonly nodes: readonly HeardNode[];
+  /** What mirrors should have; absent where nothing is published. */
+  readonly published?: MirroredChange | undefined;
+}
+
+/** The key of an edge's own KV under which its mirror says how current it is. */
+export const MIRROR_STATUS_KEY = "mirror.status";
+
+/** State nodes and their addresses with a port. */
+const NODES_MAX = 9;
+const ADDRESS = /^[\w.:[\]-]{3,260}$/;
+
+const REPORT_LENGTH_MAX = 4_096;
 export const MACHINE_NAME = /^[A-Za-z0-9.-]{1,64}$/;
 const VERSION = /^[\w.+-]{1,64}$/;
 
@@ -42,8 +71,17 @@ export function readEdgeReport(text: string): EdgeReport | undefined {
   if (typeof name !== "string" || !MACHINE_NAME.test(name)) return undefined;
   if (typeof version !== "string" || !VERSION.test(version)) return undefined;
   if (!isCount(revision) || !isCount(change) || !isCount(processes) || !isCount(ageMs)) return undefined;
-  return { name, revision, change, version, processes, ageMs };
+  const { node, silent = [] } = json;
+  if (node !== undefined && !isAddress(node)) return undefined;
+  if (!Array.isArray(silent) || silent.length > NODES_MAX || !silent.every(isAddress)) return undefined;
+  return {
+    ...{ name, revision, change, version, processes, ageMs },
+    ...(node === undefined ? {} : { node }),
+    ...(silent.length === 0 ? {} : { silent }),
+  };
 }
+
+const isAddress = (value: unknown): value is string => typeof value === "string" && ADDRESS.test(value);
 
 function jsonIn(text: string): unknown {
   try {
@@ -67,3 +105,17 @@ export const isMirrored = (key: string): boolean => TABLE_OR_PACK.test(key) || i
 
 /** Keys that the pages of an edge write: its own KV is the mirror's. All others have the control plane as their one writer. */
 export const isOfCopies = (key: string): boolean => DIRECTORY_COPY.test(key);
+
+/** As JSON answers show them. */
+export function shownMachines({ edges, nodes, published }: Machines) {
+  const shown = <Heard extends { readonly heardAtMs: number }>({ heardAtMs, ...rest }: Heard) => ({
+    ...rest,
+    heardAt: new Date(heardAtMs).toISOString(),
+  });
+  return { published, nodes: nodes.map(shown), edges: edges.map(shown) };
+}
+
+/** Whether a mirror lacks the last change. */
+export const isBehind = (own: MirroredChange, published: MirroredChange | undefined): boolean =>
+  published !== undefined &&
+  (own.revision < published.revision || (own.revision === published.revision && own.change < published.change));

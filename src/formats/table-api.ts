@@ -84,6 +84,28 @@ export const canarySchema = described(
   "The table for some of the IDs; null where none runs.",
 );
 
+/** Several machines: those that the control plane heard of in the last 10 minutes. */
+const machinesSchema = described(
+  v.object({
+    published: v.optional(v.object({ revision: integer, change: integer })),
+    edges: v.array(
+      v.object({
+        name: v.string(),
+        revision: integer,
+        change: integer,
+        version: v.string(),
+        processes: integer,
+        ageMs: described(integer, "Since the edge's mirror was found to be what is published, when it asked last."),
+        silent: v.optional(described(names, "State nodes that do not answer it.")),
+        heardAt: time,
+      }),
+    ),
+    nodes: v.array(v.object({ address: v.string(), version: v.string(), heardAt: time })),
+  }),
+  "Edges and state nodes; absent on a gateway that is alone.",
+);
+export type ShownMachines = v.InferOutput<typeof machinesSchema>;
+
 export const statusSchema = v.object({
   controlPlane: v.object({ revision: integer, digest, time: v.optional(time) }),
   canary: canarySchema,
@@ -104,6 +126,7 @@ export const statusSchema = v.object({
   ),
   pending: described(v.boolean(), "Whether the last change is not yet written to KV."),
   lastError: v.nullable(v.string()),
+  machines: v.optional(machinesSchema),
 });
 export type Status = v.InferOutput<typeof statusSchema>;
 export type TableSource = Status["isolate"]["source"];

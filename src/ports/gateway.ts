@@ -4,6 +4,7 @@ import type { ReadPorts } from "../routing/resolve/reading.ts";
 import type { CompiledTable } from "../routing/table.ts";
 import type { Authenticate, ControlPlaneApi, Tables } from "./admin.ts";
 import type { ConsolePort } from "./console.ts";
+import type { MachinesPort } from "./machines.ts";
 import type { Counters, Metrics, RequestLine, Span } from "./metrics.ts";
 import type { Moving } from "./moving.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "./origins.ts";
@@ -85,6 +86,8 @@ export interface Gateway extends ProxyPorts, ReadPorts, LoadPorts {
   readonly trustsForwarded: boolean;
   readonly counters: Counters;
   readonly metrics: Metrics;
+  /** Absent: this gateway is alone. */
+  readonly machines?: MachinesPort | undefined;
   /** `decidedBy`: the table that decided, while a canary runs. */
   readonly observe: (
     line: RequestLine,

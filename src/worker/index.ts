@@ -140,7 +140,10 @@ function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
     return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause }) };
   });
   const moving = async () => (await import("../edge/moving/calls.ts")).movingCalls(env);
-  return { tables, controlPlane, moving };
+  const machines = methodsOf("machines", async () =>
+    (await import("../edge/machines/seen.ts")).seenMachines(env, systemClock.nowMs),
+  );
+  return { tables, controlPlane, moving, machines: env.STATE_1 || env.NODE_VERSION ? machines : undefined };
 }
 
 /** An edge calls the objects of state nodes. */

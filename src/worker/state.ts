@@ -5,7 +5,14 @@ import type { StateRpc } from "../edge/machines/rpc.ts";
 import { throwTimeout, withTimeout } from "../edge/platform.ts";
 import { deleteKey, within } from "../edge/table/kv.ts";
 import type { ThinClass } from "../edge/thin-object.ts";
-import { EDGE_FIELD, isMirrored, isOfCopies, POINTER_WAIT_SECONDS_MAX, readEdgeReport } from "../formats/machines.ts";
+import {
+  EDGE_FIELD,
+  isMirrored,
+  isOfCopies,
+  POINTER_WAIT_SECONDS_MAX,
+  readEdgeReport,
+  shownMachines,
+} from "../formats/machines.ts";
 import { problemResponse } from "../gateway/problem-response.ts";
 import { errorOf } from "../problems/loadable.ts";
 
@@ -92,7 +99,10 @@ async function pointerOf(env: Env, { headers }: Request, waitText: string | null
   if (field !== null && edge === undefined) return malformed(`The field ${EDGE_FIELD} is not a report of an edge.`);
   const waitMs = seconds * 1000;
   const tag = headers.get("if-none-match") ?? undefined;
-  const asked = await asking(() => truthOf(env).pointer({ tag, waitMs, edge }), waitMs + READ_DEADLINE_MS);
+  const asked = await asking(
+    () => truthOf(env).pointer({ tag, waitMs, edge, nodeVersion: env.NODE_VERSION }),
+    waitMs + READ_DEADLINE_MS,
+  );
   if (asked instanceof Response) return asked;
   if (!asked.ok) return problemResponse(asked.error);
   const answer = asked.value;
@@ -118,10 +128,11 @@ async function valueAt(env: Env, path: string): Promise<Response> {
 }
 
 async function machinesOf(env: Env): Promise<Response> {
-  const edges = await asking(() => truthOf(env).machines(), READ_DEADLINE_MS);
-  if (edges instanceof Response) return edges;
-  const shown = edges.map(({ heardAtMs, ...edge }) => ({ ...edge, heardAt: new Date(heardAtMs).toISOString() }));
-  return Response.json({ edges: shown }, { headers: { "cache-control": "no-store" } });
+  const known = await asking(() => truthOf(env).machines(), READ_DEADLINE_MS);
+  if (known instanceof Response) return known;
+  const time = new Date().toISOString();
+  const node = { version: env.NODE_VERSION };
+  return Response.json({ time, node, ...shownMachines(known) }, { headers: { "cache-control": "no-store" } });
 }
 
 /** The object may have no owner just now: the mirror asks another node. */

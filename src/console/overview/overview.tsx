@@ -11,6 +11,7 @@ import type { Origin } from "../lookup/ask.ts";
 import { Chart, type Line, type Mark } from "./chart.tsx";
 import { type Average, averageOf, periodsOf, problemCounts, ratesOf, recentOf, sumWithin } from "./history.ts";
 import { history, historyProblem, isLive, loadHistory, regions, span, watchLive } from "./live.ts";
+import { MachinesPanel } from "./machines.tsx";
 import WorldMap from "./map.tsx";
 import { TableState } from "./table-state.tsx";
 
@@ -54,6 +55,7 @@ export default function Overview() {
         {regions.value?.source === "this isolate" && <Badge mood="warn">figures of one isolate alone</Badge>}
       </div>
       {status && <TableState status={status} isolates={shown?.isolates} />}
+      {status?.machines && <MachinesPanel machines={status.machines} />}
       <RegionTable shown={shown} names={names} />
       {historyProblem.value && <ProblemBox problem={historyProblem.value} onRetry={() => void loadHistory()} />}
       {shown === undefined && historyProblem.value === undefined && <Busy what="Loading the figures" />}

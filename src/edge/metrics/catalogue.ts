@@ -39,6 +39,11 @@ export const METRICS = {
   table_revision: gauge([]),
   table_age_seconds: gauge([]),
   counters_reachable: gauge([]),
+  mirror_age_seconds: gauge([]),
+  mirror_revision: gauge([]),
+  state_node_up: gauge(["node"]),
+  edge_behind: gauge(["edge"]),
+  edge_mirror_age_seconds: gauge(["edge"]),
 } satisfies Readonly<Record<string, object>> & Readonly<Record<`${keyof CountedEvents}_total`, object>>;
 
 export type MetricName = keyof typeof METRICS;

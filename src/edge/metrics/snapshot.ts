@@ -65,7 +65,7 @@ const originRow = ({ region, host, index }: OriginStatus, isSo: boolean): Row =>
   sum: isSo ? 1 : 0,
 });
 
-const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
+export const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
 
 const labelsOf = (name: MetricName, parts: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(METRICS[name].labels.map((label, index) => [label, parts[index] ?? ""]));
@@ -176,4 +176,10 @@ export const HELP: Readonly<Record<MetricName, string>> = {
   table_revision: "Revision of the routing table in the isolate that responds.",
   table_age_seconds: "Time since that table was last confirmed to be the published one.",
   counters_reachable: "1 if the counters could be read, else 0; then the response has none.",
+  mirror_age_seconds: "On an edge: time since a state node said that its mirror is what is published.",
+  mirror_revision: "On an edge: revision of the routing table in its mirror; 0 for none.",
+  state_node_up: "On an edge: 1 if the state node answers it, else 0.",
+  edge_behind:
+    "1 if the mirror of the edge is behind what is published, else 0. Edges that asked in the last 10 minutes.",
+  edge_mirror_age_seconds: "Age of the mirror of each of these edges, as the control plane heard of it.",
 };

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { version } from "../parts.ts";
 import { digestOf, packsFolderOf, readPacks, readTableText } from "../publish/publish.ts";
 import { SOCKET_NAME } from "../workerd/config.ts";
 import { SELF_HOSTED_VARS, serveWorker, writeConfig } from "../workerd/gateway.ts";
@@ -15,8 +16,8 @@ import { supervise } from "./supervise.ts";
 import { network, watchPeers } from "./watch-peers.ts";
 import { WATCHDOG_TIMES } from "./watchdog.ts";
 
-/** Edges reach the origins; a state node may not, and would call each of them dead. */
-const STATE_VARS = { CHECK_SECONDS: "0" };
+/** Edges reach the origins; a state node may not, and would call each of them dead. The version is for those who ask. */
+const STATE_VARS = { CHECK_SECONDS: "0", NODE_VERSION: version };
 
 const SOCKETS = [SOCKET_NAME, STATE_SOCKET];
 

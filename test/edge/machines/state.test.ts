@@ -6,7 +6,7 @@ import { State } from "../../../src/worker/objects.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
 const own = env as Env;
-const state = () => new State(createExecutionContext(), own);
+const state = () => new State(createExecutionContext(), { ...own, NODE_VERSION: "9.9.9" });
 const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   (state() as unknown as { fetch(request: Request): Promise<Response> }).fetch(
     new Request(`http://state${path}`, { method, headers }),
@@ -120,6 +120,21 @@ describe("the pointer", () => {
     expect(Date.parse(edges[0]?.heardAt ?? "")).toBeGreaterThan(0);
   });
 
+  it("tells of the nodes by which edges asked, of what is published, and of nodes that do not answer an edge", async () => {
+    const before = await (await ask("/machines")).json();
+    expect(before).toMatchObject({ node: { version: "9.9.9" }, nodes: [], edges: [] });
+    expect(before).not.toHaveProperty("published");
+    await publish(0);
+    const silent = ["10.0.0.22:8443"];
+    await ask("/pointer?wait=20", { "waybill-edge": JSON.stringify({ ...REPORT, node: "10.0.0.21:8443", silent }) });
+    expect(await (await ask("/machines")).json()).toMatchObject({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      published: { revision: 1, change: 1 },
+      nodes: [{ address: "10.0.0.21:8443", version: "9.9.9", heardAt: expect.any(String) }],
+      edges: [{ ...REPORT, silent }],
+    });
+  });
+
   it.each([
     ["no JSON", "x"],
     ["no object", "[]"],
@@ -128,10 +143,14 @@ describe("the pointer", () => {
     ["a long name", JSON.stringify({ ...REPORT, name: "n".repeat(65) })],
     ["a number that is none", JSON.stringify({ ...REPORT, revision: "3" })],
     ["a number below 0", JSON.stringify({ ...REPORT, ageMs: -1 })],
-    ["a long text", JSON.stringify({ ...REPORT, more: "n".repeat(1_024) })],
+    ["a long text", JSON.stringify({ ...REPORT, more: "n".repeat(4_096) })],
+    ["a node that is no address", JSON.stringify({ ...REPORT, node: "a b:1" })],
+    ["silent nodes that are no list", JSON.stringify({ ...REPORT, silent: "10.0.0.1:1" })],
+    ["a silent node that is no address", JSON.stringify({ ...REPORT, silent: [1] })],
+    ["more state nodes than an edge has", JSON.stringify({ ...REPORT, silent: Array(10).fill("10.0.0.1:1") })],
   ])("refuses a report with %s", async (_, report) => {
     expect((await ask("/pointer", { "waybill-edge": report })).status).toBe(400);
-    expect(await (await ask("/machines")).json()).toEqual({ edges: [] });
+    expect(await (await ask("/machines")).json()).toMatchObject({ edges: [], nodes: [] });
   });
 });
 

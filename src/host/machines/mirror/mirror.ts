@@ -114,7 +114,14 @@ class MirrorRun {
     };
     this.#tables = new MirroredTables(shared);
     this.#copies = new MirroredCopies(shared);
-    this.status = new MirrorStatus({ folder, clock, edge: options.edge, tables: this.#tables, faults: this.#faults });
+    this.status = new MirrorStatus({
+      folder,
+      clock,
+      edge: options.edge,
+      tables: this.#tables,
+      faults: this.#faults,
+      nodes: this.#nodes,
+    });
     this.first = new Promise((resolve) => {
       this.#settle = resolve;
     });

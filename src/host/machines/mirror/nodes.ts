@@ -42,6 +42,11 @@ export class StateNodes {
     this.#clock = clock;
   }
 
+  /** They failed and have not answered since. */
+  get silent(): readonly string[] {
+    return this.names.filter((node) => this.#failedAtMs.has(node));
+  }
+
   answered(node: string): void {
     this.#failedAtMs.delete(node);
   }

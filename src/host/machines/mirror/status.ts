@@ -1,6 +1,7 @@
-import { type EdgeReport, pointerTag } from "../../../formats/machines.ts";
+import { type EdgeReport, MIRROR_STATUS_KEY, pointerTag } from "../../../formats/machines.ts";
 import type { MirrorFolder } from "./folder.ts";
 import type { Faults } from "./lines.ts";
+import type { StateNodes } from "./nodes.ts";
 import type { MirrorClock } from "./platform.ts";
 import type { MirroredTables } from "./tables.ts";
 
@@ -18,15 +19,13 @@ export interface MirrorState {
   readonly lastError: string | undefined;
 }
 
-/** A value of KV that the mirror itself makes: the Worker reads there whether its tables are current. */
-const STATUS_KEY = "mirror.status";
-
 export interface StatusOptions {
   readonly folder: MirrorFolder;
   readonly clock: MirrorClock;
   readonly edge: EdgeName;
   readonly tables: MirroredTables;
   readonly faults: Faults;
+  readonly nodes: Pick<StateNodes, "names" | "silent">;
 }
 
 /** How current the folder is. */
@@ -47,7 +46,7 @@ export class MirrorStatus {
 
   /** An edge that starts cut off is as old as it was. */
   async open(): Promise<void> {
-    const bytes = await this.#options.folder.read(STATUS_KEY);
+    const bytes = await this.#options.folder.read(MIRROR_STATUS_KEY);
     const text = bytes && Buffer.from(bytes).toString("utf8");
     const confirmedAt = /"confirmedAt":"([^"]{1,40})"/.exec(text ?? "")?.[1];
     const atMs = Date.parse(confirmedAt ?? "");
@@ -78,17 +77,20 @@ export class MirrorStatus {
     const { edge, clock } = this.#options;
     const { name, version, processes } = edge;
     const { revision = 0, change = 0, ageMs = Math.max(0, clock.nowMs() - this.#beganAtMs) } = this.state();
-    return { name, revision, change, version, processes, ageMs: Math.round(ageMs) };
+    const { silent } = this.#options.nodes;
+    return { name, revision, change, version, processes, ageMs: Math.round(ageMs), silent };
   }
 
   /** If it differs from what is there. */
   async write(): Promise<void> {
-    const { folder, edge } = this.#options;
+    const { folder, edge, nodes } = this.#options;
     const { revision, change, node, lastError } = this.state();
     const confirmedAt = this.#confirmedAtMs === undefined ? undefined : new Date(this.#confirmedAtMs).toISOString();
-    const text = JSON.stringify({ edge: edge.name, revision, change, confirmedAt, node, lastError });
+    const { names, silent } = nodes;
+    const known = { edge: edge.name, revision, change, confirmedAt, node, lastError };
+    const text = JSON.stringify({ ...known, nodes: names, silent });
     if (text === this.#written) return;
-    await folder.note(STATUS_KEY, text);
+    await folder.note(MIRROR_STATUS_KEY, text);
     this.#written = text;
   }
 }

@@ -71,7 +71,7 @@ async function askOnce(node: string, isCompared: boolean, options: WatchOptions)
     bytesMax: POINTER_BYTES_MAX,
     silenceMs: ANSWER_MS,
     deadlineMs: ANSWER_MS,
-    fields: { [EDGE_FIELD]: JSON.stringify(edgeReport()), ...(tag && { "if-none-match": tag }) },
+    fields: { [EDGE_FIELD]: JSON.stringify({ ...edgeReport(), node }), ...(tag && { "if-none-match": tag }) },
     signal: stopped,
     isOnOneConnection: true,
   });
