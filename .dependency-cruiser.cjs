@@ -227,7 +227,7 @@ const ZONES = [
       "^src/gateway/(decide|explain-id)\\.ts$",
       "^src/features/(replay/(serve|log-lines)|places/serve/explain)\\.ts$",
       "^src/edge/(config|settings)\\.ts$",
-      "^src/host/((project|deploy|machines)/[a-z-]+\\.ts|self-hosting\\.ts|moving\\.ts|replace-folder\\.ts|parts\\.ts|templates\\.ts|run\\.mjs)$",
+      "^src/host/((project|deploy|machines|machines/operate)/[a-z-]+\\.ts|self-hosting\\.ts|moving\\.ts|replace-folder\\.ts|parts\\.ts|templates\\.ts|run\\.mjs)$",
       packages("commander", "jsonc-parser", "valibot", "js-yaml"),
     ],
     to: NODE,

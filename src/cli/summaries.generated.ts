@@ -118,6 +118,18 @@ export const SUMMARIES: Readonly<Record<string, Summary>> = {
     "certificates [options]",
     "make certificates by which edges and state nodes prove themselves to each other, with openssl"
   ],
+  "cluster check": [
+    "check [options]",
+    "prove what a machine of several needs: bucket, clock, ports, keys, other machines, versions"
+  ],
+  "cluster status": [
+    "status [options]",
+    "show state nodes with their leases, and edges with their revision and the age of their mirror"
+  ],
+  "cluster restart": [
+    "restart [options]",
+    "restart the state nodes of a cluster, one at a time, each once the one before is ready"
+  ],
   "config": [
     "config",
     "check a gateway's settings"

@@ -1,0 +1,118 @@
+import { type Address, addressText } from "../addresses.ts";
+import { checkFiles } from "../files.ts";
+import type { EdgeOptions, MachineOptions, StateOptions } from "../options.ts";
+import { type BucketNeeds, checkBucket } from "./bucket.ts";
+import { askPlain, type Finding, listenFault, type NodeSeen, reachable, stateNodes, whyOf } from "./nodes.ts";
+
+const ok = (text: string): Finding => ({ state: "ok", text });
+const note = (text: string): Finding => ({ state: "note", text });
+const error = (text: string): Finding => ({ state: "error", text });
+
+export interface CheckNeeds extends BucketNeeds {
+  readonly version: string;
+}
+
+/** All that can be known of a machine before it serves, and while it does. Run on the machine itself. */
+export async function checkMachine(options: MachineOptions, needs: CheckNeeds): Promise<readonly Finding[]> {
+  const files = checkFiles(options, needs.nowMs());
+  const ofFiles = [
+    ...files.faults.map(error),
+    ...files.notes.map(note),
+    ...(files.faults.length === 0 ? [ok("certificates, keys and their modes")] : []),
+  ];
+  const see = files.tls === undefined ? undefined : stateNodes(options.tlsFolder);
+  try {
+    const others = options.role === "edge" ? edgeFindings(options, see, needs) : stateFindings(options, see, needs);
+    return [...ofFiles, ...(await others)];
+  } finally {
+    see?.close();
+  }
+}
+
+type See = ReturnType<typeof stateNodes> | undefined;
+
+async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOptions, see: See, needs: CheckNeeds) {
+  const addresses =
+    "port" in listen
+      ? Array.from({ length: listen.port === 0 ? 0 : processes }, (_, at) => ({ ...listen, port: listen.port + at }))
+      : [];
+  const [ports, seen] = await Promise.all([
+    Promise.all(addresses.map((address) => portFinding(address, "an edge", () => answers(address, "/-/health")))),
+    see === undefined ? [] : Promise.all(nodes.map(async (node) => [node, await see.see(node)] as const)),
+  ]);
+  return [
+    ...ports,
+    ...seen.map(([node, answer]) => nodeFinding(node, answer)),
+    ...versionFindings(seen, needs.version),
+  ];
+}
+
+async function stateFindings(options: StateOptions, see: See, needs: CheckNeeds): Promise<readonly Finding[]> {
+  const { listen, stateListen, cluster } = options;
+  const own = reachable(stateListen);
+  const seeOwn = async () => see !== undefined && !("why" in (await see.see(own)));
+  const [bucket, peers, ...ports] = await Promise.all([
+    cluster === undefined ? [] : checkBucket(cluster, needs),
+    Promise.all((cluster?.peers ?? []).map(peerFinding)),
+    portFinding(listen, "a gateway", () => answers(listen, "/-/health")),
+    portFinding(stateListen, "a state node", seeOwn),
+    ...(cluster === undefined
+      ? []
+      : [portFinding(cluster.address, "a node of a cluster", () => answers(cluster.address, "/ready"))]),
+  ]);
+  const known = see === undefined ? undefined : await see.see(own);
+  const found =
+    known !== undefined && "machines" in known ? [[own, known] as const, ...(await others(known, own, see))] : [];
+  return [...bucket, ...ports, ...peers, ...versionFindings(found, needs.version)];
+}
+
+/** Nodes by the addresses at which edges ask them. */
+async function others(known: NodeSeen, own: string, see: See) {
+  const addresses = ("machines" in known ? (known.machines.nodes ?? []) : []).map(({ address }) => address);
+  const rest = addresses.filter((address) => address !== own);
+  return Promise.all(rest.map(async (address) => [address, (await see?.see(address)) ?? { why: "" }] as const));
+}
+
+const answers = async (address: Address, path: string): Promise<boolean> => "status" in (await askPlain(address, path));
+
+async function portFinding(address: Address, who: string, isOwn: () => Promise<boolean>): Promise<Finding> {
+  const where = addressText(address);
+  const fault = await listenFault(address);
+  if (fault === undefined) return ok(`${where} is free`);
+  if (fault.code === "EADDRINUSE")
+    return (await isOwn())
+      ? ok(`${where} is answered by ${who}`)
+      : error(`${where} is taken by another program: stop it, or choose another port`);
+  if (fault.code === "EADDRNOTAVAIL" || fault.code === "ENOTFOUND")
+    return error(`${where} is no address of this machine: run the check on the machine that the file is for`);
+  return error(`${where} cannot be opened: ${whyOf(fault)}`);
+}
+
+/** Peers may start later: one that is down is no fault of this machine. */
+async function peerFinding(address: Address): Promise<Finding> {
+  const asked = await askPlain(address, "/ready");
+  const where = addressText(address);
+  if ("why" in asked) return note(`the peer ${where} does not answer: ${asked.why}`);
+  return asked.status === 200 ? ok(`the peer ${where} is ready`) : note(`the peer ${where} runs, and is not ready`);
+}
+
+function nodeFinding(node: string, seen: NodeSeen): Finding {
+  if ("machines" in seen) return ok(`the state node ${node} answers`);
+  return "status" in seen
+    ? note(`the state node ${node} answers, and its control plane does not just now (${seen.status})`)
+    : note(`the state node ${node} does not answer: ${seen.why}`);
+}
+
+/** In an upgrade they differ for a while. */
+function versionFindings(seen: readonly (readonly [string, NodeSeen])[], own: string): readonly Finding[] {
+  const versions = seen.flatMap(([node, answer]) => {
+    const version = "machines" in answer ? answer.machines.node?.version : undefined;
+    return version === undefined ? [] : [{ node, version }];
+  });
+  if (versions.length === 0) return [];
+  const unlike = versions.filter(({ version }) => version !== own);
+  if (unlike.length === 0) return [ok(`state nodes that answer run waybill ${own}, as this machine has it`)];
+  return unlike.map(({ node, version }) =>
+    note(`the state node ${node} runs waybill ${version}, and this machine has ${own}: finish the upgrade`),
+  );
+}

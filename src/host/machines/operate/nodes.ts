@@ -1,0 +1,106 @@
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { getSystemErrorMap } from "node:util";
+import { type Address, addressText, isWildcard } from "../addresses.ts";
+import { httpsAsk } from "../mirror/ask.ts";
+
+/** One line of a check. Errors stop a machine, notes do not. */
+export interface Finding {
+  readonly state: "ok" | "note" | "error";
+  readonly text: string;
+}
+
+/** An answer of HTTP, or why there is none. */
+export type Asked = { readonly status: number } | { readonly why: string };
+
+const DEADLINE_MS = 3_000;
+const BYTES_MAX = 2 ** 20;
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, "");
+
+/** A socket on all addresses is asked on loopback. */
+const hostOf = (host: string): string => (isWildcard(host) ? (host === "[::]" ? "::1" : "127.0.0.1") : bare(host));
+
+/** GET without a body, such as `/ready` of a cluster's port. */
+export const askPlain = ({ host, port }: Address, path: string): Promise<Asked> =>
+  new Promise((resolve) => {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const sent = request({ host: hostOf(host), port, path, agent: false, signal }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode ?? 0 });
+    });
+    sent.once("error", (error) =>
+      resolve({ why: signal.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : whyOf(error) }),
+    );
+    sent.end();
+  });
+
+export const whyOf = (error: unknown): string => {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
+};
+
+/** Why a socket cannot be opened; `undefined`: it can, or the system chooses a port. */
+export const listenFault = ({ host, port }: Address): Promise<NodeJS.ErrnoException | undefined> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host: bare(host), port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+
+/** Members of `/machines`; a later version may have more. */
+export interface MachinesAnswer {
+  readonly time?: string;
+  readonly node?: { readonly version?: string };
+  readonly published?: { readonly revision: number; readonly change: number };
+  readonly nodes?: readonly SeenNode[];
+  readonly edges?: readonly SeenEdge[];
+}
+
+export interface SeenNode {
+  readonly address: string;
+  readonly version?: string;
+  readonly heardAt: string;
+}
+
+export interface SeenEdge {
+  readonly name: string;
+  readonly revision: number;
+  readonly change: number;
+  readonly version: string;
+  readonly processes: number;
+  readonly ageMs: number;
+  /** State nodes that do not answer it. */
+  readonly silent?: readonly string[];
+  readonly heardAt: string;
+}
+
+/** `status` where the node answers, and its control plane does not. */
+export type NodeSeen = { readonly machines: MachinesAnswer } | { readonly status: number } | { readonly why: string };
+
+/** Asks state nodes as edges do, with this machine's certificate. */
+export function stateNodes(tlsFolder: string): { see(node: string): Promise<NodeSeen>; close(): void } {
+  const asker = httpsAsk(tlsFolder);
+  return {
+    async see(node) {
+      const times = { silenceMs: 2 * DEADLINE_MS, deadlineMs: 2 * DEADLINE_MS, bytesMax: BYTES_MAX };
+      try {
+        const signal = new AbortController().signal;
+        const { status, bytes } = await asker.ask(node, "/machines", { ...times, signal });
+        if (status !== 200) return { status };
+        const machines: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+        return typeof machines === "object" && machines !== null
+          ? { machines: machines as MachinesAnswer }
+          : { why: "its answer is no JSON object" };
+      } catch (error) {
+        return { why: whyOf(error) };
+      }
+    },
+    close: asker.close,
+  };
+}
+
+/** As an edge reaches it. */
+export const reachable = ({ host, port }: Address): string => addressText({ host: hostInUrl(host), port });
+
+const hostInUrl = (host: string): string => (isWildcard(host) ? (host === "[::]" ? "[::1]" : "127.0.0.1") : host);

@@ -1,0 +1,137 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Rig, startRig } from "./rig/rig.ts";
+import { pidIn } from "./serving.ts";
+
+/** `waybill cluster check`, `status` and `restart` against three state nodes on the bucket stand-in, and two edges. */
+
+const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+const DEADLINE_MS = 240_000;
+const STATES = ["state1", "state2", "state3"] as const;
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig({ states: 3, edges: 2, timeDivisor: 5, needsCuts: false });
+}, DEADLINE_MS);
+afterAll(() => rig?.stop());
+
+const fileOf = (name: string) => `${rig.stateFolderOf(name)}.json`;
+const cluster = (command: string, names: readonly string[], ...more: readonly string[]) => {
+  const files = names.flatMap((name) => ["--config", fileOf(name)]);
+  const args = ["--disable-warning=ExperimentalWarning", MAIN, "cluster", command, ...files, ...more];
+  const env = { ...process.env, AWS_ACCESS_KEY_ID: "operator", AWS_SECRET_ACCESS_KEY: "secret" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env });
+  return { status, stdout, stderr };
+};
+const statusJson = (...names: readonly string[]) => {
+  const { status, stdout, stderr } = cluster("status", names, "--json");
+  if (stdout === "") throw new Error(stderr);
+  return { status, shown: JSON.parse(stdout) };
+};
+
+const ask = async (at: number, path: string) => {
+  const target = rig.targets[at];
+  const headers = { authorization: `Bearer ${rig.token}` };
+  const response = await fetch(`http://${target?.host}:${target?.port}${path}`, { headers });
+  return { status: response.status, text: await response.text() };
+};
+
+describe("a cluster that is well", () => {
+  it("is shown by status, from a state node's file and an edge's", { timeout: DEADLINE_MS }, async () => {
+    await expect
+      .poll(() => statusJson("state1", "edge1"), { timeout: 60_000, interval: 1_000 })
+      .toMatchObject({
+        status: 0,
+        shown: {
+          isWell: true,
+          faults: [],
+          published: { revision: 1 },
+          leases: [{ isReady: true }, { isReady: true }, { isReady: true }],
+          nodes: [{ version: expect.any(String) }, { version: expect.any(String) }, { version: expect.any(String) }],
+          edges: [
+            { name: "edge1", revision: 1, isBehind: false },
+            { name: "edge2", revision: 1, isBehind: false },
+          ],
+        },
+      });
+    // The file of one state node is enough: edges asked the others.
+    expect(statusJson("state2").shown.nodes).toHaveLength(3);
+    expect(cluster("status", ["state1"]).stdout).toMatch(
+      /^published: revision 1,[\s\S]*\bleases\n[\s\S]*\nedges\n {2}edge1 {2}revision 1,[\s\S]*\nall is well\n$/,
+    );
+  });
+
+  it("passes the check of each machine", { timeout: DEADLINE_MS }, () => {
+    const checked = cluster("check", ["state1"]);
+    expect(checked).toMatchObject({ status: 0, stderr: "" });
+    expect(checked.stdout).toMatch(/^ok: s3:\/\/acme\/waybill has conditional writes$/m);
+    expect(checked.stdout).toMatch(/^ok: this machine's clock agrees with the bucket's$/m);
+    expect(checked.stdout.match(/ is answered by a /g)).toHaveLength(3);
+    expect(checked.stdout.match(/^ok: the peer .* is ready$/gm)).toHaveLength(2);
+    expect(checked.stdout).toMatch(/^ok: state nodes that answer run waybill /m);
+    const edge = cluster("check", ["edge1"]);
+    expect(edge).toMatchObject({ status: 0, stderr: "" });
+    expect(edge.stdout.match(/^ok: the state node .* answers$/gm)).toHaveLength(3);
+    expect(edge.stdout).toMatch(/ is answered by an edge$/m);
+  });
+});
+
+it("shows an edge's own mirror and all machines on its pages", { timeout: DEADLINE_MS }, async () => {
+  await expect
+    .poll(async () => JSON.parse((await ask(0, "/-/ready")).text), { timeout: 30_000, interval: 1_000 })
+    .toMatchObject({
+      status: "ready",
+      mirror: { revision: 1, ageSeconds: expect.any(Number), silent: [], lastError: null },
+    });
+  const { machines } = JSON.parse((await ask(0, "/-/table/status")).text);
+  expect(machines).toMatchObject({
+    published: { revision: 1 },
+    edges: [{ name: "edge1" }, { name: "edge2" }],
+    nodes: [{}, {}, {}],
+  });
+  const { text } = await ask(0, "/-/metrics");
+  expect(text).toMatch(/^waybill_mirror_age_seconds \d/m);
+  expect(text).toMatch(/^waybill_edge_behind\{edge="edge2"\} 0$/m);
+  expect(text.match(/^waybill_state_node_up\{node="[\d.:]+"\} 1$/gm)).toHaveLength(3);
+});
+
+describe("a restart", () => {
+  it("takes one node after the other", { timeout: DEADLINE_MS }, async () => {
+    const before = STATES.map((name) => pidIn(rig.stateFolderOf(name)));
+    const { status, stdout, stderr } = cluster("restart", STATES);
+    expect([status, stdout]).toEqual([0, "3 nodes restarted\n"]);
+    expect(stderr.match(/ is ready again after \d+\.\d s$/gm)).toHaveLength(3);
+    for (const [at, name] of STATES.entries()) expect(pidIn(rig.stateFolderOf(name))).not.toBe(before[at]);
+  });
+
+  it("is refused while a node is down, which status and the edges' metrics show", {
+    timeout: DEADLINE_MS,
+  }, async () => {
+    await rig.states[2]?.stop();
+    const refused = cluster("restart", STATES);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/not ready, so no node was restarted/)]);
+    const { status, shown } = statusJson("state1", "edge1");
+    expect([status, shown.isWell]).toEqual([2, false]);
+    expect(shown.faults.join("\n")).toMatch(/^state node [\d.:]+: connection refused$/m);
+    await expect
+      .poll(async () => (await ask(0, "/-/metrics")).text, { timeout: 30_000, interval: 1_000 })
+      .toMatch(/^waybill_state_node_up\{node="[\d.:]+"\} 0$/m);
+  });
+});
+
+it("an edge is ready with all state nodes gone, and says how old its mirror is", { timeout: DEADLINE_MS }, async () => {
+  await Promise.all(rig.states.slice(0, 2).map((state) => state.stop()));
+  const { status, text } = await ask(1, "/-/ready");
+  expect([status, JSON.parse(text)]).toMatchObject([200, { status: "ready", mirror: { revision: 1 } }]);
+  await expect
+    .poll(async () => JSON.parse((await ask(1, "/-/ready")).text).mirror, { timeout: 30_000, interval: 1_000 })
+    .toMatchObject({ silent: [expect.any(String), expect.any(String), expect.any(String)] });
+  const { text: metrics } = await ask(1, "/-/metrics");
+  expect(metrics).toMatch(/^waybill_mirror_revision 1$/m);
+  expect(metrics).not.toContain("waybill_edge_behind");
+  expect(cluster("status", ["edge1"])).toMatchObject({
+    status: 2,
+    stdout: expect.stringMatching(/^published: none$[\s\S]*no state node says which edges there are/m),
+  });
+});
