@@ -48,7 +48,7 @@ const LINK = /(!?)\[([^\]]+)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)]*)?\)/g;
 /** Documents that the command's texts name, with their examples. Links to files that the package lacks become text; pictures go. */
 export function copyDocuments(folder: string): void {
   const all = readdirSync(DOCS, { recursive: true, encoding: "utf8" });
-  const names = all.filter((name) => /\.(?:md|json|ndjson|ts|yaml)$/.test(name)).map((name) => normalize(name));
+  const names = all.filter((name) => /\.(?:md|json|ndjson|ts|yaml|service)$/.test(name)).map((name) => normalize(name));
   for (const name of names) {
     const text = readFileSync(join(DOCS, name), "utf8");
     const isKept = (path: string): boolean => names.includes(normalize(join(dirname(name), path)));
