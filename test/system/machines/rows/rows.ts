@@ -7,6 +7,7 @@ import { PROBE_ID } from "../rig/table.ts";
 import type { Row, Trial } from "./trial.ts";
 
 const COLD_MAX_MS = 300;
+const COLD_REQUESTS = 50;
 const HOUR_MS = 3_600_000;
 
 /** Faults of the whole bucket for a while: all nodes end, and come back with it. */
@@ -156,8 +157,8 @@ export const ROWS: readonly Row[] = [
     name: "edge-cold",
     title: "an edge stopped, and started while it is cut off",
     needs: "cuts",
-    isBalanced: true,
-    fail: async ({ rig, note, fault, waitMs, markHealing }) => {
+    sparesFirstEdge: true,
+    fail: async ({ rig, note, fault, markHealing }) => {
       const [edge] = rig.edges;
       const [target] = rig.targets;
       if (edge === undefined || target === undefined) throw new RangeError("there is no edge");
@@ -173,7 +174,10 @@ export const ROWS: readonly Row[] = [
       note(`ready after ${Math.round(readyMs)} ms; the first answer ${first.status} took ${Math.round(first.ms)} ms`);
       if (first.status !== 200) throw new Error(`a cold edge that is cut off answers ${first.outcome}`);
       if (first.ms > COLD_MAX_MS) fault(`the first answer of a cold edge took ${Math.round(first.ms)} ms`);
-      await waitMs(5_000, 1_000);
+      for (let turn = 0; turn < COLD_REQUESTS; turn++) {
+        const next = await rig.load.call("ask", target, `/probes/${PROBE_ID}`);
+        if (next.status !== 200) throw new Error(`an edge that is cut off answers ${next.outcome}`);
+      }
       rig.cuts?.mend();
       markHealing();
     },

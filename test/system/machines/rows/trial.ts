@@ -9,6 +9,8 @@ export interface Row {
   readonly title: string;
   /** It needs hosts that can be cut apart, or clocks that can be moved. */
   readonly needs?: "cuts" | "clocks";
+  /** The first edge gets no load, so that the row's own requests are its first. */
+  readonly sparesFirstEdge?: boolean;
   /** Edges end: a proxy in front passes over one that cannot be reached. */
   readonly isBalanced?: boolean;
   /** Makes the failure and ends it. */
@@ -71,7 +73,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   const { getsPerSecond, createsPerSecond, mintsPerSecond, publicationsPerSecond } = rates;
   const texts = (["us", "eu"] as const).map((region) => [region, rig.tableText(region)] as const);
   await rig.load.call("start", {
-    targets: rig.targets,
+    targets: row.sparesFirstEdge ? rig.targets.slice(1) : rig.targets,
     gets: { perSecond: getsPerSecond, isBalanced: row.isBalanced },
     createsPerSecond,
     mintsPerSecond,
