@@ -28,7 +28,7 @@ export interface Answered {
   readonly isUnreached: boolean;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+const agent = new Agent({ keepAlive: true });
 const UNREACHED = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
 
 export function ask(target: Target, asking: Asking, isFirst = true): Promise<Answered> {
