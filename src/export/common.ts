@@ -27,6 +27,8 @@ export interface ExportOptions {
   readonly stateFolder: string | undefined;
   /** Where the files will be, for engines that need whole paths. */
   readonly folder: string;
+  /** Why Waybill decides all requests, if it does. */
+  readonly left?: string | undefined;
 }
 
 /** Labels of an answer that no engine gives: only Waybill tells how it decided. */

@@ -107,6 +107,8 @@ defaults
   timeout server 1d
   timeout tunnel 1d
   option http-keep-alive
+  # After a reload the former process answers once more on connections that are idle, and closes them then.
+  option idle-close-on-response
   http-reuse safe
 ${OWN_ERRORS.map(([status, slug]) => `  errorfile ${status} ${haproxyWord(`${options.folder}/${slug}.http`)}`).join("\n")}
 

@@ -21,7 +21,7 @@ export interface TableExport {
 
 /** A table as configuration of an engine. The table must have been checked. */
 export const exportTable = (engine: Engine, declared: DeclaredTable, options: ExportOptions): TableExport => {
-  const plan = planExport(declared, options.selfRegions);
+  const plan = planExport(declared, options);
   switch (engine) {
     case "nginx":
       return { files: nginxFiles(plan, options), forwarded: plan.forwarded, limits: NGINX_LIMITS };

@@ -13,6 +13,7 @@ import { hintName, segmentsOf } from "../routing/lookup/paths.ts";
 import { type Draft, overridesIn } from "../routing/schema/draft.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/table.ts";
+import type { ExportOptions } from "./common.ts";
 import {
   entityWhy,
   type Forwarded,
@@ -113,10 +114,13 @@ export interface Bound {
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}
 
-export const planExport = (declared: DeclaredTable, selfRegions?: readonly string[]): ExportPlan =>
-  planOf(planChecked(declared), selfRegions);
+/** What of a deployment decides how much of a table is left to Waybill. `left`: why all is, if it is. */
+type Deployment = Pick<ExportOptions, "selfRegions" | "left">;
 
-export const planOf = (planned: Planned, selfRegions?: readonly string[]): ExportPlan => {
+export const planExport = (declared: DeclaredTable, deployment: Deployment = {}): ExportPlan =>
+  planOf(planChecked(declared), deployment);
+
+export const planOf = (planned: Planned, { selfRegions, left: allLeft }: Deployment = {}): ExportPlan => {
   const table = assemble(planned, 0);
   const own = ownPatternsOf(table);
   const { draft, routes } = planned;
@@ -142,7 +146,7 @@ export const planOf = (planned: Planned, selfRegions?: readonly string[]): Expor
   );
   const patterns = [...table.entities.values()].flatMap((entity) => {
     const decisions = new Map<EntityId, IdDecision>();
-    let why = entityWhy(entity);
+    let why = allLeft ?? entityWhy(entity);
     try {
       if (why === undefined) {
         for (const id of entity.ids) decisions.set(id, decisionOf(entity, id, routes, destinations));

@@ -1,6 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { err, ok, type Result } from "../ids/index.ts";
 
 export type NamedText = { readonly name: string; readonly text: string };
 
@@ -51,4 +52,17 @@ function runCheck(folder: string, { program, args, files, leaves }: FolderCheck)
   if (status === 0) return "checked";
   const why = error?.message ?? `${stdout}${stderr}`.trim();
   throw new Error(`${program} refuses the new configuration, which is left in ${folder}:\n${why}`);
+}
+
+/** A program that takes longer has failed: a reload starts new processes, and waits for no old one. */
+const RELOAD_DEADLINE_MS = 60_000;
+
+/** Runs a shell's command by which a program reads its replaced folder. The error has the command's words. */
+export function reloadProgram(command: string): Promise<Result<undefined, string>> {
+  return new Promise((resolve) => {
+    execFile("sh", ["-c", command], { timeout: RELOAD_DEADLINE_MS }, (error, stdout, stderr) => {
+      const words = `${stdout}${stderr}`.trim();
+      resolve(error === null ? ok(undefined) : err(`${command}: ${words === "" ? error.message.trim() : words}`));
+    });
+  });
 }

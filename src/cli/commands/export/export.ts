@@ -1,16 +1,18 @@
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "../../../edge/config.ts";
-import { ENGINES, type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
+import { ENGINES, type Engine, type ExportOptions } from "../../../export/index.ts";
 import { parseSelfRegions } from "../../../features/mesh/table/self-regions.ts";
-import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
+import type { Replaced } from "../../../host/replace-folder.ts";
 import { checkTable } from "../../../routing/index.ts";
-import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, option, required, withDefault } from "../../command.ts";
 import { oneOf, TABLE_FILE_DEFAULT } from "../../lib/input.ts";
-import { countOf, escapeControls, linesText } from "../../lib/output.ts";
+import { linesText } from "../../lib/output.ts";
 import { readTableFile } from "../../lib/table-file.ts";
 import { EXIT, fail, misuse, type Runtime } from "../../runtime.ts";
+import { leftBy, readPointer, readPublished } from "./published.ts";
+import { watchPublished } from "./watch.ts";
+import { leftLines, writeExport } from "./write.ts";
 
 const engineNamed = oneOf(ENGINES, `Write one of ${ENGINES.join(", ")}.`);
 
@@ -48,19 +50,26 @@ export const exportCommand = command({
     withDefault("--modules <folder>", "modules of nginx", "/usr/lib/nginx/modules", path),
     option("--state <folder>", "log and temporary files of nginx", path),
     option("--no-check", "skip the engine's own check"),
+    option("--published <folder>", "the state of a gateway or an edge: its table in force, in place of --table"),
+    option("--watch", "with --published: export and reload on each publication"),
+    option("--reload <command>", "with --watch: the command after which the engine has read the new files"),
   ],
   help: `
 Examples:
   $ waybill export nginx --out /etc/waybill/nginx --waybill http://127.0.0.1:8787
   $ waybill export haproxy --table table.json --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --listen 0.0.0.0:80
+  $ waybill export haproxy --published /var/lib/waybill --watch --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --reload 'systemctl reload haproxy'
+
+With --watch it runs until a signal. A configuration that the engine refuses is not put in place, and is tried again every 5 s.
+While a canary is running, Waybill decides all requests.
 
 Exit code: 0, or 1 if nothing was written.`,
   run: async (runtime, [name = ""], options) => {
     const engine = engineNamed(name);
-    const { out: folder, table: file, waybill, withoutWaybill } = options;
-    if (waybill !== undefined && withoutWaybill)
+    const { out: folder, waybill, published, watch } = options;
+    const isWithoutWaybill = options.withoutWaybill === true;
+    if (waybill !== undefined && isWithoutWaybill)
       return misuse("error: give --waybill or --without-waybill, not both.\n");
-    const { table } = await readTableFile(file, runtime, checkTable);
     const settings: ExportOptions = {
       ...deploymentSettings(runtime),
       listen: options.listen,
@@ -70,38 +79,66 @@ Exit code: 0, or 1 if nothing was written.`,
       stateFolder: options.state,
       folder,
     };
-    const made = exported(engine, table, settings);
-    const left = made.forwarded.map(({ what, why }) => `  ${escapeControls(what)}: ${why}`);
-    if (left.length > 0 && waybill === undefined && withoutWaybill !== true) {
-      return fail(
-        `error: ${engine} cannot decide ${countOf(left.length, "part")} of the table:\n${linesText(left)}Name a gateway for them with --waybill, or answer them with 503 by --without-waybill. Nothing was written.\n`,
-      );
+    const to = { engine, settings, isChecked: options.check !== false, isWithoutWaybill };
+    const reload = watch === true ? reloadOf(engine, options) : undefined;
+    if (reload === undefined && options.reload !== undefined) return misuse("error: --reload needs --watch.\n");
+    if (reload !== undefined) {
+      const { reloadProgram } = await import("../../../host/replace-folder.ts");
+      const state = published ?? "";
+      const farewell = `${engine} goes on by what was exported last.\n`;
+      const watched = { ...to, state, reload: () => reloadProgram(reload) };
+      return runtime.guard(() => watchPublished(watched, runtime), farewell);
     }
-    const { foreignFile, newFolder, replaceFolder } = await import("../../../host/replace-folder.ts");
-    const [foreign] = ["", ".previous", ".new"].flatMap((end) => foreignFile(`${folder}${end}`, OWN_FILES) ?? []);
-    if (foreign !== undefined)
-      return fail(`error: no export wrote ${foreign}. Name another folder with --out. Nothing was written.\n`);
-    const check = options.check === false ? undefined : checkOf(engine, table, settings, newFolder(folder));
-    let replaced: Replaced;
-    try {
-      replaced = replaceFolder(folder, made.files, check);
-    } catch (error) {
-      return fail(`error: ${error instanceof Error ? error.message : error}\nNothing was replaced.\n`);
-    }
+    const { table, left } = await tableOf(options, runtime);
+    const written = await writeExport(table, { ...to, settings: { ...settings, left } });
+    if (!written.ok) return fail(`error: ${written.error}\n`);
+    const { files, limits, replaced } = written.value;
+    const forwarded = leftLines(written.value);
     runtime.report(NOTES[replaced](engine));
     await runtime.print(
       linesText([
-        `${folder}: ${made.files.map((one) => one.name).join(", ")}`,
-        ...(left.length === 0
+        `${folder}: ${files.map((one) => one.name).join(", ")}`,
+        ...(forwarded.length === 0
           ? []
-          : [waybill === undefined ? "Answered with 503:" : `Decided by ${waybill}:`, ...left]),
+          : [waybill === undefined ? "Answered with 503:" : `Decided by ${waybill}:`, ...forwarded]),
         `Other than Waybill:`,
-        ...made.limits.map((limit) => `  ${limit}`),
+        ...limits.map((limit) => `  ${limit}`),
       ]),
     );
     return EXIT.ok;
   },
 });
+
+interface Source {
+  readonly table: string;
+  readonly published?: string | undefined;
+}
+
+async function tableOf({ table: file, published }: Source, runtime: Runtime) {
+  if (published === undefined) return { ...(await readTableFile(file, runtime, checkTable)), left: undefined };
+  const pointer = readPointer(published, runtime);
+  const table = pointer.ok ? readPublished(published, pointer.value, runtime) : pointer;
+  if (!pointer.ok || !table.ok) return fail(`error: ${table.ok ? "" : table.error}. Nothing was written.\n`);
+  return { table: table.value, left: leftBy(pointer.value) };
+}
+
+interface WatchOptions {
+  readonly out: string;
+  readonly waybill?: string | undefined;
+  readonly published?: string | undefined;
+  readonly reload?: string | undefined;
+}
+
+/** The command that reloads the engine; misuse where the options do not fit together. */
+function reloadOf(engine: Engine, { out, waybill, published, reload }: WatchOptions): string {
+  if (published === undefined) return misuse("error: --watch needs --published, the folder of a gateway's state.\n");
+  if (waybill === undefined)
+    return misuse("error: --watch needs --waybill: while a canary is running, a gateway decides.\n");
+  // It finds the process by the configuration's own file.
+  const ownReload = engine === "nginx" ? `nginx -p ${out} -c nginx.conf -s reload` : undefined;
+  const used = reload ?? ownReload;
+  return used ?? misuse(`error: --watch needs --reload, such as --reload 'systemctl reload ${engine}'.\n`);
+}
 
 /** Settings of the gateway that the engine stands in for. */
 const deploymentSettings = (runtime: Runtime): Pick<ExportOptions, "deadlines" | "gatewayName" | "selfRegions"> => {
@@ -121,47 +158,8 @@ const readSelfRegions = (text: string): readonly string[] => {
   return read.ok ? read.value : fail(`error: ${read.error}. Nothing was written.\n`);
 };
 
-/** Files of every engine's export: a folder with others is not replaced. */
-const OWN_FILES =
-  /^(?:(?:nginx|waybill[\w-]*)\.conf|waybill\w*\.lua|haproxy\.cfg|path-\d+\.map|named\.lst|[\w-]+\.http|envoy\.json|left-to-waybill\.txt)$/;
-
 const NOTES: Readonly<Record<Replaced, (engine: Engine) => string>> = {
   checked: (engine) => `${engine} accepts it.\n`,
   "not-installed": (engine) => `note: ${engine} is not installed here, so the result was not checked by it\n`,
   "not-asked": () => "note: the result was not checked (--no-check)\n",
-};
-
-/** An engine cannot hold every text of a table: the error names the one. */
-const exported = (engine: Engine, table: DeclaredTable, settings: ExportOptions): TableExport => {
-  try {
-    return exportTable(engine, table, settings);
-  } catch (error) {
-    return fail(`error: ${error instanceof Error ? error.message : error}. Nothing was written.\n`);
-  }
-};
-
-const checkOf = (engine: Engine, table: DeclaredTable, settings: ExportOptions, folder: string): FolderCheck => {
-  switch (engine) {
-    case "nginx": {
-      // Without a folder of its own the package's process ID would be touched.
-      const global =
-        settings.stateFolder === undefined ? ["-g", `pid ${JSON.stringify(join(folder, "check.pid"))};`] : [];
-      const args = ["-t", "-q", "-p", folder, "-c", "nginx.conf", ...global];
-      return { program: "nginx", args, files: [], leaves: ["check.pid"] };
-    }
-    case "haproxy": {
-      // HAProxy loads no Lua of threads in a check; in this copy it is that of the process.
-      const { files } = exportTable(engine, table, { ...settings, folder });
-      const text = files[0]?.text.replace("lua-load-per-thread", "lua-load") ?? "";
-      const file = { name: "check.cfg", text };
-      return { program: "haproxy", args: ["-c", "-f", join(folder, file.name)], files: [file], leaves: [] };
-    }
-    case "envoy":
-      return {
-        program: "envoy",
-        args: ["--mode", "validate", "-c", join(folder, "envoy.json")],
-        files: [],
-        leaves: [],
-      };
-  }
 };
