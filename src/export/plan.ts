@@ -114,7 +114,7 @@ export interface Bound {
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}
 
-/** What of a deployment decides how much of a table is left to Waybill. `left`: why all is, if it is. */
+/** A deployment's part in how much of a table is left to Waybill. `left`: why all is, if it is. */
 type Deployment = Pick<ExportOptions, "selfRegions" | "left">;
 
 export const planExport = (declared: DeclaredTable, deployment: Deployment = {}): ExportPlan =>

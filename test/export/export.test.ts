@@ -387,7 +387,7 @@ describe("a table of a mesh", () => {
   const { eu } = table.regions;
   if (eu !== undefined) eu.gateway = "https://eu.gateway.example.com";
   const whyOf = (selfRegions?: readonly string[]) =>
-    planExport(table, selfRegions).forwarded.find(({ what }) => what === "region eu")?.why;
+    planExport(table, { selfRegions }).forwarded.find(({ what }) => what === "region eu")?.why;
 
   it("leaves regions of other gateways to Waybill, as it asks them", () => {
     expect(whyOf([])).toBe("a gateway of the mesh");
