@@ -109,6 +109,10 @@ function readTexts(env: Settings, faults: SettingFault[]): Texts {
   return Object.fromEntries(values);
 }
 
+type SettingRule = (env: Settings, texts: Texts, known: readonly SettingFault[]) => readonly SettingFault[];
+
+const RULES: readonly SettingRule[] = SETTING_RULES;
+
 /** The Worker's settings, read once when an isolate starts. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -125,7 +129,7 @@ export function readConfig(env: Settings) {
     const why = "OTLP_METRICS_URL needs REPORT_SECONDS above 0";
     faults.push({ setting: "OTLP_METRICS_URL", why });
   }
-  for (const rule of SETTING_RULES) faults.push(...rule(env, texts, faults));
+  for (const rule of RULES) faults.push(...rule(env, texts, faults));
   const rateLimits = readRateSettings(env, faults);
   const auth = readAuthSettings(env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
