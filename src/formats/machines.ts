@@ -1,5 +1,5 @@
 import { NAME_LENGTH_MAX } from "../routing/limits.ts";
-import { isRecord } from "../routing/schema/records.ts";
+import { isRecord, type Json } from "../routing/schema/records.ts";
 import type { Pointer } from "./kv.ts";
 
 /** Edges and state nodes talk over HTTP by these, on the state nodes' own socket. */
@@ -46,7 +46,7 @@ type MirroredChange = Pick<Pointer, "revision" | "change">;
 export interface Machines {
   readonly edges: readonly HeardEdge[];
   readonly nodes: readonly HeardNode[];
-  /** What mirrors should have; absent where nothing is published. */
+  /** Mirrors should have it; absent where nothing is published. */
   readonly published?: MirroredChange | undefined;
 }
 
@@ -71,14 +71,15 @@ export function readEdgeReport(text: string): EdgeReport | undefined {
   if (typeof name !== "string" || !MACHINE_NAME.test(name)) return undefined;
   if (typeof version !== "string" || !VERSION.test(version)) return undefined;
   if (!isCount(revision) || !isCount(change) || !isCount(processes) || !isCount(ageMs)) return undefined;
-  const { node, silent = [] } = json;
+  const nodes = nodesIn(json);
+  return nodes && { name, revision, change, version, processes, ageMs, ...nodes };
+}
+
+/** The state nodes of a report; `undefined` if one of them is no address. */
+function nodesIn({ node, silent = [] }: Json): Pick<EdgeReport, "node" | "silent"> | undefined {
   if (node !== undefined && !isAddress(node)) return undefined;
   if (!Array.isArray(silent) || silent.length > NODES_MAX || !silent.every(isAddress)) return undefined;
-  return {
-    ...{ name, revision, change, version, processes, ageMs },
-    ...(node === undefined ? {} : { node }),
-    ...(silent.length === 0 ? {} : { silent }),
-  };
+  return { ...(node === undefined ? {} : { node }), ...(silent.length === 0 ? {} : { silent }) };
 }
 
 const isAddress = (value: unknown): value is string => typeof value === "string" && ADDRESS.test(value);

@@ -26,7 +26,7 @@ export interface EdgeStatus
   readonly isBehind: boolean;
 }
 
-/** What the files of some machines say of the cluster. */
+/** The cluster as the files of some machines name it. */
 export interface KnownMachines {
   readonly clusterAddresses: readonly Address[];
   readonly stateAddresses: readonly string[];
