@@ -6,12 +6,12 @@ import type { Version } from "./versions.ts";
 
 /** A gateway of some version on a state folder, by its own command and over HTTP. */
 
-const TOKEN = "an-operator-of-this-test-alone-0123456789";
+export const TOKEN = "an-operator-of-this-test-alone-0123456789";
 const sha256Of = (value: string): string => createHash("sha256").update(value).digest("hex");
 const key = (octet: number): string => Buffer.alloc(32, octet).toString("base64");
 
 /** All secrets that a stored value may depend on. */
-const SETTINGS = {
+export const SETTINGS = {
   ADMIN_TOKENS: JSON.stringify([{ name: "ann", scope: "operator", sha256: sha256Of(TOKEN) }]),
   ORIGIN_SIGNING_KEYS: JSON.stringify([{ id: "a", key: key(7) }]),
   PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "2026", key: key(9) }], compatible: [] }),
@@ -33,6 +33,7 @@ export interface Listed {
 }
 
 export type Gateway = Awaited<ReturnType<typeof serve>>;
+export type Pages = ReturnType<typeof gatewayAt>;
 
 const env = (more: Readonly<Record<string, string>>) => ({
   PATH: process.env["PATH"] ?? "",
@@ -68,6 +69,20 @@ export async function serve(version: Version, build: string, { folder, stateFold
     child.once("exit", () => reject(new Error(printed)));
   });
 
+  return {
+    ...gatewayAt(url, version, folder),
+    async stop(): Promise<void> {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      const [code] = await ended;
+      if (code !== 0) throw new Error(`it ended with ${code}`);
+    },
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
+
+/** The pages and the command of a gateway. */
+export function gatewayAt(url: string, version: Version, folder: string) {
   const ask = (method: string, path: string, body?: string | object, fields: object = {}) =>
     fetch(url + path, {
       method,
@@ -92,18 +107,11 @@ export async function serve(version: Version, build: string, { folder, stateFold
       if (code !== 0) throw new Error(`waybill ${words.join(" ")}: ${code}\n${stdout}${stderr}`);
       return stdout;
     },
-    async stop(): Promise<void> {
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      const [code] = await ended;
-      if (code !== 0) throw new Error(`it ended with ${code}`);
-    },
-    kill: () => void child.kill("SIGKILL"),
   };
 }
 
 /** Revisions with their texts, and the audit. */
-export async function historyOf({ ask, read }: Gateway) {
+export async function historyOf({ ask, read }: Pages) {
   const { revisions }: Listed = JSON.parse(await read("/-/table/revisions?limit=100"));
   const { entries }: Listed = JSON.parse(await read("/-/table/audit?limit=100"));
   const texts = await Promise.all(revisions.map(({ revision }) => read(`/-/table/revisions/${revision}`)));
@@ -119,7 +127,7 @@ export async function historyOf({ ask, read }: Gateway) {
 }
 
 /** All counters, and the counts and sums of histograms, by their series. */
-export async function countersOf({ read }: Gateway): Promise<ReadonlyMap<string, number>> {
+export async function countersOf({ read }: Pages): Promise<ReadonlyMap<string, number>> {
   const lines = (await read("/-/metrics")).split("\n");
   const types = new Map(lines.flatMap((line) => (line.startsWith("# TYPE ") ? [typeIn(line)] : [])));
   return new Map(

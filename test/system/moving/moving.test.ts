@@ -140,3 +140,34 @@ it("a running gateway that is empty takes a state, and gives one; given up, it i
     await gateway.stop();
   }
 });
+
+const PAGE = readFileSync(new URL("../../../docs/operate/moving.md", import.meta.url), "utf8");
+
+/** The commands of the page's blocks about a state, with places of this test. */
+const commandsIn = (block: number, url: string): readonly (readonly string[])[] => {
+  const blocks = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = ""]) => text);
+  const lines = (blocks[block] ?? "").split("\n").filter((line) => line.startsWith("waybill state "));
+  return lines.map((line) =>
+    line
+      .replaceAll("/var/lib/waybill-new", join(root, "page-new"))
+      .replaceAll("/var/lib/waybill", join(root, "one"))
+      .replaceAll(/"waybill-\$\(date \+%F\)\.state"|waybill\.state/g, join(root, "page.state"))
+      .replaceAll(/https:\/\/\w+\.example\.com/g, url)
+      .split(" ")
+      .slice(1),
+  );
+};
+
+it("docs/operate/moving.md has the commands", async () => {
+  const moves = commandsIn(0, "");
+  expect(moves.map(([, name]) => name)).toEqual(["export", "verify", "import"]);
+  for (const words of moves) expect(await waybill(words), words.join(" ")).toMatchObject({ code: 0 });
+  const gateway = await serve("page");
+  try {
+    const overHttp = [...commandsIn(1, gateway.url), ...commandsIn(2, gateway.url)];
+    expect(overHttp.map(([, name]) => name)).toEqual(["import", "export", "export"]);
+    for (const words of overHttp) expect(await waybill(words), words.join(" ")).toMatchObject({ code: 0 });
+  } finally {
+    await gateway.stop();
+  }
+});
