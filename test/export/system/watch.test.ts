@@ -70,7 +70,7 @@ describeEngines(
         [
           ...["export", engine, "--published", join(folder, "state"), "--watch", "--out", out, "--state", program],
           ...["--waybill", urls.waybill, "--listen", `127.0.0.1:${port}`],
-          // What a service manager would do.
+          // A service manager would do the same.
           ...(engine === "haproxy" ? ["--reload", `kill -USR2 $(cat ${pidFile})`] : []),
         ],
         { interrupt: interrupt.signal },
