@@ -36,10 +36,10 @@ const COLUMNS = [
 export const machinesBench: Bench = {
   name: "machines",
   run: async (options) => {
-    const wanted = options.rowNames === undefined ? ROWS : rowsOf(options.rowNames);
     const whyNot = whyNoNamespaces();
-    if (whyNot !== undefined) options.progress(`Machines: ${whyNot}; hosts are addresses of loopback`);
     if (options.isPublish === true) return [await publishSection({ ...options, needsCuts: whyNot === undefined })];
+    const wanted = options.rowNames === undefined ? ROWS : rowsOf(options.rowNames);
+    if (whyNot !== undefined) options.progress(`Machines: ${whyNot}; hosts are addresses of loopback`);
     const rig = await startRig({
       states: STATE_NODES,
       edges: EDGES,

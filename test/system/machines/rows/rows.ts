@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { Fault } from "../bucket/fault.ts";
 import type { ShiftedClock } from "../hosts/clock.ts";
+import type { Target } from "../rig/load/ask.ts";
 import type { Rig } from "../rig/rig.ts";
 import type { Served } from "../rig/served.ts";
 import { PROBE_ID } from "../rig/table.ts";
@@ -224,14 +225,16 @@ export const ROWS: readonly Row[] = [
     name: "clock-wrong",
     title: "a state node starts with its clock 60 s off",
     needs: "clocks",
-    fail: async ({ rig, victim, note, waitMs, markHealing }) => {
+    fail: async ({ rig, victim, note, fault, waitMs, markHealing }) => {
       const clock = clockOf(rig, victim);
       await victim.stop();
       clock.shift(60_000);
-      const before = victim.printed().length;
       victim.begin();
       await waitMs(15_000, 8_000);
-      note(/\bready\b/.test(victim.printed().slice(before)) ? "it serves" : "it does not serve");
+      const page = rig.statePages[rig.states.indexOf(victim)] as Target;
+      const { status, outcome } = await rig.load.call("ask", page, "/-/health");
+      note(`its pages answer ${outcome}`);
+      if (status !== 0) fault("a node serves whose clock is 60 s off");
       clock.shift(0);
       markHealing();
     },
