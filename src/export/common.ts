@@ -1,22 +1,20 @@
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "../problems/catalogue.ts";
 import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../proxy/headers.ts";
 import type { Deadlines, FieldSet, Region } from "../routing/table.ts";
-import type { ExportPlan } from "./plan.ts";
+import type { Deployment, ExportPlan } from "./plan.ts";
 
 export interface ExportFile {
   readonly name: string;
   readonly text: string;
 }
 
-export interface ExportOptions {
+export interface ExportOptions extends Deployment {
   /** Address and port, as the engine writes them. */
   readonly listen: string;
   /** URL of the gateway for what the engine cannot decide; `undefined`: such requests get a 503. */
   readonly waybill: string | undefined;
   /** How the engine names itself in `cdn-loop` and `via`. */
   readonly gatewayName: string;
-  /** In a mesh, the regions whose origins the deployment asks; others have a gateway, which Waybill asks. Absent: in none. */
-  readonly selfRegions?: readonly string[] | undefined;
   /** The deployment's own deadlines, in milliseconds; 0 for none. */
   readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number };
   /** Certificates that origins' ones are verified by. */
@@ -27,8 +25,6 @@ export interface ExportOptions {
   readonly stateFolder: string | undefined;
   /** Where the files will be, for engines that need whole paths. */
   readonly folder: string;
-  /** Why Waybill decides all requests, if it does. */
-  readonly left?: string | undefined;
 }
 
 /** Labels of an answer that no engine gives: only Waybill tells how it decided. */

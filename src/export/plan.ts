@@ -13,7 +13,6 @@ import { hintName, segmentsOf } from "../routing/lookup/paths.ts";
 import { type Draft, overridesIn } from "../routing/schema/draft.ts";
 import type { DeclaredTable } from "../routing/schema/table.ts";
 import type { CompiledTable, Entity, EntityId, Region, Slice } from "../routing/table.ts";
-import type { ExportOptions } from "./common.ts";
 import {
   entityWhy,
   type Forwarded,
@@ -114,8 +113,13 @@ export interface Bound {
 /** Thrown with the reason why a part of the table is left to Waybill. */
 class Left extends Error {}
 
-/** A deployment's part in how much of a table is left to Waybill. `left`: why all is, if it is. */
-type Deployment = Pick<ExportOptions, "selfRegions" | "left">;
+/** A deployment's part in how much of a table is left to Waybill. */
+export interface Deployment {
+  /** In a mesh, the regions whose origins the deployment asks; others have a gateway, which Waybill asks. Absent: in none. */
+  readonly selfRegions?: readonly string[] | undefined;
+  /** Why Waybill decides all requests, if it does. */
+  readonly left?: string | undefined;
+}
 
 export const planExport = (declared: DeclaredTable, deployment: Deployment = {}): ExportPlan =>
   planOf(planChecked(declared), deployment);
