@@ -195,7 +195,7 @@ export const ROWS: readonly Row[] = [
       };
       for (let hour = 1; hour <= 24; hour += isShort ? 6 : 1) {
         shiftAll(hour * HOUR_MS);
-        await waitMs(5_000, 500);
+        await waitMs(2_000, 500);
       }
       await rig.edges[0]?.stop();
       await rig.edges[0]?.start();
@@ -205,6 +205,7 @@ export const ROWS: readonly Row[] = [
         await edge.stop();
         clockOf(rig, edge).shift(0);
         await edge.start();
+        await waitMs(5_000, 1_000);
       }
       await Promise.all(rig.states.map((state) => state.start()));
       markHealing();
