@@ -31,6 +31,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   "waybill directory export": "prints NDJSON",
   "waybill state export": "writes a file of NDJSON, and counts it",
   "waybill state import": "writes into a gateway, and counts it",
+  "waybill cluster certificates": "writes files, and names their folders",
+  "waybill cluster restart": "restarts nodes, and counts them",
   "waybill completion": "prints a script for a shell",
   "waybill export": "writes files, and names them",
   "waybill build": "writes files, and names their folder",

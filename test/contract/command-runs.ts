@@ -121,6 +121,17 @@ const keepPack = (sha256: string): Override => {
   };
 };
 
+/** Machines of a cluster of which none runs: nothing listens at the port. */
+const EDGE = { role: "edge", listen: "127.0.0.1:0", stateNodes: ["127.0.0.1:1"], stateTls: "absent" };
+const STATE_NODE = {
+  role: "state",
+  stateListen: "127.0.0.1:1",
+  stateTls: "absent",
+  bucket: "s3://acme",
+  clusterAddr: "127.0.0.1:2",
+  clusterKeyFile: "absent",
+};
+
 const DIRECTORY_ROWS = `{"key":"ada","region":"eu","owner":"7"}\n{"key":"bob","region":"eu"}\n`;
 
 /** Runs of `waybill directory`, with their input. */
@@ -160,6 +171,8 @@ export async function* commandRuns() {
     "waybill.state": exportText([SEQUENCE]),
     "examples.json": jsonOf({ examples: EXAMPLES }),
     "api.json": jsonOf(DOCUMENT),
+    "edge.json": jsonOf(EDGE),
+    "state.json": jsonOf(STATE_NODE),
     "requests.ndjson": LOG,
     "ids.txt": `${ORDER}\n${ORDER_NOWHERE}\n`,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
@@ -221,6 +234,8 @@ export async function* commandRuns() {
     ["contract", "api.json", "--entity-prefix", "/orders"],
     ["contract", "api.json", "--table", "next.json"],
     ["config check", "settings.env"],
+    ["cluster check", "--config", "edge.json"],
+    ["cluster status", "--config", "state.json", "--config", "edge.json"],
     ["public show", "--entity", "ticket", ULID],
     ["public open", "--entity", "ticket", shown.stdout.trim(), "x"],
     ["move start", ORDER, "--to", "us"],

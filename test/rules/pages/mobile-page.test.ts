@@ -14,9 +14,9 @@ describe("docs/guides/mobile-apps.md", () => {
   );
 
   it("has a row for each problem that an app can meet", () => {
-    // Problems of endpoints that no app uses, or of deployments that are not set up.
+    // Problems of endpoints that no app uses, between gateways, or of deployments that are not set up.
     const others =
-      /^(not-found|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-(?:revision|key)|claim-lost|key-(?:reserved|taken)|directory-full|console-|state-|invalid-(?:table|pack)|canary-running|no-canary|unknown-(?:revision|pack)|control-plane-|precondition-)/;
+      /^(not-found|hop-|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-(?:revision|key)|claim-lost|key-(?:reserved|taken)|directory-full|console-|state-|invalid-(?:table|pack)|canary-running|no-canary|unknown-(?:revision|pack)|control-plane-|precondition-)/;
     const listed = rows.map(([slug]) => slug);
     expect(listed.toSorted()).toEqual(PROBLEM_SLUGS.filter((slug) => !others.test(slug)).toSorted());
   });
