@@ -34,8 +34,8 @@ export interface Build {
   readonly features: readonly TableFeature[];
   readonly checks: readonly TableChecks[];
   readonly schemas: TableSchemas;
-  /** Whether it says what is likely not meant so. */
-  readonly warns?: boolean;
+  /** Says what is likely not meant so. A build that never asks does without its code. */
+  readonly review?: typeof warningsOf;
 }
 
 /** `has`: whether a feature, by its name, is in the build. One that needs another is left out with it. */
@@ -87,8 +87,8 @@ const NO_WARNINGS: ReturnType<typeof warningsOf> = { warnings: [], isCut: false 
 
 /** Checks a table, and says what in it is likely not meant so. */
 export const reviewTable = (declared: unknown) => {
-  const checked = check(declared, { ...WHOLE_BUILD, warns: true });
-  return checked.ok ? ok(checked.value.warnings) : checked;
+  const checked = check(declared, { ...WHOLE_BUILD, review: warningsOf });
+  return checked.ok ? ok(checked.value.warnings ?? NO_WARNINGS) : checked;
 };
 
 /** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
@@ -99,7 +99,7 @@ export const measureTable = (declared: unknown, bytes: number): Result<TableUse,
   return ok(useOf(planned.draft, table, bytes, cells, TABLE_CHECKS));
 };
 
-const check = (value: unknown, { features, checks, schemas, warns = false }: Build, ownPort?: number) => {
+const check = (value: unknown, { features, checks, schemas, review }: Build, ownPort?: number) => {
   const { report, faults } = faultList();
   const { draft: whole, declared, isRead } = readDraft(value, report, schemas);
   const isEmpty = isRead && hasNone(whole, ["entities", "withoutId", ...features.flatMap(({ serves = [] }) => serves)]);
@@ -145,7 +145,7 @@ const check = (value: unknown, { features, checks, schemas, warns = false }: Bui
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   // The placed routes are let go: beside the compiled table it would be too large for an isolate.
-  const warnings = warns ? warningsOf(draft, placed) : NO_WARNINGS;
+  const warnings = review?.(draft, placed);
   return ok({ declared, planned: { features, draft, routes, overrides }, warnings, cells: budget.used });
 };
 

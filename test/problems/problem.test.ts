@@ -110,6 +110,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "not-found", path: "/-/x" },
   { reason: "method-not-allowed", method: "GET", allow: ["POST"] },
   { reason: "body-too-large", bytesMax: 4096 },
+  { reason: "state-refused", why: "The object has rows already" },
   { reason: "unknown-name", what: "country", name: "XX", known: ["KZ"] },
   { reason: "internal-error" },
 ];

@@ -79,7 +79,7 @@ function consoleLines({ consoleUrl, token, isOpen, paint }: StartScreen): readon
   const access = isOpen
     ? "It is open on this machine, without signing in."
     : token === undefined
-      ? "Sign in there with a token: `waybill token new --name NAME --scope operator`"
+      ? "Sign in there with a token of ADMIN_TOKENS."
       : `Sign in there with the token of this run: ${token}`;
   const where = consoleUrl ?? "has no address: set CONSOLE_HOST to a name that leads here (docs/operate/console.md)";
   return [access, `${paint("bold", "console")} ${where}`];

@@ -36,7 +36,7 @@ test("IDs in any places lead to one region, or are a problem", () => {
 });
 
 test.each([
-  ["/any", "`waybill locate`"],
+  ["/any", "`waybill locate FILE`"],
   ["/mint", "makes IDs here"],
 ])("%s has no region: the gateway serves it", (url, why) => {
   const text = { method: "POST", url: `http://gw.test${url}`, headers: [], body: new TextEncoder().encode('["x"]') };

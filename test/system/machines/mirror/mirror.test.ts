@@ -400,6 +400,8 @@ describe("state nodes", () => {
       revision: 2,
       change: 2,
       ageMs: expect.any(Number),
+      node: node.address,
+      silent: [],
     });
   });
 
