@@ -24,4 +24,10 @@ declare module "../../ports/metrics.ts" {
     /** Requests that other gateways were asked for. `refused`: theirs and this one's settings or tables differ. */
     readonly hops_sent: readonly [region: string, outcome: "answered" | "failed" | "refused" | "unreachable"];
   }
+  interface RequestLine {
+    /** Host of the gateway that was asked. */
+    readonly hop?: string | undefined;
+    /** Name of the gateway that the client asked, and that sent the request. */
+    readonly entry?: string | undefined;
+  }
 }

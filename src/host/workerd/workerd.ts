@@ -52,7 +52,8 @@ const CLIENTS_DESCRIPTOR = 4;
 export const CONFIG_FILE = "config.capnp";
 
 /** In the state folder: the process that has it open. Two of them would give the same numbers twice. */
-const pidFileOf = (configFile: string): string => configFile.replace(/^config(.*)\.capnp$/, "workerd$1.pid");
+const pidFileOf = (configFile: string): string =>
+  `${configFile.replace(/\.capnp$/, "").replace(/^config/, "workerd")}.pid`;
 
 /**
  * The process of a gateway that runs on a state folder. Its number alone does not say so: systems give numbers again, so its
