@@ -21,7 +21,7 @@ export const PEER_KEYS = {
   secretsOf: (): readonly Uint8Array[] => [],
 } as const;
 
-interface Texts {
+export interface Texts {
   readonly selfRegions: readonly string[] | undefined;
   readonly peerKeys: SigningKeys;
   readonly signingKeys: SigningKeys;
