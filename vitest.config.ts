@@ -37,6 +37,8 @@ const LEFT_OUT = "test/system/left-out.slow.test.ts";
 const OUTSIDE = [
   "test/{libraries,engines,package}/**/*.slow.test.ts",
   "test/cli/contract/public-documents.slow.test.ts",
+  // A store of others, which takes half a minute to start.
+  "test/system/machines/*/ceph.slow.test.ts",
   LEFT_OUT,
 ];
 
@@ -139,7 +141,7 @@ export default defineConfig({
           name: "slow-system",
           sequence: { groupOrder: 5 },
           include: ["test/system/**/*.slow.test.ts"],
-          exclude: [LEFT_OUT],
+          exclude: OUTSIDE,
           provide: often,
         },
       },
