@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { killAll, serve as serveRole } from "../system/machines/serving.ts";
+import { edgeArgs, killAll, nodeArgs, serve as serveRole } from "../system/machines/serving.ts";
 import { ROOT } from "./packed.ts";
 import { countersOf, type Gateway, gatewayAt, run, SETTINGS, serve, TOKEN } from "./upgrade/gateway.ts";
 import { MOVED, remember } from "./upgrade/remembered.ts";
@@ -201,35 +201,13 @@ describe("one machine to another", () => {
       expect(await waybill("state", "export", "--state", "two", "--out", "now.state")).toMatchObject({ code: 0 });
       expect(await waybill("cluster", "certificates", "--out", "tls")).toMatchObject({ code: 0 });
       const env = { ...SETTINGS, OPEN_PAGES: "off" };
-      const roles = (...words: readonly string[]) =>
-        serveRole(["build", "--listen", "127.0.0.1:0", ...words], { cwd: root, env });
-      const node = await roles(
-        "--role",
-        "state",
-        "--state",
-        "node",
-        "--state-tls",
-        "tls/state",
-        "--state-listen",
-        "127.0.0.1:0",
-      );
-      const nodes = `127.0.0.1:${node.statePort}`;
+      const node = await serveRole(nodeArgs(), { cwd: root, env });
+      const nodes = [`127.0.0.1:${node.statePort}`];
       const more = { WAYBILL_TOKEN: TOKEN, WAYBILL_GATEWAY: node.urls[0] ?? "" };
       const atNode = (...words: readonly string[]) => run(here, root, words, more);
       expect(await atNode("state", "import", "now.state")).toMatchObject({ code: 0 });
       expect(await atNode("state", "verify", "now.state")).toMatchObject({ code: 0 });
-      const edge = await roles(
-        "--role",
-        "edge",
-        "--name",
-        "e1",
-        "--state",
-        "edge",
-        "--state-tls",
-        "tls/edge",
-        "--state-nodes",
-        nodes,
-      );
+      const edge = await serveRole(edgeArgs("e1", nodes), { cwd: root, env });
       const [edgeUrl = ""] = edge.urls;
       const gateway = gatewayAt(edgeUrl, here, root);
       await vi.waitFor(() => memory.expectNoted(gateway), { timeout: 60_000, interval: 1_000 });

@@ -1,11 +1,9 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readMembers } from "../../../src/host/machines/members.ts";
 import { readOptions } from "../../../src/host/machines/options.ts";
+import { isConfinedUnit } from "./units.ts";
 
 /** Units, files and compositions of the page on clusters. */
 
@@ -14,12 +12,6 @@ const read = (file: string) => readFileSync(`${FOLDER}/${file}`, "utf8");
 const ROLES = ["state", "edge"] as const;
 /** As `serve` has them: it must end before its service manager kills it. */
 const STOP_SECONDS = { state: 15, edge: 30 };
-/** As for the unit of one machine. */
-const EXPOSURE_MAX = 1.4;
-
-const systemd = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
-const systemdVersion = Number(/^systemd (\d+)/.exec(systemd.stdout ?? "")?.[1] ?? 0);
-
 const optionsOf = (members: object, text: string, path: string) => {
   const given = readMembers(members, { path, text, resolve: (each) => `/etc/waybill/${each}` });
   return given.ok ? readOptions(given.value) : given;
@@ -67,21 +59,7 @@ describe.each(ROLES)("the file and the unit: %s", (role) => {
     expect(`/var/lib/${settings("StateDirectory")[0]}`).toBe(`/var/lib/waybill-${role}`);
   });
 
-  it.skipIf(systemdVersion < 250)("is valid and confined, by systemd-analyze (skipped where it is missing)", () => {
-    const folder = mkdtempSync(join(tmpdir(), "waybill-units-"));
-    const file = join(folder, `waybill-${role}.service`);
-    // Programs and folders of a unit must exist to be valid.
-    writeFileSync(file, unit.replace("/usr/bin/node ", `${process.execPath} `).replace("=/opt/waybill", `=${folder}`));
-    const analyze = (...args: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args, file], { encoding: "utf8" });
-      return { status, output: stdout + stderr };
-    };
-    const verified = analyze("verify");
-    const measured = analyze("security", "--offline=true", "--no-pager", `--threshold=${EXPOSURE_MAX * 10}`);
-    rmSync(folder, { recursive: true });
-    expect(verified).toEqual({ status: 0, output: "" });
-    expect(measured).toMatchObject({ status: 0, output: expect.stringContaining("Overall exposure level") });
-  });
+  isConfinedUnit(`waybill-${role}.service`, unit);
 
   it("is composed with a root that is read-only, secrets as files, and time to stop", () => {
     const { services, secrets, volumes } = parse(read(`compose.${role}.yaml`));

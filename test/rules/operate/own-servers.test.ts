@@ -1,11 +1,9 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { HOST_SETTINGS } from "../../../src/edge/config.ts";
 import { SETTING_NAMES } from "../../../src/edge/settings.ts";
+import { isConfinedUnit } from "./units.ts";
 
 const read = (file: string) => readFileSync(`src/package/templates/own-servers/${file}`, "utf8");
 
@@ -13,13 +11,6 @@ const read = (file: string) => readFileSync(`src/package/templates/own-servers/$
 const STOP_SECONDS = 30;
 
 const STATE = "/var/lib/waybill";
-
-/** Highest exposure of the unit by systemd's own measure, from 0 to 10. Without its hardening it is 9.2. */
-const EXPOSURE_MAX = 1.4;
-
-/** The security of a file is measured from version 250 on. */
-const systemd = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
-const systemdVersion = Number(/^systemd (\d+)/.exec(systemd.stdout ?? "")?.[1] ?? 0);
 
 describe("the systemd unit", () => {
   const unit = read("deploy/waybill.service");
@@ -41,21 +32,7 @@ describe("the systemd unit", () => {
     expect(settings.has("MemoryDenyWriteExecute")).toBe(false);
   });
 
-  it.skipIf(systemdVersion < 250)("is valid and confined, by systemd-analyze (skipped where it is missing)", () => {
-    const folder = mkdtempSync(join(tmpdir(), "waybill-unit-"));
-    const file = join(folder, "waybill.service");
-    // Programs and folders of a unit must exist to be valid.
-    writeFileSync(file, unit.replace("/usr/bin/node ", `${process.execPath} `).replace("=/opt/waybill", `=${folder}`));
-    const analyze = (...args: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args, file], { encoding: "utf8" });
-      return { status, output: stdout + stderr };
-    };
-    const verified = analyze("verify");
-    const measured = analyze("security", "--offline=true", "--no-pager", `--threshold=${EXPOSURE_MAX * 10}`);
-    rmSync(folder, { recursive: true });
-    expect(verified).toEqual({ status: 0, output: "" });
-    expect(measured).toMatchObject({ status: 0, output: expect.stringContaining("Overall exposure level") });
-  });
+  isConfinedUnit("waybill.service", unit);
 });
 
 describe("the image", () => {

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { buildGateway } from "../../../src/host/self-hosting.ts";
-import { killAll, ORDER, pidIn, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
+import { edgeArgs, killAll, nodeArgs, ORDER, pidIn, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
 
 /** Edges and one state node that keeps the state on its own disk, by `waybill serve --role`. */
 
@@ -17,19 +17,9 @@ const at = (path: string) => join(folder, path);
 let origin: Server;
 let node: Serving;
 
-const startNode = (...args: readonly string[]) =>
-  serve(
-    ["build", "--role", "state", "--state", "node", "--state-tls", "tls/state", "--listen", "127.0.0.1:0", ...args],
-    { cwd: folder },
-  );
+const startNode = (...args: readonly string[]) => serve(nodeArgs(...args), { cwd: folder });
 const startEdge = (name: string, ...args: readonly string[]) =>
-  serve(
-    [
-      ...["build", "--role", "edge", "--name", name, "--state", name, "--state-tls", "tls/edge"],
-      ...["--state-nodes", `127.0.0.1:${node.statePort}`, "--listen", "127.0.0.1:0", ...args],
-    ],
-    { cwd: folder },
-  );
+  serve(edgeArgs(name, [`127.0.0.1:${node.statePort}`], ...args), { cwd: folder });
 
 beforeAll(async () => {
   const started = await startOrigin();
@@ -37,7 +27,7 @@ beforeAll(async () => {
   expect(await buildGateway(at("build"), writeTable(folder, started.url))).toEqual({ ok: true });
   writeTable(folder, started.url, "carts");
   expect(makeCertificates(at("tls"), 30)).toMatchObject({ ok: true });
-  node = await startNode("--state-listen", "127.0.0.1:0");
+  node = await startNode();
 });
 
 afterAll(async () => {
@@ -177,23 +167,7 @@ describe("a start that is refused", () => {
       () => ["build", "--state", "e1"],
       /e1 is the folder of an edge\. Name another folder/,
     ],
-    [
-      "of a second state node in one folder",
-      () => [
-        "build",
-        "--role",
-        "state",
-        "--state",
-        "node",
-        "--state-tls",
-        "tls/state",
-        "--state-listen",
-        "127.0.0.1:0",
-        "--listen",
-        "127.0.0.1:0",
-      ],
-      /is the state of a running gateway \(process \d+\)/,
-    ],
+    ["of a second state node in one folder", () => nodeArgs(), /is the state of a running gateway \(process \d+\)/],
     [
       "at a port that is taken",
       () => [

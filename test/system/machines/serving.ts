@@ -30,6 +30,18 @@ export interface ServingOptions {
   readonly stdio?: StdioOptions;
 }
 
+/** Arguments of a state node without a cluster: certificates in `tls`, ports that the system chooses. */
+export const nodeArgs = (...more: readonly string[]): readonly string[] => [
+  ...["build", "--role", "state", "--state", "node", "--state-tls", "tls/state"],
+  ...["--listen", "127.0.0.1:0", "--state-listen", "127.0.0.1:0", ...more],
+];
+
+/** An edge with a folder of its name. `nodes`: addresses of state sockets. */
+export const edgeArgs = (name: string, nodes: readonly string[], ...more: readonly string[]): readonly string[] => [
+  ...["build", "--role", "edge", "--name", name, "--state", name, "--state-tls", "tls/edge"],
+  ...["--state-nodes", nodes.join(), "--listen", "127.0.0.1:0", ...more],
+];
+
 const running: ChildProcess[] = [];
 
 /** Resolves once it says that it is ready. Rejects with all that it said where it ends before. */

@@ -8,7 +8,7 @@ import { createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { buildGateway } from "../../../src/host/self-hosting.ts";
-import { killAll, ORDER, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
+import { edgeArgs, killAll, nodeArgs, ORDER, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
 
 /** Edges and state nodes prove themselves to each other, by real workerds and the openssl of the system. */
 
@@ -39,22 +39,7 @@ beforeAll(async () => {
   const started = await startOrigin();
   origin = started.server;
   expect(await buildGateway(at("build"), writeTable(folder, started.url))).toEqual({ ok: true });
-  node = await serve(
-    [
-      "build",
-      "--role",
-      "state",
-      "--state",
-      "node",
-      "--state-tls",
-      "tls/state",
-      "--listen",
-      "127.0.0.1:0",
-      "--state-listen",
-      "127.0.0.1:0",
-    ],
-    { cwd: folder },
-  );
+  node = await serve(nodeArgs(), { cwd: folder });
 });
 
 afterAll(async () => {
@@ -122,22 +107,8 @@ describe("an edge", () => {
       }),
     );
     const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
-    const edge = await serve(
-      [
-        "build",
-        "--role",
-        "edge",
-        "--state",
-        "e1",
-        "--state-tls",
-        "tls/edge",
-        "--listen",
-        "127.0.0.1:0",
-        "--state-nodes",
-        ports.map((port) => `127.0.0.1:${port}`).join(),
-      ],
-      { cwd: folder },
-    );
+    const nodes = ports.map((port) => `127.0.0.1:${port}`);
+    const edge = await serve(edgeArgs("e1", nodes), { cwd: folder });
     const [url] = edge.urls;
     // Without a mirror it has the table of its build.
     expect((await fetch(`${url}/orders/${ORDER}`)).status).toBe(200);
