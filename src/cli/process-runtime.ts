@@ -20,6 +20,7 @@ import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMap, styleText } from "node:util";
 import { version } from "../host/parts.ts";
 import { err, ok, type Result } from "../ids/index.ts";
+import { messageOf } from "../ids/result.ts";
 import { asCalled, tinted } from "./lib/output.ts";
 import { EXIT, type NoAnswer, type Runtime, type SimpleFetch } from "./runtime.ts";
 
@@ -151,7 +152,7 @@ export async function runProcess(
     process.exitCode = await program(process.argv.slice(2), processRuntime);
   } catch (error) {
     // An internal error: a stack trace would not help the user.
-    stderr.write(`${name}: internal error: ${error instanceof Error ? error.message : String(error)}\n`);
+    stderr.write(`${name}: internal error: ${messageOf(error)}\n`);
     process.exitCode = EXIT.failed;
   }
 }

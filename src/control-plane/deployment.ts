@@ -1,6 +1,6 @@
 import type { ControlPlaneRpc } from "../edge/env.ts";
 import { callObject } from "../edge/platform.ts";
-import { err } from "../ids/result.ts";
+import { err, messageOf } from "../ids/result.ts";
 import type { TableHistoryError } from "../problems/errors.ts";
 
 /** One object has all revisions of a deployment. */
@@ -38,5 +38,5 @@ export const beginCalls = (namespace: DurableObjectNamespace<ControlPlaneRpc>) =
 
 export const unavailable = (error: unknown): TableHistoryError => ({
   reason: "control-plane-unavailable",
-  why: error instanceof Error ? error.message : String(error),
+  why: messageOf(error),
 });

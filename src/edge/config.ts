@@ -196,7 +196,7 @@ const OF_TRACES = {
   OTEL_RESOURCE_ATTRIBUTES: { read: pairs, none: "" },
 } as const;
 
-/** Settings that the host keeps to itself: it sends the spans that the log tells of. */
+/** Settings that the host keeps to itself: it sends the spans that are in the log. */
 export const HOST_SETTINGS: readonly string[] = ["OTLP_TRACES_URL", "OTLP_TRACES_HEADERS"];
 
 /** The collector of traces; none if a setting is invalid. */

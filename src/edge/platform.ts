@@ -5,7 +5,7 @@ import { MissingBinding } from "../proxy/origin-response.ts";
 import type { Sha256 } from "../routing/bytes.ts";
 import type { CompiledTable } from "../routing/index.ts";
 
-/** The platform's clock. On Cloudflare it stands still between I/O. */
+/** The platform's clock. On Cloudflare it does not advance between I/O. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
 export const systemPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

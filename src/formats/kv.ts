@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import { REVISION_MAX } from "../routing/limits.ts";
 import { type CanarySelector, readSelector } from "../routing/resolve/table-canary.ts";
+import { parseJson } from "../routing/schema/json-scanner.ts";
 import { isRecord } from "../routing/schema/records.ts";
 
 /**
@@ -41,7 +42,7 @@ const isDigest = (value: unknown): value is string => typeof value === "string" 
 
 /** The error says what is wrong. Every start reads a pointer, so that it needs no library. */
 export function parsePointer(text: string): Result<Pointer, string> {
-  const json = jsonIn(text);
+  const json = parseJson(text);
   if (json === undefined) return err(NOT_JSON);
   if (!isRecord(json)) return err("it is not an object");
   const { revision, digest, publishedAt, change = 0, canary } = json;
@@ -67,15 +68,6 @@ function canaryIn(value: unknown): PointerCanary | undefined {
   return isRevision(revision) && isDigest(digest) && audience !== undefined
     ? { revision, digest, audience }
     : undefined;
-}
-
-/** `undefined` for a text that is not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A counter of 0 is left out: readers of every version take its absence for 0. */

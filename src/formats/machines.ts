@@ -1,10 +1,11 @@
 import { NAME_LENGTH_MAX } from "../routing/limits.ts";
+import { parseJson } from "../routing/schema/json-scanner.ts";
 import { isRecord, type Json } from "../routing/schema/records.ts";
 import type { Pointer } from "./kv.ts";
 
 /** Edges and state nodes talk over HTTP by these, on the state nodes' own socket. */
 
-/** The field by which an edge tells of itself when it asks for the pointer: JSON. */
+/** The field with which an edge reports itself when it asks for the pointer: JSON. */
 export const EDGE_FIELD = "waybill-edge";
 
 /** The longest that a request for the pointer may wait for another one. */
@@ -53,8 +54,11 @@ export interface Machines {
 /** The key of an edge's own KV under which its mirror says how current it is. */
 export const MIRROR_STATUS_KEY = "mirror.status";
 
-/** State nodes and their addresses with a port. */
-const NODES_MAX = 9;
+/** State nodes that an edge knows: each has a binding of its own. */
+export const STATE_NODES_MAX = 9;
+export const stateBinding = (at: number) => `STATE_${at + 1}`;
+
+/** With a port. */
 const ADDRESS = /^[\w.:[\]-]{3,260}$/;
 
 const REPORT_LENGTH_MAX = 4_096;
@@ -65,7 +69,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** `undefined` for a text that is no report. Members of a later version are left out. */
 export function readEdgeReport(text: string): EdgeReport | undefined {
-  const json = text.length > REPORT_LENGTH_MAX ? undefined : jsonIn(text);
+  const json = text.length > REPORT_LENGTH_MAX ? undefined : parseJson(text);
   if (!isRecord(json)) return undefined;
   const { name, revision, change, version, processes, ageMs } = json;
   if (typeof name !== "string" || !MACHINE_NAME.test(name)) return undefined;
@@ -78,19 +82,11 @@ export function readEdgeReport(text: string): EdgeReport | undefined {
 /** The state nodes of a report; `undefined` if one of them is no address. */
 function nodesIn({ node, silent = [] }: Json): Pick<EdgeReport, "node" | "silent"> | undefined {
   if (node !== undefined && !isAddress(node)) return undefined;
-  if (!Array.isArray(silent) || silent.length > NODES_MAX || !silent.every(isAddress)) return undefined;
+  if (!Array.isArray(silent) || silent.length > STATE_NODES_MAX || !silent.every(isAddress)) return undefined;
   return { ...(node === undefined ? {} : { node }), ...(silent.length === 0 ? {} : { silent }) };
 }
 
 const isAddress = (value: unknown): value is string => typeof value === "string" && ADDRESS.test(value);
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Differs for every change of the control plane, canaries included. */
 export const pointerTag = ({ revision, change }: Pick<Pointer, "revision" | "change">): string =>

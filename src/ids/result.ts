@@ -14,3 +14,6 @@ export interface Err<Failure> {
 export const ok = <Value>(value: Value): Ok<Value> => ({ ok: true, value });
 
 export const err = <Failure>(error: Failure): Err<Failure> => ({ ok: false, error });
+
+/** The words of something thrown, for errors of the core that carry them as evidence. */
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { MachineOptions } from "../../host/machines/options.ts";
+import { messageOf } from "../../ids/result.ts";
 import { command, option, required } from "../command.ts";
 import { EXIT, fail, misuse, type Runtime } from "../runtime.ts";
 import { MACHINE_FLAGS, type MachineFlags, machineOptions } from "./cluster/machine.ts";
@@ -9,7 +10,7 @@ export const hosted = async <Value>(work: () => Promise<Value>): Promise<Value> 
   try {
     return await work();
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : error}\n`);
+    return fail(`${messageOf(error)}\n`);
   }
 };
 

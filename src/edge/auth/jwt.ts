@@ -10,7 +10,7 @@ import {
   jwtVerify,
 } from "jose";
 import * as v from "valibot";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, messageOf, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Fetch } from "../../ports/gateway.ts";
 import { collect } from "../../proxy/body.ts";
 import { withTimeout } from "../platform.ts";
@@ -112,7 +112,7 @@ async function fetchKeys(options: Required<JwtOptions>): Promise<Result<JWTVerif
       : err(`none of its ${published.length} keys is an RSA key that verifies ${ALGORITHM}`);
   } catch (error) {
     if (signal.aborted) return err(`no answer within ${fetchDeadlineMs} ms`);
-    return err(error instanceof Error ? error.message : String(error));
+    return err(messageOf(error));
   }
 }
 

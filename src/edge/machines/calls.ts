@@ -1,5 +1,8 @@
 import { waitUntil } from "cloudflare:workers";
+import { STATE_NODES_MAX, stateBinding } from "../../formats/machines.ts";
+import { messageOf } from "../../ids/result.ts";
 import type { Clock } from "../../ports/gateway.ts";
+import { textHash } from "../../routing/bytes.ts";
 import { systemClock, withTimeout } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
@@ -95,7 +98,7 @@ export function stateCalls(options: StateCallsOptions) {
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
       if (outcome.kind === "answered") return outcome.value;
-      if (outcome.kind === "failed") throw new StateUnavailable(whyOf(outcome.error), sent, outcome.error);
+      if (outcome.kind === "failed") throw new StateUnavailable(messageOf(outcome.error), sent, outcome.error);
       if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${endMs - startMs} ms`, sent);
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
@@ -190,17 +193,6 @@ const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "
 /** A transport may throw before there is a promise. */
 const promiseOf = async (send: () => Promise<unknown>): Promise<unknown> => send();
 
-const whyOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** FNV-1a of 32 bits, with the last step of MurmurHash3: near names have hashes that are far apart. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
-
 /**
  * The nodes in the order in which they are asked for a key, by rendezvous hashing: a dead node concerns its share of the keys, and
  * these spread over all others. Every node reaches every object, so edges need not agree.
@@ -209,16 +201,14 @@ export function rankedFor<Node extends { readonly name: string }>(
   key: string,
   nodes: readonly Node[],
 ): readonly Node[] {
-  const scored = nodes.map((node) => ({ node, score: hashOf(`${node.name} ${key}`) }));
+  const scored = nodes.map((node) => ({ node, score: textHash(`${node.name} ${key}`) }));
   return scored.toSorted((a, b) => b.score - a.score).map(({ node }) => node);
 }
-
-const NODES_MAX = 9;
 
 /** The calls of an edge by its bindings. `exported`: the classes of objects, among others. */
 export function edgeCalls(env: object, exported: object): StateCalls {
   const bindings = env as Readonly<Record<string, StateRpc | undefined>>;
-  const nodes = Array.from({ length: NODES_MAX }, (_, at) => `STATE_${at + 1}`).flatMap((name) => {
+  const nodes = Array.from({ length: STATE_NODES_MAX }, (_, at) => stateBinding(at)).flatMap((name) => {
     const rpc = bindings[name];
     return rpc === undefined ? [] : [{ name, rpc }];
   });

@@ -1,5 +1,6 @@
 import { TABLE_OBJECT } from "../../control-plane/deployment.ts";
 import { isBehind, type Machines, MIRROR_STATUS_KEY } from "../../formats/machines.ts";
+import { messageOf } from "../../ids/result.ts";
 import type { MachinesPort, MirrorState } from "../../ports/machines.ts";
 import type { Metric, Sample } from "../../ports/metrics.ts";
 import type { ControlPlaneRpc, Env } from "../env.ts";
@@ -29,7 +30,7 @@ export function seenMachines(env: SeenEnv, nowMs: () => number): MachinesPort {
     try {
       return mirrorIn(await env.TABLE_KV.get<MirrorNote>(MIRROR_STATUS_KEY, { type: "json" }), nowMs());
     } catch (error) {
-      return mirrorIn({ lastError: error instanceof Error ? error.message : String(error) }, nowMs());
+      return mirrorIn({ lastError: messageOf(error) }, nowMs());
     }
   };
   const seen = async (): Promise<Machines | undefined> => {

@@ -1,4 +1,5 @@
 import { classOf } from "../../formats/canary-verdict.ts";
+import { messageOf } from "../../ids/result.ts";
 import type { Clock, Counters, Entropy, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
 import { loadable } from "../../problems/loadable.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
@@ -66,8 +67,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     },
   });
 
-  const failed = (error: unknown): undefined =>
-    void onReportFailure(error instanceof Error ? error.message : String(error));
+  const failed = (error: unknown): undefined => void onReportFailure(messageOf(error));
 
   const sendNext = numberedReports(options, () => {
     const sums = new SeriesTotals(ISOLATE_SERIES_MAX);

@@ -1,6 +1,6 @@
 import { deploymentName } from "../../control-plane/deployment.ts";
 import { STATE_FORMAT } from "../../formats/state-export.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, messageOf, ok, type Result } from "../../ids/result.ts";
 import type { MoveAnswers, MoveCall, MovedObject, MovedPart, MovedRows, Moving } from "../../ports/moving.ts";
 import type { StateError } from "../../problems/errors.ts";
 import type { Env } from "../env.ts";
@@ -133,5 +133,4 @@ export function movingCalls(env: Env): Moving | undefined {
 const sentence = (why: string, { part }: MovedPart, { id, name }: MovedObject): string =>
   `Object ${name ?? id} of ${part}: ${why}`;
 
-const unavailable = (error: unknown) =>
-  ({ reason: "control-plane-unavailable", why: error instanceof Error ? error.message : String(error) }) as const;
+const unavailable = (error: unknown) => ({ reason: "control-plane-unavailable", why: messageOf(error) }) as const;

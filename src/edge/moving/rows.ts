@@ -1,6 +1,6 @@
 import { base64 } from "@scure/base";
 import type { Cell, TableLine } from "../../formats/state-export.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, messageOf, ok, type Result } from "../../ids/result.ts";
 import type { RowCursor, RowsDigest, RowsPage } from "../../ports/moving.ts";
 import { hexOf } from "../../routing/bytes.ts";
 import { runningHash } from "../platform.ts";
@@ -172,7 +172,7 @@ export function insertRows(
     try {
       sql.exec(statement, ...row.map(storedOf));
     } catch (error) {
-      return `SQLite refuses a row of ${name}: ${error instanceof Error ? error.message : String(error)}`;
+      return `SQLite refuses a row of ${name}: ${messageOf(error)}`;
     }
   }
   return undefined;

@@ -41,7 +41,7 @@ class Known {
 }
 
 export interface HealthWatch {
-  /** Told of each attempt, as it ended. */
+  /** Called with the outcome of each attempt. */
   readonly attempts: { attempt(region: string, fault: OriginFault | undefined): void };
   /** `state`: what the breaker has become. One that opens and closes many times in some seconds is told once. */
   readonly onStateChange: (region: string, url: string, state: "open" | "closed") => void;

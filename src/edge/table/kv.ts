@@ -1,5 +1,6 @@
 import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../formats/kv.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
+import { err, messageOf, ok, type Result } from "../../ids/result.ts";
+import { hexOf } from "../../routing/bytes.ts";
 import { type Fault, NOT_UTF8, TABLE_BYTES_MAX, type TableNames } from "../../routing/index.ts";
 import { withTimeout } from "../platform.ts";
 
@@ -58,7 +59,7 @@ export async function within<Value>(ask: () => Promise<Value>, deadlineMs: numbe
     const answer = ask().then((value) => ok(value));
     return await withTimeout(answer, deadlineMs, () => err({ reason: "store-timeout", deadlineMs }));
   } catch (error) {
-    return err({ reason: "store-failed", why: error instanceof Error ? error.message : String(error) });
+    return err({ reason: "store-failed", why: messageOf(error) });
   }
 }
 
@@ -80,8 +81,7 @@ export function tableText(bytes: Bytes): Result<string, readonly Fault[]> {
 
 /** SHA-256 in lower-case hex. */
 export async function sha256(bytes: Bytes): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
 export type Bytes = ArrayBuffer | Uint8Array;

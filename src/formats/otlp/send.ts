@@ -40,13 +40,13 @@ export async function sendSignal(
     const retryAfter = answer.headers.get("retry-after");
     return judge({ status, retryAfter, body: await firstText(answer.text) }, rejected, nowMs());
   } catch (error) {
-    const why = signal.aborted ? `no answer within ${DEADLINE_MS} ms` : messageOf(error);
+    const why = signal.aborted ? `no answer within ${DEADLINE_MS} ms` : causeOf(error);
     return { outcome: "unavailable", why, afterMs: 0 };
   }
 }
 
 /** Node says why in the cause. */
-function messageOf(error: unknown): string {
+function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,11 +1,11 @@
 import { fstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../parts.ts";
-import { edgeConfig } from "../workerd/edge-config.ts";
+import { configFiles, edgeConfig } from "../workerd/edge-config.ts";
 import { KV_FOLDER, SELF_HOSTED_VARS, writeConfig } from "../workerd/gateway.ts";
 import { WORKER_FOLDER, writeWorker } from "../workerd/modules.ts";
 import { codeVersionOf } from "../workerd/table-modules.ts";
-import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
+import { type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
 import { claimFolder, writeTls } from "./folder.ts";
 import type { Machine } from "./machine.ts";
 import { startMirror } from "./mirror/mirror.ts";
@@ -87,9 +87,6 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
     });
   }
 }
-
-const configFiles = (processes: number): readonly string[] =>
-  Array.from({ length: processes }, (_, at) => (at === 0 ? CONFIG_FILE : CONFIG_FILE.replace(".", `-${at + 1}.`)));
 
 function checkDescriptor(descriptor: number): void {
   const remedy = "systemd passes one to a service that has a socket unit";

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { STATE_NODES_MAX } from "../../formats/machines.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { nearest } from "../../routing/index.ts";
-import { STATE_NODES_MAX } from "../workerd/edge-config.ts";
 import { type Address, isPublic, isWildcard, parseAddress, parseDescriptor, portClashes } from "./addresses.ts";
 import { CREDENTIALS_FILE, type Given, type MemberName, resolveOption } from "./members.ts";
 

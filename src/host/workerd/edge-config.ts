@@ -1,6 +1,8 @@
+import { stateBinding } from "../../formats/machines.ts";
 import { httpSocket } from "./config.ts";
 import { configText, quoted, type WorkerSettings } from "./config-text.ts";
 import { keypair, RPC_HOST, STATE_NAME, trusted } from "./tls-text.ts";
+import { CONFIG_FILE } from "./workerd.ts";
 
 /** An edge: it routes from its own disk, and asks state nodes for the rest. No object runs on it. */
 export interface EdgeSettings extends WorkerSettings {
@@ -14,9 +16,6 @@ export interface EdgeSettings extends WorkerSettings {
   readonly authorities: readonly string[];
 }
 
-/** The bindings are `STATE_1`, `STATE_2` and so on. */
-export const STATE_NODES_MAX = 9;
-
 /** Pure. The files of its certificate stand beside it, in `TLS_FOLDER`. */
 export function edgeConfig(settings: EdgeSettings): string {
   return configText({
@@ -27,7 +26,7 @@ export function edgeConfig(settings: EdgeSettings): string {
       ...settings.stateNodes.map((address, at) => stateNode(address, at, settings.authorities)),
     ],
     sockets: [httpSocket(settings.address)],
-    bindings: settings.stateNodes.map((_, at) => `(name = "STATE_${at + 1}", service = "state-${at + 1}")`),
+    bindings: settings.stateNodes.map((_, at) => `(name = "${stateBinding(at)}", service = "state-${at + 1}")`),
     hasObjects: false,
   });
 }
@@ -35,3 +34,7 @@ export function edgeConfig(settings: EdgeSettings): string {
 const stateNode = (address: string, at: number, authorities: readonly string[]): string =>
   `(name = "state-${at + 1}", external = (address = ${quoted(address)}, https = (options = (capnpConnectHost = "${RPC_HOST}"), ` +
   `certificateHost = "${STATE_NAME}", tlsOptions = (${keypair}, ${trusted(authorities)}))))`;
+
+/** Each process has a port, and so a configuration of its own. */
+export const configFiles = (processes: number): readonly string[] =>
+  Array.from({ length: processes }, (_, at) => (at === 0 ? CONFIG_FILE : CONFIG_FILE.replace(".", `-${at + 1}.`)));

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../result.ts";
+import { err, messageOf, ok, type Result } from "../result.ts";
 
 /** JSON whose numbers are IDs. `JSON.parse` rounds a Snowflake and a DistributedId, and another row is found by the result. */
 
@@ -39,7 +39,7 @@ export const parseExactJson = (text: string): Result<unknown, ExactParseError> =
     const quoted = quoteLosses(text);
     return ok(quoted === undefined ? value : JSON.parse(quoted));
   } catch (error) {
-    return err({ reason: "syntax", message: error instanceof Error ? error.message : String(error) });
+    return err({ reason: "syntax", message: messageOf(error) });
   }
 };
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Engine, type ExportOptions, exportTable, type TableExport } from "../../../export/index.ts";
 import type { FolderCheck, Replaced } from "../../../host/replace-folder.ts";
 import { err, ok, type Result } from "../../../ids/index.ts";
+import { messageOf } from "../../../ids/result.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { countOf, escapeControls, linesText } from "../../lib/output.ts";
 
@@ -43,7 +44,7 @@ export async function writeExport(
   try {
     return ok({ ...made.value, replaced: replaceFolder(folder, made.value.files, check) });
   } catch (error) {
-    return err(`${error instanceof Error ? error.message : error}\nNothing was replaced.`);
+    return err(`${messageOf(error)}\nNothing was replaced.`);
   }
 }
 
@@ -55,7 +56,7 @@ const exported = (engine: Engine, table: DeclaredTable, settings: ExportOptions)
   try {
     return ok(exportTable(engine, table, settings));
   } catch (error) {
-    return err(`${error instanceof Error ? error.message : error}. Nothing was written.`);
+    return err(`${messageOf(error)}. Nothing was written.`);
   }
 };
 

@@ -1,6 +1,7 @@
 import type { PlatformFeature } from "../../../edge/feature.ts";
 import { writeEvent } from "../../../edge/log.ts";
 import { thinObject, type Wakes } from "../../../edge/thin-object.ts";
+import { messageOf } from "../../../ids/result.ts";
 import { loadable, methodsOf } from "../../../problems/loadable.ts";
 import type { CopyLayer, CopyStore, Directory, DirectoryTruth } from "../port.ts";
 import type { CopyFailure } from "./copies.ts";
@@ -100,5 +101,4 @@ export const directory = {
 } satisfies PlatformFeature;
 
 /** An object of a directory that did not answer. */
-const reportFailure = (error: unknown): void =>
-  writeEvent("directory-failed", { why: error instanceof Error ? error.message : String(error) });
+const reportFailure = (error: unknown): void => writeEvent("directory-failed", { why: messageOf(error) });

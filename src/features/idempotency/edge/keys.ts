@@ -2,7 +2,7 @@ import type { Env } from "../../../edge/env.ts";
 import { LateWork } from "../../../edge/machines/late.ts";
 import { STATE_DEADLINE_MS } from "../../../edge/machines/rpc.ts";
 import { callObject, systemClock } from "../../../edge/platform.ts";
-import { err, ok, type Result } from "../../../ids/result.ts";
+import { err, messageOf, ok, type Result } from "../../../ids/result.ts";
 import type { BeginCall, Begun, FinishCall, IdempotencyKeys, KeptAnswer, KeyEntry } from "../port.ts";
 import type { IdempotencyError } from "../problems.ts";
 
@@ -114,8 +114,7 @@ export function durableIdempotency(
   };
 }
 
-const unavailable = (error: unknown) =>
-  err({ reason: "idempotency-unavailable", why: error instanceof Error ? error.message : String(error) } as const);
+const unavailable = (error: unknown) => err({ reason: "idempotency-unavailable", why: messageOf(error) } as const);
 
 /** The keys of a deployment. An edge gives up sooner than a machine that has the objects. */
 export const idempotencyOf = ({ IDEMPOTENCY, STATE_1 }: Env): IdempotencyKeys =>
