@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { runToken } from "./run-token.ts";
 import { workerdConfig } from "./workerd/config.ts";
 import { DURABLE_OBJECTS } from "./workerd/config-text.ts";
-import { KV_FOLDER, OBJECTS_FOLDER } from "./workerd/gateway.ts";
+import { KV_FOLDER, OBJECTS_FOLDER, writeConfig } from "./workerd/gateway.ts";
 import { writeWorker } from "./workerd/modules.ts";
 import { workerWith } from "./workerd/table-modules.ts";
 import { CONFIG_FILE, refuseRunning, startWorkerd } from "./workerd/workerd.ts";
@@ -36,8 +36,7 @@ export async function openState(stateFolder: string, isNew: boolean): Promise<Op
   const modules = await workerWith("{}");
   mkdirSync(join(folder, FOLDER), { recursive: true });
   writeWorker(join(folder, FOLDER), modules);
-  const token = randomBytes(32).toString("base64url");
-  const sha256 = createHash("sha256").update(token).digest("hex");
+  const { token, entry } = runToken("state");
   // In place of a served one: neither starts while the other runs.
   const configPath = join(folder, CONFIG_FILE);
   const kept = join(folder, FOLDER, CONFIG_FILE);
@@ -51,14 +50,13 @@ export async function openState(stateFolder: string, isNew: boolean): Promise<Op
     modules: modules.map(({ name }) => name),
     vars: {
       STATE_MOVES: "on",
-      ADMIN_TOKENS: JSON.stringify([{ name: "state", scope: "operator", sha256 }]),
+      ADMIN_TOKENS: JSON.stringify([entry]),
       CLIENT_ADDRESS: "socket",
       REQUEST_LOG: "off",
       REPORT_SECONDS: "0",
     },
   });
-  rmSync(configPath, { force: true });
-  writeFileSync(configPath, config, { mode: 0o600 });
+  writeConfig(configPath, config);
   const clean = () => {
     rmSync(configPath, { force: true });
     // The next start compares its settings with it.

@@ -1,17 +1,16 @@
-import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { bodyKey } from "../../formats/kv.ts";
 import { parseJson } from "../../routing/index.ts";
 import { digestOf, packsOf, runWaybill } from "../publish/publish.ts";
+import { runToken } from "../run-token.ts";
 import type { RunningGateway } from "../workerd/gateway.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
 /** Publishes edits of a table file to the gateway that runs, over HTTP like any operator. */
 export function editPublisher(settings: Settings = {}, isOpen: boolean) {
-  const token = randomBytes(32).toString("base64url");
+  const { token, entry } = runToken("edits");
   const headers = { authorization: `Bearer ${token}` };
-  const entry = { name: "edits", scope: "operator", sha256: createHash("sha256").update(token).digest("hex") };
   const tokens: unknown = parseJson(settings["ADMIN_TOKENS"] ?? "[]");
   const ADMIN_TOKENS = JSON.stringify([...(Array.isArray(tokens) ? tokens : []), entry]);
   // Its requests are none of the user's.

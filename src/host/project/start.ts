@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parsePublicKeys } from "../../features/public-ids/table/codec.ts";
@@ -6,6 +5,7 @@ import { type DeclaredTable, parseJson } from "../../routing/index.ts";
 import { endedByItself, stopSignals } from "../child.ts";
 import { copyConsole } from "../parts.ts";
 import { digestOf, packsFolderOf, publishedPointer } from "../publish/publish.ts";
+import { runToken } from "../run-token.ts";
 import { type Environment, isOpen, settingsFrom } from "../settings.ts";
 import { KV_FOLDER, type RunningGateway, type ServeOptions, serveWorker } from "../workerd/gateway.ts";
 import { workerWith } from "../workerd/table-modules.ts";
@@ -118,9 +118,8 @@ interface Access {
 function accessOf(environment: Environment, isLocal: boolean): Access {
   if (!isOpen(environment)) return { isOpen: false, settings: {} };
   if (isLocal) return { isOpen: true, settings: {} };
-  const token = `waybill_${randomBytes(32).toString("base64url")}`;
-  const sha256 = createHash("sha256").update(token).digest("hex");
-  const ADMIN_TOKENS = JSON.stringify([{ name: "start", scope: "operator", sha256 }]);
+  const { token, entry } = runToken("start");
+  const ADMIN_TOKENS = JSON.stringify([entry]);
   return { isOpen: false, settings: { ADMIN_TOKENS }, token };
 }
 
