@@ -50,7 +50,7 @@ const SETTLED_MS = 30_000;
 /**
  * The wait before a process starts again. `beforeMs`: the wait before its last start; `undefined` for the first. `ranMs`: how long it ran.
  */
-export function backoffMs(beforeMs: number | undefined, ranMs: number): number {
+export function restartWaitMs(beforeMs: number | undefined, ranMs: number): number {
   if (beforeMs === undefined || ranMs >= SETTLED_MS) return LEAST_MS;
   return Math.min(beforeMs * 2, MOST_MS);
 }
@@ -112,7 +112,7 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
       const ranMs = clock.nowMs() - beganMs;
       await pause(SIGNAL_DEADLINE_MS);
       if (isStopping) return;
-      waitMs = backoffMs(waitMs, ranMs);
+      waitMs = restartWaitMs(waitMs, ranMs);
       report(`${ended}. It starts again in ${waitMs / 1000} s.`);
       await pause(waitMs);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { backoffMs, type Running, type SuperviseOptions, supervise } from "../../../src/host/machines/supervise.ts";
+import { type Running, restartWaitMs, type SuperviseOptions, supervise } from "../../../src/host/machines/supervise.ts";
 
 describe("the wait before a process starts again", () => {
   it.each<readonly [beforeMs: number | undefined, ranMs: number, waitMs: number]>([
@@ -11,7 +11,7 @@ describe("the wait before a process starts again", () => {
     [5_000, 0, 5_000],
     [5_000, 30_000, 500],
   ])("after %s ms, and a run of %s ms: %s ms", (beforeMs, ranMs, waitMs) => {
-    expect(backoffMs(beforeMs, ranMs)).toBe(waitMs);
+    expect(restartWaitMs(beforeMs, ranMs)).toBe(waitMs);
   });
 });
 
