@@ -13,7 +13,7 @@ const RETAINED_MS = 86_400_000;
 /** In KV at most, beside those in force. Beyond, the oldest are deleted at once. */
 const RETAINED_MAX = 64;
 
-/** Isolates that miss a form ask all at once; KV may show for so long that there is none. */
+/** Isolates that miss a form ask all at once; during this time KV may show that there is none. */
 const ASKED_MS = KV_CACHE_SECONDS * 2000;
 
 const DEADLINE_MS = 10_000;

@@ -44,7 +44,7 @@ function withToken({ url, headers }: Request, token: string): Request {
   return new Request(url, { headers: own });
 }
 
-/** A cache that is told of an unchanged answer takes the fields over into the one that it has (RFC 9111 §4.3.4). */
+/** A cache that gets a 304 takes its fields over into the stored answer (RFC 9111 §4.3.4). */
 const NOT_MODIFIED = 304;
 const SWITCHING = 101;
 

@@ -2,7 +2,7 @@ import type { Gateway } from "../ports/gateway.ts";
 
 /**
  * Requests to origins at a time, of all answers of an isolate that need several: of many IDs, lists and split operations of
- * GraphQL. An answer without any may always have one: it is slow then, and never stands still.
+ * GraphQL. An answer without any may always have one: it is slow then, and never blocked.
  */
 const SHARES_MAX = 64;
 

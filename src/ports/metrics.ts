@@ -11,7 +11,7 @@ import type { OriginStatus } from "./origins.ts";
 export interface CountedEvents {
   /** An answer whose body ended before its end. */
   readonly broken_bodies: readonly [entity: string, reason: string];
-  /** An answer of another region than the one that was decided on: after failover, or a move that an origin told of. */
+  /** An answer of another region than the one that was decided on: after failover, or a move that an origin announced. */
   readonly answers_elsewhere: readonly [decided: string, answered: string];
   /** A value that is not listed, which a source with `unlisted: "next"` let go on. */
   readonly unlisted_values: readonly [entity: string, source: string];

@@ -2,7 +2,7 @@ import type { Signable } from "../proxy/signature.ts";
 
 /** The runtime and the client, as far as it vouches for them. */
 
-/** Unix time. In a Worker it stands still between I/O, and it may step back. */
+/** Unix time. In a Worker it does not advance between I/O, and it may step back. */
 export interface Clock {
   nowMs(): number;
 }

@@ -18,7 +18,7 @@ export class ModuleUnavailable extends Error {
   }
 }
 
-/** An error that no step made a value of, as its client is told of it. */
+/** An error that no step made a value of, as its client gets it. */
 export const errorOf = (thrown: unknown) =>
   thrown instanceof ModuleUnavailable
     ? ({ reason: "module-unavailable", module: thrown.module } as const)

@@ -42,7 +42,7 @@ const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
   [530, { fault: "dns_error", why: "has a name that does not resolve" }],
 ]);
 
-/** The failure that an answer's status tells of the connection; `undefined` for an answer of the origin's own. */
+/** The failure of the connection that an answer's status means; `undefined` for an answer of the origin's own. */
 export const edgeFailure = (status: number): Failure | undefined => EDGE_STATUSES.get(status);
 
 type HealthCheckDeps = Pick<ProxyPorts, "fetch" | "clock" | "isOnEdge" | "pseudonym">;
@@ -102,7 +102,7 @@ export function checkTargets(table: CompiledTable): readonly Target[] {
   return [...targets.values()];
 }
 
-/** One round: every target is asked, a few at a time, and told of as soon as it has answered or not. */
+/** One round: every target is asked, a few at a time, and reported as soon as it has answered or failed. */
 export async function runChecks(
   targets: readonly Target[],
   deps: HealthCheckDeps,

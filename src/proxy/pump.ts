@@ -35,7 +35,7 @@ export interface BodyCheck {
 
 /** A client's body that is being read, and may be read on when the sink takes no more: see `routes/lib/early-answer.ts`. */
 export class Handover {
-  /** Told of what is read meanwhile. */
+  /** Called with the bytes that are read meanwhile. */
   onBytes: ((bytes: number) => void) | undefined;
   /** Whether the body was read to its end, or broke off: nothing is left of it. */
   isOver = false;

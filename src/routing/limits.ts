@@ -100,7 +100,7 @@ export const LAYOUTS_MAX = 200;
 /** About a second. A table can be loaded beside the current one in a heap of 90 MB, which `memory.slow.test.ts` tries. */
 export const COMPLEXITY_MAX = 1_500_000;
 
-/** Values of a table besides routes and overrides. They are validated all at once, which bounds memory. */
+/** Values of a table apart from routes and overrides. They are validated all at once, which bounds memory. */
 export const VALUES_MAX = 250_000;
 
 /** Steps of the search for routes that earlier ones cover, at most a microsecond each. */

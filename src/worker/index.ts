@@ -103,7 +103,7 @@ function composeMetrics(env: Env, config: Config, entropy: ReturnType<typeof poo
   });
 }
 
-/** Metrics, and the log that tells of the same requests. */
+/** Metrics, and the log of the same requests. */
 function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
   const logLine = config.requestLog === "json" ? log.writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && log.analyticsWriter(env.ANALYTICS);

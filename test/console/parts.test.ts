@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readPlace } from "../../src/console/app/router.ts";
 import { countText } from "../../src/console/app/words.ts";
-import { bearable, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
+import { capacityFor, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import {
   averageOf,
@@ -277,7 +277,7 @@ describe("layouts before they are in the table", () => {
     expect(trial.diagram).toContain("counter");
     expect(trial.ambiguities.flatMap(({ layouts }) => layouts)).toContain("snowflake");
     expect(samplesOf(trial.layout, 3)).toHaveLength(3);
-    expect(bearable(trial.layout, { idsPerSecond: 1, minters: 1, years: 1 })?.time?.field).toBe("mintedAt");
+    expect(capacityFor(trial.layout, { idsPerSecond: 1, minters: 1, years: 1 })?.time?.field).toBe("mintedAt");
     expect(tryLayout("no", { rows: [], text: "decimal" })).toMatchObject({ ok: false });
     expect(usesOf(iuid, declared).find(({ field }) => field === "country")).toEqual({
       field: "country",

@@ -118,7 +118,7 @@ docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the 
     }
     const answer = answerOf(load, capacity.value, runtime.nowMs());
     await runtime.print(options.json ? jsonText(plainOf(answer)) : formatCapacity(answer));
-    return bears(answer) ? EXIT.ok : EXIT.failed;
+    return isEnoughFor(answer) ? EXIT.ok : EXIT.failed;
   },
 });
 
@@ -137,10 +137,10 @@ const answerOf = (load: Load, capacity: Capacity, nowMs: number) => {
 const stepMs = (nowMs: number, { seconds }: NonNullable<Capacity["supply"]>, percent: number): number =>
   Math.floor(nowMs + seconds * percent * 10);
 
-const bears = ({ lasts, capacity }: Answer): boolean => lasts && capacity.isEnough && !mayShareNode(capacity);
+const isEnoughFor = ({ lasts, capacity }: Answer): boolean => lasts && capacity.isEnough && !mayShareNode(capacity);
 
 const plainOf = (answer: Answer): object => {
   const { load, capacity, lasts, end, announced } = answer;
   const { layout, ...rest } = capacity;
-  return { layout, load, suffices: bears(answer), lasts, end, announced, ...rest };
+  return { layout, load, suffices: isEnoughFor(answer), lasts, end, announced, ...rest };
 };

@@ -11,7 +11,7 @@ const ASK_MS = 10_000;
 
 interface Props {
   readonly revision: number;
-  /** Told of each verdict; `undefined` while there are no figures. */
+  /** Called with each verdict; `undefined` while there are no figures. */
   readonly onVerdict: (verdict: CanaryVerdict | undefined) => void;
 }
 

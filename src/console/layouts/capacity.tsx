@@ -2,9 +2,9 @@ import { useMemo, useState } from "preact/hooks";
 import type { Layout, Load } from "../../ids/index.ts";
 import { CopyButton, Facts, Field, Panel } from "../app/parts.tsx";
 import { countText, percentText, plural } from "../app/words.ts";
-import { bearable, samplesOf } from "./try-layout.ts";
+import { capacityFor, samplesOf } from "./try-layout.ts";
 
-/** The load that a layout can bear, and a few IDs of it. */
+/** The load that a layout is enough for, and a few IDs of it. */
 
 export function LoadPanel({ layout }: { layout: Layout }) {
   const [rate, setRate] = useState("1000");
@@ -24,7 +24,7 @@ export function LoadPanel({ layout }: { layout: Layout }) {
 }
 
 function Bearing({ layout, load }: { layout: Layout; load: Load }) {
-  const capacity = bearable(layout, load);
+  const capacity = capacityFor(layout, load);
   if (capacity === undefined) {
     return (
       <p>There is no figure: write numbers above 0, and choose a layout that is made from a clock and random bits.</p>

@@ -4,7 +4,7 @@ import type { Hint, LayoutAmbiguity } from "../../routing/index.ts";
 import type { DeclaredLayout, DeclaredRow } from "../../routing/schema/table.ts";
 import { Choice, CopyButton, Field, Panel, Scroll, Table } from "../app/parts.tsx";
 import { knownTable } from "../app/session.ts";
-import { LoadPanel, Samples } from "./bearing.tsx";
+import { LoadPanel, Samples } from "./capacity.tsx";
 import { type Trial, tryLayout } from "./try-layout.ts";
 
 const ROLES: readonly Role[] = ["fixed", "time", "key", "node", "counter", "random"];

@@ -3,11 +3,11 @@ import { diagram, everyLayout, type Layout } from "../../ids/index.ts";
 import { Choice, Facts, Panel, Scroll } from "../app/parts.tsx";
 import { knownTable, reader } from "../app/session.ts";
 import { countText, percentText } from "../app/words.ts";
-import { LoadPanel, Samples } from "./bearing.tsx";
+import { LoadPanel, Samples } from "./capacity.tsx";
 import { DeclareLayout } from "./declare.tsx";
 import { usesOf } from "./try-layout.ts";
 
-/** Every layout: its diagram, what it can bear, and a few IDs. All of it is computed in the page. */
+/** Every layout: its diagram, its capacity, and a few IDs. All of it is computed in the page. */
 export default function Layouts() {
   const own = Object.keys(knownTable.value?.declared.layouts ?? {}).flatMap((name) => reader.value.layout(name) ?? []);
   const all = [...new Map([...own, ...everyLayout].map((layout) => [layout.name, layout])).values()];

@@ -46,8 +46,8 @@ export function tryLayout(name: string, declared: DeclaredLayout, table: Declare
   return { ok: true, layout, diagram: diagram(layout.table), ambiguities };
 }
 
-/** The load that a layout bears; `undefined` where its IDs are not made from a clock and random bits, or for no load. */
-export function bearable(layout: Layout, load: Load): Capacity | undefined {
+/** The load that a layout is enough for; `undefined` where its IDs are not made from a clock and random bits, or for no load. */
+export function capacityFor(layout: Layout, load: Load): Capacity | undefined {
   const capacity = capacityOf(layout, load);
   return capacity.ok ? capacity.value : undefined;
 }

@@ -60,7 +60,7 @@ export const given = (args: readonly string[], ...names: readonly string[]): str
   return arg?.includes("=") ? arg.slice(arg.indexOf("=") + 1) : args[at === -1 ? args.length : at + 1];
 };
 
-/** The table's text, or why it cannot be deployed. A dry run deploys nothing, so it tells of origins and goes on. */
+/** The table's text, or why it cannot be deployed. A dry run deploys nothing, so it warns of origins and goes on. */
 async function readDeployable(
   { tableFile, configFile }: Deployment,
   isDryRun: boolean,

@@ -23,7 +23,7 @@ export interface Probe {
 }
 
 export interface WatchdogTimes {
-  /** A node that reached no peer for so long is cut off. */
+  /** A node that reached no peer for this time is cut off. */
   readonly silenceMs: number;
   /** Between two probes. */
   readonly everyMs: number;

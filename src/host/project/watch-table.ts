@@ -10,7 +10,7 @@ export interface WatchedTable {
   /** The one that runs; `undefined` between two starts. */
   readonly gateway: () => RunningGateway | undefined;
   readonly onLine: (line: string) => void;
-  /** Told of each text that is in force. */
+  /** Called with each text that is in force. */
   readonly onText: (text: string) => void;
 }
 

@@ -110,7 +110,7 @@ const splitsTime = ({ table: { rows } }: Layout, { name }: Field): boolean => {
  * The next ID. In a layout that begins with its time, apart from fixed bits and keys, IDs increase strictly in row
  * order. A new tick starts its counter at 0, or randomly in its lower half if it has 20 bits or more. A random
  * sequence starts in its lower half and grows by a random step.
- * If the clock stands still or runs back, the sequence continues in the last tick. If the sequence is exhausted or
+ * If the clock stops or runs back, the sequence continues in the last tick. If the sequence is exhausted or
  * absent, the time in the ID advances one tick. Without a time field all bits are random. Errors: `clock-behind`, and
  * `key-out-of-range` if the clock does not fit the time field.
  */

@@ -102,7 +102,7 @@ export const startHotguid = (identity: HotguidIdentity, keys: HotguidKeys): Resu
 /**
  * The next ID in ordinary form, greater than the last; `toSql` gives the SQL form. Each second starts its counter at
  * random below 500,000 and increments it before use. If the 24 bits are exhausted, the second in the ID advances by
- * one. If the clock stands still or runs back, the counter continues in the last second. Errors: `clock-behind`, and
+ * one. If the clock stops or runs back, the counter continues in the last second. Errors: `clock-behind`, and
  * `key-out-of-range` from 2106-02-07T06:28:16Z on, when 32 bits of seconds overflow.
  */
 export const mintHotguid = (state: HotguidState, nowMs: number, entropy: RandomWords): MintResult<HotguidState> => {

@@ -38,7 +38,7 @@ export const startIuid = (keys: {
 };
 
 /**
- * The next ID, greater than the last. A new millisecond gets a fresh random part. If the clock stands still or runs
+ * The next ID, greater than the last. A new millisecond gets a fresh random part. If the clock stops or runs
  * back, the random part grows by a random step of 1 to 2^32. If its 54 bits are exhausted, the time in the ID advances
  * one millisecond. Errors: `clock-behind`, and `key-out-of-range` if the clock does not fit 48 bits.
  */

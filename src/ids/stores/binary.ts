@@ -43,7 +43,7 @@ export const toBytes = (
 };
 
 /**
- * The canonical text of an ID in bytes: a `Uint8Array`, thus a `Buffer` too, or the `ArrayBuffer` that libSQL returns. Fixed bits
+ * The canonical text of an ID in bytes: a `Uint8Array`, so a `Buffer` too, or the `ArrayBuffer` that libSQL returns. Fixed bits
  * and ranges are checked, so that bytes in the wrong order are refused where the layout has such bits.
  */
 export const fromBytes = (

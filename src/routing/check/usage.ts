@@ -7,7 +7,7 @@ import type { FeatureUse, TableChecks } from "./feature.ts";
 
 export type Use = { readonly used: number; readonly max: number };
 
-/** `overrides`: `moved`, `moves` and `gone`. `values`: all besides routes and overrides. */
+/** `overrides`: `moved`, `moves` and `gone`. `values`: all others. */
 export type TableUse = ReturnType<typeof useOf>;
 
 export const useOf = (

@@ -43,7 +43,7 @@ export const checkSizes = (value: unknown, report: Report, schemas: TableSchemas
   const counts = valuesIn(value);
   if (counts.reduce((count, [, values]) => count + values, 0) <= limits.VALUES_MAX) return true;
   const [[largest] = [""]] = counts.toSorted(([, a], [, b]) => b - a);
-  const message = `At most ${limits.VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`;
+  const message = `At most ${limits.VALUES_MAX} values are allowed in a table, apart from routes and overrides; there are more.`;
   report("size", [largest], message);
   return false;
 };

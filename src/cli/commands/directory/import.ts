@@ -175,7 +175,7 @@ type Report = {
   readonly members: { readonly fault: string } | { readonly conflict: string };
 };
 
-/** One import: where its rows are sent, and who is told of the answers. */
+/** One import: where its rows are sent, and who gets the answers. */
 interface Sending {
   readonly client: DirectoryClient;
   readonly path: string;

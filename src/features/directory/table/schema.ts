@@ -27,11 +27,11 @@ export const directorySchema = v.strictObject({
   ),
   cacheSeconds: optional(
     integer(0, SECONDS_MAX),
-    "How long a found key is cached: a moved key goes to its former region for so long. Default 60.",
+    "How long a found key is cached: during this time a moved key goes to its former region. Default 60.",
   ),
   absentSeconds: optional(
     integer(0, 3_600),
-    "How long an absent key is cached: a new key is unknown elsewhere for so long. Default 10.",
+    "How long an absent key is cached: during this time a new key is unknown elsewhere. Default 10.",
   ),
   staleSeconds: optional(
     integer(0, SECONDS_MAX),

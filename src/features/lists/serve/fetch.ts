@@ -21,7 +21,7 @@ export interface ListRun {
   readonly sent: readonly string[];
   /** Chooses the origin of a region. */
   readonly words: Words;
-  /** Whether the limit of the entity bears one more request. */
+  /** Whether the limit of the entity allows one more request. */
   readonly mayAsk: () => Promise<boolean>;
   /** Requests to regions that may still be made for this answer. */
   pagesLeft: number;

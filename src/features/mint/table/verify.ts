@@ -21,7 +21,7 @@ export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string
 const isReached = (entity: Entity, { entity: found, layout }: IdDecision): boolean =>
   found === entity || primaryPattern(found, layout) === primaryPattern(entity, layout);
 
-/** How many minted IDs are not clear on `/any`, and how one gets at them nevertheless. Plain JSON. */
+/** How many minted IDs are not clear on `/any`, and how to address them. Plain JSON. */
 export interface Ambiguous {
   readonly count: number;
   /** The path of the entity, on which nothing else is read. */

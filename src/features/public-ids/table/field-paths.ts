@@ -13,7 +13,7 @@ export type FieldPathError =
   | { readonly reason: "malformed-path"; readonly path: string }
   | { readonly reason: "ambiguous-field"; readonly paths: readonly [string, string] }
   | { readonly reason: "too-many-states"; readonly max: number }
-  /** The budget does not bear it. */
+  /** It exceeds the budget. */
   | { readonly reason: "too-complex" };
 
 /** All paths as one deterministic automaton over names, so that a step costs the same however many fields there are. */
@@ -130,7 +130,7 @@ const symbolsOf = (positions: readonly Position[]): ReadonlyMap<string, number> 
   return new Map([...names].map((name, index) => [name, index + 1]));
 };
 
-/** Where the positions of a set lead: by any name, and, besides, by each name that one of them spells out. */
+/** Where the positions of a set lead: by any name, and by each name that one of them spells out. */
 const step = (positions: readonly Position[], set: Positions) => {
   const others: number[] = [];
   const named = new Map<string, number[]>();

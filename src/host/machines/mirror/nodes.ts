@@ -2,13 +2,13 @@ import type { AskNode, NodeAnswer } from "./ask.ts";
 import type { Part } from "./folder.ts";
 import type { MirrorClock } from "./platform.ts";
 
-/** A node that says nothing for so long is left for another. If none says anything, the store behind them may be slow. */
+/** A node that is silent for this time is left for another. If all are silent, the store behind them may be slow. */
 const SILENCES_MS = [1_500, 8_000];
 
 /** The largest value takes so long at 300 kB/s. */
 const VALUE_DEADLINE_MS = 60_000;
 
-/** After a failure others are asked first for so long. */
+/** For this time after a failure, others are asked first. */
 const AVOIDED_MS = 10_000;
 
 /** Reads of values at once: their bytes are in memory. */

@@ -96,7 +96,7 @@ async function takeFrom(
   const { held } = tables;
   const order = orderOf(publication, held);
   if (held !== undefined && (order === "older" || order === "conflict")) {
-    // Another node may have told of a newer one meanwhile.
+    // Another node may have answered with a newer one meanwhile.
     if (held !== asked) return true;
     throw new Error(refusalOf(order, publication, held));
   }
