@@ -26,7 +26,7 @@ export * from "./mint/scoped.ts";
 export * from "./mint/short-comb.ts";
 export * from "./parse-id.ts";
 export * from "./recognise.ts";
-export * from "./result.ts";
+export { type Err, err, type Ok, ok, type Result } from "./result.ts";
 export * from "./stores/binary.ts";
 export * from "./stores/json.ts";
 export * from "./stores/refused-by.ts";
