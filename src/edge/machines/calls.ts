@@ -14,6 +14,9 @@ const PING_MS = 1_000;
 /** A node that is not there is left alone for this long; then one call finds out. */
 const DOWN_MS = 2_000;
 
+/** A node that stops hands its objects over within a second or so. Calls that may be repeated wait for it. */
+const HANDED_OVER_MS = [200, 400, 800] as const;
+
 /** When no node answered, calls fail unasked for this long. */
 const UNASKED_MS = 1_000;
 
@@ -83,11 +86,28 @@ export function stateCalls(options: StateCallsOptions) {
   const nodes = options.nodes.map((node) => new Watched(node));
   let unaskedUntilMs = 0;
 
-  async function ask({ key, kind, send }: Call): Promise<unknown> {
+  async function ask(call: Call): Promise<unknown> {
     const startMs = clock.nowMs();
     if (startMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
-    const endMs = startMs + (kind === "prompt" ? STATE_DEADLINE_MS : LONG_DEADLINE_MS);
+    const endMs = startMs + deadlineMsOf(call.kind);
     const sent: Promise<unknown>[] = [];
+    for (const pauseMs of HANDED_OVER_MS) {
+      const outcome = await askNodes(call, endMs, sent);
+      if (outcome.kind === "answered") return outcome.value;
+      if (call.kind === "once" || clock.nowMs() + pauseMs >= endMs) throw outcome.error;
+      await within(NEVER, pauseMs);
+    }
+    const last = await askNodes(call, endMs, sent);
+    if (last.kind === "answered") return last.value;
+    throw last.error;
+  }
+
+  /** `failed`: a node that is there failed the call. It throws where no node answered. */
+  async function askNodes(
+    { key, kind, send }: Call,
+    endMs: number,
+    sent: Promise<unknown>[],
+  ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
     let wasAsked = false;
     for (const node of candidates(key)) {
       if (clock.nowMs() >= endMs) break;
@@ -97,9 +117,10 @@ export function stateCalls(options: StateCallsOptions) {
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
-      if (outcome.kind === "answered") return outcome.value;
-      if (outcome.kind === "failed") throw new StateUnavailable(messageOf(outcome.error), sent, outcome.error);
-      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${endMs - startMs} ms`, sent);
+      if (outcome.kind === "answered") return outcome;
+      if (outcome.kind === "failed")
+        return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
+      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
     if (wasAsked) unaskedUntilMs = clock.nowMs() + UNASKED_MS;
@@ -187,6 +208,10 @@ export function stateCalls(options: StateCallsOptions) {
 }
 
 export type StateCalls = ReturnType<typeof stateCalls>;
+
+const deadlineMsOf = (kind: CallKind): number => (kind === "prompt" ? STATE_DEADLINE_MS : LONG_DEADLINE_MS);
+
+const NEVER = new Promise<never>(() => undefined);
 
 const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "down" : "late" });
 

@@ -4,8 +4,8 @@ import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
 import { describeTransport } from "./transport-contract.ts";
 import { virtualTime } from "./virtual-time.ts";
 
-/** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. */
-type Behaviour = "well" | "frozen" | "refused" | "orphan" | "slow" | "tardy" | "stuck" | "dies";
+/** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. `handed-over`: an orphan for one call. */
+type Behaviour = "well" | "frozen" | "refused" | "orphan" | "slow" | "tardy" | "stuck" | "dies" | "handed-over";
 
 const NAMES = ["STATE_1", "STATE_2", "STATE_3"];
 const KEY = "IDEMPOTENCY/keys-7";
@@ -34,6 +34,11 @@ async function answerOf({ at, what, method, own, pause }: Asked): Promise<unknow
       await pause(5);
       if (isCall) throw new Error("no owner");
       return undefined;
+    case "handed-over":
+      await pause(5);
+      if (!isCall) return undefined;
+      own[at] = "well";
+      throw new Error("no owner");
     case "slow":
     case "tardy":
       await pause(!isCall ? 5 : own[at] === "slow" ? 1_500 : 3_000);
@@ -132,11 +137,18 @@ describe("a call of an edge", () => {
     ["goes on when the node dies during it", ["dies", "well", "well"], "from 1", 130, "call 0, ping 0, call 1"],
     ["goes past two", ["refused", "refused", "well"], "from 2", 30, "call 0, ping 0, call 1, ping 1, call 2"],
     [
-      "fails when the object has no owner, and asks no other",
+      "fails when the object has no owner for long, and asks no other",
       ["orphan", "well", "well"],
       "no owner",
-      10,
-      "call 0, ping 0",
+      1_440,
+      "call 0, ping 0, call 0, ping 0, call 0, ping 0, call 0, ping 0",
+    ],
+    [
+      "waits for an object that is handed over",
+      ["handed-over", "well", "well"],
+      "from 0",
+      240,
+      "call 0, ping 0, call 0",
     ],
     ["ends within 2 s", ["stuck", "well", "well"], "no answer within 2000 ms", 2_000, "call 0, ping 0, ping 0"],
     [
