@@ -11,6 +11,7 @@ const HELP = `npm test: what must hold before a change lands: types, lint, impor
 npm run test:unit: types, Biome's rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory, others' libraries and engines, each feature left out
 .ci/run: npm test, then npm run test:slow with fewer cases, and without its last part
+npm run test:console: the console alone, in a real browser at a real gateway, with its slow tests
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
   npm test -- test/ids                      tests of a folder
@@ -27,7 +28,10 @@ type Lane = readonly Step[];
 type Stage = readonly Lane[];
 
 const script = (name: string): Step => ({ name, command: ["npm", "run", "--silent", name] });
-const tests = (name: string): Step => ({ name, command: ["vitest", "run", "--project", name] });
+const tests = (name: string, ...folders: readonly string[]): Step => ({
+  name,
+  command: ["vitest", "run", "--project", name, ...folders],
+});
 
 /** The rules stand beside the compiler, which takes one core for a minute. */
 const CHECKS: Stage = [[script("types")], [script("lint"), script("zones"), tests("rules")]];
@@ -39,6 +43,12 @@ const PLANS: Readonly<Record<string, readonly Stage[]>> = {
   "--all": [CHECKS, [QUICK, SYSTEM]],
   "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
   "--slow": [[[tests("slow"), tests("slow-system")], [tests("slow-worker")]], OUTSIDE],
+  "--console": [
+    [
+      [tests("unit", "test/console")],
+      [tests("system", "test/system/console"), tests("slow-system", "test/system/console")],
+    ],
+  ],
   // One stage after the checks: neither core waits for the other before the end.
   "--ci": [CHECKS, [[...QUICK, tests("slow-worker"), tests("slow"), tests("slow-system")], SYSTEM]],
 };
