@@ -1,5 +1,5 @@
 import type { Rule } from "../routing/index.ts";
-import type { CanaryVerdict, ClassCounts } from "./canary-verdict.ts";
+import type { CanaryVerdict, ClassCounts, StatusClass } from "./canary-verdict.ts";
 
 /** The JSON that the console reads of its own endpoints. */
 
@@ -34,7 +34,11 @@ export interface DirectoryCounts {
   readonly atLeast?: CountsByState;
 }
 
-export type HistorySpan = "hour" | "day";
+/** An hour by 10 s, a day by 5 min, 30 days by 2 h. */
+export type HistorySpan = "hour" | "day" | "month";
+
+/** Answers of each step by class; a class without any is left out. */
+export type ClassSeries = Readonly<Partial<Record<StatusClass, readonly number[]>>>;
 
 /** Counts and times of one step each, in the order of `MetricsHistory.at`. Times are `null` where nothing was measured. */
 export interface HistorySeries {
@@ -53,6 +57,8 @@ export interface HistorySeries {
   /** The same of the origin's response. */
   readonly originP50: readonly (number | null)[];
   readonly originP99: readonly (number | null)[];
+  /** Of each region. Requests of isolates of former versions are in no class. */
+  readonly classes?: ClassSeries;
 }
 
 /** The tables in force by isolate, as reported in the last minute or so. */
@@ -87,6 +93,44 @@ export interface MetricsHistory {
   readonly tables: Readonly<Record<"stable" | "canary", TableFigures>>;
   readonly canaryVerdict: CanaryVerdict;
   readonly isolates: IsolateTables;
+  /** Requests of all steps together by what decided them, most first. Absent from an object of a former version. */
+  readonly routes?: readonly RouteRequests[];
+}
+
+/**
+ * Their sum is that of all requests, but for those that isolates of former versions reported. Routes from 201 on are counted
+ * as `(other)`. An entry without a revision has what found no room: then the other figures are at least so many.
+ */
+export interface RouteRequests {
+  /** Of the table that decided. */
+  readonly revision: number | null;
+  /**
+   * JSON pointer: `/routes/0`, `/routes/0/canary`, `/default`, `/moved` and `/moves` (all of them together), `/directory/NAME`,
+   * `/withoutId` (requests without an ID). `(other)`; `(none)`: no single rule decided, as of lists and refused IDs.
+   */
+  readonly pointer: string;
+  readonly requests: number;
+}
+
+/** `GET /-/metrics/problems/:slug`: the last paths of requests that had a problem. */
+export interface ProblemSamples {
+  /** `none`: they could not be read. `off`: the deployment keeps none. */
+  readonly source: "all" | "none" | "off";
+  readonly slug: string;
+  /** For so long they are kept. */
+  readonly keptSeconds: number;
+  /** Newest first, at most 5. */
+  readonly samples: readonly ProblemSample[];
+}
+
+export interface ProblemSample {
+  /** ISO 8601: when the response began. */
+  readonly at: string;
+  readonly method: string;
+  /** As logged: without the query and public IDs; at most 200 characters, then `…`. */
+  readonly path: string;
+  readonly region: string | null;
+  readonly status: number;
 }
 
 /**
@@ -99,6 +143,19 @@ export interface TableFigures {
   readonly classes: ClassCounts;
   readonly p50: number | null;
   readonly p99: number | null;
+  /** The same over time, in the order of `MetricsHistory.at`. */
+  readonly steps?: TableSteps;
+}
+
+/** Requests of steps without a canary are 0. Times are `null` where nothing was measured. */
+export interface TableSteps {
+  readonly requests: readonly number[];
+  readonly errors: readonly number[];
+  /** Answers from 400 to 499. */
+  readonly refused: readonly number[];
+  readonly p50: readonly (number | null)[];
+  readonly p99: readonly (number | null)[];
+  readonly classes: ClassSeries;
 }
 
 /** `GET /-/events`: the data of its events, by name. */

@@ -5,10 +5,11 @@ import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
 import { BUCKETS_MS, keyParts, OTHER, OWN } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
 
-/** An hour by 10 s, as often as isolates report; a day by 5 min. Older figures are in the operator's monitoring. */
+/** An hour by 10 s, as often as isolates report. Older figures than a month's are in the operator's monitoring. */
 const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readonly steps: number }>> = {
   hour: { stepSeconds: 10, steps: 360 },
   day: { stepSeconds: 300, steps: 288 },
+  month: { stepSeconds: 7_200, steps: 360 },
 };
 
 const RECENT_SECONDS = 60;
@@ -54,7 +55,11 @@ export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
 /** The traffic of the last hour and the last day in bounded space. A report counts in the step in which it arrives. */
 export class TrafficHistory {
   /** By span: steps by their start in Unix seconds. */
-  readonly #steps: Readonly<Record<HistorySpan, Map<number, Step>>> = { hour: new Map(), day: new Map() };
+  readonly #steps: Readonly<Record<HistorySpan, Map<number, Step>>> = {
+    hour: new Map(),
+    day: new Map(),
+    month: new Map(),
+  };
   readonly #changed = new Set<string>();
   readonly #isolates = new IsolateTableReports();
 
@@ -110,7 +115,7 @@ export class TrafficHistory {
     });
     this.#changed.clear();
     const keptFrom = (span: HistorySpan) => stepAt(span, nowMs) - lengthOf(span) + SPANS[span].stepSeconds;
-    return { rows, keptFrom: { hour: keptFrom("hour"), day: keptFrom("day") } };
+    return { rows, keptFrom: { hour: keptFrom("hour"), day: keptFrom("day"), month: keptFrom("month") } };
   }
 
   /** Every step of the span up to now, or from the one that `from` (Unix seconds) is in. */
@@ -158,7 +163,7 @@ export const noHistory = (span: HistorySpan): MetricsHistory => ({
   isolates: { count: 0, shown: [] },
 });
 
-const SPAN_NAMES = ["hour", "day"] as const;
+const SPAN_NAMES = ["hour", "day", "month"] as const;
 
 const isSpan = (text: string): text is HistorySpan => Object.hasOwn(SPANS, text);
 
