@@ -102,7 +102,8 @@ export const consolePage = (gateway: Gateway) => {
         const { name, scope, by, session } = callerOf(c);
         const expiresAt = session === undefined ? null : new Date(session.untilMs).toISOString();
         const revision = served instanceof Response ? null : served.table.revision;
-        const view: SessionView = { name, scope, by, expiresAt, deployment: context.host, revision };
+        const environment = home?.environment ?? null;
+        const view: SessionView = { name, scope, by, expiresAt, deployment: context.host, environment, revision };
         return jsonResponse(view);
       })
       .post(`${PAGE}/session`, (c) => signIn(gateway, c))

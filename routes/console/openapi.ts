@@ -2,21 +2,21 @@ import { ID_PARAMETER, parameter, pathParameter } from "../openapi/paths.ts";
 import { json, operation } from "../openapi/table.ts";
 
 const TEXT = { type: "string" };
+const OR_NULL = { type: ["string", "null"] };
 
 const SESSION_VIEW = {
   type: "object",
-  required: ["name", "scope", "by", "expiresAt", "deployment", "revision"],
+  required: ["name", "scope", "by", "expiresAt", "deployment", "environment", "revision"],
   properties: {
     name: TEXT,
     scope: { type: "string", enum: ["support", "viewer", "operator"] },
     by: { type: "string", enum: ["token", "access", "open-pages", "session"] },
     expiresAt: { type: ["string", "null"], format: "date-time", description: "End of a session." },
-    deployment: TEXT,
+    deployment: { ...TEXT, description: "The host." },
+    environment: { ...OR_NULL, description: "Its name by the setting ENVIRONMENT." },
     revision: { type: ["integer", "null"] },
   },
 };
-
-const OR_NULL = { type: ["string", "null"] };
 
 const PREVIEW = {
   type: "object",

@@ -218,7 +218,7 @@ function startFront({ port, stateFolder, file, origins, reload }: Demo, onLogLin
     onLogLine,
     tableText: file.text,
     packsFolder: packsFolderOf(file.path),
-    vars: { ...CONSOLE_SETTINGS, ...settingsFrom(process.env) },
+    vars: { ...CONSOLE_SETTINGS, ENVIRONMENT: "demo", ...settingsFrom(process.env) },
     consoleFolder: join(stateFolder, "console"),
     openPages: isOpen(process.env),
     loopbackPorts: loopbackPortsOf(origins),

@@ -27,6 +27,12 @@ const gatewayName = matching(
   "must be a token of 1 to 63 characters, such as eu-edge",
 );
 
+/** Shown beside the mark of the console, and in what is told to others. */
+const environment = matching(
+  /^(?=.{1,40}$)[\p{L}\p{N}]+(?:[ ._-][\p{L}\p{N}]+)*$/u,
+  "must be a name of at most 40 letters and digits, such as production or eu-staging",
+);
+
 /** Down to a tenth of a second, for a gateway under development. */
 const refreshSeconds = numberIn(0.1, 86_400, /^\d{1,9}(?:\.\d)?$/, "number of at most one decimal");
 
@@ -34,6 +40,7 @@ const deadlineMs = numberIn(0, 86_400_000);
 
 const ENV = {
   GATEWAY_NAME: { read: gatewayName, none: DEFAULT_NAME },
+  ENVIRONMENT: { read: environment, none: undefined },
   REQUEST_LOG: { read: oneOf(["off", "json"]), none: "off" },
   CLIENT_ADDRESS: { read: oneOf(["cf-connecting-ip", "socket"]), none: "cf-connecting-ip" },
   METHOD_OVERRIDE: { read: oneOf(["remove", "pass"]), none: "remove" },
@@ -160,6 +167,8 @@ export function readConfig(env: Settings) {
 const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) => ({
   /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
   gatewayName: read.GATEWAY_NAME,
+  /** A name for people, such as production. */
+  environment: read.ENVIRONMENT,
   /** `json`: one line a request on the console. */
   requestLog: read.REQUEST_LOG,
   /** The party that vouches for the client's address. */

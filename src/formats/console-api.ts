@@ -16,6 +16,8 @@ export interface SessionView {
   readonly expiresAt: string | null;
   /** Host of the console. */
   readonly deployment: string;
+  /** By the setting `ENVIRONMENT`: a name such as `production`. */
+  readonly environment: string | null;
   /** Revision of the table in force in the isolate that responds. */
   readonly revision: number | null;
 }
@@ -95,6 +97,8 @@ export interface MetricsHistory {
   readonly isolates: IsolateTables;
   /** Requests of all steps together by what decided them, most first. Absent from an object of a former version. */
   readonly routes?: readonly RouteRequests[];
+  /** ID of the newest event of the log; absent without one, and from objects of a former version. */
+  readonly lastEvent?: number;
 }
 
 /**
@@ -158,8 +162,63 @@ export interface TableSteps {
   readonly classes: ClassSeries;
 }
 
+/** `webhook`: events that the receiver of events did not take. */
+export type LogKind = "region" | "origin" | "publication" | "canary" | "errors" | "machine" | "webhook";
+
+/** One event of the log: something that happened to the gateway, its table or what is behind it. */
+export interface LogEvent {
+  /** Rises. */
+  readonly id: number;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly kind: LogKind;
+  /** The kind and how it turned out, such as `region.down`; new ones may come. */
+  readonly type: string;
+  /** A sentence. */
+  readonly words: string;
+  /** Its figures, by name; a former or later version may have others. */
+  readonly evidence: Readonly<Record<string, string | number>>;
+  readonly region?: string;
+  /** Of the table that was published, or of a canary. */
+  readonly revision?: number;
+  /** It ends something that an event before it began. */
+  readonly isOver?: boolean;
+}
+
+/** `GET /-/events/log`: newest first. */
+export interface EventLog {
+  /** `none`: the log could not be read. */
+  readonly source: "all" | "none";
+  readonly events: readonly LogEvent[];
+  /** `before` of the next page; `null` on the last one. */
+  readonly next: number | null;
+}
+
+/** `GET /-/console/routes`: since when each route of the table in force is as it is. */
+export interface RouteRevisions {
+  readonly revision: number;
+  readonly routes: readonly {
+    /** JSON pointer. */
+    readonly pointer: string;
+    /** From 1; `null` where the text has no such place. */
+    readonly line: number | null;
+    readonly since: EntrySince;
+  }[];
+}
+
+/** The revision that wrote it. `isExact`: false where it may be an older one. */
+interface EntrySince {
+  readonly revision: number;
+  readonly author: string;
+  readonly time: string | null;
+  readonly note: string;
+  readonly isExact: boolean;
+}
+
 /** `GET /-/events`: the data of its events, by name. */
 export interface ConsoleEvents {
+  /** One event of the log. The newest 20 come first, oldest of them first. */
+  readonly log: LogEvent;
   /** The steps of the hour that are new or changed since the last one: at least the current one. */
   readonly traffic: MetricsHistory;
   /** A revision came in force in the isolate that responds; the first event is that in force already. */
@@ -180,14 +239,8 @@ export interface RuleView {
   /** From 1; `null` where the text has no such place. */
   readonly line: number | null;
   readonly entry: unknown;
-  /** The revision that wrote the entry of a moved entity. `isExact`: false where it may be an older one. */
-  readonly since: {
-    readonly revision: number;
-    readonly author: string;
-    readonly time: string | null;
-    readonly note: string;
-    readonly isExact: boolean;
-  } | null;
+  /** Of the entry of a moved entity. */
+  readonly since: EntrySince | null;
 }
 
 /** `GET /-/console/entity/:id`: the owner's response to a GET of the entity. */

@@ -6,6 +6,8 @@ export interface RegionHealth {
   readonly state: RegionState;
   /** A sentence without a host and without a number of requests: support sees it too. */
   readonly basis: string;
+  /** ISO 8601: when it came to be so; absent where that is not known. */
+  readonly since?: string;
 }
 
 /** Evidence about one origin. Times are Unix ms. */

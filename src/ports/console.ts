@@ -4,6 +4,8 @@ import type { Caller } from "./admin.ts";
 export interface ConsolePort {
   /** As declared, with or without a port. */
   readonly host: string;
+  /** The name of the environment, if it has one. */
+  readonly environment: string | undefined;
   isAt(host: string): boolean;
   /** A file of its build; `undefined` where there is no build. */
   file(name: string): Promise<Response> | undefined;

@@ -53,6 +53,7 @@ function composeAccess(env: Env, config: Config) {
   const consolePort = edgeConsole({
     host: config.consoleHost,
     preview: config.consolePreview,
+    environment: config.environment,
     tokens: config.auth.tokens,
     clock: systemClock,
     files: env.CONSOLE,

@@ -11,6 +11,7 @@ describe("the Worker's settings", () => {
   it("has a default for each", () => {
     expect(readConfig(bindings)).toEqual({
       gatewayName: "waybill",
+      environment: undefined,
       earlyAnswers: { bytesMax: 1_048_576, holdMs: 5_000 },
       requestLog: "off",
       clientAddress: "cf-connecting-ip",
@@ -51,9 +52,11 @@ describe("the Worker's settings", () => {
       REPORT_SECONDS: "0",
       CHECK_SECONDS: "1",
       GATEWAY_NAME: "eu-edge",
+      ENVIRONMENT: "EU production",
     };
     expect(readConfig({ ...bindings, ...set })).toEqual({
       gatewayName: "eu-edge",
+      environment: "EU production",
       earlyAnswers: { bytesMax: 1_048_576, holdMs: 5_000 },
       requestLog: "json",
       clientAddress: "socket",
@@ -85,6 +88,10 @@ describe("the Worker's settings", () => {
   it.each([
     { REQUEST_LOG: "yes" },
     { GATEWAY_NAME: "a b" },
+    { ENVIRONMENT: "" },
+    { ENVIRONMENT: "<b>production</b>" },
+    { ENVIRONMENT: "production " },
+    { ENVIRONMENT: "p".repeat(41) },
     { CLIENT_ADDRESS: "x-forwarded-for" },
     { TABLE_REFRESH_SECONDS: "0" },
     { TABLE_REFRESH_SECONDS: "-1" },

@@ -9,6 +9,7 @@ export interface ConsoleOptions {
   /** As declared; `undefined`: there is no console. */
   readonly host: string | undefined;
   readonly preview: ConsolePreview;
+  readonly environment: string | undefined;
   readonly tokens: readonly AdminToken[];
   readonly clock: Clock;
   /** Its files, where they were built. */
@@ -21,6 +22,7 @@ const sealed = loadable("console-sessions", () => import("./sessions.ts"));
 export function edgeConsole({
   host,
   preview,
+  environment,
   tokens,
   clock,
   files,
@@ -41,6 +43,7 @@ export function edgeConsole({
   };
   return {
     host,
+    environment,
     isAt: (asked) => (hasPort || !asked.includes(":") ? asked : asked.replace(/:\d*$/, "")).toLowerCase() === host,
     // The host of this URL is any: the binding has one service.
     file: (name) => files?.fetch(`http://console/${name}`),

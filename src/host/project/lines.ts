@@ -32,7 +32,11 @@ export function formatLogLine(line: string, paint: Paint): string {
 }
 
 /** Browsers find names below `localhost` on this machine (RFC 6761 §6.3). The host proxies nothing, whatever its port. */
-export const CONSOLE_SETTINGS = { CONSOLE_HOST: "console.localhost", CONSOLE_PREVIEW: "all" };
+export const CONSOLE_SETTINGS = {
+  CONSOLE_HOST: "console.localhost",
+  CONSOLE_PREVIEW: "all",
+  ENVIRONMENT: "development",
+};
 
 /** `url`: of the gateway, by its address. */
 export function consoleUrlOf(url: string, environment: Environment): string {

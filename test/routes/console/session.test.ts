@@ -29,10 +29,17 @@ describe("a session of the console", () => {
       scope: "operator",
       by: "session",
       deployment: HOST,
+      environment: null,
       expiresAt: "2026-11-23T00:30:00.000Z",
     });
     const ended = await ask(SESSION, { method: "DELETE", headers: { ...OWN, cookie } });
     expect([ended.status, ended.headers.get("set-cookie")]).toEqual([204, expect.stringContaining("Max-Age=0")]);
+  });
+
+  it("says which environment this is", async () => {
+    const { ask, signIn } = setUpConsole({ environment: "EU production" });
+    const view = await ask(SESSION, { headers: { cookie: await signIn("support") } });
+    expect(await view.json()).toMatchObject({ deployment: HOST, environment: "EU production" });
   });
 
   it.each([

@@ -31,6 +31,7 @@ interface Options extends Omit<NonNullable<Parameters<typeof setUp>[0]>, "nowMs"
   readonly entries?: readonly object[];
   readonly host?: string | undefined;
   readonly preview?: readonly string[] | "all";
+  readonly environment?: string;
   readonly auth?: Partial<AuthenticateOptions>;
   readonly isBuilt?: boolean;
 }
@@ -40,6 +41,7 @@ export function setUpConsole({
   entries = ENTRIES,
   host = HOST,
   preview = [],
+  environment,
   auth,
   isBuilt = true,
   ...rest
@@ -56,7 +58,7 @@ export function setUpConsole({
       return text === undefined ? new Response(null, { status: 404 }) : new Response(text);
     },
   } as unknown as Fetcher;
-  const home = edgeConsole({ host, preview, tokens, clock, files: isBuilt ? files : undefined });
+  const home = edgeConsole({ host, preview, environment, tokens, clock, files: isBuilt ? files : undefined });
   const authenticate = authenticator({
     settings: { openPages: false, tokens, access: undefined, isFaulty: false },
     sessions: home,
