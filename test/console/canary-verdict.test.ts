@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
+  type CanaryTimes,
   type ClassCounts,
   classOf,
+  differenceOf,
   figuresFrom,
   judgeCanary,
+  P99_MORE_MAX,
   REQUESTS_MIN,
+  SECONDS_MIN,
   type StatusClass,
 } from "../../src/formats/canary-verdict.ts";
 
@@ -103,5 +107,76 @@ describe("the verdict about a canary", () => {
     }
   });
 
+  const BOUNDS = [10, 100, 1_000];
+  const LONG: CanaryTimes = {
+    seconds: SECONDS_MIN,
+    boundsMs: BOUNDS,
+    stable: { buckets: [9_800, 190, 10, 0], p99: 50 },
+    canary: { buckets: [980, 19, 1, 0], p99: 50 },
+  };
+
+  it("needs half an hour, and none of it for what is worse", () => {
+    const [stable, canary] = [counts(10_000), counts(1_000)];
+    expect(judgeCanary(stable, canary, LONG).verdict).toBe("no-worse");
+    const early = judgeCanary(stable, canary, { ...LONG, seconds: SECONDS_MIN - 1 });
+    expect([early.verdict, early.words]).toEqual([
+      "too-few",
+      "Too early to judge: the canary was counted for 29 min, it takes at least 30 min.",
+    ]);
+    expect(early.conditions?.map(({ name, holds }) => [name, holds])).toEqual([
+      ["requests", true],
+      ["time", false],
+      ["classes", true],
+      ["p99", true],
+    ]);
+    const bad = judgeCanary(stable, counts(1_000, { "404": 50 }), { ...LONG, seconds: 10 });
+    expect(bad.verdict).toBe("worse");
+  });
+
+  it.each<[string, CanaryTimes["canary"], number, boolean]>([
+    ["equal", { buckets: [980, 19, 1, 0], p99: 50 }, 0, true],
+    ["a tenth higher", { buckets: [980, 19, 1, 0], p99: 55 }, P99_MORE_MAX, true],
+    ["lower", { buckets: [999, 1, 0, 0], p99: 9 }, -0.82, true],
+    ["higher, of few requests", { buckets: [19, 0, 1, 0], p99: 820 }, 15.4, true],
+    ["higher in another bucket", { buckets: [950, 20, 30, 0], p99: 700 }, 13, false],
+    ["higher in the same bucket", { buckets: [800, 200, 0, 0], p99: 95 }, 0.9, false],
+    ["beyond all bounds", { buckets: [900, 0, 0, 100], p99: 1_000 }, 19, false],
+  ])("judges p99: %s", (_, canary, more, holds) => {
+    const { verdict, words, conditions } = judgeCanary(counts(10_000), counts(1_000), { ...LONG, canary });
+    const p99 = conditions?.find(({ name }) => name === "p99");
+    expect([p99?.value, p99?.holds, p99?.bound]).toEqual([expect.closeTo(more, 9), holds, P99_MORE_MAX]);
+    expect(verdict).toBe(holds ? "no-worse" : "worse");
+    if (!holds) expect(words).toBe(`Do not promote: p99 is ${canary.p99} ms, 50 ms in force.`);
+  });
+
+  it("says of what was not measured that it was not", () => {
+    const none = { buckets: [0, 0, 0, 0], p99: null };
+    const { verdict, conditions } = judgeCanary(counts(10_000), counts(1_000), { ...LONG, canary: none });
+    expect(verdict).toBe("no-worse");
+    expect(conditions?.find(({ name }) => name === "p99")).toMatchObject({ holds: null, value: null });
+  });
+
   it("begins 20 s after the canary", () => expect(figuresFrom("2026-06-01T12:00:00.900Z")).toBe(1_780_315_220));
+});
+
+/** R. G. Newcombe, Interval estimation for the difference between independent proportions, 1998: table II, method 10, 95 %. */
+describe("the interval of a difference", () => {
+  it.each<[count: number, all: number, other: number, otherAll: number, low: number, high: number]>([
+    [56, 70, 48, 80, 0.0524, 0.3339],
+    [9, 10, 3, 10, 0.1705, 0.809],
+    [6, 7, 2, 7, 0.0582, 0.8062],
+    [5, 56, 0, 29, -0.0381, 0.1926],
+    [0, 10, 0, 20, -0.1611, 0.2775],
+    [0, 10, 0, 10, -0.2775, 0.2775],
+    [10, 10, 0, 20, 0.6791, 1],
+    [10, 10, 0, 10, 0.6075, 1],
+  ])("of %d in %d and %d in %d", (count, all, other, otherAll, low, high) => {
+    const found = differenceOf(count, all, other, otherAll, 1.959964);
+    expect([found?.low, found?.high]).toEqual([expect.closeTo(low, 4), expect.closeTo(high, 4)]);
+    const wide = differenceOf(count, all, other, otherAll);
+    expect(wide?.low).toBeLessThan(found?.low ?? 0);
+    expect(wide?.difference).toBeCloseTo(count / all - other / otherAll, 12);
+  });
+
+  it("is none without requests", () => expect(differenceOf(0, 0, 1, 2)).toBeUndefined());
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { type CanaryVerdict, figuresFrom } from "../../formats/canary-verdict.ts";
+import { type CanaryVerdict, figuresFrom, type VerdictCondition } from "../../formats/canary-verdict.ts";
 import { type CanaryMember, canaryMember } from "../../formats/console-canary.ts";
 import * as api from "../../formats/table-api.ts";
 import { NOTE_HEADER } from "../../formats/table-requests.ts";
@@ -116,6 +116,19 @@ const canaryVerdict = v.object({
   ),
   words: v.string(),
   worse: v.array(v.object({ class: v.string(), canary: v.number(), inForce: v.number() })),
+  conditions: v.optional(
+    v.array(
+      v.object({
+        name: v.pipe(
+          v.string(),
+          v.transform((text) => text as VerdictCondition["name"]),
+        ),
+        holds: v.nullable(v.boolean()),
+        value: v.nullable(v.number()),
+        bound: v.number(),
+      }),
+    ),
+  ),
 });
 
 const VERDICT = v.object({ source: v.string(), canaryVerdict });

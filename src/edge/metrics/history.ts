@@ -143,7 +143,7 @@ export class TrafficHistory {
       problems: Object.fromEntries(
         [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
       ),
-      ...figuresOf(steps),
+      ...figuresOf(steps, (ofCanary) => nowMs / 1000 - (at[ofCanary] ?? 0)),
       isolates: this.#isolates.read(nowMs),
     };
   }
@@ -248,25 +248,33 @@ function addToTable(
   rows.set(side, row);
 }
 
-/** Over all steps together: quantiles of steps cannot be added up. */
-function figuresOf(steps: readonly (Step | undefined)[]): Pick<MetricsHistory, "tables" | "canaryVerdict"> {
-  const figures = (side: keyof MetricsHistory["tables"]): TableFigures => {
-    const row = sumOf(
-      steps.flatMap((step) => [step?.tables.get(side) ?? []]),
-      TABLE_LENGTH,
-    );
-    const buckets = row.slice(TABLE_BUCKETS);
-    const [requests = 0, errors = 0] = row;
+/** Over all steps together: quantiles of steps cannot be added up. `secondsSince`: since the start of a step. */
+function figuresOf(
+  steps: readonly (Step | undefined)[],
+  secondsSince: (step: number) => number = () => 0,
+): Pick<MetricsHistory, "tables" | "canaryVerdict"> {
+  const ofSide = (side: keyof MetricsHistory["tables"]) => {
+    const rows = steps.flatMap((step) => [step?.tables.get(side) ?? []]);
+    const [requests = 0, errors = 0, ...buckets] = sumOf(rows, TABLE_LENGTH);
     const counts = sumOf(
       steps.flatMap((step) => [step?.classes.get(side) ?? []]),
       STATUS_CLASSES.length,
     );
     const classes = Object.fromEntries(STATUS_CLASSES.map((name, at) => [name, counts[at] ?? 0])) as ClassCounts;
-    return { requests, errors, classes, p50: quantile(buckets, 0.5), p99: quantile(buckets, 0.99) };
+    const p99 = quantile(buckets, 0.99);
+    const figures: TableFigures = { requests, errors, classes, p50: quantile(buckets, 0.5), p99 };
+    return { figures, times: { buckets, p99 } };
   };
-  const stable = figures("stable");
-  const canary = figures("canary");
-  return { tables: { stable, canary }, canaryVerdict: judgeCanary(stable.classes, canary.classes) };
+  const stable = ofSide("stable");
+  const canary = ofSide("canary");
+  const begun = steps.findIndex((step) => step?.classes.has("canary"));
+  const canaryVerdict = judgeCanary(stable.figures.classes, canary.figures.classes, {
+    seconds: begun === -1 ? 0 : secondsSince(begun),
+    boundsMs: BUCKETS_MS,
+    stable: stable.times,
+    canary: canary.times,
+  });
+  return { tables: { stable: stable.figures, canary: canary.figures }, canaryVerdict };
 }
 
 /** The class of an origin's status such as `2xx`, or the slug of a problem. */

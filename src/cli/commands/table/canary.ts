@@ -137,7 +137,7 @@ Examples:
 It first shows the running canary, its author and its IDs${shown}. With --yes, --expect must name it.
 ${changeExits("0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table", "the change is accepted")}`;
 
-const OVER_VERDICT = option("--over-verdict", "promote a canary that fails more often than the table in force");
+const OVER_VERDICT = option("--over-verdict", "promote a canary that is worse than the table in force");
 
 export const promote = command({
   name: "promote",
@@ -164,7 +164,7 @@ export const promote = command({
 });
 
 const WORSE =
-  "error: the canary fails more often than the table in force\n" +
+  "error: the canary is worse than the table in force\n" +
   "  end it with `waybill table abort`; to promote it all the same, pass --over-verdict\n" +
   "nothing was changed\n";
 
