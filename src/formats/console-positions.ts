@@ -60,10 +60,30 @@ export function positionsOf(text: string): Positions {
 type PathOf = () => readonly (string | number)[];
 
 /** From 1. `undefined` if the text has no such value. */
-export function lineOf(text: string, pointer: string): number | undefined {
-  const { values, keys } = positionsOf(text);
-  const span = keys.get(pointer) ?? values.get(pointer);
-  return span && text.slice(0, span.from).split("\n").length;
+export const lineOf = (text: string, pointer: string): number | undefined => linesIn(text)(pointer);
+
+/** The lines of many values: the text is read once, when the first is asked for. */
+export function linesIn(text: string): (pointer: string) => number | undefined {
+  let known: { readonly positions: Positions; readonly ends: readonly number[] } | undefined;
+  return (pointer) => {
+    known ??= { positions: positionsOf(text), ends: lineEndsOf(text) };
+    const { values, keys } = known.positions;
+    const span = keys.get(pointer) ?? values.get(pointer);
+    return span && lineAt(known.ends, span.from);
+  };
+}
+
+const lineEndsOf = (text: string): readonly number[] => [...text.matchAll(/\n/g)].map(({ index }) => index);
+
+/** One more than the line ends before the offset. */
+function lineAt(ends: readonly number[], offset: number): number {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low + 1;
 }
 
 /** The span of a fault: the value, else the nearest one around it. */

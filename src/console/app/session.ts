@@ -118,7 +118,7 @@ export async function loadTable(): Promise<void> {
     if (checked.ok) keyed.value = keyedOf(checked.value);
     if (checked.ok) {
       const text = answer.value;
-      const lineOf = (pointer: string) => positions?.lineOf(text, pointer);
+      const lineOf = positions?.linesIn(text) ?? (() => undefined);
       knownTable.value = { declared: checked.value, text, revision, lineOf };
     }
     reader.value = known ?? bareReader;

@@ -77,6 +77,17 @@ export const utcTime = (time: string | number): string =>
       .replace(/\.?0*Z$/, " UTC"),
   );
 
+const utcDays = formatOf((locale) => new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }));
+
+/** `1 June 2026`, or with the time of the day; always of UTC, so that all who read a table read the same. */
+export const timeInWords = (time: string): string =>
+  timeText(time, (date) => {
+    const [, clock = ""] = utcTime(date.getTime()).split(" ");
+    return clock === "00:00:00"
+      ? utcDays.format(date)
+      : `${utcDays.format(date)}, ${clock.replace(/^(..:..):00$/, "$1")} UTC`;
+  });
+
 const [minutes, seconds] = [{}, { second: "2-digit" } as const].map((more) =>
   dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...more }),
 );
