@@ -36,7 +36,7 @@ export function App() {
     document.title = `${own?.title ?? "Console"} – Waybill`;
   }, [own]);
   return (
-    <>
+    <div class="old">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         To the content
       </button>
@@ -50,7 +50,7 @@ export function App() {
       </p>
       {isPaletteOpen.value && <Palette />}
       {hasExpired.value && session.value && !isExpiredHidden.value && <Expired />}
-    </>
+    </div>
   );
 }
 

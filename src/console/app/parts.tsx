@@ -1,10 +1,12 @@
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RegionHealth, RegionState } from "../../formats/region-state.ts";
+import { announcement } from "./announce.ts";
 import type { Problem } from "./api.ts";
 
-/** Small parts that several pages share. */
+/** Small parts of pages that are not yet made of those in `parts/`. */
+
+export { announcement };
 
 export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
   return (
@@ -82,9 +84,6 @@ export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChi
     )}
   </dl>
 );
-
-/** Text for assistive technology, such as that something was copied. */
-export const announcement = signal("");
 
 export function CopyButton({ text, label, name = "Copy" }: { text: string; label: string; name?: string }) {
   const [isCopied, setCopied] = useState(false);

@@ -36,6 +36,8 @@ export const knownTable = signal<KnownTable | undefined>(undefined);
 export const reader = signal<Reader>(bareReader);
 /** Entities with keys of a directory in place of IDs. */
 export const keyed = signal<readonly KeyedEntity[]>([]);
+/** In the order of the table: their shapes and colours follow it. */
+export const regionNames = signal<readonly string[]>([]);
 export const namesProblem = signal<Problem | undefined>(undefined);
 
 export const mayView = computed(() => session.value?.scope === "viewer" || session.value?.scope === "operator");
@@ -120,10 +122,15 @@ export async function loadTable(): Promise<void> {
       const text = answer.value;
       const lineOf = positions?.linesIn(text) ?? (() => undefined);
       knownTable.value = { declared: checked.value, text, revision, lineOf };
+      regionNames.value = Object.keys(checked.value.regions);
     }
     reader.value = known ?? bareReader;
   } else {
-    const answer = await call<Names>("/-/console/names");
+    const [answer, regions] = await Promise.all([
+      call<Names>("/-/console/names"),
+      call<{ readonly regions: Readonly<Record<string, unknown>> }>("/-/regions"),
+    ]);
+    if (regions.ok) regionNames.value = Object.keys(regions.value.regions);
     if (answer.ok) keyed.value = keyedOf(answer.value);
     const known = answer.ok ? readerOfNames(answer.value) : undefined;
     if (!answer.ok) namesProblem.value = answer.problem;

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { Metafile } from "esbuild";
+import type { Metafile, Plugin } from "esbuild";
 import { keptBuild } from "../kept-build.ts";
 
 const ENTRY = fileURLToPath(new URL("../../console/main.tsx", import.meta.url));
@@ -50,6 +50,7 @@ export async function bundleConsole(read: Set<string> = new Set()): Promise<read
     loader: { ".svg": "file", ".woff2": "file" },
     minify: true,
     legalComments: "none",
+    plugins: [pageStyles],
     metafile: true,
     publicPath: ASSETS,
     entryNames: "[name].[hash]",
@@ -57,17 +58,44 @@ export async function bundleConsole(read: Set<string> = new Set()): Promise<read
     assetNames: "[name].[hash]",
     logLevel: "silent",
   });
-  for (const source of Object.keys(metafile.inputs)) read.add(resolve(ROOT, source));
+  for (const source of Object.keys(metafile.inputs)) read.add(resolve(ROOT, fileOf(source)));
   const first = firstLoaded(metafile);
   return outputFiles.map(({ path, contents }) => {
     const name = basename(path);
     const [, made] = Object.entries(metafile.outputs).find(([output]) => basename(output) === name) ?? [];
     const sources = Object.entries(made?.inputs ?? {}).flatMap(([source, { bytesInOutput }]) =>
-      bytesInOutput > 0 ? [source] : [],
+      bytesInOutput > 0 ? [fileOf(source)] : [],
     );
     return { name, bytes: contents, isFirst: first.has(name), sources };
   });
 }
+
+const PAGE_STYLE = "page-style";
+
+/** The path of an input of the build. */
+const fileOf = (source: string): string =>
+  source.startsWith(`${PAGE_STYLE}:`) ? source.slice(PAGE_STYLE.length + 1) : source;
+
+/**
+ * A style sheet that a module imports is a part of it: it comes with the page, once, after the first sheet. The entry's own is the
+ * first one, which the shell names. The page's policy lets no style element in, but sheets that a script makes.
+ */
+const pageStyles: Plugin = {
+  name: PAGE_STYLE,
+  setup({ onResolve, onLoad, resolve: find, esbuild }) {
+    onResolve({ filter: /\.css$/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (kind !== "import-statement" || importer === ENTRY || pluginData === PAGE_STYLE) return undefined;
+      const found = await find(path, { kind, importer, resolveDir, pluginData: PAGE_STYLE });
+      return found.errors.length > 0 ? found : { path: found.path, namespace: PAGE_STYLE };
+    });
+    onLoad({ filter: /./, namespace: PAGE_STYLE }, async ({ path }) => {
+      const { code } = await esbuild.transform(readFileSync(path, "utf8"), { loader: "css", minify: true });
+      const made =
+        "const sheet = new CSSStyleSheet(); sheet.replaceSync(text); document.adoptedStyleSheets.push(sheet);";
+      return { contents: `const text = ${JSON.stringify(code.trim())}; ${made}`, watchFiles: [path] };
+    });
+  },
+};
 
 /** The entry's file, its style sheet, and all that it imports without being asked. */
 function firstLoaded({ outputs }: Metafile): ReadonlySet<string> {
@@ -77,7 +105,10 @@ function firstLoaded({ outputs }: Metafile): ReadonlySet<string> {
     if (output === undefined || first.has(basename(path))) return;
     first.add(basename(path));
     if (output.cssBundle !== undefined) add(output.cssBundle);
-    for (const { path: imported, kind } of output.imports) if (kind === "import-statement") add(imported);
+    for (const { path: imported, kind } of output.imports) {
+      // Fonts are named by the style sheet.
+      if (kind === "import-statement" || kind === "url-token") add(imported);
+    }
   };
   for (const [path, { entryPoint }] of Object.entries(outputs)) if (entryPoint?.endsWith("main.tsx")) add(path);
   return first;
@@ -123,6 +154,9 @@ function shellOf(files: readonly ConsoleFile[]): string {
   if (main === undefined) throw new Error("the console's build has no main file");
   const links = first.flatMap((name) => {
     if (name.endsWith(".css")) return [`<link rel="stylesheet" href="${ASSETS}${name}">`];
+    if (name.endsWith(".woff2")) {
+      return [`<link rel="preload" href="${ASSETS}${name}" as="font" type="font/woff2" crossorigin>`];
+    }
     return name.endsWith(".js") && name !== main ? [`<link rel="modulepreload" href="${ASSETS}${name}">`] : [];
   });
   return `<!doctype html>
