@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { csvOf, nameOfPasted, PASTED_MAX, readOne, readPasted, sheetOf } from "../../src/console/lookup/read-pasted.ts";
-import { bareReader, isSameAlone, readerOfNames, readerOfTable } from "../../src/console/lookup/reader.ts";
+import { bareReader, isSameAlone } from "../../src/console/lookup/reader.ts";
+import { readerOfNames, readerOfTable } from "../../src/console/lookup/table-reader.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";

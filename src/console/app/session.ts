@@ -1,9 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { checkTable } from "../../routing/load.ts";
 import { patternsOf } from "../../routing/lookup/paths.ts";
-import { parseTableText } from "../../routing/schema/parse.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { bareReader, type Names, type Reader, readerOfNames, readerOfTable } from "../lookup/reader.ts";
+import { bareReader, type Names, type Reader } from "../lookup/reader.ts";
 import { call, hasExpired, type Problem } from "./api.ts";
 import { ownOf } from "./own.ts";
 import { forgetTyped, ownTyped } from "./typed.ts";
@@ -103,39 +101,49 @@ const CACHE_SECONDS = 60;
 
 /** Data that the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
-  if (mayView.value) {
-    // The parser of positions is large: before sign-in nothing needs it. Without it a rule is shown without its line.
-    const [answer, positions] = await Promise.all([
-      call<string>("/-/table", { asText: true }),
-      import("../../formats/console-positions.ts").catch(() => undefined),
-    ]);
-    if (!answer.ok) {
-      namesProblem.value = answer.problem;
-      return;
-    }
-    const revision = Number(answer.headers.get("waybill-revision") ?? 0);
-    const json = parseTableText(answer.value);
-    const checked = json.ok ? checkTable(json.value) : json;
-    const known = checked.ok ? readerOfTable(checked.value, revision) : undefined;
-    if (checked.ok) keyed.value = keyedOf(checked.value);
-    if (checked.ok) {
-      const text = answer.value;
-      const lineOf = positions?.linesIn(text) ?? (() => undefined);
-      knownTable.value = { declared: checked.value, text, revision, lineOf };
-      regionNames.value = Object.keys(checked.value.regions);
-    }
-    reader.value = known ?? bareReader;
-  } else {
-    const [answer, regions] = await Promise.all([
-      call<Names>("/-/console/names"),
-      call<{ readonly regions: Readonly<Record<string, unknown>> }>("/-/regions"),
-    ]);
-    if (regions.ok) regionNames.value = Object.keys(regions.value.regions);
-    if (answer.ok) keyed.value = keyedOf(answer.value);
-    const known = answer.ok ? readerOfNames(answer.value) : undefined;
-    if (!answer.ok) namesProblem.value = answer.problem;
-    reader.value = known ?? bareReader;
-    if (known === undefined) return;
+  namesProblem.value = mayView.value ? await loadWhole() : await loadNames();
+}
+
+const BROKEN: Problem = {
+  slug: "unreachable",
+  title: "A part of this page could not be loaded",
+  detail: "Without it the page cannot read the table.",
+  status: 0,
+  members: {},
+};
+
+async function loadWhole(): Promise<Problem | undefined> {
+  // The parsers of tables and of positions are large: before sign-in nothing needs them. Without positions a rule has no line.
+  const [answer, parts, positions] = await Promise.all([
+    call<string>("/-/table", { asText: true }),
+    import("../lookup/table-reader.ts").catch(() => undefined),
+    import("../../formats/console-positions.ts").catch(() => undefined),
+  ]);
+  if (!answer.ok) return answer.problem;
+  if (parts === undefined) return BROKEN;
+  const revision = Number(answer.headers.get("waybill-revision") ?? 0);
+  const text = answer.value;
+  const read = parts.readTable(text, revision);
+  if (read !== undefined) {
+    keyed.value = keyedOf(read.declared);
+    const lineOf = (pointer: string) => positions?.lineOf(text, pointer);
+    knownTable.value = { declared: read.declared, text, revision, lineOf };
+    regionNames.value = Object.keys(read.declared.regions);
   }
-  namesProblem.value = undefined;
+  reader.value = read?.reader ?? bareReader;
+  return undefined;
+}
+
+async function loadNames(): Promise<Problem | undefined> {
+  const [answer, regions, parts] = await Promise.all([
+    call<Names>("/-/console/names"),
+    call<{ readonly regions: Readonly<Record<string, unknown>> }>("/-/regions"),
+    import("../lookup/table-reader.ts").catch(() => undefined),
+  ]);
+  if (regions.ok) regionNames.value = Object.keys(regions.value.regions);
+  if (!answer.ok) return answer.problem;
+  if (parts === undefined) return BROKEN;
+  keyed.value = keyedOf(answer.value);
+  reader.value = parts.readerOfNames(answer.value) ?? bareReader;
+  return undefined;
 }

@@ -11,13 +11,10 @@ import {
   type Words,
 } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
-import type { Candidate, CompiledTable, DeclaredEntity, DeclaredTable, Taken } from "../../routing/index.ts";
+import type { Candidate, DeclaredTable, Taken } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
-import { loadTable } from "../../routing/load.ts";
-import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
-import { shownOf } from "../../routing/resolve/reading.ts";
-import { type Explanation, explain, resolveAny, resolvePath } from "../../routing/resolve/resolve.ts";
+import type { Explanation } from "../../routing/resolve/resolve.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** The page's knowledge of the table. Viewers read the whole table; support only the names that reading needs. */
@@ -130,118 +127,6 @@ export const bareReader: Reader = {
     };
   },
 };
-
-/** By the routes of a table, as the gateway reads it. */
-export function readerOfTable(declared: unknown, revision: number): Reader | undefined {
-  const table = loadTable(declared, revision);
-  return table.ok ? readerOf(table.value, "routes") : undefined;
-}
-
-/** By the names of a table. The regions that it does not know become one that is never shown. */
-export function readerOfNames({ entities = {}, countries, layouts, revision, taken }: Names): Reader | undefined {
-  // Keys of a directory say nothing themselves.
-  const withIds = Object.entries(entities).filter(([, { ids = [] }]) => ids.length > 0);
-  const regions = { unknown: { origins: [{ url: "http://unknown.invalid" }] } };
-  const declared = {
-    regions,
-    entities: Object.fromEntries(withIds.map(namesOnly)),
-    countries,
-    layouts,
-    routes: [],
-    default: "unknown",
-  };
-  const table = loadTable(JSON.parse(JSON.stringify(declared)), revision);
-  if (!table.ok) return undefined;
-  const own = taken && loadTaken({ ...declared, default: undefined }, taken, revision);
-  return readerOf(own ?? table.value, "names", taken?.named);
-}
-
-/** The routes were checked as a whole: without packs and regions some of them may now be without use. */
-function loadTaken(declared: object, { when }: Taken, revision: number): CompiledTable | undefined {
-  const routes = when.map((conditions) => ({ when: conditions, region: "unknown" }));
-  try {
-    const table = loadTable(JSON.parse(JSON.stringify({ ...declared, routes })), revision, true);
-    return table.ok ? table.value : undefined;
-  } catch {
-    // Boxes in place of packs may be beyond the budget of a table: then nothing is said of routes.
-    return undefined;
-  }
-}
-
-const namesOnly = ([name, { path, ids, public: kind }]: readonly [string, DeclaredEntity]) =>
-  [name, { path, ids, ...(kind !== undefined && { public: kind }) }] as const;
-
-function readerOf(table: CompiledTable, knows: "names" | "routes", named: readonly string[] = []): Reader {
-  const shown = shownOf(table);
-  const ownersOfForm = (text: string) => table.reading?.ownersOfForm(table, text) ?? [];
-  const enabled = [...shown.layouts.values()];
-  const codes = new Map([...table.countries].map(([code, number]) => [String(number), code]));
-  return {
-    knows,
-    revision: table.revision,
-    canRead: (text) =>
-      enabled.some(({ layout }) => readingsOf(layout, text).some(({ words }) => layout.fits(words))) ||
-      ownersOfForm(text).length > 0,
-    onPath: (path) => {
-      const match = table.paths.match(path);
-      return match && path.slice(match.idStart, match.idEnd);
-    },
-    layout: (name) => shown.layouts.get(name)?.layout,
-    country: (number) => codes.get(number),
-    ownPath: (name, layout, text) => {
-      const entity = shown.entities.get(name);
-      const pattern = entity && primaryPattern(entity, layout);
-      return pattern && pathWithId(pattern, text);
-    },
-    slices: (name, words) => slicesOf(shown, name, words),
-    read: ({ id, path }, nowMs) => {
-      const match = path === undefined ? undefined : shown.paths.match(path);
-      const where =
-        path === undefined || match === undefined || match.entity.reading?.hides === true
-          ? resolveAny(shown, id, nowMs)
-          : resolvePath(shown, match, path, nowMs);
-      const explanation = explain(shown, id, nowMs, undefined, where);
-      const publicOf = ownersOfForm(id);
-      // No entity uses it, and it is what it is.
-      if (explanation.candidates.length === 0 && publicOf.length === 0 && match === undefined) {
-        const bare = bareReader.read({ source: id, id, path }, nowMs);
-        if (bare.candidates.some(({ excluded }) => !excluded)) return { ...bare, error: explanation.error };
-      }
-      const shownAs = publicOf.length === 0 ? {} : { publicOf };
-      const placed = onPathOf(explanation.candidates, match?.entity.name);
-      if (knows === "routes") return { ...explanation, ...shownAs, candidates: placed };
-      const candidates = placed.map((each) => ({ ...each, region: undefined, rule: undefined }));
-      const { error } = explanation;
-      const isUnsure = error?.reason === "unassigned-key" && named.includes(error.entity);
-      return { ...explanation, ...shownAs, candidates, decision: undefined, ...(isUnsure && { isUnsure }) };
-    },
-  };
-}
-
-/** A path is of one entity: where it can have the ID, no other one is meant. */
-function onPathOf(candidates: readonly Candidate[], owner: string | undefined): readonly Candidate[] {
-  const isOwn = ({ entity }: Candidate): boolean => entity === owner;
-  if (owner === undefined || !candidates.some((each) => isOwn(each) && !each.excluded)) return candidates;
-  const against = `the path is one of ${owner}`;
-  return candidates.map((each) =>
-    isOwn(each) ? each : { ...each, excluded: true, against: [...each.against, against] },
-  );
-}
-
-function slicesOf(table: CompiledTable, name: string, words: Words): readonly ReadSlice[] {
-  const enabled = table.layouts.get(name);
-  const key = enabled?.layout.fields.find((field) => field.role === "key");
-  if (enabled === undefined || key === undefined) return [];
-  const value = key.readBig(words);
-  return [...enabled.slices.values()].map((slice) => {
-    const below = BigInt(key.bits - slice.offset - slice.bits);
-    return {
-      name: slice.name,
-      value: BigInt.asUintN(slice.bits, value >> below).toString(),
-      isArea: slice.codes === "m49",
-    };
-  });
-}
 
 /** The bits of a text in a layout; `undefined` if none of its forms reads it. */
 export const wordsOf = (layout: Layout, text: string): Words | undefined => readingsOf(layout, text)[0]?.words;

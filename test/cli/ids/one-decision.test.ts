@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readOne } from "../../../src/console/lookup/read-pasted.ts";
-import { readerOfTable } from "../../../src/console/lookup/reader.ts";
+import { readerOfTable } from "../../../src/console/lookup/table-reader.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys, publicCodec } from "../../../src/features/public-ids/table/codec.ts";
 import { decideAny, decideId } from "../../../src/gateway/decide.ts";
 import { explainId } from "../../../src/gateway/explain-id.ts";

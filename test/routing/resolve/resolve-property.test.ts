@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readOne } from "../../../src/console/lookup/read-pasted.ts";
-import { readerOfNames } from "../../../src/console/lookup/reader.ts";
+import { readerOfNames } from "../../../src/console/lookup/table-reader.ts";
 import { builtinLayouts, groupOfClass } from "../../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath, takenIn } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
