@@ -6,6 +6,7 @@ import { layoutsPage } from "./generators/layouts-page.ts";
 import { problemsPage } from "./generators/problems-page.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
 import { tableApiFile } from "./generators/table-api.ts";
+import { worldDotsFile } from "./generators/world-dots.ts";
 import { cliPage } from "./help-page.ts";
 
 /** `npm run generate`: writes all generated files. A test fails if one is stale. */
@@ -18,6 +19,7 @@ const files = [
   tableApiFile(),
   examplesSchemaFile(),
   await commandSummariesFile(),
+  worldDotsFile(),
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },

@@ -5,13 +5,14 @@ import { databasesPage } from "./generators/databases-page.ts";
 import { examplesSchemaFile } from "./generators/examples-schema.ts";
 import { generatedFiles } from "./generators/routing-files.ts";
 import { tableApiFile } from "./generators/table-api.ts";
+import { worldDotsFile } from "./generators/world-dots.ts";
 import { cliPage } from "./help-page.ts";
 
 it.each(generatedFiles())("src/routing/$name is what npm run generate writes", ({ name, text }) => {
   expect(readFileSync(new URL(`../../src/routing/${name}`, import.meta.url), "utf8")).toBe(text);
 });
 
-it.each([tableApiFile(), examplesSchemaFile(), await commandSummariesFile()])(
+it.each([tableApiFile(), examplesSchemaFile(), await commandSummariesFile(), worldDotsFile()])(
   "$path is what npm run generate writes",
   ({ path, text }) => {
     expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toBe(text);
