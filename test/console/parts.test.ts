@@ -4,16 +4,6 @@ import { readPlace } from "../../src/console/app/router.ts";
 import { countText } from "../../src/console/app/words.ts";
 import { capacityFor, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
-import {
-  averageOf,
-  joinLabels,
-  mergeHistory,
-  periodsOf,
-  problemCounts,
-  ratesOf,
-  recentOf,
-  sumWithin,
-} from "../../src/console/overview/history.ts";
 import { tableIn } from "../../src/console/table/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/table/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
@@ -54,11 +44,7 @@ describe("the build", () => {
       .map(({ bytes }) => new TextDecoder().decode(bytes))
       .join("");
     // Names that minification keeps.
-    expect([first.includes("cm-editor"), first.includes("u-over"), first.includes('"arcs"')]).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    expect([first.includes("cm-editor"), first.includes("u-over")]).toEqual([false, false]);
     expect(bytesOf(false)).toBeLessThanOrEqual(320 * 1024);
   });
 });
@@ -97,88 +83,6 @@ const historyOf = (
   problems,
   total: series(requests),
   regions: { eu: series(requests) },
-});
-
-describe("figures over time", () => {
-  it("takes steps that are new or changed, and knows nothing of what was not there", () => {
-    const merged = mergeHistory(historyOf([10, 20], [1, 2], { "unknown-id": [0, 1] }), {
-      ...historyOf([20, 30], [5, 6], { "malformed-id": [3, 0] }),
-      regions: { us: series([7, 8]) },
-    });
-    expect(merged.at).toEqual([10, 20, 30]);
-    expect(merged.total.requests).toEqual([1, 5, 6]);
-    expect([merged.regions["eu"]?.requests, merged.regions["us"]?.requests]).toEqual([
-      [1, 0, 0],
-      [0, 7, 8],
-    ]);
-    expect(merged.regions["us"]?.p50).toEqual([null, null, null]);
-    expect(merged.problems).toEqual({ "unknown-id": [0, 0, 0], "malformed-id": [0, 3, 0] });
-    expect(problemCounts(merged)).toEqual([["malformed-id", 3]]);
-  });
-
-  it("says the average of the whole steps, and the share of errors where there was a request", () => {
-    const errors = { ...series([30, 10, 99]), errors: [1, 3, 99] };
-    expect(averageOf(errors, 10)).toEqual({ perSecond: 2, errorShare: 0.1 });
-    expect(averageOf(series([0, 0, 5]), 10)).toEqual({ perSecond: 0, errorShare: undefined });
-    expect(averageOf(series([]), 10)).toEqual({ perSecond: 0, errorShare: undefined });
-  });
-
-  it("counts problems before and after each publication", () => {
-    const shown = historyOf([100, 110, 120, 130, 140, 150], [1, 1, 1, 1, 1, 1]);
-    const marks = [
-      { at: 138, text: "3" },
-      { at: 110, text: "2" },
-      // Before all steps, and after them.
-      { at: 20, text: "1" },
-      { at: 151, text: "4" },
-    ];
-    const periods = periodsOf(shown, marks);
-    expect(periods.map(({ name, from, to, minutes }) => [name, from, to, minutes * 6])).toEqual([
-      ["before 2", 0, 1, 1],
-      ["after 2", 1, 4, 3],
-      ["after 3", 4, 6, 2],
-    ]);
-    expect(periods.map((period) => sumWithin([1, 2, 3, 4, 5, 6], period))).toEqual([1, 9, 11]);
-    expect(periodsOf(shown, [])).toEqual([]);
-    // Two within one step: the later one's figures are those after both.
-    const twice = [
-      { at: 111, text: "2" },
-      { at: 112, text: "3" },
-    ];
-    expect(periodsOf(shown, twice).map(({ name }) => name)).toEqual(["before 2", "after 3"]);
-    const many = [105, 115, 125, 135].map((at) => ({ at, text: `${at}` }));
-    expect(periodsOf(shown, many).map(({ name }) => name)).toEqual([
-      "before 115",
-      "after 115",
-      "after 125",
-      "after 135",
-    ]);
-  });
-
-  it("leaves out the step that is not over, and never grows without end", () => {
-    expect(ratesOf([10, 20, 5], 10)).toEqual([1, 2, null]);
-    expect(recentOf(series([60, 60, 1], [3, 4, null]), 10)).toMatchObject({ perSecond: 6, errorShare: 0, p50: 4 });
-    let history = historyOf([0], [1]);
-    for (let at = 10; at < 10_000; at += 10) history = mergeHistory(history, historyOf([at], [1]));
-    expect(history.at.length).toBe(400);
-    expect(history.total.requests.length).toBe(400);
-  });
-});
-
-describe("labels of publications", () => {
-  const joined = (...marks: readonly (readonly [x: number, text: string])[]) =>
-    joinLabels(
-      marks.map(([x, text]) => ({ x, text })),
-      (text) => text.length * 10,
-    ).map(({ x, text }) => `${x} ${text}`);
-  it("are one where they would cover each other", () => {
-    expect(joined([0, "40"], [20, "41"])).toEqual(["0 40", "20 41"]);
-    expect(joined([0, "40"], [19, "41"])).toEqual(["0 40–41"]);
-    // The longer one covers more.
-    expect(joined([0, "40"], [19, "41"], [49, "canary 42"], [50, "43"])).toEqual(["0 40–43"]);
-    expect(joined([100, "42"], [0, "40"], [5, "41"])).toEqual(["0 40–41", "100 42"]);
-    expect(joined()).toEqual([]);
-  });
 });
 
 describe("a difference in words", () => {

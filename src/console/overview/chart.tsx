@@ -1,52 +1,176 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
+import "../style/charts.css";
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
 import { isDark } from "../app/settings.ts";
-import { clockText, countText } from "../app/words.ts";
-import { joinLabels, lineInWords } from "./history.ts";
+import { countText } from "../app/words.ts";
+import { cursorAt, zoom } from "./plot/cursor.ts";
+import { colourOf, Ends, Flags, type Line, LineMark, Placed } from "./plot/overlays.tsx";
+import { type Flag, leftOf, nearest, type Span, timeAt, topOf } from "./plot/places.ts";
+import { AXIS_WIDTH, END_WIDTH, makePlot, type Painted } from "./plot/plot.ts";
+import { ValuesTable } from "./plot/values-table.tsx";
+import { timeTextFor } from "./plot/words.ts";
 
-export interface Line {
-  readonly name: string;
-  /** Number of its colour, from 0. */
-  readonly colour: number;
-  readonly values: readonly (number | null)[];
-  readonly isDashed?: boolean;
-}
-
-export interface Mark {
-  /** Unix seconds. */
-  readonly at: number;
-  readonly text: string;
-}
+export type { Line } from "./plot/overlays.tsx";
+export type { Flag } from "./plot/places.ts";
 
 interface Props {
   readonly title: string;
+  /** Unix seconds, rising. */
   readonly at: readonly number[];
   readonly lines: readonly Line[];
   /** Publications. */
-  readonly marks: readonly Mark[];
+  readonly flags: readonly Flag[];
   readonly text?: (value: number) => string;
+  /** Beside the title, such as `status 5xx`. */
+  readonly unit?: string;
+  readonly aside?: ComponentChildren;
 }
 
-const HEIGHT = 170;
+/** A time series. Its values stand in the legend, as text, and in a table behind it. */
+export function Chart({ title, at, lines, flags, text = countText, unit, aside }: Props) {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [lit, setLit] = useState<string>();
+  const shown = lines.filter(({ name }) => !hidden.has(name));
+  const span = zoom.value ?? { from: at[0] ?? 0, to: at.at(-1) ?? 0 };
+  const timeText = timeTextFor(at, span);
+  const place = cursorAt.value === undefined ? undefined : nearest(at, cursorAt.value);
+  const valueText = ({ values }: Line): string => {
+    const value = place === undefined ? values.findLast((each) => each !== null) : values[place];
+    return value === undefined || value === null ? "–" : text(value);
+  };
+  const when = place === undefined ? "now" : timeText(at[place] ?? 0, true);
+  const words = `${when}: ${shown.map((line) => `${line.name} ${valueText(line)}`).join(", ")}`;
+  const toggle = (name: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+  };
+  return (
+    <figure class="chart" aria-label={title}>
+      <figcaption>
+        <span>
+          {title} {unit !== undefined && <small>{unit}</small>}
+        </span>
+        {aside}
+      </figcaption>
+      <ul class="readout">
+        {lines.map((line) => (
+          <li key={line.name}>
+            <button
+              type="button"
+              class="ro"
+              aria-pressed={!hidden.has(line.name)}
+              onClick={() => toggle(line.name)}
+              onPointerEnter={() => setLit(line.name)}
+              onPointerLeave={() => setLit(undefined)}
+              onFocus={() => setLit(line.name)}
+              onBlur={() => setLit(undefined)}
+            >
+              <LineMark line={line} />
+              {line.name} <b>{valueText(line)}</b>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Plot {...{ title, at, lines, hidden, lit, flags, text, span, place, words, timeText }} />
+      <ValuesTable {...{ title, at, lines, span, text, timeText }} />
+    </figure>
+  );
+}
 
-/** Colours come from the style sheet, so that both themes have their own. */
-const colourIn = (element: Element, name: string): string => {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-};
+interface PlotProps {
+  readonly title: string;
+  readonly at: readonly number[];
+  readonly lines: readonly Line[];
+  readonly hidden: ReadonlySet<string>;
+  /** The line that the reader points at: the others fade. */
+  readonly lit: string | undefined;
+  readonly flags: readonly Flag[];
+  readonly text: (value: number) => string;
+  readonly span: Span;
+  readonly place: number | undefined;
+  readonly words: string;
+  readonly timeText: (at: number, isWhole?: boolean) => string;
+}
 
-/** A time series with publications marked. Its figures stand in words beside it. */
-export function Chart({ title, at, lines, marks, text = countText }: Props) {
+function Plot({ title, at, lines, hidden, lit, flags, text, span, place, words, timeText }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>(undefined);
+  const width = useWidth(frame);
+  const shown = lines.filter(({ name }) => !hidden.has(name));
+  const top = useMemo(() => topOf(at, shown, span), [at, lines, hidden, span.from, span.to]);
+  const isOver = useRef(false);
+  const painted = useRef<Painted>(undefined as never);
+  painted.current = {
+    span,
+    top,
+    text,
+    timeText,
+    flags,
+    onCursor: (under) => {
+      if (isOver.current && under !== undefined) cursorAt.value = at[under];
+    },
+    onZoom: (within) => {
+      zoom.value = within;
+    },
+  };
+  usePlot(frame, { at, lines, hidden, lit, width, cursor: place }, painted);
+  const inner = Math.max(0, width - AXIS_WIDTH - END_WIDTH);
+  const pointAt = (event: PointerEvent) => {
+    // A finger that moves up or down scrolls the page.
+    if (event.pointerType !== "touch" || frame.current === null) return;
+    const left = event.clientX - frame.current.getBoundingClientRect().left - AXIS_WIDTH;
+    cursorAt.value = timeAt(left, span, inner);
+  };
+  return (
+    <div class="plot">
+      <Flags flags={flags} span={span} width={inner} />
+      <div
+        ref={frame}
+        class="cv"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title}: the arrow keys move through time, plus and minus zoom`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, at.length - 1)}
+        aria-valuenow={place ?? Math.max(0, at.length - 1)}
+        aria-valuetext={words}
+        onKeyDown={(event) => takeKey(event, at, span, place)}
+        onBlur={() => {
+          cursorAt.value = undefined;
+        }}
+        onPointerEnter={() => {
+          isOver.current = true;
+        }}
+        onPointerLeave={({ pointerType }) => {
+          if (pointerType === "touch") return;
+          isOver.current = false;
+          cursorAt.value = undefined;
+        }}
+        onPointerDown={pointAt}
+        onPointerMove={pointAt}
+      />
+      {place !== undefined && (
+        <Placed class="at" left={leftOf(at[place] ?? 0, span, inner)} text={timeText(at[place] ?? 0, true)} />
+      )}
+      <Ends {...{ at, lines: shown, span, top }} />
+      {zoom.value !== undefined && (
+        <button
+          type="button"
+          class="btn quiet small whole-span"
+          onClick={() => {
+            zoom.value = undefined;
+          }}
+        >
+          Whole time
+        </button>
+      )}
+    </div>
+  );
+}
+
+function useWidth(frame: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
-  const shape = `${isDark.value} ${lines.map(({ name }) => name).join()}`;
-  const marked = useRef(marks);
-  marked.current = marks;
   useEffect(() => {
     const own = frame.current;
     if (own === null) return;
@@ -54,103 +178,88 @@ export function Chart({ title, at, lines, marks, text = countText }: Props) {
     watcher.observe(own);
     return () => watcher.disconnect();
   }, []);
+  return width;
+}
+
+interface Drawn extends Pick<PlotProps, "at" | "lines" | "hidden" | "lit"> {
+  readonly width: number;
+  readonly cursor: number | undefined;
+}
+
+/** Paints again whenever the values, the width or the theme change. */
+function usePlot(
+  frame: { readonly current: HTMLElement | null },
+  { at, lines, hidden, lit, width, cursor }: Drawn,
+  painted: { readonly current: Painted },
+): void {
+  const plot = useRef<uPlot>(undefined);
+  const data = useMemo((): uPlot.AlignedData => [[...at], ...lines.map(({ values }) => [...values])], [at, lines]);
+  const shape = `${isDark.value} ${lines.map(({ name, style }) => `${name} ${style} ${!hidden.has(name)}`).join()}`;
   useEffect(() => {
     const own = frame.current;
     if (own === null || width === 0) return;
-    plot.current = new uPlot(
-      optionsFor(own, lines, width, text, marked),
-      [[...at], ...lines.map(({ values }) => [...values])],
-      own,
-    );
-    return () => plot.current?.destroy();
+    const drawn = lines.map((line) => ({ ...line, colour: colourOf(line), isShown: !hidden.has(line.name) }));
+    plot.current = makePlot(own, drawn, { width, data }, painted);
+    return () => {
+      plot.current?.destroy();
+      plot.current = undefined;
+    };
   }, [shape, width]);
+  const { span, top, flags } = painted.current;
   useEffect(() => {
-    plot.current?.setData([[...at], ...lines.map(({ values }) => [...values])]);
-  }, [at, lines, marks]);
-  return (
-    <figure class="chart">
-      <figcaption>{title}</figcaption>
-      <div ref={frame} aria-hidden="true" />
-      <ul class="legend">
-        {lines.map(({ name, colour, values, isDashed }) => (
-          <li key={name}>
-            <span class={`key colour-${colour % 8} ${isDashed ? "dashed" : ""}`} aria-hidden="true" />
-            {lineInWords(name, values, text)}
-          </li>
-        ))}
-      </ul>
-    </figure>
+    plot.current?.setData(data);
+  }, [data, span.from, span.to, top, flags]);
+  useEffect(() => {
+    const own = plot.current;
+    // Away from the plot it is hidden.
+    const left = cursor === undefined ? -10 : (own?.valToPos(at[cursor] ?? 0, "x") ?? -10);
+    own?.setCursor({ left, top: cursor === undefined ? -10 : 0 }, false);
+  }, [cursor, data, span.from, span.to, shape, width]);
+  useEffect(() => {
+    const place = lines.findIndex(({ name }) => name === lit);
+    plot.current?.setSeries(place < 0 ? null : place + 1, { focus: true }, false);
+  }, [lit]);
+}
+
+const PAGE_STEPS = 10;
+
+/** Arrows, Page and End keys move the cursor; plus and minus zoom around it, and Escape ends both. */
+function takeKey(event: KeyboardEvent, at: readonly number[], span: Span, place: number | undefined): void {
+  const last = at.findLastIndex((time) => time <= span.to);
+  const first = Math.max(
+    0,
+    at.findIndex((time) => time >= span.from),
   );
-}
-
-function optionsFor(
-  element: Element,
-  lines: readonly Line[],
-  width: number,
-  text: (value: number) => string,
-  marks: { readonly current: readonly Mark[] },
-): uPlot.Options {
-  const [soft, grid, accent] = [
-    colourIn(element, "--soft"),
-    colourIn(element, "--line"),
-    colourIn(element, "--accent"),
-  ];
-  const axis = { stroke: soft, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
-  return {
-    width,
-    height: HEIGHT,
-    // The last time stands half beyond its tick.
-    padding: [null, 24, null, null],
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
-    axes: [
-      { ...axis, space: 90, size: 30, values: (_, seconds) => timeTexts(seconds) },
-      { ...axis, size: 60, values: (_, values) => values.map(text) },
-    ],
-    series: [
-      {},
-      ...lines.map(({ name, colour, isDashed }) => ({
-        label: name,
-        stroke: colourIn(element, `--colour-${colour % 8}`),
-        width: 2,
-        points: { show: false },
-        ...(isDashed && { dash: [6, 4] }),
-      })),
-    ],
-    hooks: { draw: [(plot) => paintMarks(plot, marks.current, accent)] },
+  const own = place ?? last;
+  const steps: Readonly<Record<string, number>> = {
+    ArrowLeft: own - 1,
+    ArrowDown: own - 1,
+    ArrowRight: own + 1,
+    ArrowUp: own + 1,
+    PageDown: own - PAGE_STEPS,
+    PageUp: own + PAGE_STEPS,
+    Home: first,
+    End: last,
   };
+  const next = steps[event.key];
+  if (next !== undefined) cursorAt.value = at[Math.min(Math.max(next, first), last)];
+  else if (event.key === "+" || event.key === "=") zoom.value = zoomed(at, span, at[own] ?? span.to, 0.5);
+  else if (event.key === "-") zoom.value = zoomed(at, span, at[own] ?? span.to, 2);
+  else if (event.key === "Escape" && (zoom.value !== undefined || cursorAt.value !== undefined)) {
+    zoom.value = undefined;
+    cursorAt.value = undefined;
+  } else return;
+  event.preventDefault();
 }
 
-/** The times of an axis: with seconds where it is short. */
-function timeTexts(seconds: readonly number[]): string[] {
-  const isShort = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0) < 300;
-  return seconds.map((at) => clockText(at, isShort));
-}
+/** Fewer steps say nothing. */
+const ZOOM_STEPS_MIN = 4;
 
-/** A line for each publication, with its revision above. */
-function paintMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
-  const { ctx, bbox } = plot;
-  const { min = 0, max = 0 } = plot.scales["x"] ?? {};
-  ctx.save();
-  ctx.strokeStyle = colour;
-  ctx.fillStyle = colour;
-  ctx.setLineDash([3, 3]);
-  ctx.textAlign = "left";
-  ctx.font = `${11 * devicePixelRatio}px sans-serif`;
-  // The newest one is first: of two at one place it is the second.
-  const shown = marks
-    .toReversed()
-    .filter(({ at }) => at >= (min ?? 0) && at <= (max ?? 0))
-    .map(({ at, text }) => ({ x: plot.valToPos(at, "x", true), text }));
-  for (const { x } of shown) {
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-  }
-  const room = (text: string): number => ctx.measureText(text).width + 6 * devicePixelRatio;
-  for (const { x, text } of joinLabels(shown, room))
-    ctx.fillText(text, x + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
-  ctx.restore();
+function zoomed(at: readonly number[], { from, to }: Span, around: number, by: number): Span | undefined {
+  const [first = 0, second = 0] = at;
+  const last = at.at(-1) ?? 0;
+  const length = Math.max((to - from) * by, (second - first) * ZOOM_STEPS_MIN);
+  if (length >= last - first) return undefined;
+  const start = Math.min(Math.max(around - length / 2, first), last - length);
+  return { from: start, to: start + length };
 }

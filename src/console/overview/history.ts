@@ -56,39 +56,89 @@ export interface Recent {
   readonly perSecond: number;
   /** Share of the requests with an answer of 500 or more; `undefined` without requests. */
   readonly errorShare: number | undefined;
+  /** The same of 400 to 499. */
+  readonly refusedShare: number | undefined;
   readonly p50: number | undefined;
   readonly p99: number | undefined;
 }
 
-/** The last minute or so: whole steps only. Times are those of the last step that has some. */
-export function recentOf({ requests, errors, p50, p99 }: HistorySeries, stepSeconds: number): Recent {
-  const steps = Math.max(1, Math.round(60 / stepSeconds));
-  const sum = (counts: readonly number[]) => counts.slice(-steps - 1, -1).reduce((all, count) => all + count, 0);
-  const last = (times: Column) => times.findLast((time) => time !== null) ?? undefined;
-  const all = sum(requests);
+const RECENT_SECONDS = 60;
+
+const totalOf = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+/**
+ * The last minute or so. Rates are of whole steps; shares are of the step that is not over too, since what fails now must show
+ * now. Times are those of the last whole step that has some.
+ */
+export function recentOf({ requests, errors, refused, p50, p99 }: HistorySeries, stepSeconds: number): Recent {
+  const steps = Math.max(1, Math.round(RECENT_SECONDS / stepSeconds));
+  const latest = (counts: readonly number[]) => totalOf(counts.slice(-steps - 1));
+  const last = (times: Column) => times.slice(-steps - 1).findLast((time) => time !== null) ?? undefined;
+  const all = latest(requests);
   const used = Math.max(1, Math.min(steps, requests.length - 1));
   return {
-    perSecond: all / (used * stepSeconds),
-    errorShare: all === 0 ? undefined : sum(errors) / all,
+    perSecond: totalOf(requests.slice(-steps - 1, -1)) / (used * stepSeconds),
+    errorShare: all === 0 ? undefined : latest(errors) / all,
+    refusedShare: all === 0 ? undefined : latest(refused) / all,
     p50: last(p50),
     p99: last(p99),
   };
 }
 
-export interface Average {
-  readonly perSecond: number;
-  /** Share of the requests; `undefined` without any. */
-  readonly errorShare: number | undefined;
+/** Those within the last seconds of a longer history. */
+export function lastOf(history: MetricsHistory, seconds: number): MetricsHistory {
+  const from = Math.max(0, history.at.length - Math.ceil(seconds / history.stepSeconds));
+  if (from === 0) return history;
+  const cut = <Value>(values: readonly Value[]): readonly Value[] => values.slice(from);
+  const cutSeries = (series: HistorySeries): HistorySeries =>
+    Object.fromEntries(SERIES.map((name) => [name, cut<number | null>(series[name])])) as unknown as HistorySeries;
+  return {
+    ...history,
+    at: cut(history.at),
+    total: cutSeries(history.total),
+    regions: Object.fromEntries(Object.entries(history.regions).map(([name, series]) => [name, cutSeries(series)])),
+    problems: Object.fromEntries(Object.entries(history.problems).map(([slug, counts]) => [slug, cut(counts)])),
+  };
 }
 
-/** The average of all whole steps. */
-export function averageOf({ requests, errors }: HistorySeries, stepSeconds: number): Average {
-  const sum = (counts: readonly number[]) => counts.slice(0, -1).reduce((all, count) => all + count, 0);
-  const all = sum(requests);
-  return {
-    perSecond: all / (Math.max(1, requests.length - 1) * stepSeconds),
-    errorShare: all === 0 ? undefined : sum(errors) / all,
-  };
+/** How a count compares with that of an hour before, where an hour is known: 0.1 is a tenth more. */
+export function changeOf(counts: readonly number[], stepSeconds: number): number | undefined {
+  const steps = Math.max(1, Math.round(RECENT_SECONDS / stepSeconds));
+  // All but the last of its minutes.
+  if (counts.length * stepSeconds < 3_600 - RECENT_SECONDS) return undefined;
+  const before = totalOf(counts.slice(0, steps));
+  return before === 0 ? undefined : totalOf(counts.slice(-steps - 1, -1)) / before - 1;
+}
+
+export interface Course {
+  /** Unix seconds: it is new since then. */
+  readonly newSince: number | undefined;
+  /** A second, in the last whole minute. */
+  readonly perSecond: number;
+  /** How many times as often as before; 1 where it is about as before. */
+  readonly times: number;
+}
+
+/** Shorter is no time before. */
+const BEFORE_SECONDS = 600;
+
+/** Fewer say nothing of a change. */
+const CHANGE_COUNT_MIN = 10;
+
+/** Whether a problem is new, or is answered more often than before. */
+export function courseOf(
+  counts: readonly number[],
+  { at, stepSeconds }: Pick<MetricsHistory, "at" | "stepSeconds">,
+): Course {
+  const steps = Math.max(1, Math.round(RECENT_SECONDS / stepSeconds));
+  const first = counts.findIndex((count) => count > 0);
+  const began = at[first];
+  const isNew = began !== undefined && began - (at[0] ?? 0) >= BEFORE_SECONDS;
+  const recent = totalOf(counts.slice(-steps - 1, -1));
+  const earlier = counts.slice(0, -steps - 1);
+  const usual = (totalOf(earlier) / Math.max(1, earlier.length)) * steps;
+  const times = !isNew && recent >= CHANGE_COUNT_MIN && usual > 0 && recent >= 3 * usual ? recent / usual : 1;
+  return { newSince: isNew ? began : undefined, perSecond: recent / (steps * stepSeconds), times };
 }
 
 /** Steps between two publications: `from` is the index of the first, `to` that after the last. */
@@ -130,33 +180,11 @@ export function periodsOf(
     .filter(({ from, to }) => to > from);
 }
 
-export const sumWithin = (counts: readonly number[], { from, to }: Period): number =>
-  counts.slice(from, to).reduce((all, count) => all + count, 0);
+export const sumWithin = (counts: readonly number[], { from, to }: Period): number => totalOf(counts.slice(from, to));
 
 /** Problems with how often each was answered, most often first. */
 export const problemCounts = ({ problems }: MetricsHistory): readonly (readonly [slug: string, count: number])[] =>
   Object.entries(problems)
-    .map(([slug, counts]) => [slug, counts.reduce((all, count) => all + count, 0)] as const)
+    .map(([slug, counts]) => [slug, totalOf(counts)] as const)
     .filter(([, count]) => count > 0)
     .toSorted(([, a], [, b]) => b - a);
-
-/** Labels that would cover each other become one: `41–42`. `x`: where one stands, `room`: how wide one is. */
-export function joinLabels<Label extends { readonly x: number; readonly text: string }>(
-  labels: readonly Label[],
-  room: (text: string) => number,
-): readonly { readonly x: number; readonly text: string }[] {
-  const joined: { x: number; first: string; text: string }[] = [];
-  for (const { x, text } of labels.toSorted((a, b) => a.x - b.x)) {
-    const last = joined.at(-1);
-    if (last !== undefined && x < last.x + room(last.text)) last.text = `${last.first}–${text}`;
-    else joined.push({ x, first: text, text });
-  }
-  return joined.map(({ x, text }) => ({ x, text }));
-}
-
-/** For screen readers, and for those who read numbers rather than lines. */
-export function lineInWords(name: string, values: Column, text: (value: number) => string): string {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return `${name}: nothing measured`;
-  return `${name}: now ${text(known.at(-1) ?? 0)}, at most ${text(Math.max(...known))}`;
-}

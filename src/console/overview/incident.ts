@@ -58,13 +58,13 @@ export function incidentsOf(watched: Watched): readonly Incident[] {
   const found = [...names].flatMap((name) => incidentOf(name, watched, counted) ?? []);
   const own = counted && incidentOfGateway(counted, watched);
   return [...found, ...(own ? [own] : [])].toSorted(
-    (a, b) =>
-      LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || (b.failedPerSecond ?? 0) - (a.failedPerSecond ?? 0),
+    (a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || (b.failedPerSecond ?? 0) - (a.failedPerSecond ?? 0),
   );
 }
 
 function incidentOf(name: string, watched: Watched, counted: MetricsHistory | undefined): Incident | undefined {
-  const health = watched.regions !== undefined && Object.hasOwn(watched.regions, name) ? watched.regions[name] : undefined;
+  const health =
+    watched.regions !== undefined && Object.hasOwn(watched.regions, name) ? watched.regions[name] : undefined;
   const series = counted && Object.hasOwn(counted.regions, name) ? counted.regions[name] : undefined;
   const recent = series && counted && recentCounts(series, counted.stepSeconds);
   const isFailing = recent !== undefined && areMany(recent.errors, recent.requests);
@@ -153,7 +153,7 @@ function sinceOf(
   const known = health?.since === undefined ? Number.NaN : Date.parse(health.since);
   const ofState = Number.isNaN(known) ? undefined : known;
   const begun = isFailing && series && counted ? begunOf(series, counted) : undefined;
-  if (begun === undefined) return { sinceMs: ofState, isAtLeast: false };
+  if (begun?.sinceMs === undefined) return { sinceMs: ofState, isAtLeast: false };
   if (ofState === undefined || begun.sinceMs < ofState) return begun;
   return { sinceMs: ofState, isAtLeast: false };
 }
@@ -198,6 +198,7 @@ export function troubleOf([worst, ...others]: readonly Incident[]): Trouble {
   const of = worst.region ?? "the gateway";
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   if (worst.level === "down") return { worst: "down", words: `${of} is down${more}` };
-  const is = worst.level === "failing" ? "fails requests" : worst.state === "testing" ? "is being tested" : "is degraded";
+  const is =
+    worst.level === "failing" ? "fails requests" : worst.state === "testing" ? "is being tested" : "is degraded";
   return { worst: "degraded", words: `${of} ${is}${more}` };
 }

@@ -48,7 +48,12 @@ function ByIsolate({ isolates: { count, shown }, newest }: { isolates: IsolateTa
       </p>
       <Table
         label="Tables by isolate"
-        columns={[{ name: "Isolate" }, { name: "Revision", isNumber: true }, { name: "Confirmed" }, { name: "Last report" }]}
+        columns={[
+          { name: "Isolate" },
+          { name: "Revision", isNumber: true },
+          { name: "Confirmed" },
+          { name: "Last report" },
+        ]}
         rows={shown.map(({ isolate, revision, canary, confirmedAt, reportedAt }) => ({
           key: isolate,
           cells: [

@@ -1,30 +1,120 @@
-import { signal } from "@preact/signals";
-import type { ConsoleEvents, HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
+import { computed, signal } from "@preact/signals";
+import type { ConsoleEvents, EventLog, HistorySpan, LogEvent, MetricsHistory } from "../../formats/console-api.ts";
+import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
 import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
-import { mergeHistory } from "./history.ts";
+import { lastOf, mergeHistory } from "./history.ts";
+import { resetCursor } from "./plot/cursor.ts";
 
 /** The data of the overview, kept up to date while it is open. */
 
-export const span = signal<HistorySpan>("hour");
-export const history = signal<MetricsHistory | undefined>(undefined);
+export type Range = "15 min" | "1 h" | "6 h" | "24 h" | "7 days" | "30 days";
+
+const DAY_SECONDS = 86_400;
+
+/** How far each goes back, and where its figures are kept. */
+export const RANGES: Readonly<Record<Range, { readonly span: HistorySpan; readonly seconds: number }>> = {
+  "15 min": { span: "hour", seconds: 900 },
+  "1 h": { span: "hour", seconds: 3_600 },
+  "6 h": { span: "day", seconds: 21_600 },
+  "24 h": { span: "day", seconds: DAY_SECONDS },
+  "7 days": { span: "month", seconds: 7 * DAY_SECONDS },
+  "30 days": { span: "month", seconds: 30 * DAY_SECONDS },
+};
+
+export const range = signal<Range>("1 h");
+/** The last hour, whatever the range is: what is wrong now is read from it. */
+export const hour = signal<MetricsHistory | undefined>(undefined);
+/** A day or a month, while the range needs it. */
+const longer = signal<MetricsHistory | undefined>(undefined);
 export const historyProblem = signal<Problem | undefined>(undefined);
 export const regions = signal<Regions | undefined>(undefined);
+export const regionsProblem = signal<Problem | undefined>(undefined);
+/** Unix ms: when the states were last read. */
+export const regionsAtMs = signal(0);
+export const status = signal<Status | undefined>(undefined);
+export const revisions = signal<readonly TableRevision[] | undefined>(undefined);
+export const log = signal<EventLog | undefined>(undefined);
+export const logProblem = signal<Problem | undefined>(undefined);
 export const isLive = signal(false);
 
+/** The figures of the range. */
+export const shown = computed((): MetricsHistory | undefined => {
+  const { span, seconds } = RANGES[range.value];
+  const own = span === "hour" ? hour.value : longer.value;
+  return own?.span === span ? lastOf(own, seconds) : undefined;
+});
+
 export async function loadHistory(): Promise<void> {
-  const answer = await call<MetricsHistory>(`/-/metrics/history?span=${span.value}`);
-  if (answer.ok) history.value = answer.value;
-  historyProblem.value = answer.ok ? undefined : answer.problem;
+  const { span } = RANGES[range.value];
+  const [short, long] = await Promise.all([
+    call<MetricsHistory>("/-/metrics/history?span=hour"),
+    span === "hour" ? undefined : call<MetricsHistory>(`/-/metrics/history?span=${span}`),
+  ]);
+  if (short.ok) hour.value = short.value;
+  if (long?.ok) longer.value = long.value;
+  const failed = [short, long].find((answer) => answer?.ok === false);
+  historyProblem.value = failed?.ok === false ? failed.problem : undefined;
+}
+
+export function setRange(next: Range): void {
+  range.value = next;
+  resetCursor();
+  void loadHistory();
 }
 
 export async function loadRegions(): Promise<void> {
   const answer = await call<Regions>("/-/regions");
-  if (answer.ok) regions.value = answer.value;
+  if (answer.ok) {
+    regions.value = answer.value;
+    regionsAtMs.value = Date.now();
+  }
+  regionsProblem.value = answer.ok ? undefined : answer.problem;
 }
 
-const AGAIN_MS = 10_000;
+const REVISIONS = 50;
+
+/** The table in force and the last ones before it: again whenever another one is. */
+export async function loadPublished(): Promise<void> {
+  const [now, before] = await Promise.all([
+    call<Status>("/-/table/status"),
+    call<{ revisions: readonly TableRevision[] }>(`/-/table/revisions?limit=${REVISIONS}`),
+  ]);
+  if (now.ok) status.value = now.value;
+  if (before.ok) revisions.value = before.value.revisions;
+}
+
+const LOG_PAGE = 20;
+/** More are in the answers of the gateway itself. */
+const LOG_MAX = 500;
+
+export async function loadLog(before?: number): Promise<void> {
+  const answer = await call<EventLog>(
+    `/-/events/log?limit=${LOG_PAGE}${before === undefined ? "" : `&before=${before}`}`,
+  );
+  logProblem.value = answer.ok ? undefined : answer.problem;
+  if (!answer.ok) return;
+  const known = before === undefined ? [] : (log.value?.events ?? []);
+  log.value = { ...answer.value, events: joinEvents(known, answer.value.events) };
+}
+
+/** Newest first, each once. */
+const joinEvents = (known: readonly LogEvent[], more: readonly LogEvent[]): readonly LogEvent[] =>
+  [...new Map([...known, ...more].map((event) => [event.id, event])).values()]
+    .toSorted((a, b) => b.id - a.id)
+    .slice(0, LOG_MAX);
+
+function takeEvent(event: LogEvent): void {
+  const isNew = !(log.value?.events ?? []).some(({ id }) => id === event.id);
+  if (log.value !== undefined) log.value = { ...log.value, events: joinEvents(log.value.events, [event]) };
+  // The states are of the same moment, and must not wait for their turn.
+  if (isNew && (event.kind === "region" || event.kind === "origin" || event.kind === "errors")) void loadRegions();
+}
+
+/** States change faster than figures: an incident must show within 10 s. */
+const REGIONS_MS = 4_000;
+const HISTORY_MS = 10_000;
 
 /** Opens the stream of events, and asks in turn while it is closed. Returns how to end both. */
 export function watchLive(): () => void {
@@ -40,11 +130,14 @@ export function watchLive(): () => void {
       isLive.value = false;
     });
     eventsOf("traffic", (news) => {
-      if (span.value === "hour") history.value = history.value ? mergeHistory(history.value, news) : news;
+      hour.value = hour.value ? mergeHistory(hour.value, news) : news;
     });
-    eventsOf("table", ({ revision }) => {
+    eventsOf("table", ({ revision, canary }) => {
       if (revision !== knownTable.value?.revision) void loadTable();
+      const own = status.value?.isolate;
+      if (revision !== own?.revision || canary !== (own.canary?.revision ?? null)) void loadPublished();
     });
+    eventsOf("log", takeEvent);
     eventsOf("end", () => {
       stream?.close();
       isLive.value = false;
@@ -55,15 +148,20 @@ export function watchLive(): () => void {
   open();
   void loadHistory();
   void loadRegions();
-  const timer = setInterval(() => {
-    void loadRegions();
-    if (!isLive.value || span.value === "day") void loadHistory();
+  void loadPublished();
+  void loadLog();
+  const states = setInterval(() => void loadRegions(), REGIONS_MS);
+  const figures = setInterval(() => {
+    if (!isLive.value || RANGES[range.value].span !== "hour") void loadHistory();
+    if (!isLive.value) void loadPublished();
     // A browser gives a stream up after some answers.
     if (stream?.readyState === EventSource.CLOSED && !hasExpired.value) open();
-  }, AGAIN_MS);
+  }, HISTORY_MS);
   return () => {
-    clearInterval(timer);
+    clearInterval(states);
+    clearInterval(figures);
     stream?.close();
     isLive.value = false;
+    resetCursor();
   };
 }

@@ -3,7 +3,11 @@ import { type Incident, incidentsOf, troubleOf } from "../../../src/console/over
 import type { RegionState } from "../../../src/formats/region-state.ts";
 import { figuresOf, START_SECONDS, seriesOf, steps } from "./figures.ts";
 
-const STATUS: Readonly<Record<string, number>> = { "origin-unreachable": 502, "origin-open-circuit": 503, "unknown-id": 404 };
+const STATUS: Readonly<Record<string, number>> = {
+  "origin-unreachable": 502,
+  "origin-open-circuit": 503,
+  "unknown-id": 404,
+};
 const statusOf = (slug: string) => STATUS[slug];
 
 const stateOf = (state: RegionState, since?: string) => ({ state, basis: "A reason.", since });
@@ -38,9 +42,12 @@ describe("incidents", () => {
   });
 
   it("says how much fails, since when, and what the requests get", () => {
-    const history = figuresOf({ us: ALL_FAIL, eu: seriesOf(steps([60, 300])) }, {
-      problems: { "origin-unreachable": steps([40, 0], [20, 98]), "unknown-id": steps([60, 500]) },
-    });
+    const history = figuresOf(
+      { us: ALL_FAIL, eu: seriesOf(steps([60, 300])) },
+      {
+        problems: { "origin-unreachable": steps([40, 0], [20, 98]), "unknown-id": steps([60, 500]) },
+      },
+    );
     const found = only(incidentsOf({ regions: { us: stateOf("down"), eu: stateOf("healthy") }, history, statusOf }));
     expect(found).toMatchObject({
       region: "us",
@@ -64,7 +71,13 @@ describe("incidents", () => {
     ["since a step", steps([60, 10]), steps([30, 0], [30, 10]), 30, false],
     ["with a pause of one step", steps([60, 10]), steps([30, 0], [10, 10], [1, 0], [19, 10]), 30, false],
     ["after an earlier one that ended", steps([60, 10]), steps([10, 10], [30, 0], [20, 10]), 40, false],
-    ["over a time without requests", steps([30, 10], [20, 0], [10, 10]), steps([28, 0], [2, 10], [20, 0], [10, 10]), 28, false],
+    [
+      "over a time without requests",
+      steps([30, 10], [20, 0], [10, 10]),
+      steps([28, 0], [2, 10], [20, 0], [10, 10]),
+      28,
+      false,
+    ],
     ["in the step that is not over", steps([59, 100], [1, 40]), steps([59, 0], [1, 40]), 59, false],
   ])("began %s", (_, requests, errors, step, isAtLeast) => {
     const history = figuresOf({ us: seriesOf(requests, errors) });
@@ -76,20 +89,24 @@ describe("incidents", () => {
 
   it("began when requests failed, if the state came later, and else with the state", () => {
     const began = (since: string) =>
-      only(incidentsOf({ regions: { us: stateOf("down", since) }, history: figuresOf({ us: ALL_FAIL }), statusOf })).sinceMs;
+      only(incidentsOf({ regions: { us: stateOf("down", since) }, history: figuresOf({ us: ALL_FAIL }), statusOf }))
+        .sinceMs;
     expect(began(new Date(atStep(42)).toISOString())).toBe(atStep(40));
     expect(began(new Date(atStep(-900)).toISOString())).toBe(atStep(-900));
-    const idle = { regions: { us: stateOf("down", new Date(atStep(7)).toISOString()) }, history: figuresOf({ us: SILENT }) };
+    const idle = {
+      regions: { us: stateOf("down", new Date(atStep(7)).toISOString()) },
+      history: figuresOf({ us: SILENT }),
+    };
     expect(only(incidentsOf({ ...idle, statusOf })).sinceMs).toBe(atStep(7));
     expect(only(incidentsOf({ regions: { us: stateOf("down", "no time") } })).sinceMs).toBeUndefined();
   });
 
   it("has recovered when a minute was sound", () => {
-    const after = (good: number) => {
+    const soundFor = (good: number) => {
       const history = figuresOf({ us: seriesOf(steps([60, 100]), steps([60 - good, 100], [good, 0])) });
       return incidentsOf({ regions: { us: stateOf("healthy") }, history, statusOf }).map(({ level }) => level);
     };
-    expect([after(1), after(6), after(7)]).toEqual([["failing"], ["failing"], []]);
+    expect([soundFor(1), soundFor(6), soundFor(7)]).toEqual([["failing"], ["failing"], []]);
   });
 
   it("tells of requests that fail before any region is asked", () => {
@@ -123,9 +140,9 @@ describe("incidents", () => {
 
   it("knows regions by any name", () => {
     const regions = { toString: stateOf("down") };
-    expect(incidentsOf({ regions, history: figuresOf({ constructor: HALF_FAIL }), statusOf }).map(({ region }) => region)).toEqual(
-      ["toString", "constructor"],
-    );
+    expect(
+      incidentsOf({ regions, history: figuresOf({ constructor: HALF_FAIL }), statusOf }).map(({ region }) => region),
+    ).toEqual(["toString", "constructor"]);
   });
 });
 

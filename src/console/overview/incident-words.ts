@@ -1,0 +1,97 @@
+import type { TableRevision } from "../../formats/table-api.ts";
+import type { Origin } from "../lookup/ask.ts";
+import type { Incident } from "./incident.ts";
+import { originState } from "./origins.ts";
+import { lastedText, momentText, rateText, shareText } from "./plot/words.ts";
+
+/** An incident in words: since when, how many requests get what, who else could answer, and what was published before. Pure. */
+
+export interface Around {
+  readonly nowMs: number;
+  /** Those of the incident's region. */
+  readonly origins: readonly Origin[];
+  /** Regions that may answer reads meanwhile; `undefined` where the table is not known. */
+  readonly failover: readonly string[] | undefined;
+  readonly hasFailoverWrites: boolean;
+  /** Newest first; `undefined` where they are not known. */
+  readonly revisions: readonly Pick<TableRevision, "revision" | "time" | "kind">[] | undefined;
+  readonly problemOf: (slug: string) => { readonly status: number | undefined; readonly title: string };
+}
+
+export interface ToldIncident {
+  readonly title: string;
+  readonly sentences: readonly string[];
+}
+
+export function tellIncident(incident: Incident, around: Around): ToldIncident {
+  const sentences = [
+    reasonOf(incident, around),
+    ...(incident.level === "warn" || incident.region === undefined ? [] : [failoverOf(around)]),
+    incident.trafficShare === undefined || incident.trafficShare === 0
+      ? undefined
+      : `${shareText(incident.trafficShare)} of all requests go there.`,
+    publishedOf(incident, around),
+  ];
+  return { title: titleOf(incident, around), sentences: sentences.filter((each) => each !== undefined) };
+}
+
+function titleOf(incident: Incident, around: Around): string {
+  const { region, level, state, failedShare } = incident;
+  const since = sinceText(incident, around.nowMs);
+  const hit = hitText(incident, around);
+  if (level === "down") return `${region} is down${since}${hit === undefined ? "" : `: ${hit}`}`;
+  if (level === "warn") return `${region} is ${state === "testing" ? "being tested" : "degraded"}${since}`;
+  if (region === undefined) return `${hit}${since}`;
+  return `${region} fails ${shareText(failedShare)} of its requests${since}: ${hit}`;
+}
+
+function sinceText({ sinceMs, isAtLeast }: Incident, nowMs: number): string {
+  if (sinceMs === undefined) return "";
+  return ` since ${momentText(sinceMs, nowMs)}${isAtLeast ? " or before" : ""}`;
+}
+
+function hitText({ failedPerSecond, problem }: Incident, { problemOf }: Around): string | undefined {
+  if (failedPerSecond === undefined) return undefined;
+  if (failedPerSecond === 0) return "no request went there in the last minute";
+  const got = problem === undefined ? "5xx" : (problemOf(problem).status ?? "5xx");
+  return `${rateText(failedPerSecond)} requests a second get ${got}`;
+}
+
+function reasonOf(incident: Incident, { origins, nowMs, problemOf }: Around): string | undefined {
+  const used = origins.filter(({ weight }) => weight > 0);
+  const isNoneUp = used.length > 0 && used.every((origin) => originState(origin, nowMs) === "down");
+  if (isNoneUp)
+    return used.length === 1 ? "Its origin does not answer." : `None of its ${used.length} origins answers.`;
+  if (incident.level === "failing" && incident.region !== undefined && incident.problem === undefined)
+    return "Its origins answer with errors themselves.";
+  const title = incident.problem === undefined ? undefined : problemOf(incident.problem).title;
+  return (
+    [incident.basis, title && incident.level !== "warn" ? `Most get “${title}”.` : ""].join(" ").trim() || undefined
+  );
+}
+
+function failoverOf({ failover, hasFailoverWrites }: Around): string | undefined {
+  if (failover === undefined) return undefined;
+  const [first, ...others] = failover;
+  if (first === undefined) return "It has no failover region.";
+  const names = others.length === 0 ? first : `${[first, ...others.slice(0, -1)].join(", ")} or ${others.at(-1)}`;
+  return `${hasFailoverWrites ? "Reads, and writes that are safe to repeat," : "Reads"} go to ${names} while no origin can be reached.`;
+}
+
+/** A publication so short before is the first to look at. */
+const SUSPECT_MS = 15 * 60_000;
+
+/** A step is so long, and an event of it may be told by its beginning. */
+const LATE_MS = 30_000;
+
+const DAY_MS = 86_400_000;
+
+function publishedOf({ sinceMs }: Incident, { revisions }: Around): string | undefined {
+  if (sinceMs === undefined || revisions === undefined) return undefined;
+  const before = revisions.find(({ time }) => time !== undefined && Date.parse(time) <= sinceMs + LATE_MS);
+  if (before?.time === undefined) return undefined;
+  const gapMs = Math.max(0, sinceMs - Date.parse(before.time));
+  const name = before.kind === "canary" ? `Canary ${before.revision}` : `Revision ${before.revision}`;
+  if (gapMs <= SUSPECT_MS) return `${name} was published ${gapMs < 60_000 ? "just" : lastedText(gapMs)} before.`;
+  return `Nothing was published in the ${gapMs > DAY_MS ? "24 h" : lastedText(gapMs)} before.`;
+}

@@ -1,0 +1,132 @@
+import uPlot from "uplot";
+import type { PlacedFlag, Span } from "./places.ts";
+
+/** The part of a chart that uPlot paints: axes, lines, the hairline of the cursor. */
+
+export type LineStyle = "solid" | "dashed" | "grey" | "dotted";
+
+export interface PaintedLine {
+  readonly name: string;
+  /** Name of a token. */
+  readonly colour: string;
+  readonly style: LineStyle;
+  readonly isShown: boolean;
+}
+
+/** What a plot asks for whenever it paints: it outlives the values. */
+export interface Painted {
+  readonly span: Span;
+  readonly top: number;
+  readonly text: (value: number) => string;
+  readonly timeText: (at: number) => string;
+  readonly flags: readonly (Pick<PlacedFlag, "isCanary"> & { readonly at: number })[];
+  readonly onCursor: (place: number | undefined) => void;
+  readonly onZoom: (span: Span | undefined) => void;
+}
+
+export const PLOT_HEIGHT = 132;
+export const AXIS_WIDTH = 56;
+export const AXIS_HEIGHT = 24;
+/** Room for the shapes at the ends of lines. */
+export const END_WIDTH = 18;
+
+/** Colours come from the style sheet, so that both themes have their own. */
+export function colourIn(element: Element, token: string): string {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${token})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+const DASHES: Readonly<Partial<Record<LineStyle, number[]>>> = { dashed: [5, 3], dotted: [1.5, 2.5] };
+
+/** Narrower is a click. */
+const DRAG_MIN = 6;
+
+export function makePlot(
+  frame: HTMLElement,
+  lines: readonly PaintedLine[],
+  size: { readonly width: number; readonly data: uPlot.AlignedData },
+  painted: { readonly current: Painted },
+): uPlot {
+  const [soft, grid] = [colourIn(frame, "--ink-3"), colourIn(frame, "--rule")];
+  const font = `11px ${getComputedStyle(frame).fontFamily}`;
+  const axis = { stroke: soft, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
+  const options: uPlot.Options = {
+    width: size.width,
+    height: PLOT_HEIGHT + AXIS_HEIGHT,
+    padding: [1, END_WIDTH, 0, 0],
+    legend: { show: false },
+    focus: { alpha: 0.25 },
+    cursor: {
+      y: false,
+      points: { size: 8, width: 0 },
+      drag: { x: true, y: false, setScale: false },
+      bind: {
+        dblclick: () => () => {
+          painted.current.onZoom(undefined);
+          return null;
+        },
+      },
+    },
+    scales: {
+      x: { range: () => [painted.current.span.from, painted.current.span.to] },
+      y: { range: () => [0, painted.current.top] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 76,
+        size: AXIS_HEIGHT,
+        gap: 4,
+        values: (_, all) => all.map(painted.current.timeText),
+      },
+      { ...axis, space: 36, size: AXIS_WIDTH, gap: 8, values: (_, all) => all.map(painted.current.text) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ name, colour, style, isShown }) => ({
+        label: name,
+        show: isShown,
+        stroke: colourIn(frame, style === "grey" ? "--ink-3" : colour),
+        width: 1.6,
+        points: { show: false },
+        ...(DASHES[style] && { dash: DASHES[style] }),
+      })),
+    ],
+    hooks: {
+      draw: [(plot) => paintFlags(plot, painted.current.flags, soft)],
+      setCursor: [({ cursor }) => painted.current.onCursor(cursor.idx ?? undefined)],
+      setSelect: [(plot) => takeDrag(plot, painted.current.onZoom)],
+    },
+  };
+  return new uPlot(options, size.data, frame);
+}
+
+/** A line for each publication below its flag, dashed for a canary. */
+function paintFlags(plot: uPlot, flags: Painted["flags"], colour: string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  for (const { at, isCanary } of flags) {
+    const x = Math.round(plot.valToPos(at, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.setLineDash(isCanary ? [3 * devicePixelRatio, 3 * devicePixelRatio] : []);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function takeDrag(plot: uPlot, onZoom: Painted["onZoom"]): void {
+  const { left, width } = plot.select;
+  if (width === 0) return;
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  if (width >= DRAG_MIN) onZoom({ from: plot.posToVal(left, "x"), to: plot.posToVal(left + width, "x") });
+}
