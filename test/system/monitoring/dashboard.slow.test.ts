@@ -6,12 +6,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../export/engines.ts";
 import { exprsOf, readDashboard } from "../../rules/operate/dashboard.ts";
+import { killAll } from "../machines/serving.ts";
+import { PEER_KEYS } from "../mesh/mesh.ts";
+import { startCluster, startPeer } from "./beside.ts";
 import { startCollector } from "./collector.ts";
 import { startTraffic, VIEWER } from "./traffic.ts";
 
 /**
- * A Prometheus scrapes a gateway under traffic for 25 s. It answers each query of the dashboard, and reads the alert rules. Skipped
- * where Prometheus is missing: Debian's package `prometheus` has it.
+ * A Prometheus scrapes a gateway under traffic for 25 s, another one of its mesh, and an edge of a cluster. It answers each query of the
+ * dashboard, and reads the alert rules. Skipped where Prometheus is missing: Debian's package `prometheus` has it.
  */
 const hasPrometheus = spawnSync("prometheus", ["--version"]).error === undefined;
 
@@ -29,8 +32,10 @@ interface Answer {
   };
 }
 
-describe.skipIf(!hasPrometheus)("a Prometheus beside a gateway under traffic", () => {
+describe.skipIf(!hasPrometheus)("a Prometheus beside gateways under traffic", () => {
   let traffic: Awaited<ReturnType<typeof startTraffic>>;
+  let peer: Awaited<ReturnType<typeof startPeer>>;
+  let cluster: Awaited<ReturnType<typeof startCluster>>;
   let collector: Awaited<ReturnType<typeof startCollector>>;
   let prometheus: ChildProcess;
   let url = "";
@@ -39,7 +44,8 @@ describe.skipIf(!hasPrometheus)("a Prometheus beside a gateway under traffic", (
   const get = async <Body>(path: string) => (await (await fetch(url + path)).json()) as Body;
   const ask = (expr: string): Promise<Answer> => get<Answer>(`/api/v1/query?query=${encodeURIComponent(filled(expr))}`);
 
-  async function startPrometheus(target: string): Promise<void> {
+  /** `open`: targets that ask for no credentials. */
+  async function startPrometheus(target: string, open: readonly string[]): Promise<void> {
     const rules = join(process.cwd(), "src/package/templates/monitoring/monitoring/alerts.yml");
     writeFileSync(join(folder, "token"), VIEWER);
     writeFileSync(
@@ -51,6 +57,9 @@ scrape_configs:
     metrics_path: /-/metrics
     authorization: { credentials_file: token }
     static_configs: [{ targets: ["${target}"] }]
+  - job_name: beside
+    metrics_path: /-/metrics
+    static_configs: [{ targets: ${JSON.stringify(open)} }]
 `,
     );
     const port = await freePort();
@@ -71,21 +80,28 @@ scrape_configs:
 
   beforeAll(async () => {
     collector = await startCollector();
-    traffic = await startTraffic({ OTLP_METRICS_URL: `${collector.url}/v1/metrics`, OTLP_METRICS_SECONDS: "1" });
-    await startPrometheus(new URL(traffic.url).host);
+    [peer, cluster] = await Promise.all([startPeer(), startCluster()]);
+    const push = { OTLP_METRICS_URL: `${collector.url}/v1/metrics`, OTLP_METRICS_SECONDS: "1" };
+    const mesh = { GATEWAY_NAME: "near-gw", SELF_REGIONS: "eu,us,dead", PEER_KEYS };
+    traffic = await startTraffic({ ...push, ...mesh }, peer.url);
+    const hostOf = (of: { readonly url: string }) => new URL(of.url).host;
+    await startPrometheus(hostOf(traffic), [hostOf(peer), hostOf(cluster)]);
     await traffic.beginCanary();
     const untilMs = Date.now() + TRAFFIC_MS;
     while (Date.now() < untilMs) {
-      await traffic.round();
+      await Promise.all([traffic.round(), cluster.round()]);
       await delay(250);
     }
-  }, 120_000);
+  }, 180_000);
 
   afterAll(async () => {
     const ended = new Promise((resolve) => prometheus?.once("exit", resolve));
     prometheus?.kill("SIGTERM");
     await ended;
     await traffic?.stop();
+    await peer?.stop();
+    await cluster?.stop();
+    await killAll();
     collector?.stop();
     rmSync(folder, { recursive: true, force: true });
   });

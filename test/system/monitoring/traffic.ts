@@ -29,16 +29,19 @@ const ORDERS = {
   de: "01990f04-d900-8009-8040-000000000001",
   aq: "01990f04-d900-80c8-8040-000000000001",
 };
+const ORDER_FR = "01990f04-d900-800b-8040-000000000001";
 const RIDE_KZ = "01990f04-d900-8005-8080-000000000001";
 const INVOICE = "919108f7-52d1-4320-9bac-f847db4148a8";
 
-const tableOf = (origin: string, dead: string) => ({
+/** `peer`: another gateway of the mesh, which has a region of its own. */
+const tableOf = (origin: string, dead: string, peer: string | undefined) => ({
   regions: {
+    ...(peer === undefined ? {} : { far: { origins: [{ url: dead }], gateway: peer } }),
     eu: { origins: [{ url: origin }], health: { path: "/healthz" } },
     us: { origins: [{ url: `${origin}/us` }], health: { path: "/missing" } },
     dead: { origins: [{ url: dead }, { url: `${dead}/2` }], failover: ["us"], breaker: { failures: 2, openMs: 1000 } },
   },
-  countries: { KZ: 5, BR: 7, DE: 9, AQ: 200 },
+  countries: { KZ: 5, BR: 7, DE: 9, FR: 11, AQ: 200 },
   entities: {
     order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], wholeAnswers: true },
     ride: {
@@ -63,6 +66,7 @@ const tableOf = (origin: string, dead: string) => ({
     { when: { layout: "iuid", country: "KZ" }, region: "eu", shadow: { region: "us", percent: 100 } },
     { when: { layout: "iuid", country: "BR" }, region: "us" },
     { when: { layout: "iuid", country: "DE" }, region: "dead" },
+    ...(peer === undefined ? [] : [{ when: { layout: "iuid", country: "FR" }, region: "far" }]),
     { when: { entity: "person" }, region: "eu" },
   ],
 });
@@ -105,10 +109,10 @@ const listening = async (server: ReturnType<typeof createServer>): Promise<strin
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 };
 
-export async function startTraffic(vars: Readonly<Record<string, string>> = {}) {
+export async function startTraffic(vars: Readonly<Record<string, string>> = {}, peer?: string) {
   const origin = await startOrigin();
   const dead = await startDead();
-  const declared = tableOf(origin.url, dead.url);
+  const declared = tableOf(origin.url, dead.url, peer);
   const stack = await startStack(declared as unknown as DemoTable, { ...ACCESS, ...vars });
   const { url } = stack;
   const ask = async (path: string, init: RequestInit = {}) => {
@@ -131,6 +135,7 @@ export async function startTraffic(vars: Readonly<Record<string, string>> = {}) 
   const round = () =>
     Promise.all([
       ...Object.values(ORDERS).map((id) => ask(`/orders/${id}`)),
+      ...(peer === undefined ? [] : [ask(`/orders/${ORDER_FR}`)]),
       ask(`/orders/${ORDERS.br}/cut`),
       ask(`/rides/${RIDE_KZ}`, { headers: { "x-country": "MX" } }),
       ask(`/invoices/${INVOICE}`),
