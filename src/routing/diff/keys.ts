@@ -28,13 +28,14 @@ export const diffKeys = (
   after: Planned,
   features: readonly TableDiffs[],
   contents: DiffContents,
+  ruleOf?: RuleOf,
 ): readonly KeyChange[] => {
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
   const diffs: Diffs = new Map(
     features.flatMap(({ name, diffSearched }) => (diffSearched ? [[name, diffSearched(contents)]] : [])),
   );
   return [...layouts].flatMap((name) => {
-    const sides: Sides = [layoutSide(before, name), layoutSide(after, name)];
+    const sides: Sides = [layoutSide(before, name, ruleOf), layoutSide(after, name, ruleOf)];
     const [left, right] = sides;
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
     const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
@@ -44,16 +45,21 @@ export const diffKeys = (
   });
 };
 
-const layoutSide = (planned: Planned, layout: string): LayoutSide => {
+/** A name of a route that says all of it; of the default without one. Keys that go from one name to another are listed too. */
+export type RuleOf = (route: DeclaredRoute | undefined) => string;
+
+type RuledSide = LayoutSide & { readonly ruleOf: RuleOf | undefined };
+
+const layoutSide = (planned: Planned, layout: string, ruleOf: RuleOf | undefined): RuledSide => {
   const placed = planned.placed.get(layout);
   const routesOf = placed === undefined ? () => [] : routesById(placed);
-  return { planned, routePlan: planned.routes.get(layout), routesOf };
+  return { planned, routePlan: planned.routes.get(layout), routesOf, ruleOf };
 };
 
 /** By the name of the feature that searches. */
 type Diffs = ReadonlyMap<string, SearchedDiff>;
 
-type Sides = readonly [before: LayoutSide, after: LayoutSide];
+type Sides = readonly [before: RuledSide, after: RuledSide];
 
 interface Side {
   readonly plan: LayoutPlan;
@@ -62,7 +68,7 @@ interface Side {
 }
 
 const sideOf = (
-  { planned, routePlan, routesOf }: LayoutSide,
+  { planned, routePlan, routesOf, ruleOf }: RuledSide,
   ids: readonly IdPlan[],
   diffs: Diffs,
 ): Side | undefined => {
@@ -73,13 +79,15 @@ const sideOf = (
       .filter(({ ordinal, ids: taken }) => ordinal < index && taken.has(id))
       .map((each) => diffs.get(each.feature)?.nameOf(each) ?? `${each.feature} ${each.ordinal}`);
   const everything: Box = plan.dimensions.map(() => undefined);
-  const fallback = routeOutcome(planned.draft.fallback, undefined);
+  const ruled = (outcome: RouteOutcome, route?: DeclaredRoute) =>
+    ruleOf === undefined ? outcome : { ...outcome, rule: ruleOf(route) };
+  const fallback = ruled(routeOutcome(planned.draft.fallback, undefined));
   const routes = ids.flatMap((id) => [
     ...routesOf(id).flatMap(({ ordinal, box }) => {
       const route = planned.draft.routes[ordinal]?.route;
       return route === undefined
         ? []
-        : [{ id, box, outcome: behindSearches(outcomeOf(route), searchesOf(id, ordinal)) }];
+        : [{ id, box, outcome: behindSearches(ruled(outcomeOf(route), route), searchesOf(id, ordinal)) }];
     }),
     { id, box: everything, outcome: behindSearches(fallback, searchesOf(id, Number.POSITIVE_INFINITY)) },
   ]);

@@ -11,6 +11,8 @@ export interface RouteOutcome {
   readonly directory?: string;
   /** Packs that stand before the route, each with its digest: what they hold goes where they say. */
   readonly packs?: readonly string[];
+  /** The route that decides, or the default: only where the routes themselves are compared. */
+  readonly rule?: string;
 }
 
 /** Two outcomes are one if they route every ID alike, however the table writes them. */
