@@ -1,0 +1,20 @@
+/** Text whose important parts are strong. */
+export interface Word {
+  readonly text: string;
+  readonly isStrong?: true;
+}
+
+export type Words = readonly Word[];
+
+export const plain = (text: string): Word => ({ text });
+export const strong = (text: string): Word => ({ text, isStrong: true });
+
+export const wordsText = (words: Words): string => words.map(({ text }) => text).join("");
+
+/** `a`, `a and b`, `a, b and c`; of many the first ones and how many more. */
+export function listText(names: readonly string[], most: number, last = "and"): string {
+  const shown = names.slice(0, most);
+  const rest = names.length - shown.length;
+  const end = rest > 0 ? `${rest} more` : shown.pop();
+  return shown.length === 0 ? `${end ?? ""}` : `${shown.join(", ")} ${last} ${end}`;
+}
