@@ -15,6 +15,8 @@ export interface Session {
   /** ISO 8601; absent where nothing ends it. */
   readonly expiresAt?: string | null;
   readonly deployment?: string | null;
+  /** By the setting `ENVIRONMENT`. */
+  readonly environment?: string | null;
   readonly revision?: number | null;
 }
 

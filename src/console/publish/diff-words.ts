@@ -5,10 +5,10 @@ import { diffRules, type RuleName } from "../../routing/diff/rules.ts";
 import { diffTables, type TableDiff } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { countText, plural } from "../app/words.ts";
-import { keysInWords, kindsOf } from "./key-words.ts";
-import { partsInWords } from "./part-words.ts";
-import { hunksOf } from "./sequences.ts";
-import type { Words } from "./words.ts";
+import { hunksOf } from "./text/sequences.ts";
+import { keysInWords, kindsOf } from "./words/key-words.ts";
+import { partsInWords } from "./words/part-words.ts";
+import type { Words } from "./words/words.ts";
 
 /** What a change of the table does, in words. Pure. */
 

@@ -2,8 +2,8 @@ import { canonical } from "../../routing/diff/key-space.ts";
 import { diffTables } from "../../routing/index.ts";
 import type { DeclaredRoute, DeclaredTable } from "../../routing/schema/table.ts";
 import { readText } from "../table/check-text.ts";
-import { editedTo } from "./json-edit.ts";
-import { hunksOf } from "./sequences.ts";
+import { editedTo } from "./text/json-edit.ts";
+import { hunksOf } from "./text/sequences.ts";
 
 /** The change for IDs alone that are minted from a moment on: older ones keep the routes of the table before. Pure. */
 
@@ -28,7 +28,7 @@ export const momentAfter = (nowMs: number): number =>
 export function onlyNewIds(before: DeclaredTable, after: DeclaredTable, text: string, atMs: number): OnlyNew {
   const at = new Date(atMs).toISOString().replace(".000Z", "Z");
   const routes = routesAt(before.routes, after.routes, at);
-  const edited = editedTo(text, { ...after, routes });
+  const edited = editedTo(text, after, { ...after, routes });
   const checked = readText(edited);
   if (!checked.ok) return { ok: false, why: whyNot(checked.error, routes) };
   const isEarlier = (time: string | undefined) => time === undefined || Date.parse(time) < atMs;

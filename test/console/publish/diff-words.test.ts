@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { changesInWords, type Way } from "../../../src/console/publish/diff-words.ts";
-import { effectOf } from "../../../src/console/publish/effect.ts";
 import { momentAfter, onlyNewIds } from "../../../src/console/publish/only-new.ts";
-import { wordsText } from "../../../src/console/publish/words.ts";
+import { effectOf } from "../../../src/console/publish/requests/effect.ts";
+import { textOf } from "../../../src/console/routing/condition-words.ts";
 import type { HistorySeries, MetricsHistory, RouteRequests } from "../../../src/formats/console-api.ts";
 import { checkTable } from "../../../src/routing/index.ts";
 import type { DeclaredRoute, DeclaredTable } from "../../../src/routing/schema/table.ts";
@@ -18,8 +18,9 @@ const withRoute = (index: number, change: Partial<DeclaredRoute>, table = demo()
   ...table,
   routes: table.routes.map((route, at) => (at === index ? { ...route, ...change } : route)),
 });
-const words = (before: DeclaredTable, after: DeclaredTable) => changesInWords(before, after, Date.parse("2026-11-26T22:00:00Z"));
-const lineOf = ({ title, words: own, from, to }: Way) => `${title}: ${wordsText(own)}, ${from.words} → ${to.words}`;
+const words = (before: DeclaredTable, after: DeclaredTable) =>
+  changesInWords(before, after, Date.parse("2026-11-26T22:00:00Z"));
+const lineOf = ({ title, words: own, from, to }: Way) => `${title}: ${textOf(own)}, ${from.words} → ${to.words}`;
 
 describe("a change in words", () => {
   it("names the route by its number, its IDs by countries and entities, and both regions", () => {
@@ -83,7 +84,7 @@ describe("a change in words", () => {
     };
     const { parts, ways } = words(table, after as DeclaredTable);
     expect(ways).toEqual([]);
-    expect(parts.map(({ how, words: own, detail }) => [how, wordsText(own), detail])).toEqual([
+    expect(parts.map(({ how, words: own, detail }) => [how, textOf(own), detail])).toEqual([
       ["changed", "Route 3", "No ID goes elsewhere by it."],
       ["changed", "Region ap", "new origin ap-3.example"],
       ["changed", "Cors", undefined],

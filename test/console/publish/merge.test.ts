@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { editedTo } from "../../../src/console/publish/json-edit.ts";
-import { mergeTexts } from "../../../src/console/publish/merge.ts";
-import { type Hunk, hunksOf } from "../../../src/console/publish/sequences.ts";
+import { editedTo } from "../../../src/console/publish/text/json-edit.ts";
+import { mergeTexts } from "../../../src/console/publish/text/merge.ts";
+import { type Hunk, hunksOf } from "../../../src/console/publish/text/sequences.ts";
 import { runs } from "../../setup/property-runs.ts";
 
 const TEXT = `{
@@ -70,7 +70,7 @@ describe("an edited text", () => {
     })).any;
     fc.assert(
       fc.property(value, value, fc.constantFrom(0, 2), (before, after, indent) => {
-        const edited = editedTo(JSON.stringify(before, null, indent), after);
+        const edited = editedTo(JSON.stringify(before, null, indent), before, after);
         expect(JSON.parse(edited)).toEqual(after);
       }),
       { numRuns: runs(1_000) },
@@ -82,7 +82,7 @@ describe("an edited text", () => {
     table.routes.splice(1, 0, { when: { country: "MX" }, region: "us" });
     table.routes[2].region = "eu";
     expect(
-      editedTo(TEXT, table)
+      editedTo(TEXT, JSON.parse(TEXT), table)
         .split("\n")
         .filter((line) => !TEXT.includes(line)),
     ).toEqual([

@@ -1,11 +1,12 @@
-import { partsOf } from "../../formats/console-diff.ts";
-import { canonical } from "../../routing/diff/key-space.ts";
-import type { Changed, PartDiff, RouteShare } from "../../routing/diff/parts.ts";
-import type { TableDiff } from "../../routing/index.ts";
-import type { DeclaredRegion } from "../../routing/schema/table.ts";
-import { plural } from "../app/words.ts";
-import type { PairedRoutes, PartLine } from "./diff-words.ts";
-import { listText, plain, strong, type Words } from "./words.ts";
+import { partsOf } from "../../../formats/console-diff.ts";
+import { canonical } from "../../../routing/diff/key-space.ts";
+import type { Changed, PartDiff, RouteShare } from "../../../routing/diff/parts.ts";
+import type { TableDiff } from "../../../routing/index.ts";
+import type { DeclaredRegion } from "../../../routing/schema/table.ts";
+import { plural } from "../../app/words.ts";
+import { plain, strong } from "../../routing/condition-words.ts";
+import type { PairedRoutes, PartLine } from "../diff-words.ts";
+import { listText, type Words } from "./words.ts";
 
 /** Parts of the table that say something else, in words. Pure. */
 

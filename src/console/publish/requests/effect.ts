@@ -1,7 +1,7 @@
-import type { HistorySeries, MetricsHistory, RouteRequests } from "../../formats/console-api.ts";
-import type { RuleName } from "../../routing/diff/rules.ts";
-import { ownOf } from "../app/own.ts";
-import type { ChangesInWords, Way } from "./diff-words.ts";
+import type { HistorySeries, MetricsHistory, RouteRequests } from "../../../formats/console-api.ts";
+import type { RuleName } from "../../../routing/diff/rules.ts";
+import { ownOf } from "../../app/own.ts";
+import type { ChangesInWords, Way } from "../diff-words.ts";
 
 /** Requests that a change sends elsewhere, by those of the last hour. Counted where they can be, else bounded. Pure. */
 

@@ -1,15 +1,7 @@
+import type { Part } from "../../routing/condition-words.ts";
+
 /** Text whose important parts are strong. */
-export interface Word {
-  readonly text: string;
-  readonly isStrong?: true;
-}
-
-export type Words = readonly Word[];
-
-export const plain = (text: string): Word => ({ text });
-export const strong = (text: string): Word => ({ text, isStrong: true });
-
-export const wordsText = (words: Words): string => words.map(({ text }) => text).join("");
+export type Words = readonly Part[];
 
 /** `a`, `a and b`, `a, b and c`; of many the first ones and how many more. */
 export function listText(names: readonly string[], most: number, last = "and"): string {

@@ -1,6 +1,7 @@
-import type { KeyChange } from "../../routing/diff/key-changes.ts";
-import { countryName, utcTime } from "../app/words.ts";
-import { listText, plain, strong, type Words } from "./words.ts";
+import type { KeyChange } from "../../../routing/diff/key-changes.ts";
+import { countryName, utcTime } from "../../app/words.ts";
+import { plain, strong } from "../../routing/condition-words.ts";
+import { listText, type Words } from "./words.ts";
 
 /** Keys of IDs in words: `order and ride IDs of Brazil or Mexico`. Pure. */
 

@@ -1,7 +1,7 @@
-import { canonical } from "../../routing/diff/key-space.ts";
-import { plainJson } from "../../routing/index.ts";
-import { pointerTo } from "../../routing/schema/faults.ts";
-import { parseTableText } from "../../routing/schema/parse.ts";
+import { canonical } from "../../../routing/diff/key-space.ts";
+import { plainJson } from "../../../routing/index.ts";
+import { pointerTo } from "../../../routing/schema/faults.ts";
+import { parseTableText } from "../../../routing/schema/parse.ts";
 import { editedTo } from "./json-edit.ts";
 import { type Hunk, hunksOf } from "./sequences.ts";
 
@@ -37,7 +37,7 @@ export function mergeTexts(
   if (!before?.ok || !own?.ok || !other?.ok) return undefined;
   const context: Context = { chosen, conflicts: [] };
   const merged = mergeValues(context, [], { base: before.value, mine: own.value, theirs: other.value });
-  return { text: editedTo(theirs, merged), conflicts: context.conflicts };
+  return { text: editedTo(theirs, other.value, merged), conflicts: context.conflicts };
 }
 
 interface Context {

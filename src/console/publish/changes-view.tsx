@@ -1,0 +1,233 @@
+import { useMemo } from "preact/hooks";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { Icon } from "../app/parts/icons.tsx";
+import { RegionChip, regionClass } from "../app/parts/region.tsx";
+import { Note } from "../app/parts/sheet.tsx";
+import { countText, percentText, plural } from "../app/words.ts";
+import { type ChangesInWords, changesInWords, type EntityWay, type PartLine, type Way } from "./diff-words.ts";
+import { type Effect, effectOf, type Overload, type RegionShare, type WayShare } from "./requests/effect.ts";
+import { useFigures } from "./requests/figures.ts";
+import { FromTo, Said } from "./words/said.tsx";
+import "../style/publish.css";
+
+const WAYS_MAX = 100;
+
+interface Props {
+  readonly changes: ChangesInWords;
+  /** `undefined`: nothing was counted. */
+  readonly effect: Effect | undefined;
+  /** Requests are those of the table that decided them; absent where they are of no use. */
+  readonly isBoxed?: boolean;
+  readonly names?: readonly [before: string, after: string];
+}
+
+/** A change in words, with its requests. */
+export function ChangesView({ changes, effect, isBoxed, names = ["now", "after"] }: Props) {
+  if (changes.isEmpty) return <p class="soft">The two say the same, and treat every ID alike.</p>;
+  const { ways, entities, parts, warnings } = changes;
+  return (
+    <>
+      {warnings.map((warning) => (
+        <Note key={warning} kind="first" title="A step of a move is undone">
+          {warning}
+        </Note>
+      ))}
+      <ul class={isBoxed ? "diff boxed" : "diff"}>
+        {ways.slice(0, WAYS_MAX).map((way, at) => (
+          <WayLine key={at} way={way} share={effect?.ways[at]} />
+        ))}
+        {ways.length > WAYS_MAX && (
+          <li>{plural(ways.length - WAYS_MAX, "more way", "more ways")} of IDs are not listed.</li>
+        )}
+        {ways.length === 0 && entities.length === 0 && (
+          <li>
+            <Icon name="info" />
+            <p>No ID goes elsewhere.</p>
+          </li>
+        )}
+        {entities.map((line, at) => (
+          <EntityLine key={at} line={line} />
+        ))}
+        {parts.map((line, at) => (
+          <PartOf key={at} line={line} />
+        ))}
+      </ul>
+      {ways.length > 0 && effect && <Shares effect={effect} names={names} />}
+      {ways.length > 0 && effect === undefined && (
+        <p class="soft small-text uncounted">
+          How many requests these are is not known: none were counted in the last hour.
+        </p>
+      )}
+    </>
+  );
+}
+
+function WayLine({ way, share }: { way: Way; share: WayShare | undefined }) {
+  const isRemoved = typeof way.before === "number" && way.after === undefined;
+  return (
+    <li>
+      <Icon name={way.title.startsWith("New") ? "plus" : isRemoved ? "cross" : "pencil"} />
+      <div>
+        <p>
+          {way.title}: <Said words={way.words} />
+        </p>
+        <FromTo from={way.from} to={way.to} />
+        {way.kinds.length > 3 && (
+          <details>
+            <summary>All {countText(way.kinds.length)} kinds of keys</summary>
+            <ul class="kinds">
+              {way.kinds.slice(0, WAYS_MAX).map((words, at) => (
+                <li key={at}>
+                  <Said words={words} />
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+      </div>
+      {share ? (
+        <div class="num">
+          <b>
+            {share.isBound && "at most "}
+            {rateText(share.perSecond)}
+          </b>
+          <small>
+            {share.isBound && "at most "}
+            {percentText(share.share)} of all
+          </small>
+        </div>
+      ) : (
+        way.before === undefined && <small class="soft">No route takes them now: not counted</small>
+      )}
+    </li>
+  );
+}
+
+const EntityLine = ({ line }: { line: EntityWay }) => (
+  <li>
+    <Icon name="moves" />
+    <div>
+      <p>
+        <b>{line.title}</b>
+        {line.ids.length > 0 && ": "}
+        {line.ids.map((id, at) => (
+          <>
+            {at > 0 && ", "}
+            <code>{id}</code>
+          </>
+        ))}
+      </p>
+      <FromTo from={line.from} to={line.to} />
+    </div>
+  </li>
+);
+
+const HOW = {
+  added: ["plus", "is new"],
+  removed: ["cross", "is removed"],
+  changed: ["pencil", "changed"],
+} as const;
+
+const PartOf = ({ line: { how, words, detail } }: { line: PartLine }) => (
+  <li>
+    <Icon name={HOW[how][0]} />
+    <div>
+      <p>
+        <Said words={words} /> {HOW[how][1]}
+      </p>
+      {detail && <small class="soft">{detail}</small>}
+    </div>
+  </li>
+);
+
+/** `907 requests / s`; slow ones by the hour. */
+export const rateText = (perSecond: number): string =>
+  perSecond >= 1 || perSecond === 0
+    ? `${countText(Math.round(perSecond))} requests / s`
+    : `${plural(Math.round(perSecond * 3_600), "request")} / h`;
+
+function Shares({ effect, names }: { effect: Effect; names: readonly [string, string] }) {
+  const { regions, overloads } = effect;
+  return (
+    <div class="cols shares">
+      <div>
+        <h4 class="hidden">Share of all requests</h4>
+        <div class="ba" aria-hidden="true">
+          <span>{names[0]}</span>
+          <Stack parts={regions.map(({ region, before }) => [region, before])} />
+          <span>{names[1]}</span>
+          <Stack parts={regions.map((own) => [own.region, drawn(own)])} />
+        </div>
+        <ul class="ba-key">
+          {regions.map((own) => (
+            <li key={own.region}>
+              <RegionChip name={own.region} /> <ShareText of={own} />
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div>
+        {overloads.map((own) => (
+          <OverloadLine key={own.region} of={own} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** With the most that can come, and without the most that can go. */
+const drawn = ({ before, least, most }: RegionShare): number => (most > before ? most : least);
+
+const isSame = (a: number, b: number): boolean => Math.abs(a - b) < 0.000_05;
+
+function ShareText({ of: { before, least, most } }: { of: RegionShare }) {
+  if (isSame(before, least) && isSame(before, most)) return <>{percentText(before)}</>;
+  const after = isSame(least, most)
+    ? percentText(most)
+    : isSame(least, before)
+      ? `at most ${percentText(most)}`
+      : isSame(most, before)
+        ? `at least ${percentText(least)}`
+        : `${percentText(least)} to ${percentText(most)}`;
+  return (
+    <>
+      {percentText(before)} → <b>{after}</b>
+    </>
+  );
+}
+
+const OverloadLine = ({ of: { region, perSecond, most, isBound } }: { of: Overload }) => (
+  <p class="soft small-text">
+    <Icon name="warn" /> {region} {isBound ? "could get up to" : "would get"} <b>{rateText(perSecond)}</b>. Its most in
+    the last 24 hours was {rateText(most)}.
+  </p>
+);
+
+const GAP = 0.5;
+
+/** Shares side by side. The figures stand below. */
+export function Stack({ parts }: { parts: readonly (readonly [region: string, share: number])[] }) {
+  const all = Math.max(
+    1,
+    parts.reduce((sum, [, share]) => sum + share, 0),
+  );
+  let x = 0;
+  return (
+    <svg class="bar stack thick" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      {parts.map(([region, share]) => {
+        const from = x;
+        const width = (share / all) * 100;
+        x += width;
+        return <rect key={region} class={regionClass(region)} x={from} width={Math.max(0, width - GAP)} height="10" />;
+      })}
+    </svg>
+  );
+}
+
+/** The difference of two tables, with requests of the last hour. `revision`: of the table before, where it is one. */
+export function DiffView(props: { before: DeclaredTable; after: DeclaredTable; revision?: number }) {
+  const figures = useFigures();
+  const changes = useMemo(() => changesInWords(props.before, props.after, Date.now()), [props.before, props.after]);
+  const effect = effectOf(changes, props.revision ?? Number.NaN, figures?.hour, figures?.day);
+  return <ChangesView changes={changes} effect={effect} isBoxed />;
+}

@@ -1,0 +1,146 @@
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "../app/parts/button.tsx";
+import { Note, ProblemNote } from "../app/parts/sheet.tsx";
+import { Share, type Step, Stepper } from "../app/parts/table.tsx";
+import { fragmentOf } from "../app/router.ts";
+import { session } from "../app/session.ts";
+import { countText } from "../app/words.ts";
+import { type Followed, made, UNDO_MS, type Undone, undo } from "./made.ts";
+
+const secondsText = (ms: number): string => `${countText(Math.round(ms / 10) / 100)} s`;
+
+/** How far a change has come, from the control plane to all isolates or machines. */
+export function Progress({ of }: { of: Followed }) {
+  const { force, isHere, hereAfterMs, allAfterMs, revision, title } = of;
+  const own = revision === undefined ? "The change" : `Revision ${revision}`;
+  const isHandedOn = force?.isHandedOn === true;
+  const kind = force?.kind ?? "isolates";
+  const steps: Step[] = [
+    { key: "stored", is: "done", title: "Stored by the control plane" },
+    { key: "handed", is: isHandedOn ? "done" : "now", title: "Handed to all places" },
+    { key: "here", is: isHere ? "done" : isHandedOn ? "now" : "later", title: "In force where this page asks" },
+    {
+      key: "all",
+      is: allAfterMs !== undefined ? "done" : isHere ? "now" : "later",
+      title: force === undefined ? `In force on all ${kind}` : `In force on ${forceText(force)}`,
+      children: force && <Share of={force.of === 0 ? 0 : force.inForce / force.of} />,
+    },
+  ];
+  return (
+    <>
+      <h3>{title}</h3>
+      <Stepper steps={steps} isFlat />
+      <p role="status">
+        {isHere && hereAfterMs !== undefined
+          ? `${own} is in force here after ${secondsText(hereAfterMs)}${allText(of)}.`
+          : "Not in force here yet."}{" "}
+        {allAfterMs === undefined && "You may close this: it goes on by itself."}
+      </p>
+      {force?.lastError && !isHandedOn && (
+        <Note kind="first" title="A step failed and is tried again">
+          {force.lastError}
+        </Note>
+      )}
+    </>
+  );
+}
+
+const forceText = ({ inForce, of, isLeast, kind }: NonNullable<Followed["force"]>): string =>
+  `${isLeast ? "at least " : ""}${countText(inForce)} of ${countText(of)} ${of === 1 ? kind.slice(0, -1) : kind}`;
+
+function allText({ force, allAfterMs }: Followed): string {
+  if (force === undefined) return "";
+  return allAfterMs === undefined
+    ? `, and on ${forceText(force)}`
+    : `, and on all ${countText(force.of)} ${force.of === 1 ? force.kind.slice(0, -1) : force.kind} after ${secondsText(allAfterMs)}`;
+}
+
+/** Minutes and seconds until the way back is over; `undefined` once it is. */
+function useLeft(change: Followed | undefined): string | undefined {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const leftMs = change?.before === undefined ? 0 : change.atMs + UNDO_MS - Date.now();
+  if (leftMs <= 0) return undefined;
+  const seconds = Math.ceil(leftMs / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** One click, no question: it puts back the table before, and never another person's change. */
+export function UndoButton({ of }: { of: Followed }) {
+  const left = useLeft(of);
+  const [isBusy, setBusy] = useState(false);
+  const [isLost, setLost] = useState(false);
+  const [result, setResult] = useState<Exclude<Undone, { is: "undone" }>>();
+  if (left === undefined || of.revision === undefined) return null;
+  const start = async () => {
+    setBusy(true);
+    const done = await undo(of, () => setLost(true));
+    setBusy(false);
+    setLost(false);
+    setResult(done.is === "undone" ? undefined : done);
+  };
+  if (result?.is === "stale") return <Meanwhile change={of} result={result} />;
+  return (
+    <>
+      {result && <ProblemNote problem={result.problem} still="Nothing was undone." />}
+      <Button icon="undo" isBusy={isBusy} onClick={() => void start()}>
+        {isLost ? "Asking whether it is undone…" : isBusy ? "Undoing…" : "Undo"}
+      </Button>
+      <small class="soft" aria-hidden="true">
+        {left} left
+      </small>
+    </>
+  );
+}
+
+function Meanwhile({ change, result }: { change: Followed; result: Extract<Undone, { is: "stale" }> }) {
+  const { revision, by } = result;
+  const from = change.revision;
+  const isOther = revision !== undefined && from !== undefined && revision > from;
+  return (
+    <Note
+      kind="first"
+      isAlert
+      title={isOther ? `Revision ${revision} came meanwhile` : "Another change came meanwhile"}
+      actions={
+        isOther && (
+          <Button href={fragmentOf("history", { from: `${from}`, to: `${revision}` })}>
+            See {from} to {revision}
+          </Button>
+        )
+      }
+    >
+      {by === undefined || !isOther ? "" : `It is by ${by}. `}Nothing was undone: an undo would take that change back
+      too.
+    </Note>
+  );
+}
+
+/** Stands at the foot of every page until the way back is over or it is put away. */
+export function UndoBar({ onShow, onHide }: { onShow: () => void; onHide: () => void }) {
+  const own = made.value;
+  const left = useLeft(own);
+  const isOver = own !== undefined && own.allAfterMs !== undefined && left === undefined;
+  if (own === undefined || !session.value || own.author !== session.value.name || isOver) return null;
+  const { force, title } = own;
+  return (
+    <section class="undo" aria-label="Last change">
+      <b>{title}</b>
+      <p class="soft" role="status">
+        {force === undefined ? "Stored." : `In force on ${forceText(force)}.`}
+      </p>
+      <div class="row">
+        <UndoButton of={own} />
+        <Button kind="quiet" onClick={onShow}>
+          Progress
+        </Button>
+        <Button kind="quiet" onClick={onHide}>
+          Put away
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,52 @@
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { session } from "../app/session.ts";
+import { keepMade, made } from "./made.ts";
+import { UndoBar } from "./progress.tsx";
+import { PublishDialog, SentDialog } from "./publish-dialog.tsx";
+import "../style/publish.css";
+
+/** Windows of publication have a root of their own: any page opens them, and they outlive it. */
+
+const open = signal<"publish" | "progress" | undefined>(undefined);
+
+/** The change whose bar was put away. */
+const hidden = signal<number | undefined>(undefined);
+
+let isMounted = false;
+
+export function mount(): void {
+  if (isMounted) return;
+  isMounted = true;
+  keepMade();
+  const host = document.createElement("div");
+  document.body.append(host);
+  render(<Root />, host);
+}
+
+export function openPublishDialog(): void {
+  mount();
+  open.value = "publish";
+}
+
+const close = () => {
+  open.value = undefined;
+};
+
+function Root() {
+  if (!session.value) return null;
+  if (open.value === "publish") return <PublishDialog onClose={close} />;
+  if (open.value === "progress") return <SentDialog onClose={close} />;
+  const own = made.value;
+  if (own === undefined || hidden.value === own.atMs) return null;
+  return (
+    <UndoBar
+      onShow={() => {
+        open.value = "progress";
+      }}
+      onHide={() => {
+        hidden.value = own.atMs;
+      }}
+    />
+  );
+}

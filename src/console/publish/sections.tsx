@@ -1,0 +1,181 @@
+import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
+import { Check, Field } from "../app/parts/fields.tsx";
+import { Icon } from "../app/parts/icons.tsx";
+import { session } from "../app/session.ts";
+import { note } from "../app/typed.ts";
+import { plural, shortTime } from "../app/words.ts";
+import { rateText } from "./changes-view.tsx";
+import type { GoesOn, LeftBehind } from "./left-behind.ts";
+import type { OnlyNew } from "./only-new.ts";
+import type { Effect } from "./requests/effect.ts";
+import { listText } from "./words/words.ts";
+
+/** Parts of the windows that change the table. */
+
+export type Who = "all" | "new";
+
+interface LeftProps {
+  readonly left: LeftBehind;
+  readonly goesOn: GoesOn | undefined;
+  readonly isTicked: boolean;
+  readonly onTick: (isTicked: boolean) => void;
+  /** Absent where the change cannot be limited to new IDs, as that of a roll back. */
+  readonly limited?: {
+    readonly who: Who;
+    readonly onWho: (who: Who) => void;
+    readonly only: OnlyNew;
+    readonly atMs: number;
+  };
+}
+
+const NAMES_MAX = 5;
+
+export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: LeftProps) {
+  const [from, to] = [listText(left.from, NAMES_MAX), listText(left.to, NAMES_MAX)];
+  const isLost = left.to.length === 0;
+  const isAll = limited?.who !== "new";
+  const all = (
+    <div class="opt">
+      {limited ? (
+        <Check group="left" isOn={isAll} onChange={() => limited.onWho("all")} hint={goesOnText(goesOn)}>
+          <b>All of them, as the draft says</b>
+        </Check>
+      ) : (
+        <small>{goesOnText(goesOn)}</small>
+      )}
+      <Check isOn={isTicked && isAll} isOff={!isAll} onChange={onTick}>
+        {isLost ? "Their requests may be refused" : `The data is copied, or ${to} reads it from ${from}`}
+      </Check>
+    </div>
+  );
+  return (
+    <section class="risk">
+      <h3>
+        <Icon name="warn" />
+        What they leave behind in {from}
+      </h3>
+      <p>
+        A route moves requests, not data. {listText(left.entities, NAMES_MAX)} IDs that {from} has today:{" "}
+        {isLost
+          ? "no route takes them then, and requests get 404."
+          : `${to} answers as for any ID that it does not know.`}
+      </p>
+      {limited ? (
+        <div class="steps2">
+          {all}
+          <OnlyNewOption {...limited} />
+        </div>
+      ) : (
+        all
+      )}
+    </section>
+  );
+}
+
+function OnlyNewOption({ who, onWho, only, atMs }: NonNullable<LeftProps["limited"]>) {
+  const hint = only.ok
+    ? `Adds “minted from ${shortTime(atMs)}”, and older IDs keep their route. Nothing is left behind: no ID has such a time yet.`
+    : `Not possible: ${only.why}`;
+  return (
+    <div class="opt">
+      <Check group="left" isOn={who === "new"} isOff={!only.ok} onChange={() => onWho("new")} hint={hint}>
+        <b>Only IDs minted from now on</b>
+      </Check>
+    </div>
+  );
+}
+
+function goesOnText(own: GoesOn | undefined): string {
+  if (own === undefined) return "Entities that the table names itself go on as they are.";
+  const { moves, moved } = own;
+  if (moves + moved === 0) return "The table names none of them itself.";
+  const parts = [
+    ...(moves === 0 ? [] : [plural(moves, "move in progress", "moves in progress")]),
+    ...(moved === 0 ? [] : [plural(moved, "moved entity", "moved entities")]),
+  ];
+  return `${listText(parts, 2)} among them: ${moves + moved === 1 ? "it goes on as it is" : "they go on as they are"}.`;
+}
+
+export type How = "canary" | "all";
+
+export const CANARY_SHARE = 5;
+
+export function HowSection(props: {
+  how: How;
+  onHow: (how: How) => void;
+  effect: Effect | undefined;
+  who: Who;
+  force: string;
+}) {
+  const { how, onHow, effect, who, force } = props;
+  const perSecond = effect?.share === undefined ? undefined : effect.share * effect.perSecond;
+  const isBound = effect?.ways.some((way) => way === undefined || way.isBound) === true;
+  const rate = (share: number): string => {
+    if (who === "new") return "No request goes elsewhere at first. ";
+    return perSecond === undefined ? "" : `${isBound ? "At most " : ""}${rateText(perSecond * share)} at first. `;
+  };
+  return (
+    <section>
+      <h3>How</h3>
+      <div class="steps2">
+        <div class="opt">
+          <Check
+            group="how"
+            isOn={how === "canary"}
+            onChange={() => onHow("canary")}
+            hint={`${rate(CANARY_SHARE / 100)}All status classes are compared before you promote it.`}
+          >
+            <b>As a canary, for {CANARY_SHARE} % of the IDs</b>
+          </Check>
+        </div>
+        <div class="opt">
+          <Check group="how" isOn={how === "all"} onChange={() => onHow("all")} hint={`${rate(1)}${force}`}>
+            <b>For all IDs now</b>
+          </Check>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The name that must be typed: of the environment, else of the host. */
+export const environmentName = (): string => {
+  const own = session.value;
+  return own?.environment ?? own?.deployment ?? location.host;
+};
+
+export function NoteSection(props: {
+  name?: string | undefined;
+  typed: string;
+  onType: (text: string) => void;
+  isNoteNeeded?: boolean;
+}) {
+  const { name, typed, onType } = props;
+  return (
+    <section>
+      <div class="cols">
+        <Field
+          label={props.isNoteNeeded ? "Note for the history, needed" : "Note for the history"}
+          hint={`Why, for whoever reads it at night. The history will name ${session.value?.name}.`}
+          isLong
+          value={note.value}
+          onInput={(text) => {
+            note.value = text.slice(0, NOTE_CHARACTERS_MAX);
+          }}
+        />
+        {name !== undefined && (
+          <Field
+            label={
+              <>
+                More than 10 % of the requests: type <code>{name}</code>
+              </>
+            }
+            hint="The name of this environment."
+            value={typed}
+            onInput={onType}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
