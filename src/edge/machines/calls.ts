@@ -95,7 +95,8 @@ export function stateCalls(options: StateCallsOptions) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
       if (call.kind === "once" || clock.nowMs() + pauseMs >= endMs) throw outcome.error;
-      await within(NEVER, pauseMs);
+      // A promise of its own: one that requests share is no part of any of them, and hangs them.
+      await within(new Promise(() => undefined), pauseMs);
     }
     const last = await askNodes(call, endMs, sent);
     if (last.kind === "answered") return last.value;
@@ -210,8 +211,6 @@ export function stateCalls(options: StateCallsOptions) {
 export type StateCalls = ReturnType<typeof stateCalls>;
 
 const deadlineMsOf = (kind: CallKind): number => (kind === "prompt" ? STATE_DEADLINE_MS : LONG_DEADLINE_MS);
-
-const NEVER = new Promise<never>(() => undefined);
 
 const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "down" : "late" });
 
