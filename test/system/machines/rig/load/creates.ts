@@ -26,9 +26,9 @@ interface Acknowledged {
 }
 
 const DEADLINE_MS = 10_000;
-/** A client waits longer each time. */
+/** A client waits longer each time: hundreds that ask again each second would keep two cores from the state's recovery. */
 const RETRY_MS = 500;
-const RETRY_MAX_MS = 2_000;
+const RETRY_MAX_MS = 8_000;
 /** A client gives up after this. */
 const PATIENCE_MS = 150_000;
 const VERIFIERS = 8;
