@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as v from "valibot";
-import { type SessionView, UNATTENDED_HEADER } from "../../src/formats/console-api.ts";
+import { SESSION_WHOLE_MS, type SessionView, UNATTENDED_HEADER } from "../../src/formats/console-api.ts";
 import { chooseCoding } from "../../src/gateway/negotiate.ts";
 import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import type { ConsolePort } from "../../src/ports/console.ts";
@@ -100,10 +100,13 @@ export const consolePage = (gateway: Gateway) => {
         const context = contextOf(c);
         const served = await openRequest(context);
         const { name, scope, by, session } = callerOf(c);
-        const expiresAt = session === undefined ? null : new Date(session.untilMs).toISOString();
+        const isoOf = (ms: number) => new Date(ms).toISOString();
+        const expiresAt = session === undefined ? null : isoOf(session.untilMs);
+        const endsBy = session === undefined ? null : isoOf(session.startedAtMs + SESSION_WHOLE_MS);
+        const deployment = context.host;
         const revision = served instanceof Response ? null : served.table.revision;
         const environment = home?.environment ?? null;
-        const view: SessionView = { name, scope, by, expiresAt, deployment: context.host, environment, revision };
+        const view: SessionView = { name, scope, by, expiresAt, endsBy, deployment, environment, revision };
         return jsonResponse(view);
       })
       .post(`${PAGE}/session`, (c) => signIn(gateway, c))
@@ -145,7 +148,10 @@ async function shell(context: RequestContext, home: ConsolePort): Promise<Respon
     "content-security-policy": PAGE_POLICY,
     "cache-control": "no-cache",
   };
-  return new Response(file.body, { headers });
+  if (home.environment === undefined) return new Response(file.body, { headers });
+  // Known before sign-in. The setting is of letters, digits and what joins them: nothing of it ends an attribute.
+  const text = await new Response(file.body).text();
+  return new Response(text.replace("<html ", `<html data-environment="${home.environment}" `), { headers });
 }
 
 const TYPES: Readonly<Record<string, string>> = {

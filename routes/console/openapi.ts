@@ -6,12 +6,13 @@ const OR_NULL = { type: ["string", "null"] };
 
 const SESSION_VIEW = {
   type: "object",
-  required: ["name", "scope", "by", "expiresAt", "deployment", "environment", "revision"],
+  required: ["name", "scope", "by", "expiresAt", "endsBy", "deployment", "environment", "revision"],
   properties: {
     name: TEXT,
     scope: { type: "string", enum: ["support", "viewer", "operator"] },
     by: { type: "string", enum: ["token", "access", "open-pages", "session"] },
     expiresAt: { type: ["string", "null"], format: "date-time", description: "End of a session." },
+    endsBy: { type: ["string", "null"], format: "date-time", description: "Its end, however much it is used." },
     deployment: { ...TEXT, description: "The host." },
     environment: { ...OR_NULL, description: "Its name by the setting ENVIRONMENT." },
     revision: { type: ["integer", "null"] },

@@ -6,6 +6,9 @@ import type { CanaryVerdict, ClassCounts, StatusClass } from "./canary-verdict.t
 /** On requests that the page sends by itself, while it is left alone: they do not renew the session. */
 export const UNATTENDED_HEADER = "waybill-unattended";
 
+/** A shift: after it the token is asked for again, however busy the session was. */
+export const SESSION_WHOLE_MS = 8 * 3_600_000;
+
 /** `GET /-/console/session`: who is signed in. */
 export interface SessionView {
   readonly name: string;
@@ -14,6 +17,8 @@ export interface SessionView {
   readonly by: "token" | "access" | "open-pages" | "session";
   /** ISO 8601; `null` for what is no session. It moves on while the session is used. */
   readonly expiresAt: string | null;
+  /** ISO 8601: the session ends then, however much it is used; `null` for what is no session. */
+  readonly endsBy: string | null;
   /** Host of the console. */
   readonly deployment: string;
   /** By the setting `ENVIRONMENT`: a name such as `production`. */

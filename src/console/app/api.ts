@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { UNATTENDED_HEADER } from "../../formats/console-api.ts";
 
 /** A failed call: the gateway's problem document, or that it could not be reached. */
@@ -15,8 +15,19 @@ export type Answer<Value> =
   | { readonly ok: true; readonly value: Value; readonly headers: Headers; readonly status: number }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Whether the last request reached the gateway. */
-export const isReachable = signal(true);
+/** Unix ms of the first request in a row that did not reach the gateway; `undefined` while it answers. */
+export const unreachableSinceMs = signal<number | undefined>(undefined);
+
+export const isReachable = computed(() => unreachableSinceMs.value === undefined);
+
+/** While it is out of reach: Unix ms of the next attempt. */
+export const nextAttemptMs = signal(0);
+
+/** Requests in the order of their start. */
+let started = 0;
+
+/** The last start that was known when a request failed. */
+let failedAfter = 0;
 
 /** Set when a signed-in page was refused for want of a session. */
 export const hasExpired = signal(false);
@@ -55,6 +66,8 @@ export async function call<Value>(path: string, request: Request = {}): Promise<
   const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const isAttended = Date.now() - usedAtMs < ATTENDED_MS;
+  started += 1;
+  const own = started;
   try {
     const response = await fetch(path, {
       method,
@@ -69,7 +82,8 @@ export async function call<Value>(path: string, request: Request = {}): Promise<
       redirect: "error",
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
     });
-    isReachable.value = true;
+    // An answer to a request from before the last failure says nothing of now.
+    if (own > failedAfter) unreachableSinceMs.value = undefined;
     if (!response.ok) {
       if (response.status === 401 && isSignIn !== true) hasExpired.value = true;
       return { ok: false, problem: await problemIn(response) };
@@ -77,7 +91,10 @@ export async function call<Value>(path: string, request: Request = {}): Promise<
     const value = response.status === 204 ? undefined : asText ? await response.text() : await response.json();
     return { ok: true, value: value as Value, headers: response.headers, status: response.status };
   } catch {
-    if (request.signal?.aborted !== true) isReachable.value = false;
+    if (request.signal?.aborted !== true) {
+      failedAfter = started;
+      unreachableSinceMs.value ??= Date.now();
+    }
     return { ok: false, problem: UNREACHABLE };
   }
 }
@@ -103,11 +120,26 @@ async function problemIn(response: Response): Promise<Problem> {
   return { slug, title: textOf("title", `Status ${status}`), detail: textOf("detail", ""), status, members };
 }
 
-const WAIT_MS = 4_000;
+const WAIT_MS = 8_000;
 
-/** While the gateway is out of reach: asks whether it is back. */
+let attempt: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks whether the gateway is back, and again some seconds later while it is not. */
+export async function askAgain(): Promise<void> {
+  clearTimeout(attempt);
+  await call("/-/health");
+  if (isReachable.peek()) return;
+  clearTimeout(attempt);
+  nextAttemptMs.value = Date.now() + WAIT_MS;
+  attempt = setTimeout(() => void askAgain(), WAIT_MS);
+}
+
 export function watchConnection(): void {
-  setInterval(() => {
-    if (!isReachable.value) void call("/-/health");
-  }, WAIT_MS);
+  effect(() => {
+    if (isReachable.value) return clearTimeout(attempt);
+    nextAttemptMs.value = Date.now() + WAIT_MS;
+    attempt = setTimeout(() => void askAgain(), WAIT_MS);
+  });
+  // The browser knows of the network, not of the gateway.
+  for (const name of ["offline", "online"]) addEventListener(name, () => void askAgain());
 }

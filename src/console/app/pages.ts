@@ -1,24 +1,184 @@
+import { computed } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { LookUp } from "../lookup/look-up.tsx";
+import type { IconName } from "./parts/icons.tsx";
 import type { PageName } from "./router.ts";
-import type { Scope } from "./session.ts";
+import { type Scope, session } from "./session.ts";
 
 export interface Page {
   readonly name: PageName;
   readonly title: string;
+  readonly icon: IconName;
+  /** After G it opens the page. */
+  readonly key: string;
   /** Scopes that see it; absent: everyone, also signed out. */
   readonly scopes?: readonly Scope[];
+  /** Not yet made of the parts: the old styles hold in it. */
+  readonly isOld?: true;
+  load(): ComponentType | Promise<ComponentType>;
 }
 
-const VIEWERS: readonly Scope[] = ["viewer", "operator"];
+export interface PageGroup {
+  readonly title: string;
+  readonly icon: IconName;
+  readonly pages: readonly Page[];
+}
 
-/** The pages in the order of the bar. */
-export const PAGES: readonly Page[] = [
-  { name: "look-up", title: "Look up" },
-  { name: "overview", title: "Overview", scopes: VIEWERS },
-  { name: "table", title: "Table", scopes: VIEWERS },
-  { name: "history", title: "History", scopes: VIEWERS },
-  { name: "canary", title: "Canary", scopes: VIEWERS },
-  { name: "moves", title: "Moves", scopes: VIEWERS },
-  { name: "stock", title: "Limits", scopes: VIEWERS },
-  { name: "mint", title: "Mint", scopes: VIEWERS },
-  { name: "layouts", title: "Layouts" },
+const scopes: readonly Scope[] = ["viewer", "operator"];
+
+/** Pages in the order of the navigation; each is loaded when it is opened. A phone has a tab for each group. */
+export const GROUPS: readonly PageGroup[] = [
+  {
+    title: "Look up",
+    icon: "look-up",
+    pages: [
+      {
+        name: "look-up",
+        title: "Look up",
+        icon: "look-up",
+        key: "L",
+        isOld: true,
+        // In the first load: it works without the gateway.
+        load: () => LookUp,
+      },
+    ],
+  },
+  {
+    title: "Overview",
+    icon: "overview",
+    pages: [
+      {
+        name: "overview",
+        title: "Overview",
+        icon: "overview",
+        key: "O",
+        scopes,
+        isOld: true,
+        load: () => import("../overview/overview.tsx").then((part) => part.default),
+      },
+    ],
+  },
+  {
+    title: "Routing",
+    icon: "routes",
+    pages: [
+      {
+        name: "routes",
+        title: "Routes",
+        icon: "routes",
+        key: "R",
+        scopes,
+        isOld: true,
+        load: () => import("../table/table-page.tsx").then((part) => part.default),
+      },
+      {
+        name: "regions",
+        title: "Regions",
+        icon: "regions",
+        key: "S",
+        scopes,
+        isOld: true,
+        load: () => import("../table/table-page.tsx").then((part) => part.default),
+      },
+      {
+        name: "entities",
+        title: "Entities",
+        icon: "entities",
+        key: "N",
+        scopes,
+        isOld: true,
+        load: () => import("../table/table-page.tsx").then((part) => part.default),
+      },
+      {
+        name: "editor",
+        title: "Editor",
+        icon: "editor",
+        key: "E",
+        scopes,
+        isOld: true,
+        load: () => import("../table/table-page.tsx").then((part) => part.default),
+      },
+    ],
+  },
+  {
+    title: "Changes",
+    icon: "history",
+    pages: [
+      {
+        name: "history",
+        title: "History",
+        icon: "history",
+        key: "H",
+        scopes,
+        isOld: true,
+        load: () => import("../changes/history.tsx").then((part) => part.default),
+      },
+      {
+        name: "canary",
+        title: "Canary",
+        icon: "canary",
+        key: "C",
+        scopes,
+        isOld: true,
+        load: () => import("../changes/canary.tsx").then((part) => part.default),
+      },
+      {
+        name: "moves",
+        title: "Moves",
+        icon: "moves",
+        key: "M",
+        scopes,
+        isOld: true,
+        load: () => import("../moves/moves.tsx").then((part) => part.default),
+      },
+    ],
+  },
+  {
+    title: "IDs",
+    icon: "layouts",
+    pages: [
+      {
+        name: "mint",
+        title: "Mint",
+        icon: "plus",
+        key: "I",
+        scopes,
+        isOld: true,
+        load: () => import("../layouts/mint.tsx").then((part) => part.default),
+      },
+      {
+        name: "layouts",
+        title: "Layouts",
+        icon: "layouts",
+        key: "Y",
+        isOld: true,
+        load: () => import("../layouts/layouts.tsx").then((part) => part.default),
+      },
+      {
+        name: "capacity",
+        title: "Capacity",
+        icon: "capacity",
+        key: "P",
+        scopes,
+        isOld: true,
+        load: () => import("../changes/stock.tsx").then((part) => part.default),
+      },
+    ],
+  },
 ];
+
+const PAGES: readonly Page[] = GROUPS.flatMap(({ pages }) => pages);
+
+export const pageOf = (name: PageName): Page => {
+  const found = PAGES.find((page) => page.name === name);
+  if (found === undefined) throw new Error(`no page is called ${name}`);
+  return found;
+};
+
+export const mayOpen = ({ scopes: allowed }: Page): boolean =>
+  allowed === undefined || allowed.some((scope) => scope === session.value?.scope);
+
+/** Groups with the pages that the signed-in one may open, without those that have none. */
+export const ownGroups = computed((): readonly PageGroup[] =>
+  GROUPS.map((group) => ({ ...group, pages: group.pages.filter(mayOpen) })).filter(({ pages }) => pages.length > 0),
+);

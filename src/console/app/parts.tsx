@@ -3,10 +3,11 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import type { RegionHealth, RegionState } from "../../formats/region-state.ts";
 import { announcement } from "./announce.ts";
 import type { Problem } from "./api.ts";
+import { download } from "./download.ts";
 
 /** Small parts of pages that are not yet made of those in `parts/`. */
 
-export { announcement };
+export { announcement, download };
 
 export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
   return (
@@ -103,16 +104,6 @@ export function CopyButton({ text, label, name = "Copy" }: { text: string; label
       {isCopied ? "Copied" : name}
     </button>
   );
-}
-
-/** A file made in the page. */
-export function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 interface FieldProps {

@@ -5,28 +5,36 @@ import { computed, signal } from "@preact/signals";
  * `#/look-up?id=…`
  */
 
-export type PageName = "look-up" | "overview" | "table" | "history" | "canary" | "moves" | "stock" | "mint" | "layouts";
+const PAGES = [
+  "look-up",
+  "overview",
+  "routes",
+  "regions",
+  "entities",
+  "editor",
+  "history",
+  "canary",
+  "moves",
+  "mint",
+  "layouts",
+  "capacity",
+] as const;
+
+export type PageName = (typeof PAGES)[number];
+
+/** Names that pages had: links that people kept still open them. */
+const FORMER: Readonly<Record<string, PageName>> = { table: "editor", stock: "capacity" };
 
 export interface Place {
   readonly page: PageName;
   readonly query: URLSearchParams;
 }
 
-const PAGES: readonly PageName[] = [
-  "look-up",
-  "overview",
-  "table",
-  "history",
-  "canary",
-  "moves",
-  "stock",
-  "mint",
-  "layouts",
-];
-
 export function readPlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
-  return { page: PAGES.find((page) => page === path) ?? "look-up", query: new URLSearchParams(query) };
+  const former = Object.hasOwn(FORMER, path) ? FORMER[path] : undefined;
+  const page = former ?? PAGES.find((each) => each === path) ?? "look-up";
+  return { page, query: new URLSearchParams(query) };
 }
 
 export const fragmentOf = (page: PageName, query: Readonly<Record<string, string>> = {}): string => {
@@ -40,6 +48,9 @@ const fragment = signal("");
 let known = "";
 
 export const place = computed(() => readPlace(fragment.value));
+
+/** The address names no page. */
+export const isNowhere = computed(() => fragment.value.replace(/^#?\/?/, "") === "");
 
 export function watchPlace(): void {
   take();

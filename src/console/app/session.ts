@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { patternsOf } from "../../routing/lookup/paths.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader } from "../lookup/reader.ts";
-import { call, hasExpired, type Problem } from "./api.ts";
+import { type Answer, call, hasExpired, type Problem } from "./api.ts";
 import { ownOf } from "./own.ts";
 import { forgetTyped, ownTyped } from "./typed.ts";
 
@@ -14,6 +14,8 @@ export interface Session {
   readonly by: string;
   /** ISO 8601; absent where nothing ends it. */
   readonly expiresAt?: string | null;
+  /** ISO 8601: it ends then, however much it is used. */
+  readonly endsBy?: string | null;
   readonly deployment?: string | null;
   /** By the setting `ENVIRONMENT`. */
   readonly environment?: string | null;
@@ -47,19 +49,24 @@ const SESSION = "/-/console/session";
 
 export async function loadSession(): Promise<void> {
   const answer = await call<Session>(SESSION, { isSignIn: true });
-  if (answer.ok) await start(answer.value);
+  if (answer.ok) await enter(answer.value);
   else if (session.value === undefined || answer.problem.status === 401) session.value = null;
 }
 
-/** The problem, or `undefined` when signed in. */
-export async function signIn(token: string): Promise<Problem | undefined> {
-  const answer = await call(SESSION, { method: "POST", body: { token }, isSignIn: true });
-  if (!answer.ok) return answer.problem;
-  const own = await call<Session>(SESSION, { isSignIn: true });
-  if (!own.ok) return own.problem;
-  await start(own.value);
-  return undefined;
+/** Asks until when it is: each use moves its end. */
+export async function refreshSession(): Promise<void> {
+  const answer = await call<Session>(SESSION);
+  if (answer.ok && answer.value.name === session.peek()?.name) session.value = answer.value;
 }
+
+/** The problem, or who is signed in now: `enter` goes on with it. */
+export async function signIn(token: string): Promise<Answer<Session>> {
+  const answer = await call<undefined>(SESSION, { method: "POST", body: { token }, isSignIn: true });
+  return answer.ok ? await call<Session>(SESSION, { isSignIn: true }) : answer;
+}
+
+/** Ends the session of one who turned out to be somebody else, and leaves the page as it is. */
+export const undoSignIn = () => call<undefined>(SESSION, { method: "DELETE", isSignIn: true });
 
 /** Nothing of a table stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */
 export async function signOut(): Promise<void> {
@@ -69,9 +76,9 @@ export async function signOut(): Promise<void> {
   location.reload();
 }
 
-async function start(own: Session): Promise<void> {
+/** Nothing of one person stays for the next: the page of another begins anew. */
+export async function enter(own: Session): Promise<void> {
   const before = session.peek();
-  // Nothing of one person's page stays for the next.
   ownTyped(own.name);
   if (before && (before.name !== own.name || before.scope !== own.scope)) return location.reload();
   hasExpired.value = false;

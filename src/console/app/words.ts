@@ -155,3 +155,11 @@ function hasFlags(): boolean {
 
 export const msText = (ms: number | undefined | null): string =>
   ms === undefined || ms === null ? "–" : ms >= 1000 ? `${numbers.format(ms / 1000)} s` : `${Math.round(ms)} ms`;
+
+/** `48 s`, `48 min`, `5 h`, `3 d`: rounded down, for how long something has been so. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${numbers.format(Math.floor(seconds / 86_400))} d`;
+}

@@ -139,7 +139,8 @@ function StartCanary({ running, onChange }: { running: Running | null; onChange:
     return (
       <Panel title="Start one">
         <p>
-          Change the <a href={fragmentOf("table")}>table</a> first, then come back: the changed text becomes the canary.
+          Change the <a href={fragmentOf("editor")}>table</a> first, then come back: the changed text becomes the
+          canary.
         </p>
       </Panel>
     );

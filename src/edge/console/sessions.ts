@@ -1,4 +1,5 @@
 import { base64urlnopad } from "@scure/base";
+import { SESSION_WHOLE_MS } from "../../formats/console-api.ts";
 import type { Caller, SessionTimes } from "../../ports/admin.ts";
 import type { Clock } from "../../ports/gateway.ts";
 import { SESSION_COOKIE } from "../../proxy/headers.ts";
@@ -7,9 +8,6 @@ import type { AdminToken } from "../auth/settings.ts";
 
 /** An unused session ends after this. A support desk is left for lunch, not for longer. */
 const IDLE_MS = 30 * 60_000;
-
-/** A shift: after it the token is asked for again, however busy the session was. */
-const WHOLE_MS = 8 * 3_600_000;
 
 /** The least time between renewals of a session: each costs a header and an encryption. */
 const RENEW_MS = 5 * 60_000;
@@ -63,7 +61,7 @@ export function consoleSessions({ tokens, host, clock, subtle, fillRandom }: Ses
 
   const timesFrom = (startedAtMs: number): SessionTimes => ({
     startedAtMs,
-    untilMs: Math.min(clock.nowMs() + IDLE_MS, startedAtMs + WHOLE_MS),
+    untilMs: Math.min(clock.nowMs() + IDLE_MS, startedAtMs + SESSION_WHOLE_MS),
   });
 
   return {

@@ -147,6 +147,8 @@ export async function buildConsole(folder: string): Promise<readonly ConsoleFile
   return files;
 }
 
+const version = (): string => JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version;
+
 /** The page before its script runs. It names the files of this build, and has no script of its own. */
 function shellOf(files: readonly ConsoleFile[]): string {
   const first = files.filter(({ isFirst }) => isFirst).map(({ name }) => name);
@@ -160,7 +162,7 @@ function shellOf(files: readonly ConsoleFile[]): string {
     return name.endsWith(".js") && name !== main ? [`<link rel="modulepreload" href="${ASSETS}${name}">`] : [];
   });
   return `<!doctype html>
-<html lang="en">
+<html lang="en" data-version="${version()}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">

@@ -31,6 +31,7 @@ describe("a session of the console", () => {
       deployment: HOST,
       environment: null,
       expiresAt: "2026-11-23T00:30:00.000Z",
+      endsBy: "2026-11-23T08:00:00.000Z",
     });
     const ended = await ask(SESSION, { method: "DELETE", headers: { ...OWN, cookie } });
     expect([ended.status, ended.headers.get("set-cookie")]).toEqual([204, expect.stringContaining("Max-Age=0")]);

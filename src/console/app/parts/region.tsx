@@ -21,11 +21,15 @@ export function regionPlace(name: string): number {
 /** The class that gives a part the colour of a region, as `--r`. */
 export const regionClass = (name: string): string => `r${regionPlace(name)}`;
 
-export const Shape = ({ region, class: own = "" }: { region: string; class?: string }) => (
-  <svg class={`shape ${regionClass(region)} ${own}`} viewBox="0 0 10 10" aria-hidden="true">
-    <path d={SHAPES[regionPlace(region) - 1]} fill-rule="evenodd" />
-  </svg>
-);
+/** Of a region, or by its place. */
+export function Shape({ class: own = "", ...of }: ({ region: string } | { place: number }) & { class?: string }) {
+  const place = "place" in of ? of.place : regionPlace(of.region);
+  return (
+    <svg class={`shape r${place} ${own}`} viewBox="0 0 10 10" aria-hidden="true">
+      <path d={SHAPES[place - 1]} fill-rule="evenodd" />
+    </svg>
+  );
+}
 
 /** `isLeft`: struck through, since it goes from there. */
 export const RegionChip = ({ name, isLeft, isBoxed }: { name: string; isLeft?: boolean; isBoxed?: boolean }) => {

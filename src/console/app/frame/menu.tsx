@@ -1,0 +1,109 @@
+import { useState } from "preact/hooks";
+import { Button, Segments } from "../parts/button.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { refreshSession, type Session, signOut } from "../session.ts";
+import { type TextSize, type Theme, textSize, theme } from "../settings.ts";
+import { clockText } from "../words.ts";
+
+const MENU = "user-menu";
+
+/** Who is signed in, until when, and how the console looks. */
+export function UserMenu({ own }: { own: Session }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="me" popovertarget={MENU} aria-describedby={`${MENU}-about`} aria-expanded={isOpen}>
+        <span class="avatar" aria-hidden="true">
+          {own.name.slice(0, 2)}
+        </span>
+        <span class="who">{own.name}</span>
+        <Icon name="chevron" />
+      </button>
+      <span hidden id={`${MENU}-about`}>
+        {own.scope}: theme, text size, sign out
+      </span>
+      <div
+        id={MENU}
+        class="menu"
+        popover="auto"
+        role="dialog"
+        aria-label="Settings"
+        onToggle={(event) => {
+          const opens = event.newState === "open";
+          setOpen(opens);
+          if (opens) void refreshSession();
+        }}
+      >
+        {isOpen && <Menu own={own} />}
+      </div>
+    </>
+  );
+}
+
+const Menu = ({ own }: { own: Session }) => (
+  <>
+    <div>
+      <div class="row">
+        <span class="avatar" aria-hidden="true">
+          {own.name.slice(0, 2)}
+        </span>
+        <span>
+          <b>{own.name}</b>
+          <br />
+          <small>
+            {SIGNED_IN[own.by] ?? "Signed in"} · {own.scope}
+          </small>
+        </span>
+      </div>
+      <small>{endText(own)}</small>
+    </div>
+    <div>
+      <Segments
+        label="Theme"
+        isLabelled
+        value={theme.value}
+        options={[
+          ["system", "System"],
+          ["light", "Light"],
+          ["dark", "Dark"],
+        ]}
+        onChange={(value: Theme) => {
+          theme.value = value;
+        }}
+      />
+      <Segments
+        label="Text"
+        isLabelled
+        value={textSize.value}
+        options={[
+          ["small", "Small"],
+          ["normal", "Normal"],
+          ["large", "Large"],
+        ]}
+        onChange={(value: TextSize) => {
+          textSize.value = value;
+        }}
+      />
+    </div>
+    <div>
+      <Button icon="sign-out" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </div>
+  </>
+);
+
+const SIGNED_IN: Readonly<Record<string, string>> = {
+  session: "Signed in by token",
+  token: "Signed in by token",
+  access: "Signed in by Cloudflare Access",
+  "open-pages": "Open to all who reach the gateway",
+};
+
+/** Such as `Ends at 22:18 if you do nothing, at 02:40 in any case.` */
+export function endText({ expiresAt, endsBy }: Pick<Session, "expiresAt" | "endsBy">): string {
+  if (expiresAt == null) return "Nothing ends it here.";
+  const at = (time: string): string => clockText(Date.parse(time) / 1000, false);
+  if (endsBy == null || endsBy === expiresAt) return `Ends at ${at(expiresAt)} in any case.`;
+  return `Ends at ${at(expiresAt)} if you do nothing, at ${at(endsBy)} in any case.`;
+}

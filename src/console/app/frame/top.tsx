@@ -1,0 +1,144 @@
+import { useEffect, useState } from "preact/hooks";
+import { isReachable, unreachableSinceMs } from "../api.ts";
+import { deployment, environment, isProduction } from "../environment.ts";
+import { type Force, force } from "../force.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon, type IconName, Mark } from "../parts/icons.tsx";
+import { fragmentOf } from "../router.ts";
+import { mayView, session } from "../session.ts";
+import { isPaletteOpen, isSigningIn } from "../windows.ts";
+import { clockText, durationText, wholeText } from "../words.ts";
+import { UserMenu } from "./menu.tsx";
+
+/** Where one is, and the table that is in force there: always in sight. */
+export const Top = () => (
+  <header class="top">
+    <Brand />
+    <EnvironmentTag />
+    <InForce />
+    <button
+      type="button"
+      class="find"
+      onClick={() => {
+        isPaletteOpen.value = true;
+      }}
+    >
+      <Icon name="search" />
+      <span>Find, or paste an ID</span>
+      <kbd>Ctrl K</kbd>
+    </button>
+    {session.value ? (
+      <UserMenu own={session.value} />
+    ) : (
+      session.value === null && (
+        <Button
+          kind="main"
+          onClick={() => {
+            isSigningIn.value = true;
+          }}
+        >
+          Sign in
+        </Button>
+      )
+    )}
+  </header>
+);
+
+export const Brand = () => (
+  <a class="brand" href={fragmentOf("look-up")} aria-label="Waybill">
+    <Mark />
+    <span>Waybill</span>
+  </a>
+);
+
+/** Solid is production, dashed is another environment. One without a name is called by its host. */
+export function EnvironmentTag() {
+  const name = environment.value;
+  const own = name === undefined ? "env unnamed" : isProduction.value ? "env" : "env other";
+  return <span class={own}>{name ?? deployment.value}</span>;
+}
+
+function InForce() {
+  useClock(force.value !== undefined);
+  const now = force.value;
+  if (now === undefined) return null;
+  if (!isReachable.value || Date.now() - now.atMs > STALE_MS) {
+    return (
+      <span class="force stale">
+        <Icon name="none" />
+        <b>
+          <span class="long">Revision </span>
+          {now.revision}
+        </b>
+        <span class="soft">at {clockText(Math.min(unreachableSinceMs.value ?? now.atMs, now.atMs) / 1000, false)}</span>
+      </span>
+    );
+  }
+  const words = forceWords(now, Date.now());
+  const inner = (
+    <>
+      <Icon name={words.icon} class={words.icon === "good" ? "" : "unsure"} />
+      <b>
+        <span class="long">Revision </span>
+        {now.revision}
+      </b>
+      <span class="soft">{words.text}</span>
+    </>
+  );
+  return (
+    <>
+      {mayView.value ? (
+        <a class="force" href={fragmentOf("history")} title={words.title}>
+          {inner}
+        </a>
+      ) : (
+        <span class="force">{inner}</span>
+      )}
+      {now.canary && (
+        <a class="tag dashed" href={fragmentOf("canary")}>
+          Canary {now.canary.revision} · {now.canary.words}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Asked every 10 s: after this something is in the way. */
+const STALE_MS = 45_000;
+
+interface ForceWords {
+  readonly icon: IconName;
+  readonly text: string;
+  readonly title: string;
+}
+
+const KINDS = { isolates: ["instance", "instances"], machines: ["machine", "machines"] } as const;
+
+/** Nothing here is called in force everywhere that was not counted. */
+export function forceWords({ count, sinceMs, isPending }: Force, nowMs: number): ForceWords {
+  const since = sinceMs === undefined ? "" : `, ${durationText(nowMs - sinceMs)}`;
+  if (count === undefined) {
+    const title = "No instance has reported its revision in the last minute.";
+    return { icon: "none", text: `instances not known${since}`, title };
+  }
+  const { inForce, of, kind, isAtMost } = count;
+  const noun = KINDS[kind][of === 1 ? 0 : 1];
+  const all = `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${noun}`;
+  const isAll = inForce === of && !isPending;
+  const title = isPending
+    ? "The last change is not yet written to KV."
+    : `${all} reported this revision or a newer one in the last ${kind === "isolates" ? "minute" : "10 minutes"}.`;
+  return { icon: isAll ? "good" : "testing", text: `in force on ${all}${since}`, title };
+}
+
+const TICK_MS = 5_000;
+
+/** Draws the part again as time goes on. */
+function useClock(isOn: boolean): void {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => setTick((tick) => tick + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
+}
