@@ -53,7 +53,6 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "overview",
         key: "O",
         scopes,
-        isOld: true,
         load: () => import("../overview/overview.tsx").then((part) => part.default),
       },
     ],

@@ -71,7 +71,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
       ) : (
         <section>
           <ProblemNote problem={planned.problem} still="The draft is kept." onRetry={() => setAsked(asked + 1)} />
-          {planned.isFaulty && <Button href={fragmentOf("table")}>Open the editor</Button>}
+          {planned.isFaulty && <Button href={fragmentOf("editor")}>Open the editor</Button>}
         </section>
       )}
     </Dialog>
