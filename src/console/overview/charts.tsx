@@ -7,7 +7,7 @@ import { Empty, Sheet } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { clockText, msText } from "../app/words.ts";
 import { Chart, type Flag, type Line } from "./chart.tsx";
-import { courseOf, problemCounts, ratesOf } from "./history.ts";
+import { courseOf, problemCounts, ratesOf, wholeOf } from "./history.ts";
 import { RANGES, range } from "./live.ts";
 import { cursorAt } from "./plot/cursor.ts";
 import { momentText, rateText, timeTextFor } from "./plot/words.ts";
@@ -23,7 +23,8 @@ interface Props {
 const PROBLEM_STYLES = ["grey", "dashed", "dotted", "solid"] as const;
 
 /** Traffic over the range. The cursor moves in all charts at once. */
-export function Charts({ shown, names, revisions }: Props) {
+export function Charts({ shown: all, names, revisions }: Props) {
+  const shown = useMemo(() => wholeOf(all), [all]);
   const { at, since } = shown;
   const flags = useMemo(() => (revisions ?? []).flatMap(flagOf), [revisions]);
   const lines = useLines(shown, names);

@@ -48,9 +48,9 @@ export function mergeHistory(known: MetricsHistory, news: MetricsHistory): Metri
   };
 }
 
-/** Counts of steps as rates a second. The last step is not over yet: it is left out. */
-export const ratesOf = (counts: readonly number[], stepSeconds: number): Column =>
-  counts.map((count, at) => (at === counts.length - 1 ? null : count / stepSeconds));
+/** Counts of steps as rates a second. */
+export const ratesOf = (counts: readonly number[], stepSeconds: number): readonly number[] =>
+  counts.map((count) => count / stepSeconds);
 
 export interface Recent {
   readonly perSecond: number;
@@ -86,18 +86,22 @@ export function recentOf({ requests, errors, refused, p50, p99 }: HistorySeries,
 }
 
 /** Those within the last seconds of a longer history. */
-export function lastOf(history: MetricsHistory, seconds: number): MetricsHistory {
-  const from = Math.max(0, history.at.length - Math.ceil(seconds / history.stepSeconds));
-  if (from === 0) return history;
-  const cut = <Value>(values: readonly Value[]): readonly Value[] => values.slice(from);
-  const cutSeries = (series: HistorySeries): HistorySeries =>
-    Object.fromEntries(SERIES.map((name) => [name, cut<number | null>(series[name])])) as unknown as HistorySeries;
+export const lastOf = (history: MetricsHistory, seconds: number): MetricsHistory =>
+  cut(history, Math.max(0, history.at.length - Math.ceil(seconds / history.stepSeconds)), history.at.length);
+
+/** Without the step that is not over: a line would end in a fall. */
+export const wholeOf = (history: MetricsHistory): MetricsHistory => cut(history, 0, Math.max(0, history.at.length - 1));
+
+function cut(history: MetricsHistory, from: number, to: number): MetricsHistory {
+  const part = <Value>(values: readonly Value[]): readonly Value[] => values.slice(from, to);
+  const ofSeries = (series: HistorySeries): HistorySeries =>
+    Object.fromEntries(SERIES.map((name) => [name, part<number | null>(series[name])])) as unknown as HistorySeries;
   return {
     ...history,
-    at: cut(history.at),
-    total: cutSeries(history.total),
-    regions: Object.fromEntries(Object.entries(history.regions).map(([name, series]) => [name, cutSeries(series)])),
-    problems: Object.fromEntries(Object.entries(history.problems).map(([slug, counts]) => [slug, cut(counts)])),
+    at: part(history.at),
+    total: ofSeries(history.total),
+    regions: Object.fromEntries(Object.entries(history.regions).map(([name, series]) => [name, ofSeries(series)])),
+    problems: Object.fromEntries(Object.entries(history.problems).map(([slug, counts]) => [slug, part(counts)])),
   };
 }
 
@@ -115,8 +119,8 @@ export interface Course {
   readonly newSince: number | undefined;
   /** A second, in the last whole minute. */
   readonly perSecond: number;
-  /** How many times as often as before; 1 where it is about as before. */
-  readonly times: number;
+  /** How many times as often as before; 1 where it is about as before, `undefined` where no time before is known. */
+  readonly times: number | undefined;
 }
 
 /** Shorter is no time before. */
@@ -134,11 +138,19 @@ export function courseOf(
   const first = counts.findIndex((count) => count > 0);
   const began = at[first];
   const isNew = began !== undefined && began - (at[0] ?? 0) >= BEFORE_SECONDS;
-  const recent = totalOf(counts.slice(-steps - 1, -1));
+  const latest = counts.slice(-steps - 1, -1);
   const earlier = counts.slice(0, -steps - 1);
-  const usual = (totalOf(earlier) / Math.max(1, earlier.length)) * steps;
-  const times = !isNew && recent >= CHANGE_COUNT_MIN && usual > 0 && recent >= 3 * usual ? recent / usual : 1;
-  return { newSince: isNew ? began : undefined, perSecond: recent / (steps * stepSeconds), times };
+  const [recent, usual] = [
+    totalOf(latest) / Math.max(1, latest.length),
+    totalOf(earlier) / Math.max(1, earlier.length),
+  ];
+  const isMore = totalOf(latest) >= CHANGE_COUNT_MIN && recent >= 3 * usual;
+  const isKnown = !isNew && earlier.length * stepSeconds >= BEFORE_SECONDS && usual > 0;
+  return {
+    newSince: isNew ? began : undefined,
+    perSecond: recent / stepSeconds,
+    times: isKnown ? (isMore ? recent / usual : 1) : undefined,
+  };
 }
 
 /** Steps between two publications: `from` is the index of the first, `to` that after the last. */

@@ -41,8 +41,9 @@ function titleOf(incident: Incident, around: Around): string {
   const hit = hitText(incident, around);
   if (level === "down") return `${region} is down${since}${hit === undefined ? "" : `: ${hit}`}`;
   if (level === "warn") return `${region} is ${state === "testing" ? "being tested" : "degraded"}${since}`;
-  if (region === undefined) return `${hit}${since}`;
-  return `${region} fails ${shareText(failedShare)} of its requests${since}: ${hit}`;
+  if (region === undefined) return `Requests of no region fail${since}: ${hit}`;
+  const rate = incident.failedPerSecond === undefined ? "" : `: ${hit}`;
+  return `${region} fails ${shareText(failedShare)} of its requests${since}${rate}`;
 }
 
 function sinceText({ sinceMs, isAtLeast }: Incident, nowMs: number): string {
@@ -50,10 +51,19 @@ function sinceText({ sinceMs, isAtLeast }: Incident, nowMs: number): string {
   return ` since ${momentText(sinceMs, nowMs)}${isAtLeast ? " or before" : ""}`;
 }
 
-function hitText({ failedPerSecond, problem }: Incident, { problemOf }: Around): string | undefined {
-  if (failedPerSecond === undefined) return undefined;
-  if (failedPerSecond === 0) return "no request went there in the last minute";
+function hitText(
+  { region, failedPerSecond, failedShare, problem }: Incident,
+  { problemOf }: Around,
+): string | undefined {
   const got = problem === undefined ? "5xx" : (problemOf(problem).status ?? "5xx");
+  // The first seconds of it: a share is known, and no rate.
+  if (failedPerSecond === undefined && failedShare !== undefined && failedShare > 0)
+    return `${shareText(failedShare)} of ${region === undefined ? "them" : "its requests"} get ${got}`;
+  if (failedPerSecond === undefined) return undefined;
+  if (failedPerSecond === 0)
+    return failedShare === undefined
+      ? "no request went there in the last minute"
+      : "no request failed in the last minute";
   return `${rateText(failedPerSecond)} requests a second get ${got}`;
 }
 

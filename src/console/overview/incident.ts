@@ -38,7 +38,7 @@ export interface Incident {
   readonly sinceMs: number | undefined;
   /** It began before anything was counted. */
   readonly isAtLeast: boolean;
-  /** Failed requests a second in the last minute; `undefined` where nothing is counted. */
+  /** Failed requests a second in the last minute since it began; `undefined` where no whole step is counted. */
   readonly failedPerSecond: number | undefined;
   /** Of the region's requests of the last minute. */
   readonly failedShare: number | undefined;
@@ -78,7 +78,7 @@ function incidentOf(name: string, watched: Watched, counted: MetricsHistory | un
     state: health?.state,
     basis: health?.basis ?? "",
     ...since,
-    failedPerSecond: recent && recent.errors / recent.seconds,
+    failedPerSecond: series && counted && rateOf(series, counted, since.sinceMs),
     failedShare: recent === undefined || recent.requests === 0 ? undefined : recent.errors / recent.requests,
     trafficShare: recent === undefined || !all || all.requests === 0 ? undefined : recent.requests / all.requests,
     problem: recent && counted && mostOf(counted, recent.errors, watched),
@@ -97,13 +97,14 @@ function incidentOfGateway(counted: MetricsHistory, watched: Watched): Incident 
   const recent = recentCounts(rest, counted.stepSeconds);
   if (!areMany(recent.errors, recent.requests)) return undefined;
   const all = recentCounts(counted.total, counted.stepSeconds);
+  const since = sinceOf(undefined, rest, counted, true);
   return {
     region: undefined,
     level: "failing",
     state: undefined,
     basis: "They were sent to no region.",
-    ...sinceOf(undefined, rest, counted, true),
-    failedPerSecond: recent.errors / recent.seconds,
+    ...since,
+    failedPerSecond: rateOf(rest, counted, since.sinceMs),
     failedShare: recent.errors / recent.requests,
     trafficShare: recent.requests / Math.max(1, all.requests),
     problem: mostOf(counted, recent.errors, watched),
@@ -121,18 +122,19 @@ function restOf({ total, regions }: MetricsHistory): Counts {
 
 const RECENT_SECONDS = 60;
 
-interface RecentCounts {
-  readonly requests: number;
-  readonly errors: number;
-  readonly seconds: number;
-}
-
 /** The last minute and the step that is not over: what fails at this moment must not wait for its end. */
-function recentCounts({ requests, errors }: Counts, stepSeconds: number): RecentCounts {
+function recentCounts({ requests, errors }: Counts, stepSeconds: number) {
   const width = stepsOf(stepSeconds) + 1;
   const last = requests.length - 1;
-  const seconds = Math.max(1, Math.min(width - 1, requests.length)) * stepSeconds;
-  return { requests: sumOf(requests, last, width), errors: sumOf(errors, last, width), seconds };
+  return { requests: sumOf(requests, last, width), errors: sumOf(errors, last, width) };
+}
+
+/** Failures a second in the whole steps of the last minute since it began; the step in which it began is no whole one. */
+function rateOf({ errors }: Counts, { at, stepSeconds }: MetricsHistory, sinceMs = 0): number | undefined {
+  const end = at.length - 1;
+  const begun = at.findIndex((start) => start * 1000 > sinceMs);
+  const from = Math.max(begun === -1 ? end : begun, end - stepsOf(stepSeconds), 0);
+  return from >= end ? undefined : sumOf(errors, end - 1, end - from) / ((end - from) * stepSeconds);
 }
 
 const stepsOf = (stepSeconds: number): number => Math.max(1, Math.round(RECENT_SECONDS / stepSeconds));

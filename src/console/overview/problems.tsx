@@ -78,8 +78,9 @@ export function Problems({ shown, title, flags }: Props) {
 
 function courseText({ newSince, perSecond, times }: Course): string {
   if (newSince !== undefined) return `new since ${clockText(newSince, false)}`;
-  if (times > 1) return `${countText(Math.round(times))} times as often`;
-  return perSecond === 0 ? "none in the last minute" : `${rateText(perSecond)} / s, as before`;
+  if (times !== undefined && times > 1) return `${countText(Math.round(times))} times as often`;
+  if (perSecond === 0) return "none in the last minute";
+  return `${rateText(perSecond)} / s${times === undefined ? "" : ", as before"}`;
 }
 
 /** How often before and after the last publications, and the last requests that had it. */

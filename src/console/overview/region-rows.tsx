@@ -9,7 +9,7 @@ import { type Row, Share, Table } from "../app/parts/table.tsx";
 import { fragmentOf, type PageName } from "../app/router.ts";
 import { msText } from "../app/words.ts";
 import type { Origin, Regions } from "../lookup/ask.ts";
-import { ratesOf, recentOf } from "./history.ts";
+import { ratesOf, recentOf, wholeOf } from "./history.ts";
 import type { Incident } from "./incident.ts";
 import { lastAnswerText, type OriginState, originEvidence, originState } from "./origins.ts";
 import { lastedText, rateText, shareText } from "./plot/words.ts";
@@ -36,6 +36,7 @@ const COLUMNS = [
 /** Regions as they are now: those in trouble first, with their origins and the evidence about them. */
 export function RegionRows({ names, regions, hour, incidents }: Props) {
   const nowMs = Date.now();
+  const whole = hour && wholeOf(hour);
   const aside = (
     <a class="soft" href={fragmentOf("regions" as PageName)}>
       Origins and checks
@@ -61,7 +62,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
     const health = ownOf(regions.regions, name);
     const origins = health?.origins ?? [];
     const own = recent(name);
-    const series = ownOf(hour?.regions, name);
+    const series = ownOf(whole?.regions, name);
     const isBad = incident !== undefined && incident.level !== "warn";
     return {
       key: name,
@@ -90,10 +91,10 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
         </span>,
         msText(own?.p50),
         msText(own?.p99),
-        series && hour ? (
+        series && whole ? (
           <Spark
-            values={ratesOf(series.requests, hour.stepSeconds)}
-            second={isBad ? ratesOf(series.errors, hour.stepSeconds) : []}
+            values={ratesOf(series.requests, whole.stepSeconds)}
+            second={isBad ? ratesOf(series.errors, whole.stepSeconds) : []}
             region={name}
           />
         ) : null,

@@ -1,6 +1,6 @@
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import { msText } from "../app/words.ts";
-import { changeOf, ratesOf, recentOf } from "./history.ts";
+import { changeOf, ratesOf, recentOf, wholeOf } from "./history.ts";
 import { areMany, type Incident } from "./incident.ts";
 import { momentText, rateText, shareText } from "./plot/words.ts";
 import { problemWords, statusOf } from "./problem-words.ts";
@@ -40,16 +40,25 @@ const whyNone = (hour: MetricsHistory | undefined): string =>
       ? "not known: the counters cannot be read"
       : "the first minute is counted";
 
-function Figures({ hour, incidents, nowMs }: { hour: MetricsHistory; incidents: readonly Incident[]; nowMs: number }) {
+function Figures({
+  hour: all,
+  incidents,
+  nowMs,
+}: {
+  hour: MetricsHistory;
+  incidents: readonly Incident[];
+  nowMs: number;
+}) {
+  const hour = wholeOf(all);
   const { total, stepSeconds } = hour;
-  const recent = recentOf(total, stepSeconds);
+  const recent = recentOf(all.total, stepSeconds);
   const rates = (counts: readonly number[]) => ratesOf(counts, stepSeconds);
   const shares = (counts: readonly number[]) =>
     counts.map((count, at) => (total.requests[at] ? count / (total.requests[at] ?? 1) : 0));
   const perMinute = (share: number | undefined) => (share === undefined ? 0 : share * recent.perSecond);
   const failed = recent.errorShare ?? 0;
   const isBad = failed > 0 && (incidents.some(({ level }) => level !== "warn") || areMany(failed * 100, 100));
-  const refused = mostRefused(hour);
+  const refused = mostRefused(all);
   return (
     <>
       <Tile
@@ -58,7 +67,7 @@ function Figures({ hour, incidents, nowMs }: { hour: MetricsHistory; incidents: 
         unit=" / s"
         spark={<Spark values={rates(total.requests)} />}
       >
-        {changeText(changeOf(total.requests, stepSeconds), hour, nowMs)}
+        {changeText(changeOf(all.total.requests, stepSeconds), hour, nowMs)}
       </Tile>
       <Tile
         title="Errors, 5xx"
@@ -107,13 +116,14 @@ function whereText(incidents: readonly Incident[]): string {
   return names.length === 0 ? "last minute" : `last minute, most of it in ${names.slice(0, 3).join(", ")}`;
 }
 
-/** The problem that most of the refused requests got in the last minute. */
-function mostRefused({ problems, stepSeconds }: MetricsHistory): string | undefined {
+/** The problem that most of the requests got that were refused in the last minute; an origin may refuse them itself. */
+function mostRefused({ problems, total, stepSeconds }: MetricsHistory): string | undefined {
   const steps = Math.round(60 / stepSeconds) + 1;
+  const latest = (counts: readonly number[]) => counts.slice(-steps).reduce((all, count) => all + count, 0);
   const [most] = Object.entries(problems)
     .filter(([slug]) => (statusOf(slug) ?? 500) < 500)
-    .map(([slug, counts]) => [slug, counts.slice(-steps).reduce((all, count) => all + count, 0)] as const)
-    .filter(([, count]) => count > 0)
+    .map(([slug, counts]) => [slug, latest(counts)] as const)
     .toSorted(([, a], [, b]) => b - a);
-  return most?.[0];
+  const refused = latest(total.refused);
+  return most !== undefined && refused > 0 && most[1] * 2 >= refused ? most[0] : undefined;
 }

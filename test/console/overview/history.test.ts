@@ -9,6 +9,7 @@ import {
   ratesOf,
   recentOf,
   sumWithin,
+  wholeOf,
 } from "../../../src/console/overview/history.ts";
 import type { MetricsHistory } from "../../../src/formats/console-api.ts";
 import { figuresOf, seriesOf, steps } from "./figures.ts";
@@ -68,8 +69,8 @@ describe("figures over time", () => {
     ]);
   });
 
-  it("leaves out the step that is not over, and never grows without end", () => {
-    expect(ratesOf([10, 20, 5], 10)).toEqual([1, 2, null]);
+  it("never grows without end", () => {
+    expect(ratesOf([10, 20, 5], 10)).toEqual([1, 2, 0.5]);
     expect(recentOf(seriesOf([60, 60, 1], [0, 0, 0], [3, 4, null]), 10)).toMatchObject({
       perSecond: 6,
       errorShare: 0,
@@ -102,6 +103,9 @@ describe("what is said of figures", () => {
       [2, 1],
     ]);
     expect(lastOf(historyAt([10, 20], [1, 2]), 3_600).at).toEqual([10, 20]);
+    // The step that is not over is no fall.
+    expect(wholeOf(historyAt([10, 20], [5, 1])).total.requests).toEqual([5]);
+    expect(wholeOf(historyAt([], [])).at).toEqual([]);
   });
 
   it.each<[string, readonly number[], number | undefined]>([
@@ -115,12 +119,12 @@ describe("what is said of figures", () => {
     else expect(found).toBeCloseTo(change);
   });
 
-  it.each<[string, readonly number[], number | undefined, number]>([
-    ["new after a time without", steps([100, 0], [20, 5]), 1_000, 1],
-    ["not new where nothing is known of before", steps([10, 0], [20, 5]), undefined, 1],
+  it.each<[string, readonly number[], number | undefined, number | undefined]>([
+    ["new after a time without", steps([100, 0], [20, 5]), 1_000, undefined],
+    ["nothing where nothing is known of before", steps([10, 0], [20, 5]), undefined, undefined],
     ["as before", steps([120, 5]), undefined, 1],
     ["more often", [...steps([113, 1]), ...steps([7, 8])], undefined, 8],
-    ["too few to say", [...steps([113, 0]), 1, ...steps([6, 0])], 1_130, 1],
+    ["new, however few", [...steps([113, 0]), 1, ...steps([6, 0])], 1_130, undefined],
   ])("says the course of a problem: %s", (_, counts, newSince, times) => {
     const at = counts.map((_, place) => place * 10);
     expect(courseOf(counts, { at, stepSeconds: 10 })).toMatchObject({ newSince, times });

@@ -57,8 +57,17 @@ describe("incidents", () => {
       trafficShare: 0.25,
       problem: "origin-unreachable",
     });
-    // Six whole steps of the minute, and the one that is not over.
-    expect(found.failedPerSecond).toBeCloseTo(700 / 60);
+    expect(found.failedPerSecond).toBe(10);
+  });
+
+  it.each<[string, readonly number[], number | undefined]>([
+    ["none in the step that is not over", steps([59, 0], [1, 40]), undefined],
+    ["none of the step in which it began", steps([58, 0], [1, 40], [1, 70]), undefined],
+    ["of whole steps since", steps([57, 0], [1, 40], [1, 100], [1, 10]), 10],
+    ["of the last minute at most", [...steps([50, 90]), ...steps([10, 80])], 8],
+  ])("counts failures a second: %s", (_, errors, rate) => {
+    const history = figuresOf({ us: seriesOf(steps([60, 100]), errors) });
+    expect(only(incidentsOf({ regions: { us: stateOf("down") }, history, statusOf })).failedPerSecond).toBe(rate);
   });
 
   it("names no problem where an origin answers with errors itself", () => {

@@ -28,7 +28,7 @@ export const PLOT_HEIGHT = 132;
 export const AXIS_WIDTH = 56;
 export const AXIS_HEIGHT = 24;
 /** Room for the shapes at the ends of lines. */
-export const END_WIDTH = 18;
+export const END_WIDTH = 26;
 
 /** Colours come from the style sheet, so that both themes have their own. */
 export function colourIn(element: Element, token: string): string {
@@ -84,7 +84,13 @@ export function makePlot(
         gap: 4,
         values: (_, all) => all.map(painted.current.timeText),
       },
-      { ...axis, space: 36, size: AXIS_WIDTH, gap: 8, values: (_, all) => all.map(painted.current.text) },
+      {
+        ...axis,
+        space: 36,
+        size: AXIS_WIDTH,
+        gap: 8,
+        values: (_, all) => all.map((value) => (value === 0 ? "" : painted.current.text(value))),
+      },
     ],
     series: [
       {},
