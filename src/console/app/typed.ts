@@ -11,6 +11,9 @@ export const draft = signal<{ readonly text: string; readonly basedOn: number } 
 /** The note of a change that was not sent. */
 export const note = signal("");
 
+/** What was ticked of steps of moves, which can take hours: see `moves/ticks.ts`. */
+export const moveTicks = signal<Readonly<Record<string, readonly number[]>>>({});
+
 /** The box of the look-up. */
 export const pastedText = signal("");
 
@@ -21,6 +24,7 @@ interface Kept {
   readonly draft?: { readonly text: string; readonly basedOn: number };
   readonly note: string;
   readonly pasted: string;
+  readonly ticks?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Whose it is; `null` before anyone signed in. */
@@ -42,11 +46,13 @@ export function keepTyped(): void {
   draft.value = kept?.draft;
   note.value = kept?.note ?? "";
   pastedText.value = kept?.pasted ?? "";
+  moveTicks.value = kept?.ticks ?? {};
   effect(() => {
     const own = draft.value;
     const written = note.value;
     const pasted = pastedText.value;
-    const now: Kept = { owner: owner.value, ...(own !== undefined && { draft: own }), note: written, pasted };
+    const ticks = moveTicks.value;
+    const now: Kept = { owner: owner.value, ...(own !== undefined && { draft: own }), note: written, pasted, ticks };
     try {
       sessionStorage.setItem(KEY, JSON.stringify(now));
     } catch {
@@ -67,4 +73,5 @@ export function forgetTyped(): void {
   draft.value = undefined;
   note.value = "";
   pastedText.value = "";
+  moveTicks.value = {};
 }

@@ -2,9 +2,15 @@ import { useMemo, useState } from "preact/hooks";
 import { ALPHABET_NAMES, type Role, TEXT_NAMES, type TextName } from "../../ids/index.ts";
 import type { Hint, LayoutAmbiguity } from "../../routing/index.ts";
 import type { DeclaredLayout, DeclaredRow } from "../../routing/schema/table.ts";
-import { Choice, CopyButton, Field, Panel, Scroll, Table } from "../app/parts.tsx";
+import { Button, Copy } from "../app/parts/button.tsx";
+import { Choice, Field } from "../app/parts/fields.tsx";
+import { Icon } from "../app/parts/icons.tsx";
+import { Note, Sheet } from "../app/parts/sheet.tsx";
+import { Table } from "../app/parts/table.tsx";
 import { knownTable } from "../app/session.ts";
-import { LoadPanel, Samples } from "./capacity.tsx";
+import { plural } from "../app/words.ts";
+import { OneLayout } from "./field-map.tsx";
+import { LoadSheet, Samples } from "./load.tsx";
 import { type Trial, tryLayout } from "./try-layout.ts";
 
 const ROLES: readonly Role[] = ["fixed", "time", "key", "node", "counter", "random"];
@@ -65,79 +71,13 @@ export function DeclareLayout() {
     setRows(rows.map((row) => (row.id === id ? { ...row, ...part } : row)));
   const json = JSON.stringify({ [name]: declared }, null, 2);
   return (
-    <>
-      <h2 class="apart">Declare your own</h2>
-      <Panel title="Its fields, most significant first">
-        <div class="columns">
-          <Field label="Name" value={name} onInput={setName} />
-          <Choice
-            label="Text form"
-            value={text}
-            options={TEXT_CHOICES.map((each) => [each, each])}
-            onChange={setText}
-          />
-          {text === OWN_DIGITS && (
-            <Field label="Digits" hint="In order of value, as they are written." value={digits} onInput={setDigits} />
-          )}
-          <Field label="Prefix" hint="Such as inv_; a prefix is never mistaken." value={prefix} onInput={setPrefix} />
-        </div>
-        <Table label="Fields" columns={["Field", "Bits", "Role", "Value", "Change"]}>
-          {rows.map((row, at) => (
-            <tr key={row.id}>
-              <td>
-                <input
-                  aria-label={`Name of field ${at + 1}`}
-                  value={row.field}
-                  onInput={(event) => change(row.id, { field: event.currentTarget.value })}
-                />
-              </td>
-              <td>
-                <input
-                  aria-label={`Bits of field ${at + 1}`}
-                  type="number"
-                  min={1}
-                  max={256}
-                  value={row.bits}
-                  onInput={(event) => change(row.id, { bits: event.currentTarget.value })}
-                />
-              </td>
-              <td>
-                <select
-                  aria-label={`Role of field ${at + 1}`}
-                  value={row.role}
-                  onChange={(event) => change(row.id, { role: event.currentTarget.value as Role })}
-                >
-                  {ROLES.map((role) => (
-                    <option key={role} value={role}>
-                      {role}
-                    </option>
-                  ))}
-                </select>
-              </td>
-              <td>
-                {row.role === "fixed" ? (
-                  <input
-                    aria-label={`Value of field ${at + 1}`}
-                    type="number"
-                    min={0}
-                    value={row.value}
-                    onInput={(event) => change(row.id, { value: event.currentTarget.value })}
-                  />
-                ) : (
-                  <small>{row.role === "time" ? "ms since 2020" : "–"}</small>
-                )}
-              </td>
-              <td>
-                <button type="button" class="small" onClick={() => setRows(rows.filter(({ id }) => id !== row.id))}>
-                  Remove<span class="hidden"> field {at + 1}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </Table>
-        <div class="actions">
-          <button
-            type="button"
+    <div class="pile">
+      <Sheet
+        title="Its fields, most significant first"
+        aside={<Copy text={json} label="the JSON" name="Copy as JSON" kind="plain" />}
+        footer={
+          <Button
+            icon="plus"
             onClick={() =>
               setRows([
                 ...rows,
@@ -146,49 +86,133 @@ export function DeclareLayout() {
             }
           >
             Add a field
-          </button>
-          <CopyButton text={json} label="JSON" name="Copy as JSON" />
+          </Button>
+        }
+      >
+        <div class="in">
+          <div class="fields">
+            <Field label="Name" value={name} onInput={setName} />
+            <Choice
+              label="Text form"
+              value={text}
+              options={TEXT_CHOICES.map((each) => [each, each])}
+              onChange={setText}
+            />
+            {text === OWN_DIGITS && (
+              <Field label="Digits" hint="In order of value, as they are written." value={digits} onInput={setDigits} />
+            )}
+            <Field label="Prefix" hint="Such as inv_; a prefix is never mistaken." value={prefix} onInput={setPrefix} />
+          </div>
         </div>
-      </Panel>
+        <Table
+          label="Fields"
+          columns={["Field", "Bits", "Role", "Value", "Change"].map((column) => ({ name: column }))}
+          rows={rows.map((row, at) => ({
+            key: row.id,
+            cells: cellsOf(
+              row,
+              at,
+              (part) => change(row.id, part),
+              () => setRows(rows.filter(({ id }) => id !== row.id)),
+            ),
+          }))}
+        />
+      </Sheet>
       <TrialView trial={trial} />
-    </>
+    </div>
   );
+}
+
+/** The inputs of one field of the layout. */
+function cellsOf(row: WrittenRow, at: number, change: (part: Partial<WrittenRow>) => void, remove: () => void) {
+  const number = at + 1;
+  return [
+    <input
+      key="name"
+      class="input"
+      aria-label={`Name of field ${number}`}
+      value={row.field}
+      onInput={(event) => change({ field: event.currentTarget.value })}
+    />,
+    <input
+      key="bits"
+      class="input"
+      aria-label={`Bits of field ${number}`}
+      type="number"
+      min={1}
+      max={256}
+      value={row.bits}
+      onInput={(event) => change({ bits: event.currentTarget.value })}
+    />,
+    <select
+      key="role"
+      class="input"
+      aria-label={`Role of field ${number}`}
+      value={row.role}
+      onChange={(event) => change({ role: event.currentTarget.value as Role })}
+    >
+      {ROLES.map((role) => (
+        <option key={role} value={role}>
+          {role}
+        </option>
+      ))}
+    </select>,
+    row.role === "fixed" ? (
+      <input
+        key="value"
+        class="input"
+        aria-label={`Value of field ${number}`}
+        type="number"
+        min={0}
+        value={row.value}
+        onInput={(event) => change({ value: event.currentTarget.value })}
+      />
+    ) : (
+      <small key="value">{row.role === "time" ? "ms since 2020" : "–"}</small>
+    ),
+    <Button key="remove" size="small" onClick={remove}>
+      Remove<span class="hidden"> field {number}</span>
+    </Button>,
+  ];
 }
 
 function TrialView({ trial }: { trial: Trial }) {
   if (!trial.ok) {
     return (
-      <div class="box bad" role="status">
-        <strong>It cannot be used yet</strong>
-        <ul>
+      <Sheet title="It cannot be used yet" aside={<span class="soft">{plural(trial.faults.length, "fault")}</span>}>
+        <ul class="list" role="status">
           {trial.faults.slice(0, 10).map(({ pointer, message }) => (
             <li key={pointer + message}>
-              <code>{pointer}</code> {message}
+              <Icon name="bad" />
+              <div>
+                {message}
+                <small>
+                  <code>{pointer}</code>
+                </small>
+              </div>
             </li>
           ))}
         </ul>
-      </div>
+      </Sheet>
     );
   }
   const { layout, ambiguities } = trial;
   return (
     <>
-      <Panel title="Its diagram">
-        <Scroll label="Diagram of the new layout">
-          <pre class="diagram">{trial.diagram}</pre>
-        </Scroll>
-      </Panel>
-      <Panel title="Layouts it could be mistaken for">
-        {ambiguities.length === 0 ? (
-          <p class="box good" role="status">
-            For nothing: every text of it is told from all others{" "}
-            {knownTable.value ? "of the table" : "that are common"}.
-          </p>
-        ) : (
-          <div role="status">
-            <ul>
-              {ambiguities.map((each) => (
-                <li key={each.reason + each.entity}>
+      <OneLayout layout={layout} />
+      {ambiguities.length === 0 ? (
+        <div role="status">
+          <Note kind="done" title="It is mistaken for nothing">
+            Every text of it is told from all others {knownTable.value ? "of the table" : "that are common"}.
+          </Note>
+        </div>
+      ) : (
+        <Sheet title="Layouts it could be mistaken for">
+          <ul class="list" role="status">
+            {ambiguities.map((each) => (
+              <li key={each.reason + each.entity}>
+                <Icon name="warn" />
+                <div>
                   {each.reason}
                   {each.entity === undefined ? " on /any" : ` on the paths of ${each.entity}`}
                   {each.example !== undefined && (
@@ -196,14 +220,14 @@ function TrialView({ trial }: { trial: Trial }) {
                       : <code>{each.example}</code> is both
                     </>
                   )}
-                  . {hintInWords(each)}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </Panel>
-      <LoadPanel layout={layout} />
+                  .<small>{hintInWords(each)}</small>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </Sheet>
+      )}
+      <LoadSheet layout={layout} />
       <Samples layout={layout} />
     </>
   );

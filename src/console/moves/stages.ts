@@ -6,9 +6,22 @@ export interface Stage {
   readonly name: string;
   readonly holds: string;
   /** At this stage alone, in this order. */
-  readonly todo: readonly string[];
+  readonly todo: readonly Todo[];
+  /** What is lost if the next step comes before all of it is done; absent where any time is safe. */
+  readonly danger?: string;
   /** When the next step is safe. */
   readonly safe: string;
+  /** The way back from here. */
+  readonly undo: string;
+}
+
+/** One thing to do at a region or between two. The next step stays shut until it is ticked. */
+export interface Todo {
+  readonly text: string;
+  /** To be sent to the region. */
+  readonly call?: string;
+  /** In a list: the one that is waited for. */
+  readonly waits: string;
 }
 
 /** `key`: the ID that regions are told. */
@@ -18,46 +31,62 @@ export function stagesOf(key: string, at: EntityLocation): readonly Stage[] {
     `${name}(${[key, epoch === undefined ? "its epoch" : `${epoch}`, ...more].join(", ")})`;
   const { from, to } =
     "from" in at ? at : { from: "the old region", to: "region" in at && at.region ? at.region : "the new region" };
+  const isHome = at.state === "routed" && at.region !== undefined;
   return [
     {
       state: "routed",
-      name: "At rest",
+      name: isHome ? `At home in ${at.region}` : `At home in ${from}`,
       holds: "The routes say its region. Reads and writes go there.",
       todo: [],
-      safe: "Start is safe at any time: nothing changes for clients, and it can be aborted.",
+      safe: "Start is safe at any time: nothing changes for clients.",
+      undo: "A move that was started can be aborted.",
     },
     {
       state: "started",
       name: "Started",
-      holds: "Reads and writes go to the old region, whatever the routes become.",
-      todo: [`Copy its data from ${from} to ${to}, for as long as that takes.`],
-      safe: "Fence is safe at any time, and best when little is left to copy: writes pause from then on. It can be aborted.",
+      holds: `Reads and writes stay in ${from}, whatever the routes become, while its data is copied to ${to} for as long as that takes.`,
+      todo: [],
+      safe: "Fence is safe at any time, and best when little is left to copy: writes pause from then on.",
+      undo: `Abort is safe: clients notice nothing. If ${to} has a copy, call leave there; then open in ${from}.`,
     },
     {
       state: "fenced",
       name: "Fenced",
-      holds:
-        "Reads go to the old region. Gateways refuse writes, but older tables are in use for a minute or more: only the old region's own fence stops writes.",
+      holds: `Reads go to ${from}. Gateways refuse writes with 503, but older tables are in use for a minute or more: only the old region's own fence stops writes.`,
       todo: [
-        `Call ${call("fence")} in ${from}, and wait for its response.`,
-        "Copy what is left. Only a copy after that response is the last one.",
-        `Call ${call("take", "data")} in ${to}, and wait for its response.`,
+        { text: `${from} answered fence`, call: call("fence"), waits: `fence in ${from}` },
+        { text: "The rest was copied after that answer", waits: "the last copy" },
+        { text: `${to} answered take`, call: call("take", "data"), waits: `take in ${to}` },
       ],
-      safe: "Switch is safe when both calls have responded; before that, acknowledged writes are lost. Until then it can be aborted.",
+      danger: `Before ${to} has answered, a switch loses writes that clients believe to be stored.`,
+      safe: "Switch is safe when both regions have answered.",
+      undo: `Abort is safe until the switch: writes go on in ${from}. Then call leave in ${to} if it has a copy, and open in ${from}.`,
     },
     {
       state: "moved",
-      name: "Switched",
-      holds: "Reads and writes go to the new region. There is no way back but another move.",
+      name: `Switched to ${to}`,
+      holds: `Reads and writes go to ${to}.`,
       todo:
         epoch === undefined
           ? []
           : [
-              `Call ${call("open")} in ${to}.`,
-              `After it, call ${call("leave", to)} in the region that it left.`,
-              "After an abort the order is the other: leave where a copy is, then open.",
+              { text: `${to} answered open`, call: call("open"), waits: `open in ${to}` },
+              {
+                text: "After it, the region that it left answered leave",
+                call: call("leave", to),
+                waits: "leave in the region that it left",
+              },
             ],
-      safe: "Finish and the next move are safe when both calls have responded. Until then gateways with older tables read old data.",
+      ...(epoch !== undefined && {
+        danger:
+          "Until both have answered, gateways with older tables read old data, and the next move may lose writes.",
+      }),
+      safe: "After an abort the order is the other: leave where a copy is, then open.",
+      undo: "No way back but another move.",
     },
   ];
 }
+
+/** Its number from 1, of four. */
+export const stepOf = ({ state }: Pick<EntityLocation, "state">): number =>
+  ({ routed: 1, started: 2, fenced: 3, moved: 4, gone: 4 })[state];

@@ -36,6 +36,8 @@ export interface Change {
   readonly asksName?: boolean;
   /** As the audit log has it: by it a lost answer is found. */
   readonly action?: AuditEntry["action"];
+  /** Where none is written: the history says at least this. */
+  readonly usualNote?: string;
   /** The window after it says so; `Revision 43 is in force` by itself. */
   readonly doneTitle?: string;
   readonly isCanary?: boolean;
@@ -113,7 +115,7 @@ function useSending(change: Change, onSent: () => void) {
   const [failure, setFailure] = useState<Exclude<Settled, { is: "made" }>>();
   const send = async () => {
     const author = session.peek()?.name ?? "";
-    const own = note.peek();
+    const own = note.peek() === "" ? (change.usualNote ?? "") : note.peek();
     setFailure(undefined);
     setBusyWords("Sending…");
     const { action, isCanary, undoTo, doneTitle } = change;

@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import type { Status } from "../../formats/table-api.ts";
+import { Button } from "../app/parts/button.tsx";
+import { Empty, Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
+import { fragmentOf } from "../app/router.ts";
+import { knownTable, mayChange } from "../app/session.ts";
+import { tableDraft } from "../routing/draft.ts";
+import { type Change, ConfirmChange } from "../publish/confirm-change.tsx";
+import { inForceText } from "./figures.ts";
+import { RunningCanary } from "./running.tsx";
+import { StartCanary } from "./start.tsx";
+import { useStatus } from "./watch.ts";
+import "../style/changes.css";
+
+/** Another table for some of the IDs: begun with a share, a country or an entity, then promoted or aborted. */
+export default function Canary() {
+  const { value: status, problem, again } = useStatus();
+  const [change, setChange] = useState<Change>();
+  const close = () => {
+    setChange(undefined);
+    again();
+  };
+  const running = status?.canary;
+  const inForce = status?.controlPlane.revision;
+  return (
+    <>
+      <PageHead
+        title="Canary"
+        text={
+          running
+            ? `${inForceText(running.revision, running)} Revision ${inForce} decides about the others.`
+            : "A table for some of the IDs first, and what their requests get by it."
+        }
+      />
+      {problem && <ProblemNote problem={problem} onRetry={again} />}
+      {status === undefined && problem === undefined && (
+        <section class="sheet">
+          <Skeleton label="Loading the canary" />
+        </section>
+      )}
+      {status && running && (
+        <RunningCanary key={running.revision} status={status} canary={running} onChange={setChange} />
+      )}
+      {status && !running && <NoCanary status={status} onChange={setChange} />}
+      {change && <ConfirmChange change={change} onClose={close} />}
+    </>
+  );
+}
+
+function NoCanary({ status, onChange }: { status: Status; onChange: (change: Change) => void }) {
+  const draft = tableDraft.value;
+  const isEnding = status.isolate.canary !== null || status.kv?.canary != null;
+  return (
+    <div class="pile">
+      {isEnding && (
+        <Note kind="first" title="The last canary is still in force in places">
+          Gateways that have not seen its end yet decide by it: on Cloudflare for up to 2 minutes.
+        </Note>
+      )}
+      {mayChange.value && draft !== undefined && knownTable.value !== undefined ? (
+        <StartCanary text={draft.text} running={null} onChange={onChange} />
+      ) : (
+        <Sheet title="How to start one">
+          <Empty
+            icon="canary"
+            title="No canary runs"
+            actions={
+              mayChange.value && (
+                <>
+                  <Button kind="main" icon="routes" href={fragmentOf("routes")}>
+                    Change a route
+                  </Button>
+                  <Button icon="editor" href={fragmentOf("editor")}>
+                    Open the editor
+                  </Button>
+                </>
+              )
+            }
+          >
+            All IDs are decided by revision {status.controlPlane.revision}.{" "}
+            {mayChange.value
+              ? "Change the table first. Then publish it for a share of the IDs, or come back here: the draft becomes the canary, and its answers stand beside those in force."
+              : "An operator starts one: with a change of the table, for a share of the IDs."}
+          </Empty>
+        </Sheet>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useMemo, useState } from "preact/hooks";
+import { Button, Copy } from "../app/parts/button.tsx";
+import { RegionChip } from "../app/parts/region.tsx";
+import { Sheet } from "../app/parts/sheet.tsx";
+import { download } from "../app/parts.tsx";
+import { fragmentOf } from "../app/router.ts";
+import { clockText, countryName, countText, plural } from "../app/words.ts";
+
+export interface Minted {
+  readonly entity: string;
+  readonly layout: string;
+  /** Of all, where it is one. */
+  readonly region?: string;
+  /** Of each, in the order of the IDs. */
+  readonly regions?: readonly string[];
+  readonly ids: readonly string[];
+  readonly at: number;
+  readonly country?: string;
+}
+
+const SHOWN = 50;
+
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** The IDs with their regions, as the gateway said them. */
+export function MintedIds({ minted }: { minted: Minted }) {
+  const { ids, entity, layout, country, region, regions } = minted;
+  const [shown, setShown] = useState(SHOWN);
+  const regionAt = (at: number): string | undefined => regions?.[at] ?? region;
+  const csv = useMemo(
+    () => [["ID", "Region"], ...ids.map((id, at) => [id, regionAt(at) ?? ""])].map((row) => row.map(cell).join(",")),
+    [minted],
+  );
+  const where =
+    region !== undefined
+      ? `All go to ${region}.`
+      : regions === undefined
+        ? "The gateway named no region."
+        : `They go to ${[...new Set(regions)].join(" and ")}.`;
+  return (
+    <Sheet
+      title={`${plural(ids.length, `${entity} ID`)}${country ? ` of ${countryName(country)}` : ""}`}
+      aside={
+        <div class="row">
+          <Copy text={ids.join("\n")} label="all IDs" name="Copy all" kind="plain" />
+          <Button
+            size="small"
+            icon="download"
+            onClick={() => download("waybill-minted.csv", "text/csv", `${csv.join("\r\n")}\r\n`)}
+          >
+            CSV
+          </Button>
+        </div>
+      }
+    >
+      <p class="in about" role="status">
+        {where} The gateway said so at {clockText(minted.at / 1000, true)}, in layout {layout}.
+      </p>
+      <ul class="texts wide">
+        {ids.slice(0, shown).map((id, at) => (
+          <li key={id}>
+            <a href={fragmentOf("look-up", { id })}>
+              <code>{id}</code>
+            </a>
+            <RegionCell name={regionAt(at)} />
+            <Copy text={id} label={id} />
+          </li>
+        ))}
+      </ul>
+      {ids.length > shown && (
+        <footer>
+          <span>
+            {countText(shown)} of {countText(ids.length)}
+          </span>
+          <Button size="small" onClick={() => setShown(ids.length)}>
+            Show all
+          </Button>
+        </footer>
+      )}
+    </Sheet>
+  );
+}
+
+const RegionCell = ({ name }: { name: string | undefined }) => (
+  <span>{name === undefined ? <span class="hidden">region not known</span> : <RegionChip name={name} />}</span>
+);
