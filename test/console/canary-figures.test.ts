@@ -119,7 +119,7 @@ describe("the verdict", () => {
       shownConditions(of.canaryVerdict, audience).map(({ name, words, holds }) => [name, words, holds]);
     expect(lines(BAD, { share: 5 })).toEqual([
       ["Enough requests", "1,000; at least 100", true],
-      ["Long enough", "60 min; at least 30 min", true],
+      ["Long enough", "60 min; at least 30", true],
       ["Same kind of IDs", "chosen by hash", true],
       ["No class is worse", "404 is, beyond chance", false],
       ["p99 within 10 %", "same", true],

@@ -152,7 +152,7 @@ export function shownConditions(verdict: CanaryVerdict, audience: Audience): rea
     known(
       "time",
       () => "Long enough",
-      (value, bound) => `${minutes(value)}; at least ${minutes(bound)}`,
+      (value, bound) => `${minutes(value)}; at least ${bound / 60}`,
       1_800,
     ),
     audience.share === undefined

@@ -13,7 +13,7 @@ export function Shares(props: { now?: number; value?: number; onChoose: (share: 
   const isOther = props.value !== undefined && !SHARES.includes(props.value);
   return (
     <>
-      <fieldset class="shares">
+      <fieldset class="share-steps">
         <legend class="hidden">Share of the IDs</legend>
         {SHARES.map((share) => (
           <button

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Capacity as Room, everyLayout, type Layout } from "../../ids/index.ts";
+import { everyLayout, type Layout, type Capacity as Room } from "../../ids/index.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Empty, Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
@@ -172,7 +172,9 @@ function Lasting({ layouts }: { layouts: readonly Layout[] }) {
 function equalInWords({ collisions, equalByNode, sameNode }: Room): string {
   if (collisions !== undefined) return oddsOf(collisions.probability);
   const node = equalByNode ?? sameNode;
-  return node === undefined ? "none, while no number is handed out twice" : `${oddsOf(node)}, if two minters draw one node`;
+  return node === undefined
+    ? "none, while no number is handed out twice"
+    : `${oddsOf(node)}, if two minters draw one node`;
 }
 
 function Packs() {

@@ -1,8 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
+import { download } from "../app/download.ts";
 import { Button, Copy } from "../app/parts/button.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
 import { Sheet } from "../app/parts/sheet.tsx";
-import { download } from "../app/parts.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { clockText, countryName, countText, plural } from "../app/words.ts";
 

@@ -16,6 +16,8 @@ export default function Moves() {
   const linked = place.value.query.get("id") ?? "";
   const [id, setId] = useState(linked);
   const [isTyped, setTyped] = useState(linked === "");
+  /** How often the button asked for an ID: each time the field gets the focus. */
+  const [asked, setAsked] = useState(0);
   useEffect(() => {
     if (linked === "") return;
     setId(linked);
@@ -25,6 +27,10 @@ export default function Moves() {
     setId(next);
     setTyped(typed);
     setQuery("moves", next.trim() === "" ? {} : { id: next.trim() });
+  };
+  const ask = () => {
+    choose("", true);
+    setAsked(asked + 1);
   };
   if (known === undefined) {
     return (
@@ -39,14 +45,14 @@ export default function Moves() {
   return (
     <>
       <PageHead title="Moves" text="Single entities that leave their region, or have left it.">
-        <Button kind="main" icon="moves" onClick={() => choose("", true)}>
+        <Button kind="main" icon="moves" onClick={ask}>
           Move an entity
         </Button>
       </PageHead>
-      <div class={`two wide moves-page ${id.trim() === "" && !isTyped ? "" : "is-chosen"}`}>
+      <div class={`two wide moves-page ${id.trim() !== "" || asked > 0 ? "is-chosen" : ""}`}>
         <MoveList known={known} chosen={id.trim()} onChoose={(next) => choose(next, false)} />
         <div class="pile">
-          {isTyped && <WhichEntity text={id} onText={(text) => choose(text, true)} />}
+          {isTyped && <WhichEntity key={asked} text={id} isFirst={asked > 0} onText={(text) => choose(text, true)} />}
           {id.trim() !== "" && <Chosen key={id.trim()} text={id.trim()} />}
         </div>
       </div>
@@ -54,14 +60,20 @@ export default function Moves() {
   );
 }
 
-const WhichEntity = ({ text, onText }: { text: string; onText: (text: string) => void }) => (
+interface WhichProps {
+  readonly text: string;
+  readonly isFirst: boolean;
+  readonly onText: (text: string) => void;
+}
+
+const WhichEntity = ({ text, isFirst, onText }: WhichProps) => (
   <Sheet title="Which entity" isIn>
     <Field
       label="ID or URL"
       hint="It stays in this browser. For all entities of a kind or a country, change a route instead."
       value={text}
       onInput={onText}
-      isFirst
+      isFirst={isFirst}
     />
   </Sheet>
 );

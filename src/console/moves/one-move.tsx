@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { Candidate } from "../../routing/index.ts";
 import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
+import type { Candidate } from "../../routing/index.ts";
 import type { EntityLocation, Step } from "../../routing/moves/steps.ts";
 import { Button, Copy } from "../app/parts/button.tsx";
 import { Choice, Guard } from "../app/parts/fields.tsx";

@@ -151,7 +151,7 @@ function Shares({ effect, names }: { effect: Effect; names: readonly [string, st
   return (
     <div class="cols shares">
       <div>
-        <h4 class="hidden">Share of all requests</h4>
+        <h3 class="hidden">Share of all requests</h3>
         <div class="ba" aria-hidden="true">
           <span>{names[0]}</span>
           <Stack parts={regions.map(({ region, before }) => [region, before])} />
