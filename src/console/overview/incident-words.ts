@@ -60,10 +60,8 @@ function hitText(
   if (failedPerSecond === undefined && failedShare !== undefined && failedShare > 0)
     return `${shareText(failedShare)} of ${region === undefined ? "them" : "its requests"} get ${got}`;
   if (failedPerSecond === undefined) return undefined;
-  if (failedPerSecond === 0)
-    return failedShare === undefined
-      ? "no request went there in the last minute"
-      : "no request failed in the last minute";
+  // Where others answer meanwhile none fails.
+  if (failedPerSecond === 0) return failedShare === undefined ? "no request went there in the last minute" : undefined;
   return `${rateText(failedPerSecond)} requests a second get ${got}`;
 }
 

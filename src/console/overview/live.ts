@@ -1,4 +1,4 @@
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { ConsoleEvents, EventLog, HistorySpan, LogEvent, MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
@@ -64,11 +64,25 @@ export function setRange(next: Range): void {
   void loadHistory();
 }
 
+const IN_TROUBLE: ReadonlySet<string> = new Set(["down", "degraded", "testing"]);
+
+/** The steps that are new, before the stream brings them. */
+async function loadNews(): Promise<void> {
+  const from = hour.value?.at.at(-1);
+  if (from === undefined) return;
+  const answer = await call<MetricsHistory>(`/-/metrics/history?span=hour&from=${from}`);
+  if (answer.ok && hour.value !== undefined) hour.value = mergeHistory(hour.value, answer.value);
+}
+
 export async function loadRegions(): Promise<void> {
   const answer = await call<Regions>("/-/regions");
   if (answer.ok) {
-    regions.value = answer.value;
-    regionsAtMs.value = Date.now();
+    // Figures of before would say that all is well.
+    if (Object.values(answer.value.regions).some(({ state }) => IN_TROUBLE.has(state))) await loadNews();
+    batch(() => {
+      regions.value = answer.value;
+      regionsAtMs.value = Date.now();
+    });
   }
   regionsProblem.value = answer.ok ? undefined : answer.problem;
 }
