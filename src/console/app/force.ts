@@ -4,7 +4,7 @@ import { isBehind } from "../../formats/machines.ts";
 import type { Status } from "../../formats/table-api.ts";
 import { call, hasExpired } from "./api.ts";
 import { knownTable, loadTable, mayView, reader, type Session, session } from "./session.ts";
-import { plural } from "./words.ts";
+import { durationText, plural, wholeText } from "./words.ts";
 
 /** The revision in force, and on how many isolates or machines. */
 export interface Force {
@@ -61,6 +61,32 @@ const audienceOf = ({ share, countries, entities }: NonNullable<Status["canary"]
   if (countries !== undefined) return { words: plural(countries.length, "country", "countries") };
   return { words: plural(entities?.length ?? 0, "entity", "entities") };
 };
+
+interface ForceWords {
+  /** All have it, some do, or it is not known. */
+  readonly icon: "good" | "testing" | "none";
+  readonly text: string;
+  readonly title: string;
+}
+
+const KINDS = { isolates: ["instance", "instances"], machines: ["machine", "machines"] } as const;
+
+/** Nothing here is called in force everywhere that was not counted. */
+export function forceWords({ count, sinceMs, isPending }: Force, nowMs: number): ForceWords {
+  const since = sinceMs === undefined ? "" : `, ${durationText(nowMs - sinceMs)}`;
+  if (count === undefined) {
+    const title = "No instance has reported its revision in the last minute.";
+    return { icon: "none", text: `instances not known${since}`, title };
+  }
+  const { inForce, of, kind, isAtMost } = count;
+  const noun = KINDS[kind][of === 1 ? 0 : 1];
+  const all = `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${noun}`;
+  const isAll = inForce === of && !isPending;
+  const title = isPending
+    ? "The last change is not yet written to KV."
+    : `${all} reported this revision or a newer one in the last ${kind === "isolates" ? "minute" : "10 minutes"}.`;
+  return { icon: isAll ? "good" : "testing", text: `in force on ${all}${since}`, title };
+}
 
 /** Asks for it now, such as after a publication. */
 export async function refreshForce(): Promise<void> {

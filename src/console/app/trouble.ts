@@ -1,15 +1,10 @@
 import { effect, signal } from "@preact/signals";
 import type { RegionHealth } from "../../formats/region-state.ts";
+import { incidentsOf, type Trouble, troubleOf } from "../overview/incident.ts";
 import { call, hasExpired } from "./api.ts";
 import { session } from "./session.ts";
 
 /** The worst that goes wrong now, for the title of the tab: it is seen from other tabs. */
-export interface Trouble {
-  readonly worst: "down" | "degraded" | undefined;
-  /** Such as `us is down`. */
-  readonly words: string;
-}
-
 export const trouble = signal<Trouble>({ worst: undefined, words: "" });
 
 const AGAIN_MS = 10_000;
@@ -36,19 +31,5 @@ export function watchTrouble(): void {
 
 async function ask(): Promise<void> {
   const answer = await call<{ readonly regions: Readonly<Record<string, RegionHealth>> }>("/-/regions");
-  if (answer.ok) setTrouble(troubleOfRegions(answer.value.regions));
-}
-
-/** By the states of regions alone. */
-export function troubleOfRegions(regions: Readonly<Record<string, RegionHealth>>): Trouble {
-  for (const worst of ["down", "degraded"] as const) {
-    const names = Object.entries(regions).flatMap(([name, { state }]) => (state === worst ? [name] : []));
-    if (names.length > 0) {
-      return {
-        worst,
-        words: `${names.slice(0, 2).join(", ")}${names.length > 2 ? " and others" : ""} ${names.length === 1 ? "is" : "are"} ${worst}`,
-      };
-    }
-  }
-  return { worst: undefined, words: "" };
+  if (answer.ok) setTrouble(troubleOf(incidentsOf({ regions: answer.value.regions })));
 }

@@ -163,3 +163,16 @@ export function durationText(ms: number): string {
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${numbers.format(Math.floor(seconds / 86_400))} d`;
 }
+
+interface SessionEnd {
+  readonly expiresAt?: string | null;
+  readonly endsBy?: string | null;
+}
+
+/** Such as `Ends at 22:18 if you do nothing, at 02:40 in any case.` */
+export function endText({ expiresAt, endsBy }: SessionEnd): string {
+  if (expiresAt == null) return "Nothing ends it here.";
+  const at = (time: string): string => clockText(Date.parse(time) / 1000, false);
+  if (endsBy == null || endsBy === expiresAt) return `Ends at ${at(expiresAt)} in any case.`;
+  return `Ends at ${at(expiresAt)} if you do nothing, at ${at(endsBy)} in any case.`;
+}

@@ -3,7 +3,7 @@ import { Button, Segments } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { refreshSession, type Session, signOut } from "../session.ts";
 import { type TextSize, type Theme, textSize, theme } from "../settings.ts";
-import { clockText } from "../words.ts";
+import { endText } from "../words.ts";
 
 const MENU = "user-menu";
 
@@ -99,11 +99,3 @@ const SIGNED_IN: Readonly<Record<string, string>> = {
   access: "Signed in by Cloudflare Access",
   "open-pages": "Open to all who reach the gateway",
 };
-
-/** Such as `Ends at 22:18 if you do nothing, at 02:40 in any case.` */
-export function endText({ expiresAt, endsBy }: Pick<Session, "expiresAt" | "endsBy">): string {
-  if (expiresAt == null) return "Nothing ends it here.";
-  const at = (time: string): string => clockText(Date.parse(time) / 1000, false);
-  if (endsBy == null || endsBy === expiresAt) return `Ends at ${at(expiresAt)} in any case.`;
-  return `Ends at ${at(expiresAt)} if you do nothing, at ${at(endsBy)} in any case.`;
-}

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { isReachable, unreachableSinceMs } from "../api.ts";
 import { deployment, environment, isProduction } from "../environment.ts";
-import { type Force, force } from "../force.ts";
+import { force, forceWords } from "../force.ts";
 import { Button } from "../parts/button.tsx";
-import { Icon, type IconName, Mark } from "../parts/icons.tsx";
+import { Icon, Mark } from "../parts/icons.tsx";
 import { fragmentOf } from "../router.ts";
 import { mayView, session } from "../session.ts";
 import { isPaletteOpen, isSigningIn } from "../windows.ts";
-import { clockText, durationText, wholeText } from "../words.ts";
+import { clockText } from "../words.ts";
 import { UserMenu } from "./menu.tsx";
 
 /** Where one is, and the table that is in force there: always in sight. */
@@ -105,31 +105,6 @@ function InForce() {
 
 /** Asked every 10 s: after this something is in the way. */
 const STALE_MS = 45_000;
-
-interface ForceWords {
-  readonly icon: IconName;
-  readonly text: string;
-  readonly title: string;
-}
-
-const KINDS = { isolates: ["instance", "instances"], machines: ["machine", "machines"] } as const;
-
-/** Nothing here is called in force everywhere that was not counted. */
-export function forceWords({ count, sinceMs, isPending }: Force, nowMs: number): ForceWords {
-  const since = sinceMs === undefined ? "" : `, ${durationText(nowMs - sinceMs)}`;
-  if (count === undefined) {
-    const title = "No instance has reported its revision in the last minute.";
-    return { icon: "none", text: `instances not known${since}`, title };
-  }
-  const { inForce, of, kind, isAtMost } = count;
-  const noun = KINDS[kind][of === 1 ? 0 : 1];
-  const all = `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${noun}`;
-  const isAll = inForce === of && !isPending;
-  const title = isPending
-    ? "The last change is not yet written to KV."
-    : `${all} reported this revision or a newer one in the last ${kind === "isolates" ? "minute" : "10 minutes"}.`;
-  return { icon: isAll ? "good" : "testing", text: `in force on ${all}${since}`, title };
-}
 
 const TICK_MS = 5_000;
 
