@@ -10,7 +10,7 @@ type Named = Pick<DeclaredTable, "entities" | "layouts">;
 
 const plansOf = new WeakMap<object, readonly LayoutPlan[]>();
 
-function plansIn(named: Named): readonly LayoutPlan[] {
+export function plansIn(named: Named): readonly LayoutPlan[] {
   const { entities = {}, layouts = {} } = named;
   const known = plansOf.get(entities);
   if (known !== undefined) return known;
@@ -35,6 +35,13 @@ export function isLayoutImplied({ layout, ...others }: DeclaredConditions, named
     without > 0 &&
     idsOf({ layout, ...others } as DeclaredConditions, plans).length === without
   );
+}
+
+/** Whether IDs that fulfil the conditions say when they were minted. */
+export function timesOf(when: DeclaredConditions, named: Named): "all" | "some" | "none" {
+  const plans = plansIn(named).filter((plan) => idsOf(when, [plan]).length > 0);
+  const timed = plans.filter(({ layout }) => layout.mintedAtMs !== undefined);
+  return timed.length === 0 ? "none" : timed.length === plans.length ? "all" : "some";
 }
 
 const idsOf = (when: DeclaredConditions, plans: readonly LayoutPlan[]): readonly IdPlan[] =>
