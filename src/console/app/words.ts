@@ -96,6 +96,19 @@ const [minutes, seconds] = [{}, { second: "2-digit" } as const].map((more) =>
 export const clockText = (at: number, hasSeconds: boolean): string =>
   timeText(at * 1000, (date) => ((hasSeconds ? seconds : minutes) ?? dates).format(date));
 
+const days = dateFormat({ day: "numeric", month: "short" });
+const daysOfYears = dateFormat({ day: "numeric", month: "short", year: "numeric" });
+const DAY_MS = 86_400_000;
+
+/** `today, 21:00`, `14 Oct`, or with the year of one that is over. */
+export const dayText = (time: string, nowMs = Date.now()): string =>
+  timeText(time, (date) => {
+    const now = new Date(nowMs);
+    if (date.toDateString() === now.toDateString()) return `today, ${clockText(date.getTime() / 1000, false)}`;
+    const isNear = date.getFullYear() === now.getFullYear() || nowMs - date.getTime() < 180 * DAY_MS;
+    return (isNear ? days : daysOfYears).format(date);
+  });
+
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
   ["month", 2_629_800],

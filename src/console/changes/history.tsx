@@ -5,8 +5,8 @@ import { type Answer, call, type Problem } from "../app/api.ts";
 import { Badge, Busy, Panel, ProblemBox, Table } from "../app/parts.tsx";
 import { knownTable, mayChange } from "../app/session.ts";
 import { agoText, shortTime } from "../app/words.ts";
+import { tableIn } from "../routing/check-text.ts";
 import { type Change, ConfirmChange, post } from "../table/change.tsx";
-import { tableIn } from "../table/check-text.ts";
 import { DiffView } from "../table/diff-view.tsx";
 
 const PAGE = 20;
@@ -153,7 +153,7 @@ function Texts({ pair }: { pair: Pair }) {
     if (!isOpen) return;
     let stop: (() => void) | undefined;
     let isGone = false;
-    void import("../table/editor.ts").then(({ startComparison }) => {
+    void import("../routing/editor.ts").then(({ startComparison }) => {
       if (host.current !== null && !isGone)
         stop = startComparison(host.current, textOf(pair.before), textOf(pair.after));
     });

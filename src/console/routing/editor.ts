@@ -11,20 +11,27 @@ import {
 } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter, lintKeymap } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorSelection, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { positionsOf, spanOf } from "../../formats/console-positions.ts";
 import { faultsOf, isNotJson } from "./check-text.ts";
 import { membersAt, valuesAt } from "./complete.ts";
+import { faultInWords } from "./fault-words.ts";
+import { fixesOf } from "./fixes.ts";
 
 /** The editor of the table. In a shadow root its styles are adopted sheets: the page's policy allows no other. */
 
 export interface Editor {
   readonly view: EditorView;
   setText(text: string): void;
+  /** The text in force: lines that differ from it are marked, and what they were stands above them. */
+  setOriginal(text: string): void;
   /** Shows the place of a fault. */
   show(pointer: string): void;
+  /** From 1. */
+  showLine(line: number): void;
+  find(): void;
   stop(): void;
 }
 
@@ -33,12 +40,14 @@ const LINT_DELAY_MS = 300;
 export function startEditor(
   host: HTMLElement,
   text: string,
+  original: string,
   isReadOnly: boolean,
   onChange: (text: string) => void,
 ): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const parent = document.createElement("div");
-  root.append(parent);
+  root.replaceChildren(parent);
+  const marks = new Compartment();
   const view = new EditorView({
     root,
     parent,
@@ -59,6 +68,7 @@ export function startEditor(
         syntaxHighlighting(COLOURS),
         autocompletion({ override: [complete], icons: false }),
         linter(diagnose, { delay: LINT_DELAY_MS }),
+        marks.of(differences(original)),
         keymap.of([...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
         EditorState.readOnly.of(isReadOnly),
         EditorView.contentAttributes.of({ "aria-label": "Routing table, JSON" }),
@@ -66,23 +76,48 @@ export function startEditor(
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
         }),
+        TALL,
         LOOK,
       ],
     }),
   });
   // It scrolls, so the keyboard must reach it (WCAG 2.1.1).
   view.scrollDOM.tabIndex = 0;
+  const select = (from: number, to: number) => {
+    const end = view.state.doc.length;
+    const selection = EditorSelection.single(Math.min(from, end), Math.min(to, end));
+    view.dispatch({ selection, effects: EditorView.scrollIntoView(selection.main, { y: "center" }) });
+    view.focus();
+  };
   return {
     view,
-    setText: (next) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } }),
+    setText: (next) => replaceText(view, next),
+    setOriginal: (next) => view.dispatch({ effects: marks.reconfigure(differences(next)) }),
     show: (pointer) => {
       const positions = positionsOf(view.state.doc.toString());
       const { from, to } = pointer === "" ? { from: positions.end, to: positions.end } : spanOf(positions, pointer);
-      view.dispatch({ selection: { anchor: from, head: Math.min(to, view.state.doc.length) }, scrollIntoView: true });
-      view.focus();
+      select(from, to);
     },
+    showLine: (line) => {
+      const { from, to } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+      select(from, to);
+    },
+    find: () => openSearchPanel(view),
     stop: () => view.destroy(),
   };
+}
+
+const differences = (original: string): Extension => unifiedMergeView({ original, mergeControls: false });
+
+/** Only the piece that differs: the cursor, the scrolled place and the way back stay. */
+function replaceText(view: EditorView, next: string): void {
+  const now = view.state.doc.toString();
+  const most = Math.min(now.length, next.length);
+  let from = 0;
+  while (from < most && now[from] === next[from]) from++;
+  let same = 0;
+  while (same < most - from && now[now.length - 1 - same] === next[next.length - 1 - same]) same++;
+  view.dispatch({ changes: { from, to: now.length - same, insert: next.slice(from, next.length - same) } });
 }
 
 /** Two texts as one, with what went and what came. */
@@ -114,10 +149,21 @@ function diagnose({ state }: EditorView): readonly Diagnostic[] {
   if (faults.length === 0) return [];
   const positions = positionsOf(text);
   return faults.slice(0, FAULTS_MAX).map((fault) => {
-    const { pointer, message, kind } = fault;
+    const { pointer } = fault;
     const { from, to } = isNotJson(fault) ? { from: positions.end, to: positions.end + 1 } : spanOf(positions, pointer);
     const start = Math.min(from, text.length);
-    return { from: start, to: Math.max(start, Math.min(to, text.length)), severity: "error", message, source: kind };
+    return {
+      from: start,
+      to: Math.max(start, Math.min(to, text.length)),
+      severity: "error",
+      message: faultInWords(fault),
+      actions: state.readOnly
+        ? []
+        : fixesOf(fault).map(({ name, apply }) => ({
+            name,
+            apply: (view) => replaceText(view, apply(view.state.doc.toString())),
+          })),
+    };
   });
 }
 
@@ -175,51 +221,69 @@ function complete(context: CompletionContext) {
 const COLOURS = HighlightStyle.define(
   defaultHighlightStyle.specs.map(({ color, ...spec }) => ({
     ...spec,
-    ...(color !== undefined && { color: color === "#a11" ? "var(--good)" : "var(--warn)" }),
+    ...(color !== undefined && { color: color === "#a11" ? "var(--code-text)" : "var(--code-number)" }),
   })),
 );
 
 /** Variables reach into a shadow root, so both themes are the page's. */
 const LOOK = EditorView.theme({
-  "&": {
-    color: "var(--text)",
-    backgroundColor: "var(--surface)",
-    border: "1px solid var(--edge)",
-    borderRadius: "6px",
+  "&": { color: "var(--ink)", backgroundColor: "var(--sheet)" },
+  "&.cm-focused": { outline: "2px solid var(--ink)", outlineOffset: "-2px" },
+  ".cm-scroller": {
+    fontFamily: "var(--mono)",
+    fontSize: "var(--t-2)",
+    lineHeight: "1.6",
+    maxHeight: "60vh",
+    overflow: "auto",
   },
-  "&.cm-focused": { outline: "3px solid var(--accent)" },
-  ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "0.875rem", maxHeight: "60vh", overflow: "auto" },
-  ".cm-scroller:focus-visible": { outline: "3px solid var(--accent)", outlineOffset: "-3px" },
-  ".cm-gutters": { backgroundColor: "var(--raised)", color: "var(--soft)", border: "0" },
-  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 8%, transparent)" },
-  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-scroller:focus-visible": { outline: "2px solid var(--ink)", outlineOffset: "-2px" },
+  ".cm-gutters": { backgroundColor: "var(--sheet)", color: "var(--ink-3)", border: "0" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--ink) 5%, transparent)" },
+  ".cm-activeLineGutter": { backgroundColor: "var(--hover)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
-    backgroundColor: "color-mix(in srgb, var(--accent) 18%, transparent)",
+    backgroundColor: "color-mix(in srgb, var(--ink) 18%, transparent)",
   },
-  ".cm-selectionMatch": { backgroundColor: "var(--accent-ground)" },
-  ".cm-changedLine": { backgroundColor: "var(--good-ground)" },
-  ".cm-deletedChunk": { backgroundColor: "var(--bad-ground)" },
-  ".cm-changedText, .cm-deletedText": { background: "none", fontWeight: "700" },
-  ".cm-collapsedLines": { background: "var(--raised)", color: "var(--text)" },
-  ".cm-tooltip": { backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
-  ".cm-diagnostic": { fontFamily: "inherit" },
+  ".cm-selectionMatch": { backgroundColor: "var(--pressed)" },
+  ".cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--good-paper)" },
+  ".cm-deletedChunk": { backgroundColor: "var(--bad-paper)", paddingLeft: "6px" },
+  ".cm-deletedChunk .cm-deletedLine": { backgroundColor: "var(--bad-paper)" },
+  ".cm-changedText, .cm-deletedText": { background: "none", fontWeight: "700", textDecoration: "none" },
+  ".cm-changedLineGutter": { backgroundColor: "var(--good)" },
+  ".cm-deletedLineGutter": { backgroundColor: "var(--bad)" },
+  ".cm-collapsedLines": { background: "var(--well)", color: "var(--ink-2)" },
+  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--rule-strong)" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--ink)", color: "var(--on-ink)" },
+  ".cm-diagnostic": { fontFamily: "var(--sans)", borderLeft: "3px solid var(--bad)" },
+  ".cm-diagnosticAction": {
+    backgroundColor: "var(--ink)",
+    color: "var(--on-ink)",
+    border: "0",
+    borderRadius: "4px",
+    minHeight: "24px",
+    padding: "0 8px",
+    margin: "4px 4px 0 0",
+  },
   ".cm-lintRange-error": { backgroundImage: "none", borderBottom: "2px solid var(--bad)" },
-  ".cm-panels": { backgroundColor: "var(--raised)", color: "var(--text)" },
-  // The package's own are of light themes alone.
-  ".cm-panels .cm-textfield": {
-    backgroundColor: "var(--surface)",
-    color: "var(--text)",
-    border: "1px solid var(--edge)",
+  ".cm-foldPlaceholder": {
+    backgroundColor: "var(--hover)",
+    border: "1px solid var(--rule-strong)",
+    color: "var(--ink-2)",
   },
+  ".cm-panels": { backgroundColor: "var(--well)", color: "var(--ink)" },
+  // The package's own are of light themes alone.
+  ".cm-panels .cm-textfield": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--edge)" },
   ".cm-panels .cm-button": {
     backgroundImage: "none",
-    backgroundColor: "var(--surface)",
-    color: "var(--text)",
+    backgroundColor: "var(--sheet)",
+    color: "var(--ink)",
     border: "1px solid var(--edge)",
   },
-  ".cm-panels [name=close]": { color: "var(--text)" },
-  ".cm-panels :focus-visible": { outline: "3px solid var(--accent)", outlineOffset: "1px" },
-  ".cm-searchMatch": { backgroundColor: "var(--warn-ground)" },
-  ".cm-searchMatch-selected": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-panels [name=close]": { color: "var(--ink)" },
+  ".cm-panels :focus-visible": { outline: "2px solid var(--ink)", outlineOffset: "1px" },
+  ".cm-searchMatch": { backgroundColor: "var(--warn-paper)" },
+  ".cm-searchMatch-selected": { backgroundColor: "var(--warn)", color: "var(--sheet)" },
 });
+
+/** As tall as its place. */
+const TALL = EditorView.theme({ "&": { height: "100%" }, ".cm-scroller": { maxHeight: "none" } });

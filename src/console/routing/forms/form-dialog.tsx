@@ -1,0 +1,132 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { Dialog } from "../../app/parts/dialog.tsx";
+import { Note } from "../../app/parts/sheet.tsx";
+import { fragmentOf } from "../../app/router.ts";
+import { plural } from "../../app/words.ts";
+import { readText } from "../check-text.ts";
+import { currentText, setDraft, tableDraft } from "../draft.ts";
+import { Effect } from "../effect.tsx";
+import { reviewDraft } from "../review.ts";
+import type { Planned } from "./planned.ts";
+
+/** A form's window: its fields, its effect in words, and the way on. */
+
+/** The table that a form changes: the draft's, else the one in force. `undefined`: the draft has faults. */
+export function useBase(): {
+  readonly text: string;
+  readonly table: DeclaredTable | undefined;
+  readonly faults: number;
+} {
+  return useMemo(() => {
+    const text = currentText.peek() ?? "";
+    const checked = readText(text);
+    return { text, table: checked.ok ? checked.value : undefined, faults: checked.ok ? 0 : checked.error.length };
+  }, []);
+}
+
+const PLAN_DELAY_MS = 200;
+
+interface Props {
+  readonly title: string;
+  readonly text?: ComponentChildren;
+  readonly base: { readonly text: string; readonly table: DeclaredTable };
+  /** The change of the values that stand in the fields. */
+  readonly plan: () => Planned;
+  /** Of all values: the change is planned anew when it differs. */
+  readonly values: string;
+  /** The fields, with what is wrong at each. */
+  readonly children: (faultAt: (field: string) => string | undefined) => ComponentChildren;
+  readonly onClose: () => void;
+}
+
+export function FormDialog({ title, text, base, plan, values, children, onClose }: Props) {
+  const [planned, setPlanned] = useState<{ readonly of: string; readonly is: Planned }>();
+  // Faults of what was not touched yet would only be in the way.
+  const [begun] = useState(values);
+  const [isTried, setTried] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setPlanned({ of: values, is: plan() }), PLAN_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [values]);
+  const isShown = isTried || values !== begun;
+  const now = planned?.is;
+  const faults = now?.ok === false && isShown ? now.faults : [];
+  const faultAt = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  const take = (isReviewed: boolean) => {
+    const own = planned?.of === values ? planned.is : plan();
+    setPlanned({ of: values, is: own });
+    setTried(true);
+    if (!own.ok) return;
+    setDraft(own.text);
+    onClose();
+    if (isReviewed) void reviewDraft();
+  };
+  return (
+    <Dialog
+      title={title}
+      text={text}
+      onClose={onClose}
+      class="routing-form"
+      footer={
+        <>
+          <Button kind="main" onClick={() => take(true)}>
+            Review and publish
+          </Button>
+          <Button onClick={() => take(false)}>Keep as a draft</Button>
+          <small>Nothing is in force before you publish.</small>
+        </>
+      }
+    >
+      <section class="pile small">{children(faultAt)}</section>
+      <Below planned={now} faults={faults.filter(({ field }) => field === undefined)} before={base.table} />
+    </Dialog>
+  );
+}
+
+function Below(props: { planned: Planned | undefined; faults: readonly { message: string }[]; before: DeclaredTable }) {
+  const { planned, faults, before } = props;
+  return (
+    <section class="pile small" aria-live="polite">
+      {faults.map(({ message }) => (
+        <Note key={message} kind="first" title="This cannot be done so">
+          {message}
+        </Note>
+      ))}
+      {planned?.ok && (
+        <>
+          <h3>Its effect</h3>
+          <Effect before={before} after={planned.table} />
+          {planned.notes.map((note) => (
+            <Note key={note} kind="know" title={note} />
+          ))}
+        </>
+      )}
+      {planned === undefined && <p class="soft">Looking at the effect…</p>}
+    </section>
+  );
+}
+
+/** Instead of a form, while the draft is no table. */
+export function DraftFirst({ title, faults, onClose }: { title: string; faults: number; onClose: () => void }) {
+  return (
+    <Dialog title={title} onClose={onClose} isNarrow>
+      <section>
+        <Note
+          kind="first"
+          title={`The draft has ${plural(faults, "fault")}`}
+          actions={
+            <Button kind="main" href={fragmentOf("editor")}>
+              Open the editor
+            </Button>
+          }
+        >
+          A form changes the draft{tableDraft.value ? "" : ", which is the table in force"}: mend it first, or discard
+          it.
+        </Note>
+      </section>
+    </Dialog>
+  );
+}

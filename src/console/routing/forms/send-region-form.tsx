@@ -1,0 +1,58 @@
+import { useState } from "preact/hooks";
+import { Check } from "../../app/parts/fields.tsx";
+import { FormDialog } from "./form-dialog.tsx";
+import { refused } from "./planned.ts";
+import type { FormProps } from "./routing-form.tsx";
+import { planSendRegion } from "./send.ts";
+import { RegionChoice } from "./send-form.tsx";
+
+/** A region that is to be left: all of its IDs, or those that are still to come. */
+export function SendRegionForm({ base, from, to, onClose }: FormProps & { from: string; to: string }) {
+  const [values, setValues] = useState<{ to: string; ids: "all" | "new" }>({ to, ids: "new" });
+  const [now] = useState(() => new Date(Math.ceil(Date.now() / 60_000) * 60_000).toISOString().replace(/\.\d+/, ""));
+  return (
+    <FormDialog
+      title={`Send the IDs of ${from} elsewhere`}
+      text="Every route that leads there leads to another region."
+      base={base}
+      values={JSON.stringify(values)}
+      plan={() =>
+        values.to === ""
+          ? refused("to", "Choose the region that they go to.")
+          : planSendRegion(base.text, base.table, { from, ...values, now })
+      }
+      onClose={onClose}
+    >
+      {(faultAt) => (
+        <>
+          <fieldset class="field pile small">
+            <legend class="label">These IDs</legend>
+            <Check
+              group="ids"
+              isOn={values.ids === "new"}
+              onChange={() => setValues({ ...values, ids: "new" })}
+              hint={`Those that ${from} has stay there with their data.`}
+            >
+              New ones alone, minted from now on
+            </Check>
+            <Check
+              group="ids"
+              isOn={values.ids === "all"}
+              onChange={() => setValues({ ...values, ids: "all" })}
+              hint="Data does not move with a route: copy it first."
+            >
+              All of them
+            </Check>
+          </fieldset>
+          <RegionChoice
+            table={base.table}
+            value={values.to}
+            except={from}
+            fault={faultAt("to")}
+            onChange={(region) => setValues({ ...values, to: region })}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
