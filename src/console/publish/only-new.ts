@@ -1,7 +1,7 @@
 import { canonical } from "../../routing/diff/key-space.ts";
 import { diffTables } from "../../routing/index.ts";
 import type { DeclaredRoute, DeclaredTable } from "../../routing/schema/table.ts";
-import { readText } from "../table/check-text.ts";
+import { readText } from "../routing/check-text.ts";
 import { editedTo } from "./text/json-edit.ts";
 import { hunksOf } from "./text/sequences.ts";
 

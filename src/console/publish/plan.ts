@@ -2,7 +2,7 @@ import type { Status, TableRevision } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call, type Problem } from "../app/api.ts";
 import { knownTable } from "../app/session.ts";
-import { readText } from "../table/check-text.ts";
+import { readText } from "../routing/check-text.ts";
 import { revisionsBefore } from "./send.ts";
 import { type RevisionTable, revisionOf } from "./table-of.ts";
 

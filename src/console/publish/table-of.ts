@@ -1,6 +1,6 @@
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type Answer, call } from "../app/api.ts";
-import { tableIn } from "../table/check-text.ts";
+import { tableIn } from "../routing/check-text.ts";
 
 export interface RevisionTable {
   readonly text: string;

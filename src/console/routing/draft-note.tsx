@@ -4,10 +4,10 @@ import { Note } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { knownTable, mayChange } from "../app/session.ts";
 import { plural } from "../app/words.ts";
+import { openPublish } from "../publish/open.ts";
 import { readText } from "./check-text.ts";
 import { discardDraft, tableDraft } from "./draft.ts";
 import { Effect } from "./effect.tsx";
-import { reviewDraft } from "./review.ts";
 
 /** On pages that show the table in force: a draft waits, and what it would change. */
 export function DraftNote() {
@@ -28,7 +28,7 @@ export function DraftNote() {
               disabledBecause={
                 checked.ok ? undefined : `It has ${plural(checked.error.length, "fault")}: the editor shows them.`
               }
-              onClick={() => void reviewDraft()}
+              onClick={openPublish}
             >
               Review and publish
             </Button>

@@ -10,6 +10,7 @@ import { fragmentOf, place } from "../app/router.ts";
 import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
 import { draft } from "../app/typed.ts";
 import { countText, plural } from "../app/words.ts";
+import { openPublish } from "../publish/open.ts";
 import { isNotJson, readText } from "./check-text.ts";
 import { discardDraft, rebaseDraft, setDraft, tableDraft } from "./draft.ts";
 import type { Editor } from "./editor.ts";
@@ -19,7 +20,6 @@ import { faultInWords, placeInWords } from "./fault-words.ts";
 import { fixesOf } from "./fixes.ts";
 import { Outline } from "./outline.tsx";
 import { VIEWERS_MAY_NOT } from "./reasons.ts";
-import { reviewDraft } from "./review.ts";
 import "../style/routing.css";
 
 const CHECK_DELAY_MS = 300;
@@ -136,7 +136,7 @@ function Head({ checked, isOld }: { checked: Checked; isOld: boolean }) {
           )}
         </>
       )}
-      <Button kind="main" disabledBecause={because} onClick={() => void reviewDraft()}>
+      <Button kind="main" disabledBecause={because} onClick={openPublish}>
         Review and publish
       </Button>
     </PageHead>

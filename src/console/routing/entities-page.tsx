@@ -133,7 +133,7 @@ function Lives({ regions, directory }: { regions: readonly string[]; directory: 
   if (directory !== undefined) return <span class="soft">as the directory says</span>;
   if (regions.length === 0) return <span class="soft">no route takes its IDs</span>;
   return (
-    <span class="row tight">
+    <span class="row tight acts">
       {regions.map((region) => (
         <RegionChip key={region} name={region} />
       ))}
@@ -180,7 +180,7 @@ function WithoutId({ known }: { known: KnownTable }) {
   return (
     <Sheet title="Paths without an ID" aside={<p>The request says the region</p>}>
       <Table
-        label="Paths without an ID"
+        label="Paths and what says their region"
         class="rows ents"
         columns={WITHOUT_COLUMNS}
         rows={all.map(([name, entry]) => ({

@@ -12,11 +12,11 @@ import { type KnownTable, knownTable, loadTable, mayChange } from "../app/sessio
 import { agoText, countText, msText, plural } from "../app/words.ts";
 import type { Regions } from "../lookup/ask.ts";
 import { recentOf } from "../overview/history.ts";
+import { shareText } from "../overview/plot/words.ts";
 import { DraftNote } from "./draft-note.tsx";
 import { type OpenForm, RoutingForm } from "./forms/routing-form.tsx";
 import { VIEWERS_MAY_NOT } from "./reasons.ts";
 import { countriesOf, type OriginRow, originRows, routesTo, settingsOf } from "./region-facts.ts";
-import { shareText } from "./share-words.ts";
 import { useAnswer } from "./use-answer.ts";
 import "../style/routing.css";
 
@@ -223,13 +223,12 @@ function Origins({
           <span key="evidence" class="soft">
             {evidence}
           </span>,
-          mayChange.value && weight > 0 ? (
+          mayChange.value && weight > 0 && used > 1 ? (
             <Button
               key="drain"
               size="small"
               kind="quiet"
               label={`Drain ${url}`}
-              disabledBecause={used > 1 ? undefined : "the last one"}
               onClick={() => onForm({ kind: "weights", region: name, drained: at })}
             >
               Drain

@@ -7,6 +7,7 @@ import { Empty, PageHead, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
 import { fragmentOf, place, setQuery } from "../app/router.ts";
 import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
 import { countText } from "../app/words.ts";
+import { shareText } from "../overview/plot/words.ts";
 import { DraftNote } from "./draft-note.tsx";
 import { type OpenForm, RoutingForm } from "./forms/routing-form.tsx";
 import { VIEWERS_MAY_NOT } from "./reasons.ts";
@@ -233,6 +234,3 @@ function Before({ known, share }: { known: KnownTable; share: number | undefined
     </footer>
   );
 }
-
-const shareText = (share: number): string =>
-  share < 0.001 ? "less than 0.1 %" : `${countText(Math.round(share * 1000) / 10)} %`;

@@ -6,10 +6,10 @@ import { type Column, type Row, Share, Table } from "../app/parts/table.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { type KnownTable, mayChange } from "../app/session.ts";
 import { countText, dayText } from "../app/words.ts";
+import { shareText } from "../overview/plot/words.ts";
 import type { OpenForm } from "./forms/routing-form.tsx";
 import type { RouteWords } from "./route-words.ts";
 import type { RouteRow, Shares } from "./rows.ts";
-import { shareText } from "./share-words.ts";
 import { Goes, Words } from "./words-view.tsx";
 
 /** More are on further pages: each row is many nodes, and a table may have ten thousand. */
@@ -170,7 +170,7 @@ function Actions({ words, context: { known, onForm } }: { words: RouteWords; con
   const name = words.number === undefined ? words.pointer.slice(1) : `route ${words.number}`;
   const form = formOf(words);
   return (
-    <span class="row tight">
+    <span class="row tight acts">
       {mayChange.value && form && (
         <Button size="small" kind="quiet" icon="moves" label={`Send ${name} elsewhere`} onClick={() => onForm(form)} />
       )}

@@ -6,10 +6,10 @@ import { Dialog } from "../../app/parts/dialog.tsx";
 import { Note } from "../../app/parts/sheet.tsx";
 import { fragmentOf } from "../../app/router.ts";
 import { plural } from "../../app/words.ts";
+import { openPublish } from "../../publish/open.ts";
 import { readText } from "../check-text.ts";
 import { currentText, setDraft, tableDraft } from "../draft.ts";
 import { Effect } from "../effect.tsx";
-import { reviewDraft } from "../review.ts";
 import type { Planned } from "./planned.ts";
 
 /** A form's window: its fields, its effect in words, and the way on. */
@@ -62,7 +62,7 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
     if (!own.ok) return;
     setDraft(own.text);
     onClose();
-    if (isReviewed) void reviewDraft();
+    if (isReviewed) openPublish();
   };
   return (
     <Dialog
