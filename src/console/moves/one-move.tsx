@@ -16,7 +16,7 @@ import type { Pasted } from "../lookup/read-pasted.ts";
 import type { Reading } from "../lookup/reader.ts";
 import { type Change, ConfirmChange } from "../publish/confirm-change.tsx";
 import { publish } from "../publish/send.ts";
-import { tableIn } from "../table/check-text.ts";
+import { tableIn } from "../routing/check-text.ts";
 import { homeOf } from "./home.ts";
 import { type Located, locate, textAfter } from "./plan-move.ts";
 import { shortId } from "./rows.ts";
